@@ -1,0 +1,228 @@
+/* The registry of messages, the sink, and the text form of a diagnostic.
+ *
+ * Reporting only collects: a diagnostic is stored, counted and shown to the sink's observer. Its
+ * message is kept to one line: control bytes that came in with a user's name or value are written
+ * as escapes (\n, \x1b), so that no input can move a terminal's cursor or forge a second line.
+ *
+ * The text form follows the habit of compilers, so that editors can jump to the place:
+ *
+ *      demo.tq:3:14: error TQ-0101: there is no relation Iteratoin
+ *        range of e is Iteratoin
+ *                      ^^^^^^^^^
+ *      hint: did you mean Iteration?                                                             */
+#include "engine/base/diag.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/status.h"
+
+/* The symbolic names as they stand in messages.def; put into lower case with dashes before main, so
+ * that the registry is constant ever after. */
+static struct {
+#define MESSAGE(NUMBER, NAME, SEVERITY, EXIT, TEMPLATE, EXPLANATION, EXAMPLE, FIX) \
+  char name_##NAME[sizeof #NAME];
+#include "engine/base/messages.def"
+#undef MESSAGE
+} names = {
+#define MESSAGE(NUMBER, NAME, SEVERITY, EXIT, TEMPLATE, EXPLANATION, EXAMPLE, FIX) \
+  .name_##NAME = #NAME,
+#include "engine/base/messages.def"
+#undef MESSAGE
+};
+
+static const struct base_message_info messages[] = {
+#define MESSAGE(NUMBER, NAME, SEVERITY, EXIT, TEMPLATE, EXPLANATION, EXAMPLE, FIX) \
+  {NUMBER, names.name_##NAME, SEVERITY, EXIT, TEMPLATE, EXPLANATION, EXAMPLE, FIX},
+#include "engine/base/messages.def"
+#undef MESSAGE
+};
+
+#define MESSAGE_COUNT (sizeof messages / sizeof messages[0])
+
+__attribute__((constructor)) static void spell_names(void) {
+  char *bytes = (char *)&names;
+  for (size_t i = 0; i < sizeof names; i++) {
+    if (bytes[i] >= 'A' && bytes[i] <= 'Z') bytes[i] = (char)(bytes[i] + 32);
+    if (bytes[i] == '_') bytes[i] = '-';
+  }
+}
+
+const struct base_message_info *base_message_find(int number) {
+  for (size_t i = 0; i < MESSAGE_COUNT; i++)
+    if (messages[i].number == number) return &messages[i];
+  return NULL;
+}
+
+const struct base_message_info *base_message_at(size_t index) {
+  return index < MESSAGE_COUNT ? &messages[index] : NULL;
+}
+
+void base_diag_sink_init(struct base_diag_sink *sink) {
+  *sink = (struct base_diag_sink){0};
+}
+
+void base_diag_sink_clear(struct base_diag_sink *sink) {
+  for (size_t i = 0; i < sink->count; i++) {
+    free(sink->items[i].message);
+    free(sink->items[i].hint);
+  }
+  sink->count = 0;
+  sink->errors = 0;
+  sink->exit_code = 0;
+}
+
+void base_diag_sink_done(struct base_diag_sink *sink) {
+  base_diag_sink_clear(sink);
+  free(sink->items);
+  base_diag_sink_init(sink);
+}
+
+static bool is_control(char byte) {
+  return (unsigned char)byte < 0x20 || byte == 0x7f;
+}
+
+static char *one_line(const char *text) {
+  struct base_buffer line = BASE_BUFFER_EMPTY;
+  base_buffer_reserve(&line, strlen(text));
+  for (; *text; text++) {
+    if (*text == '\n')
+      base_buffer_puts(&line, "\\n");
+    else if (*text == '\t')
+      base_buffer_puts(&line, "\\t");
+    else if (is_control(*text))
+      base_buffer_printf(&line, "\\x%02x", (unsigned)*text);
+    else
+      base_buffer_putc(&line, *text);
+  }
+  return line.data;
+}
+
+static char *format_line(const char *format, va_list args) {
+  struct base_arena *arena = base_arena_new();
+  char *line = one_line(base_arena_vprintf(arena, format, args));
+  base_arena_free(arena);
+  return line;
+}
+
+/* Takes over MESSAGE and HINT. */
+static struct base_diag *add(struct base_diag_sink *sink, enum base_message number,
+                             const struct base_source *source, const struct base_range *range,
+                             char *message, char *hint) {
+  const struct base_message_info *info = base_message_find((int)number);
+  BASE_CHECK(info, "diag-number-registered");
+  base_grow(&sink->items, &sink->capacity, sink->count + 1, sizeof *sink->items);
+  struct base_diag *diag = &sink->items[sink->count++];
+  *diag = (struct base_diag){.number = number,
+                             .severity = info->severity,
+                             .exit_code = info->exit_code,
+                             .source = source,
+                             .message = message,
+                             .hint = hint};
+  if (range) diag->range = *range;
+  if (info->severity == BASE_ERROR) {
+    if (sink->errors == 0) sink->exit_code = info->exit_code;
+    sink->errors++;
+  }
+  if (sink->on_report) sink->on_report(sink->context, diag);
+  return diag;
+}
+
+struct base_diag *base_report(struct base_diag_sink *sink, enum base_message number,
+                              const struct base_source *source, const struct base_range *range,
+                              const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *message = format_line(format, args);
+  va_end(args);
+  return add(sink, number, source, range, message, NULL);
+}
+
+struct base_diag *base_report_hint(struct base_diag_sink *sink, enum base_message number,
+                                   const struct base_source *source, const struct base_range *range,
+                                   const char *hint, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *message = format_line(format, args);
+  va_end(args);
+  return add(sink, number, source, range, message, hint ? one_line(hint) : NULL);
+}
+
+struct line {
+  const char *text;
+  size_t length;
+};
+
+/* The NUMBERth line of the source, without its line end; false when there is none. */
+static bool find_line(const struct base_source *source, int number, struct line *ret) {
+  const char *next = source->text, *end = source->text + source->length;
+  for (int line = 1; line < number; line++) {
+    const char *newline = memchr(next, '\n', (size_t)(end - next));
+    if (!newline) return false;
+    next = newline + 1;
+  }
+  const char *newline = memchr(next, '\n', (size_t)(end - next));
+  ret->text = next;
+  ret->length = (size_t)((newline ? newline : end) - next);
+  if (ret->length && next[ret->length - 1] == '\r') ret->length--;
+  return true;
+}
+
+/* The bytes of UTF-8 after the first of a character take no column on the screen. */
+static bool takes_column(char byte) {
+  return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+static void format_line_text(struct base_buffer *out, const struct line *line) {
+  base_buffer_puts(out, "  ");
+  for (size_t i = 0; i < line->length; i++) {
+    char byte = line->text[i];
+    base_buffer_putc(out, is_control(byte) && byte != '\t' ? '?' : byte);
+  }
+  base_buffer_putc(out, '\n');
+}
+
+static void format_carets(struct base_buffer *out, const struct line *line,
+                          const struct base_range *range) {
+  size_t first = (size_t)range->first_column - 1, last = first + 1;
+  if (first > line->length) first = line->length;
+  if (range->last_line > range->first_line)
+    last = line->length;
+  else if (range->last_line == range->first_line && range->last_column > range->first_column)
+    last = (size_t)range->last_column - 1;
+  if (last > line->length) last = line->length;
+  base_buffer_puts(out, "  ");
+  for (size_t i = 0; i < first; i++)
+    if (takes_column(line->text[i])) base_buffer_putc(out, line->text[i] == '\t' ? '\t' : ' ');
+  base_buffer_putc(out, '^');
+  for (size_t i = first + 1; i < last; i++)
+    if (takes_column(line->text[i])) base_buffer_putc(out, '^');
+  base_buffer_putc(out, '\n');
+}
+
+static void format_place(struct base_buffer *out, const struct base_diag *diag) {
+  size_t before = out->length;
+  if (diag->source && diag->source->name) base_buffer_printf(out, "%s:", diag->source->name);
+  if (diag->range.first_line > 0) {
+    base_buffer_printf(out, "%d:", diag->range.first_line);
+    if (diag->range.first_column > 0) base_buffer_printf(out, "%d:", diag->range.first_column);
+  }
+  if (out->length > before) base_buffer_putc(out, ' ');
+}
+
+void base_diag_format(struct base_buffer *out, const struct base_diag *diag) {
+  static const char *const severities[] = {
+      [BASE_NOTE] = "note", [BASE_WARNING] = "warning", [BASE_ERROR] = "error"};
+  format_place(out, diag);
+  base_buffer_printf(out, "%s TQ-%04d: %s\n", severities[diag->severity], (int)diag->number,
+                     diag->message);
+  struct line line;
+  if (diag->source && diag->source->text && diag->range.first_line > 0 &&
+      find_line(diag->source, diag->range.first_line, &line) && line.length) {
+    format_line_text(out, &line);
+    if (diag->range.first_column > 0) format_carets(out, &line, &diag->range);
+  }
+  if (diag->hint) base_buffer_printf(out, "hint: %s\n", diag->hint);
+}

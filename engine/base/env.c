@@ -1,0 +1,86 @@
+/* The clock, randomness, hashing and the interrupt flag.
+ *
+ * The clock is real unless a test has set it by hand; setting it is for tests that run one thread.
+ * The generator and the hashes are reproducible: the same seed gives the same numbers on every
+ * machine of one byte order, and no result that a user sees depends on them. Nothing here is fit
+ * for secrets. The interrupt flag is the one thing that a signal handler may touch. */
+#include "engine/base/env.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "engine/base/status.h"
+
+#define NANOSECONDS_PER_SECOND 1000000000
+
+static bool clock_is_set;
+static int64_t clock_set_to_ns;
+static volatile sig_atomic_t interrupt_seen;
+
+static int64_t read_clock(clockid_t clock) {
+  struct timespec now;
+  BASE_CHECK(clock_gettime(clock, &now) == 0, "env-clock");
+  return (int64_t)now.tv_sec * NANOSECONDS_PER_SECOND + now.tv_nsec;
+}
+
+int64_t base_env_now(void) {
+  return clock_is_set ? clock_set_to_ns : read_clock(CLOCK_REALTIME);
+}
+
+int64_t base_env_monotonic(void) {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+void base_env_set_clock(int64_t now_ns) {
+  clock_set_to_ns = now_ns;
+  clock_is_set = true;
+}
+
+void base_env_use_real_clock(void) {
+  clock_is_set = false;
+}
+
+/* The finisher of splitmix64: every bit of the input reaches every bit of the result. */
+static uint64_t mix(uint64_t word) {
+  word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return word ^ (word >> 31);
+}
+
+uint64_t base_random_next(struct base_random *random) {
+  random->state += UINT64_C(0x9e3779b97f4a7c15);
+  return mix(random->state);
+}
+
+uint64_t base_random_below(struct base_random *random, uint64_t bound) {
+  BASE_CHECK(bound > 0, "random-bound-positive");
+  /* 2^64 mod bound: the numbers below it would make the low remainders more likely. */
+  uint64_t surplus = (0 - bound) % bound;
+  uint64_t number;
+  do number = base_random_next(random);
+  while (number < surplus);
+  return number % bound;
+}
+
+uint64_t base_hash(const void *bytes, uint64_t length, uint64_t seed) {
+  const unsigned char *next = bytes;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
+  for (uint64_t i = 0; i < length; i++) hash = (hash ^ next[i]) * UINT64_C(0x100000001b3);
+  return mix(hash);
+}
+
+uint64_t base_hash_u64(uint64_t word, uint64_t seed) {
+  return mix(word + mix(seed + UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+void base_env_interrupt(void) {
+  interrupt_seen = 1;
+}
+
+bool base_env_interrupted(void) {
+  return interrupt_seen != 0;
+}
+
+void base_env_clear_interrupt(void) {
+  interrupt_seen = 0;
+}

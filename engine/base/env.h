@@ -1,0 +1,36 @@
+/* The only way to the clock, to randomness and to files' durability for code above: tests drive them.
+ *
+ * The real environment reads CLOCK_REALTIME; a test environment is set by hand.                    */
+#ifndef BASE_ENV_H
+#define BASE_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Nanoseconds since 1970-01-01T00:00:00Z. */
+int64_t base_env_now(void);
+/* Nanoseconds of a clock that never jumps, for measuring. */
+int64_t base_env_monotonic(void);
+/* Tests: from now on base_env_now() answers NOW_NS, until base_env_use_real_clock(). */
+void base_env_set_clock(int64_t now_ns);
+void base_env_use_real_clock(void);
+
+/* A small reproducible generator (splitmix64) for tests and hash seeds. */
+struct base_random {
+  uint64_t state;
+};
+uint64_t base_random_next(struct base_random *random);
+/* Uniform in [0, bound); bound > 0. */
+uint64_t base_random_below(struct base_random *random, uint64_t bound);
+
+/* 64-bit hash of LENGTH bytes (FNV-1a finished with a mixer); base_hash_u64 of one word. */
+uint64_t base_hash(const void *bytes, uint64_t length, uint64_t seed);
+uint64_t base_hash_u64(uint64_t word, uint64_t seed);
+
+/* The user interrupted (SIGINT): set by the signal handler, polled by long loops, cleared by the
+ * shell.                                                                                            */
+void base_env_interrupt(void); /* async-signal-safe */
+bool base_env_interrupted(void);
+void base_env_clear_interrupt(void);
+
+#endif

@@ -1,0 +1,81 @@
+/* Batch builders and sets of rows: the two places where rows are put together.
+ *
+ * A builder's slab is allocated once and reused; a set of rows grows by doubling. Both hand out
+ * zeroed rows: a slot that nobody fills is 0, never what an earlier row left there. Neither looks at
+ * what a row says.                                                                                 */
+#include "engine/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/status.h"
+
+void net_batch_builder_init(struct net_batch_builder *builder, const struct net_layout *layout,
+                            uint32_t capacity) {
+  BASE_CHECK(capacity > 0, "batch-capacity");
+  *builder = (struct net_batch_builder){.layout = layout, .capacity = capacity};
+  builder->rows = base_xcalloc((size_t)capacity * layout->slot_count, sizeof *builder->rows);
+  builder->marks = base_xcalloc(capacity, sizeof *builder->marks);
+}
+
+void net_batch_builder_done(struct net_batch_builder *builder) {
+  free(builder->rows);
+  free(builder->marks);
+  *builder = (struct net_batch_builder){0};
+}
+
+union net_slot *net_batch_builder_add(struct net_batch_builder *builder, uint8_t marks) {
+  size_t slots = builder->layout->slot_count;
+  union net_slot *row;
+  BASE_CHECK(!net_batch_builder_full(builder), "batch-full");
+  row = builder->rows + builder->count * slots;
+  memset(row, 0, slots * sizeof *row);
+  builder->marks[builder->count++] = marks;
+  return row;
+}
+
+struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder,
+                                         net_chronon checkpoint) {
+  return (struct net_batch){.layout = builder->layout,
+                            .rows = builder->rows,
+                            .marks = builder->marks,
+                            .count = builder->count,
+                            .checkpoint = checkpoint,
+                            .bound = NET_BEGINNING};
+}
+
+void net_rows_init(struct net_rows *rows, const struct net_layout *layout) {
+  *rows = (struct net_rows){.layout = layout};
+}
+
+void net_rows_done(struct net_rows *rows) {
+  free(rows->rows);
+  free(rows->marks);
+  *rows = (struct net_rows){.layout = rows->layout};
+}
+
+union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks) {
+  size_t slots = rows->layout->slot_count;
+  union net_slot *row;
+  if (rows->count == rows->capacity) {
+    base_grow(&rows->rows, &rows->capacity, rows->count + 1, slots * sizeof *row);
+    rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
+  }
+  row = rows->rows + rows->count * slots;
+  memset(row, 0, slots * sizeof *row);
+  rows->marks[rows->count++] = marks;
+  return row;
+}
+
+/* ROW may be one of ROWS itself, which growing moves. */
+void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t marks) {
+  size_t slots = rows->layout->slot_count;
+  uintptr_t first = (uintptr_t)rows->rows, place = (uintptr_t)row;
+  bool own =
+      rows->count > 0 && place >= first && place < (uintptr_t)(rows->rows + rows->count * slots);
+  union net_slot *copy = net_rows_add(rows, marks);
+  const union net_slot *original =
+      own ? (const union net_slot *)(const void *)((const char *)rows->rows + (place - first))
+          : row;
+  memcpy(copy, original, slots * sizeof *copy);
+}

@@ -1,0 +1,94 @@
+/* Batches: up to NET_BATCH_ROWS rows of one layout, and a checkpoint behind them.
+ *
+ * The checkpoint says: no later row has an implicit start (or at) before it, and every period that
+ * is still open lasts at least to it. An empty batch is the thesis's checkpoint tuple.
+ *
+ * Marks of a row, beside the slab:
+ *   DEFINITE  it is in the relation for sure (not omega);
+ *   CLOSES    it replaces an earlier open row of the same identity (same domains and starts): the
+ *             stop is known now. In a combination of several periods a row may close one of them
+ *             and leave another open; then a further close follows.
+ * A row with an open stop and without CLOSES opens a period; a row without either is whole. What a
+ * row once said of existence, definiteness, start and domains never changes: there are no
+ * retractions.
+ *
+ * BOUND: the open stops of this batch's rows are at or after it (at least the arc's checkpoint before
+ * the batch; nodes that emit open rows at the end of their work up to a checkpoint say that one).
+ *
+ * FLOOR, where a node could compute it, is a row-shaped array whose instants' lo slots bound from
+ * below those of all later rows (by more than the checkpoint does for the participants of a
+ * combination); NULL where nothing more is known.
+ *
+ * A batch is immutable once emitted and lives until the emitting call returns; readers copy what
+ * they keep. SELECTION, if not NULL, lists the rows that count.                                     */
+#ifndef NET_BATCH_H
+#define NET_BATCH_H
+
+#include "engine/layout.h"
+
+#define NET_BATCH_ROWS 1024
+
+enum { NET_DEFINITE = 1, NET_CLOSES = 2 };
+
+struct net_batch {
+  const struct net_layout *layout;
+  const union net_slot *rows; /* row i at rows + i * layout->slot_count */
+  const uint8_t *marks;
+  const uint32_t *selection; /* NULL: rows 0..count-1 */
+  uint32_t count;            /* rows that count (length of the selection, if there is one) */
+  net_chronon checkpoint;
+  net_chronon bound;
+  const union net_slot *floor;
+};
+
+static inline uint32_t net_batch_index(const struct net_batch *batch, uint32_t i) {
+  return batch->selection ? batch->selection[i] : i;
+}
+static inline const union net_slot *net_batch_row(const struct net_batch *batch, uint32_t i) {
+  return batch->rows + (size_t)net_batch_index(batch, i) * batch->layout->slot_count;
+}
+static inline uint8_t net_batch_marks(const struct net_batch *batch, uint32_t i) {
+  return batch->marks[net_batch_index(batch, i)];
+}
+
+/* Builds batches row by row in a slab of its own, reused from batch to batch. */
+struct net_batch_builder {
+  const struct net_layout *layout;
+  union net_slot *rows;
+  uint8_t *marks;
+  uint32_t count;
+  uint32_t capacity;
+};
+
+void net_batch_builder_init(struct net_batch_builder *builder, const struct net_layout *layout,
+                            uint32_t capacity);
+void net_batch_builder_done(struct net_batch_builder *builder);
+static inline bool net_batch_builder_full(const struct net_batch_builder *builder) {
+  return builder->count == builder->capacity;
+}
+/* A new zeroed row with MARKS; the builder must not be full. */
+union net_slot *net_batch_builder_add(struct net_batch_builder *builder, uint8_t marks);
+/* The rows so far as a batch; it points into the builder. Bound: NET_BEGINNING, no floor. */
+struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder,
+                                         net_chronon checkpoint);
+static inline void net_batch_builder_clear(struct net_batch_builder *builder) {
+  builder->count = 0;
+}
+
+/* A growable set of rows with their marks, for those who keep them (sinks, pending records). */
+struct net_rows {
+  const struct net_layout *layout;
+  union net_slot *rows;
+  uint8_t *marks;
+  size_t count, capacity;
+};
+void net_rows_init(struct net_rows *rows, const struct net_layout *layout);
+void net_rows_done(struct net_rows *rows);
+/* A new zeroed row. The pointer holds until the next addition. */
+union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks);
+void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t marks);
+static inline union net_slot *net_rows_row(const struct net_rows *rows, size_t index) {
+  return rows->rows + index * rows->layout->slot_count;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* Expression programs: flat arrays of steps over the slots of a row, run by a small stack machine.
+ *
+ * Values on the stack are typed by construction; the compiler (netgen) is responsible for types.
+ * Conditions are three-valued. An open stop is loaded as [bound, hi], where BOUND is what the reader
+ * knows of it: Kleene's logic then makes T and F final; unknown over an open row is not yet decided.
+ *
+ * A program that cannot fail never reports; one that can (overflow, division by zero, a result that
+ * is no number, a temporal value that leaves its form) stops with a net_eval_error.                 */
+#ifndef NET_EXPR_H
+#define NET_EXPR_H
+
+#include "engine/base/arena.h"
+#include "engine/layout.h"
+
+struct net_value {
+  union {
+    int64_t i;
+    double f;
+    base_string_id s;
+    enum net_truth truth;
+    struct net_instant instant;
+    struct net_temporal temporal;
+  };
+};
+
+enum net_op {
+  /* pushes */
+  NET_OP_INTEGER,  /* .i */
+  NET_OP_FLOAT,    /* .f */
+  NET_OP_STRING,   /* .s */
+  NET_OP_TRUTH,    /* .i: 0, 1, 2 */
+  NET_OP_CONST_INSTANT, /* .instant */
+  NET_OP_SLOT,     /* one slot: integer, float, string */
+  NET_OP_BOOL_SLOT,/* a bool domain, as truth (F or T) */
+  NET_OP_TEMPORAL_SLOT, /* four slots */
+  NET_OP_INSTANT_SLOT,  /* two slots, never open */
+  NET_OP_STOP_SLOT,     /* two slots, perhaps open */
+  /* integers: fail on overflow, division by zero */
+  NET_OP_I_NEG, NET_OP_I_ADD, NET_OP_I_SUB, NET_OP_I_MUL, NET_OP_I_DIV, NET_OP_I_MOD, NET_OP_I_ABS,
+  /* floats: fail when the result is no finite number */
+  NET_OP_F_NEG, NET_OP_F_ADD, NET_OP_F_SUB, NET_OP_F_MUL, NET_OP_F_DIV, NET_OP_F_POWER, NET_OP_F_ABS,
+  NET_OP_F_SQRT, NET_OP_F_LOG, NET_OP_F_EXP, NET_OP_F_SIN, NET_OP_F_COS, NET_OP_F_ATAN,
+  /* conversions */
+  NET_OP_I_TO_F, NET_OP_F_TO_I /* truncates; fails outside int64 */, NET_OP_I_TO_TEMPORAL,
+  NET_OP_F_TO_TEMPORAL, NET_OP_TRUTH_TO_I /* F 0, T 1; unknown fails */,
+  NET_OP_INTEGER_FITS, /* .i = width in bytes: fails when the integer does not fit */
+  /* temporal values */
+  NET_OP_T_NEG, NET_OP_T_ADD, NET_OP_T_SUB, NET_OP_T_MUL, NET_OP_T_DIV,
+  NET_OP_T_REBASE, /* temporal, instant from, instant to -> temporal: origin moved from from.lo to to.lo */
+  /* comparisons: two operands -> truth. .i = enum net_comparison */
+  NET_OP_I_COMPARE, NET_OP_F_COMPARE, NET_OP_S_COMPARE, NET_OP_B_COMPARE,
+  NET_OP_T_EQUAL, /* same function, same origin */
+  /* Kleene's logic */
+  NET_OP_AND, NET_OP_OR, NET_OP_NOT,
+  /* instants */
+  NET_OP_LATER, NET_OP_EARLIER,
+  NET_OP_INTERSECT, /* two instants -> [max lo, min hi] (two events that coincide) */
+  NET_OP_BEFORE, NET_OP_NOT_AFTER, NET_OP_EQUAL_INSTANTS, /* -> truth */
+  NET_OP_WITHIN, /* two instants -> truth; .i chronons */
+  /* periods stand on the stack as start, stop */
+  NET_OP_OVERLAP_PERIODS, /* 4 instants */
+  NET_OP_OVERLAP_EVENT,   /* event, start, stop */
+  NET_OP_EQUAL_PERIODS, NET_OP_CONTAIN, /* 4 instants */
+  /* scalars from time: span(start, stop), chronon(instant). .i: 0 midpoint, 1 lo, 2 hi */
+  NET_OP_SPAN, NET_OP_CHRONON,
+};
+
+enum net_comparison { NET_EQ, NET_NE, NET_LT, NET_LE, NET_GT, NET_GE };
+
+struct net_step {
+  enum net_op op;
+  uint32_t slot;
+  union {
+    int64_t i;
+    double f;
+    base_string_id s;
+    struct net_instant instant;
+  };
+};
+
+struct net_program {
+  struct net_step *steps;
+  size_t count, capacity;
+  uint32_t stack_depth; /* the most values ever on the stack; set by net_program_finish */
+  bool reads_open;      /* has a STOP_SLOT step */
+  bool can_fail;
+  enum net_timeline timeline;
+  const struct base_strings *strings;
+};
+
+enum net_eval_error {
+  NET_EVAL_OK = 0,
+  NET_EVAL_OVERFLOW,  /* integer */
+  NET_EVAL_DIVISION,  /* by zero */
+  NET_EVAL_NUMBER,    /* float result not finite, or argument outside the function's domain */
+  NET_EVAL_FORM,      /* a temporal value that is no ratio of linear functions */
+  NET_EVAL_RANGE,     /* conversion out of range */
+  NET_EVAL_OPEN,      /* no error: a scalar from a stop that is still open, not known yet */
+};
+/* One line for messages: "integer overflow", ... */
+const char *net_eval_error_text(enum net_eval_error error);
+
+struct net_program *net_program_new(struct base_arena *arena, enum net_timeline timeline,
+                                    const struct base_strings *strings);
+/* Appends a step (the arena keeps it). */
+void net_program_emit(struct base_arena *arena, struct net_program *program, struct net_step step);
+/* Computes stack_depth, reads_open, can_fail; checks the stack discipline (BASE_CHECK). The program
+ * must leave exactly one value. Is OP one that can fail?                                           */
+void net_program_finish(struct net_program *program);
+bool net_op_can_fail(enum net_op op);
+
+/* Runs PROGRAM on ROW; *RET on success only. */
+enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,
+                                    net_chronon bound, struct net_value *ret);
+/* For programs that give an instant and cannot fail: the value, and whether it is still open, that
+ * is, depends on an open stop: then *RET is {NET_OPEN, upper bound}. (Instants are monotone in the
+ * stops, so the value is final when both extremes agree.)                                          */
+bool net_program_run_instant(const struct net_program *program, const union net_slot *row,
+                             net_chronon bound, struct net_instant *ret);
+/* The BOUND that a row itself gives for its open stops, at least CHECKPOINT (that of its arc before
+ * it): an open row's start (+1 when determinate), a closing row's last known stop.                 */
+net_chronon net_row_bound(const struct net_layout *layout, const union net_slot *row, uint8_t marks,
+                          net_chronon checkpoint);
+/* For explain: "slot 4 > slot 9 + 1" in a readable infix form. */
+void net_program_print(struct base_buffer *out, const struct net_program *program,
+                       const struct net_layout *layout);
+
+#endif

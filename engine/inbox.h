@@ -1,0 +1,54 @@
+/* An inbox keeps rows of one or two ports until the checkpoints allow them to be processed, and gives
+ * them out in temporal order.
+ *
+ * Key of a row: its time (the start; of a closing row the stop, where the layout's own stop is known),
+ * then closes before starts, then port, then arrival. A row whose close falls on its own start comes
+ * after the starts of that time. RECORDS: closing rows are end records and come before the records of
+ * their time.                                                                                       */
+#ifndef NET_INBOX_H
+#define NET_INBOX_H
+
+#include "engine/batch.h"
+
+struct net_inbox_item {
+  net_chronon time;
+  uint64_t sequence; /* of arrival */
+  uint32_t row;      /* index into the port's slab */
+  uint8_t rank;      /* 0 closes, 1 starts, 2 closes at their own start */
+  uint8_t marks;
+};
+
+struct net_inbox_port {
+  const struct net_layout *layout;
+  union net_slot *slab;
+  size_t slab_rows, slab_capacity;
+  struct net_inbox_item *items;
+  size_t head, count, capacity; /* items[head .. count) wait */
+  bool unsorted;
+  net_chronon checkpoint;
+};
+
+struct net_inbox {
+  struct net_inbox_port ports[2];
+  unsigned port_count;
+  bool records;
+  uint64_t sequence;
+};
+
+void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
+                    const struct net_layout *right /* NULL: one port */, bool records);
+void net_inbox_done(struct net_inbox *inbox);
+/* Copies the rows in. The port's checkpoint never goes back. */
+void net_inbox_add(struct net_inbox *inbox, unsigned port, const struct net_batch *batch);
+/* The smallest checkpoint of the ports. */
+net_chronon net_inbox_checkpoint(const struct net_inbox *inbox);
+/* The next row before the smallest checkpoint (at forever: all rows), or NULL. The row is good until
+ * net_inbox_tidy.                                                                                   */
+const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_item *ret_item,
+                                     unsigned *ret_port);
+/* Gives back the memory of rows given out; call after a round of net_inbox_next. */
+void net_inbox_tidy(struct net_inbox *inbox);
+size_t net_inbox_rows(const struct net_inbox *inbox);
+void net_inbox_mark_strings(const struct net_inbox *inbox, struct base_strings *strings);
+
+#endif

@@ -1,0 +1,56 @@
+/* What the engine asks of those who bring records in: files, pipes, sensors. sensors/ implements
+ * readers; sessions pump them.                                                                      */
+#ifndef NET_INGEST_H
+#define NET_INGEST_H
+
+#include "engine/base/diag.h"
+#include "engine/base/status.h"
+#include "engine/batch.h"
+
+enum net_read_result {
+  NET_READ_ROWS,       /* rows were added to the builder (it may be full); call again */
+  NET_READ_CHECKPOINT, /* an explicit checkpoint record: .time */
+  NET_READ_END_RECORD, /* {"end": T, DOMAINS}: .time, .row (a zeroed row with the named domains),
+                        * .named[i] tells which fields */
+  NET_READ_ROUND,      /* {"round": T}: .time */
+  NET_READ_BAD,        /* a malformed record: .line, .column, .reason, .record; the reader stands
+                        * behind it and can go on */
+  NET_READ_AGAIN,      /* nothing now (following) */
+  NET_READ_END,        /* end of input */
+  NET_READ_FAILED,     /* reading failed, or the header is wrong: .number, .line, .column, .reason */
+};
+
+struct net_read_event {
+  net_chronon time;
+  union net_slot *row;
+  bool *named;
+  int64_t line;   /* 1-based; of the header: 1 */
+  int64_t column; /* 1-based, in bytes; of NDJSON the byte within the line */
+  enum base_message number;
+  const char *reason; /* good until the next call */
+  const char *record; /* the raw line */
+  size_t record_length;
+};
+
+/* A reader of records for rows of LAYOUT: event rows (event, traced and sampled relations) or period
+ * rows (period relations and snapshots; an empty stop is an open one).                              */
+struct net_reader {
+  const struct net_reader_class *class;
+  const struct net_layout *layout;
+};
+
+struct net_reader_class {
+  /* Adds rows to BUILDER (whose layout is the reader's) until it is full, something else is to be
+   * said, or there is nothing more now. Rows added before something else are reported first
+   * (NET_READ_ROWS). Every value is checked against its type (net_value_check).                     */
+  enum net_read_result (*read)(struct net_reader *reader, struct net_batch_builder *builder,
+                               struct net_read_event *event);
+  /* File descriptor to poll for more while following; -1 when polling is no use (regular files: ask
+   * again after a while).                                                                            */
+  int (*descriptor)(struct net_reader *reader);
+  /* Bytes consumed by the records reported so far: where to resume. */
+  int64_t (*position)(struct net_reader *reader);
+  void (*free)(struct net_reader *reader);
+};
+
+#endif

@@ -1,0 +1,295 @@
+/* The network: creation, links, freezing, running, statistics. What a node does is in engine/nodes/.
+ * See network.h and node_impl.h.                                                                    */
+#include "engine/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "engine/node_impl.h"
+#include "engine/nodes/access.h"
+
+struct net_network {
+  struct base_arena *arena;
+  struct base_strings *strings;
+  enum net_timeline timeline;
+  struct base_diag_sink *diags;
+  net_reject_fn reject;
+  void *reject_context;
+  uint32_t batch_rows;
+  struct net_node *first, *last;
+  size_t node_count;
+};
+
+static const struct net_node_info infos[] = {
+#define NODE(KIND, NAME, PORTS, ORDER_IN, ORDER_OUT, STATE, CHECKPOINT) \
+  {NAME, PORTS, ORDER_IN, ORDER_OUT, STATE, CHECKPOINT},
+#include "engine/nodes.def"
+#undef NODE
+};
+
+const struct net_node_info *net_node_info(enum net_node_kind kind) {
+  BASE_CHECK((unsigned)kind < NET_NODE_KINDS, "node-kind");
+  return &infos[kind];
+}
+
+struct net_network *net_network_new(struct base_strings *strings, enum net_timeline timeline,
+                                    struct base_diag_sink *diags) {
+  struct net_network *network = base_xcalloc(1, sizeof *network);
+  network->arena = base_arena_new();
+  network->strings = strings;
+  network->timeline = timeline;
+  network->diags = diags;
+  network->batch_rows = NET_BATCH_ROWS;
+  return network;
+}
+
+static void node_free(struct net_node *node) {
+  if (node->class->done != NULL) node->class->done(node);
+  net_batch_builder_done(&node->out);
+  free(node->readers);
+  free(node);
+}
+
+void net_network_free(struct net_network *network) {
+  if (network == NULL) return;
+  for (struct net_node *node = network->first; node != NULL;) {
+    struct net_node *next = node->next;
+    node_free(node);
+    node = next;
+  }
+  base_arena_free(network->arena);
+  free(network);
+}
+
+void net_network_on_reject(struct net_network *network, net_reject_fn reject, void *context) {
+  network->reject = reject;
+  network->reject_context = context;
+}
+
+struct base_arena *net_network_arena(struct net_network *network) { return network->arena; }
+
+void net_network_set_batch_rows(struct net_network *network, uint32_t rows) {
+  BASE_CHECK(rows >= 1 && rows <= NET_BATCH_ROWS && network->first == NULL, "batch-rows");
+  network->batch_rows = rows;
+}
+
+struct base_strings *net_network_strings(const struct net_network *network) {
+  return network->strings;
+}
+enum net_timeline net_network_timeline(const struct net_network *network) {
+  return network->timeline;
+}
+
+void *net_node_new(struct net_network *network, size_t size, const struct net_node_class *class,
+                   const char *name, const struct net_layout *layout) {
+  BASE_CHECK(size >= sizeof(struct net_node), "node-size");
+  struct net_node *node = base_xcalloc(1, size);
+  node->class = class;
+  node->kind = class->kind;
+  node->network = network;
+  node->name = base_arena_strdup(network->arena, name);
+  node->layout = layout;
+  node->checkpoint = NET_BEGINNING;
+  if (layout != NULL) net_batch_builder_init(&node->out, layout, network->batch_rows);
+  if (network->last == NULL) {
+    network->first = node;
+  } else {
+    network->last->next = node;
+  }
+  network->last = node;
+  network->node_count++;
+  return node;
+}
+
+/* --- build */
+
+static bool reaches(const struct net_node *from, const struct net_node *to) {
+  if (from == to) return true;
+  for (size_t i = 0; i < from->reader_count; i++)
+    if (reaches(from->readers[i].reader, to)) return true;
+  return false;
+}
+
+enum base_status net_link(struct net_node *from, struct net_node *to, unsigned port) {
+  BASE_CHECK(from->network == to->network, "link-networks");
+  BASE_CHECK(port < infos[to->kind].ports, "link-port");
+  BASE_CHECK(!to->frozen, "link-frozen");
+  BASE_CHECK(to->inputs[port] == NULL, "link-port-taken");
+  if (reaches(to, from)) return BASE_USER;
+  base_grow(&from->readers, &from->reader_capacity, from->reader_count + 1, sizeof *from->readers);
+  from->readers[from->reader_count++] = (struct net_arc){to, port};
+  to->inputs[port] = from;
+  if (to->input_layouts[port] == NULL) to->input_layouts[port] = from->layout;
+  return BASE_OK;
+}
+
+static void unregister(struct net_node *node) {
+  struct net_network *network = node->network;
+  struct net_node **place = &network->first, *before = NULL;
+  while (*place != node) {
+    before = *place;
+    place = &(*place)->next;
+  }
+  *place = node->next;
+  if (network->last == node) network->last = before;
+  network->node_count--;
+  node_free(node);
+}
+
+/* Takes the arcs below NODE away and frees it. */
+static void collect(struct net_node *node) {
+  struct net_node *inputs[2] = {node->inputs[0], node->inputs[1]};
+  for (unsigned port = 0; port < 2; port++)
+    if (inputs[port] != NULL) net_unlink(inputs[port], node, port);
+  unregister(node);
+}
+
+void net_unlink(struct net_node *from, struct net_node *to, unsigned port) {
+  BASE_CHECK(to->inputs[port] == from, "unlink-no-arc");
+  for (size_t i = 0; i < from->reader_count; i++) {
+    if (from->readers[i].reader == to && from->readers[i].port == port) {
+      memmove(from->readers + i, from->readers + i + 1,
+              (from->reader_count - i - 1) * sizeof *from->readers);
+      from->reader_count--;
+      break;
+    }
+  }
+  to->inputs[port] = NULL;
+  if (from->reader_count == 0 && !from->sink) collect(from);
+}
+
+void net_remove(struct net_node *sink) {
+  BASE_CHECK(sink->reader_count == 0, "remove-read");
+  collect(sink);
+}
+
+static bool layouts_agree(const struct net_layout *a, const struct net_layout *b) {
+  if (a == b) return true;
+  if (a->tuple_class != b->tuple_class || a->field_count != b->field_count) return false;
+  for (uint32_t i = 0; i < a->field_count; i++)
+    if (net_type_slots(a->fields[i].type.base) != net_type_slots(b->fields[i].type.base))
+      return false;
+  return true;
+}
+
+/* Floors are wanted by projections that take their start from elsewhere than slot 0; the wish goes
+ * down to the products. */
+static void want_floors_below(struct net_node *node) {
+  for (unsigned port = 0; port < 2; port++) {
+    struct net_node *input = node->inputs[port];
+    if (input == NULL || input->wants_floor) continue;
+    input->wants_floor = true;
+    want_floors_below(input);
+  }
+}
+
+void net_freeze(struct net_network *network) {
+  for (struct net_node *node = network->first; node != NULL; node = node->next) {
+    if (node->frozen) continue;
+    for (unsigned port = 0; port < infos[node->kind].ports; port++) {
+      BASE_CHECK(node->inputs[port] != NULL, "freeze-unlinked-port");
+      BASE_CHECK(layouts_agree(node->inputs[port]->layout, node->input_layouts[port]),
+                 "freeze-layouts");
+    }
+    node->frozen = true;
+    if (node->wants_floor) want_floors_below(node);
+  }
+}
+
+/* --- run */
+
+enum base_status net_emit(struct net_node *node, const struct net_batch *batch) {
+  node->rows_out += batch->count;
+  if (batch->checkpoint > node->checkpoint) node->checkpoint = batch->checkpoint;
+  for (size_t i = 0; i < node->reader_count; i++) {
+    enum base_status status = net_inject(node->readers[i].reader, node->readers[i].port, batch);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
+
+enum base_status net_inject(struct net_node *node, unsigned port, const struct net_batch *batch) {
+  node->fires++;
+  node->rows_in += batch->count;
+  enum base_status status = node->class->consume(node, port, batch);
+  if (node->class->state_rows != NULL) {
+    size_t rows = node->class->state_rows(node);
+    if (rows > node->state_rows_max) node->state_rows_max = rows;
+  }
+  return status;
+}
+
+union net_slot *net_out_row(struct net_node *node, uint8_t marks, net_chronon bound,
+                            enum base_status *status) {
+  if (net_batch_builder_full(&node->out)) {
+    struct net_batch batch = net_batch_builder_batch(&node->out, node->checkpoint);
+    batch.bound = bound > node->checkpoint ? bound : node->checkpoint;
+    enum base_status emitted = net_emit(node, &batch);
+    if (*status == BASE_OK) *status = emitted;
+    net_batch_builder_clear(&node->out);
+  }
+  return net_batch_builder_add(&node->out, marks);
+}
+
+enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, net_chronon bound,
+                               const union net_slot *floor) {
+  if (checkpoint < node->checkpoint) checkpoint = node->checkpoint;
+  if (node->out.count == 0 && checkpoint == node->checkpoint && floor == NULL) return BASE_OK;
+  struct net_batch batch = net_batch_builder_batch(&node->out, checkpoint);
+  batch.bound = bound > node->checkpoint ? bound : node->checkpoint;
+  batch.floor = floor;
+  enum base_status status = net_emit(node, &batch);
+  net_batch_builder_clear(&node->out);
+  return status;
+}
+
+enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
+                                const struct net_layout *layout, const union net_slot *row) {
+  struct net_network *network = node->network;
+  if (network->reject != NULL && network->reject(network->reject_context, node, error, layout, row))
+    return BASE_OK;
+  return BASE_USER;
+}
+
+enum base_status net_run(struct net_network *network) {
+  for (;;) {
+    if (base_env_interrupted()) return BASE_CANCEL;
+    struct net_node *behind = NULL;
+    for (struct net_node *node = network->first; node != NULL; node = node->next)
+      if (node->kind == NET_NODE_ACCESS && net_access_pulling(node) &&
+          (behind == NULL || node->checkpoint < behind->checkpoint))
+        behind = node;
+    if (behind == NULL) return BASE_OK;
+    enum base_status status = net_access_pull(behind);
+    if (status != BASE_OK) return status;
+  }
+}
+
+void net_mark_strings(struct net_network *network, struct base_strings *strings) {
+  for (struct net_node *node = network->first; node != NULL; node = node->next)
+    if (node->class->mark_strings != NULL) node->class->mark_strings(node, strings);
+}
+
+/* --- look */
+
+size_t net_node_count(const struct net_network *network) { return network->node_count; }
+
+struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index) {
+  const struct net_node *node = network->first;
+  while (index-- > 0) node = node->next;
+  return (struct net_node_stats){
+      .name = node->name,
+      .kind = node->kind,
+      .fires = node->fires,
+      .rows_in = node->rows_in,
+      .rows_out = node->rows_out,
+      .state_rows = node->class->state_rows ? node->class->state_rows(node) : 0,
+      .state_rows_max = node->state_rows_max,
+  };
+}
+
+const struct net_layout *net_node_layout(const struct net_node *node) { return node->layout; }
+const char *net_node_name(const struct net_node *node) { return node->name; }
+net_chronon net_node_checkpoint(const struct net_node *node) { return node->checkpoint; }

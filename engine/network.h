@@ -1,0 +1,207 @@
+/* The update network as those see it who build and run one (netgen, sessions, tests).
+ *
+ * A network is built with create functions, net_link and net_unlink, then frozen; later additions
+ * (another standing query) are built and frozen in turn. One thread runs it, depth-first by batch:
+ * what a node emits goes straight to its readers. Given the same input rows and checkpoints, the
+ * output is the same, byte for byte.
+ *
+ * Thesis chapter 6 (nodes, create, link, unlink) and appendix C (operator nodes).                  */
+#ifndef NET_NETWORK_H
+#define NET_NETWORK_H
+
+#include "engine/base/diag.h"
+#include "engine/base/status.h"
+#include "engine/batch.h"
+#include "engine/expr.h"
+#include "engine/store.h"
+
+struct net_network;
+struct net_node;
+
+enum net_node_kind {
+#define NODE(KIND, NAME, PORTS, ORDER_IN, ORDER_OUT, STATE, CHECKPOINT) NET_NODE_##KIND,
+#include "engine/nodes.def"
+#undef NODE
+  NET_NODE_KINDS
+};
+
+struct net_node_info {
+  const char *name;       /* as explain and tq_node_stats show it */
+  unsigned ports;         /* inputs */
+  const char *order_in;   /* temporal orders accepted */
+  const char *order_out;  /* and produced */
+  const char *state;      /* what bounds the state */
+  const char *checkpoint; /* what a saved state holds */
+};
+const struct net_node_info *net_node_info(enum net_node_kind kind);
+
+/* What happens to a run-time error in an expression. Returns true to leave the row out and go on
+ * (standing queries: the row went to Rejected), false to fail the network.                          */
+typedef bool (*net_reject_fn)(void *context, const struct net_node *node, enum net_eval_error error,
+                              const struct net_layout *layout, const union net_slot *row);
+
+struct net_network *net_network_new(struct base_strings *strings, enum net_timeline timeline,
+                                    struct base_diag_sink *diags);
+void net_network_free(struct net_network *network);
+void net_network_on_reject(struct net_network *network, net_reject_fn reject, void *context);
+/* Memory that lives as long as the network. */
+struct base_arena *net_network_arena(struct net_network *network);
+/* Rows per emitted batch, 1..NET_BATCH_ROWS; before anything is created. */
+void net_network_set_batch_rows(struct net_network *network, uint32_t rows);
+
+/* --- create: one function per kind of node. Names are for people. Programs, layouts and arrays must
+ * live as long as the network (its arena, or longer).                                               */
+
+/* Access: rows of SOURCE (taken over; NULL: rows come by net_access_push). DROP_CLOSES: rows with
+ * NET_CLOSES are left out (records read without an event-to-period node above).                    */
+struct net_node *net_create_access(struct net_network *network, const char *name,
+                                   const struct net_layout *layout, struct net_source *source,
+                                   bool drop_closes);
+/* Event-to-period: records (event rows) become periods of OUT (same fields); a record opens a period
+ * for its value of field BY and closes the previous one. BY -1: all records are of one entity.      */
+struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
+                                            const struct net_layout *in,
+                                            const struct net_layout *out, int by);
+struct net_node *net_create_selection(struct net_network *network, const char *name,
+                                      const struct net_layout *layout,
+                                      const struct net_program *predicate);
+/* Copies field SOURCES[i] of the input into field i of OUT; the implicit times of OUT are taken from
+ * the instants at START_SLOT and (periods) STOP_SLOT of the input: slot 0 and 2 are the input's own.
+ * A period that comes out empty gives no row, one that is perhaps empty an omega row, except where
+ * OWN_PERIOD says that both instants are those of one and the same tuple (then kept as they are).
+ * OUT may be an event layout: then only START_SLOT is read.                                        */
+struct net_node *net_create_projection(struct net_network *network, const char *name,
+                                       const struct net_layout *in, const struct net_layout *out,
+                                       const uint32_t *sources, uint32_t start_slot,
+                                       uint32_t stop_slot, bool own_period);
+/* Appends one field, the last of OUT, with the value of PROGRAM. */
+struct net_node *net_create_apply(struct net_network *network, const char *name,
+                                  const struct net_layout *in, const struct net_layout *out,
+                                  const struct net_program *program);
+
+enum net_product_rule {
+  NET_PRODUCT_OVERLAP, /* combinations that have a point in common, three-valued */
+  NET_PRODUCT_FULL,    /* all combinations */
+};
+
+/* One of the tuples that take part in a row: the row itself, or an earlier combination's member. */
+struct net_participant {
+  bool event;
+  uint32_t start_slot; /* of the instant (at, or start) in that side's rows */
+  uint32_t stop_slot;  /* periods */
+};
+
+/* Equality of one-slot fields: a hash key of a join. */
+struct net_join_key {
+  uint32_t left_slot, right_slot;
+};
+
+/* Product and join. OUT: the implicit time of the combination (overlap rule: the common period, or
+ * the event if one takes part; full rule: an event at the later of the starts), then the fields that
+ * the parameters name. FIELDS[i] says where field i of OUT comes from: SIDE 0 left, 1 right, and the
+ * slot there (2 slots of an instant, 4 of a temporal value are copied as the field's type says).
+ * PREDICATE (over OUT rows; NULL: a product) makes it a join; KEYS speed it up.                     */
+struct net_product_field {
+  unsigned side;
+  uint32_t slot;
+};
+struct net_product_params {
+  enum net_product_rule rule;
+  const struct net_layout *left, *right, *out;
+  const struct net_participant *left_participants, *right_participants;
+  size_t left_count, right_count;
+  const struct net_product_field *fields;
+  const struct net_join_key *keys;
+  size_t key_count;
+  const struct net_program *predicate;
+};
+struct net_node *net_create_product(struct net_network *network, const char *name,
+                                    const struct net_product_params *params);
+
+enum net_aggregate_function {
+  NET_AGG_COUNT, NET_AGG_ANY, NET_AGG_SUM, NET_AGG_AVG, NET_AGG_MIN, NET_AGG_MAX, NET_AGG_AVGC,
+};
+struct net_aggregate_params {
+  enum net_aggregate_function function;
+  bool cumulative;           /* counts every tuple whose start has come */
+  const struct net_layout *in, *out; /* OUT: period; the BY fields, then the value */
+  int where_field;           /* a bool field of IN, -1: all tuples count */
+  int argument_field;        /* -1: the tuple itself (1 for avgc) */
+  const uint32_t *by_fields; /* fields of IN, one slot each */
+  size_t by_count;
+  bool groups_of_all;        /* with WHERE: tuples that do not satisfy it still make a group */
+  bool origin_given;            /* false: the start of the first tuple that comes */
+  net_chronon origin;           /* everything is clipped there */
+  bool averaging_origin_given;  /* else: the start of the first tuple that counts */
+  net_chronon averaging_origin;
+  /* Domains over which tuples are one (S(t) is a set over the explicit domains): all fields of IN
+   * except those that apply nodes appended.                                                         */
+  uint32_t domain_fields;
+};
+struct net_node *net_create_aggregate(struct net_network *network, const char *name,
+                                      const struct net_aggregate_params *params);
+/* Order: rows out in temporal order, up to the checkpoint. */
+struct net_node *net_create_order(struct net_network *network, const char *name,
+                                  const struct net_layout *layout);
+/* Switch-disposition: period rows become event rows at their start, dropping the stop (event rows
+ * pass as they are). */
+struct net_node *net_create_switch_disposition(struct net_network *network, const char *name,
+                                               const struct net_layout *in,
+                                               const struct net_layout *out);
+/* Sinks. CALLBACK sees every batch (display, collecting, subscription). */
+typedef enum base_status (*net_batch_fn)(void *context, const struct net_batch *batch);
+struct net_node *net_create_display(struct net_network *network, const char *name,
+                                    const struct net_layout *layout, net_batch_fn callback,
+                                    void *context);
+/* Writes to relation NAME of STORE; passes batches on to its readers. While replaying (see
+ * net_store_node_set_replaying) it follows the rows without writing: they are stored already.       */
+struct net_node *net_create_relation_store(struct net_network *network, const char *name,
+                                           const struct net_layout *layout,
+                                           struct net_store *store);
+void net_store_node_set_replaying(struct net_node *node, bool replaying);
+/* File store: every row goes to WRITER (formats live outside). */
+struct net_node *net_create_file_store(struct net_network *network, const char *name,
+                                       const struct net_layout *layout, net_batch_fn writer,
+                                       void *context);
+
+/* --- build */
+
+/* Makes FROM's output input PORT (0 left, 1 right) of TO. BASE_USER (nothing changed) when it would
+ * make a cycle; a port takes one arc.                                                               */
+enum base_status net_link(struct net_node *from, struct net_node *to, unsigned port) BASE_MUST_USE;
+/* Removes the arc. A node that has no reader left and is no sink is collected, and so on downwards. */
+void net_unlink(struct net_node *from, struct net_node *to, unsigned port);
+/* Removes a sink and what only it needed. */
+void net_remove(struct net_node *sink);
+/* Configuration is final: checks that every port is linked and that layouts agree. */
+void net_freeze(struct net_network *network);
+
+/* --- run */
+
+/* Pulls from all access nodes that have a source, the one that is furthest behind first, until all
+ * have ended. BASE_OK, BASE_CANCEL (interrupted), or the failure.                                    */
+enum base_status net_run(struct net_network *network) BASE_MUST_USE;
+/* Pushes a batch into one access node. */
+enum base_status net_access_push(struct net_node *access, const struct net_batch *batch)
+    BASE_MUST_USE;
+/* Gives BATCH to input PORT of NODE alone, as if it came from its arc (replaying for a new reader). */
+enum base_status net_inject(struct net_node *node, unsigned port, const struct net_batch *batch)
+    BASE_MUST_USE;
+/* Marks every string the network's state holds. */
+void net_mark_strings(struct net_network *network, struct base_strings *strings);
+
+/* --- look */
+
+struct net_node_stats {
+  const char *name;
+  enum net_node_kind kind;
+  uint64_t fires, rows_in, rows_out, state_rows, state_rows_max;
+};
+size_t net_node_count(const struct net_network *network);
+struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index);
+const struct net_layout *net_node_layout(const struct net_node *node);
+const char *net_node_name(const struct net_node *node);
+/* The checkpoint that NODE last passed on; NET_BEGINNING before the first. */
+net_chronon net_node_checkpoint(const struct net_node *node);
+
+#endif

@@ -1,0 +1,67 @@
+/* The inside of nodes, for those who write them: engine/nodes/ and engine/network.c only.
+ *
+ * How to add a kind of node: a row in nodes.def; a create function in network.h; a file under
+ * engine/nodes/ with a struct that begins with struct net_node, a class, and the create function.
+ *
+ * A node that keeps rows until a checkpoint uses an inbox (inbox.h): it takes rows in, and whenever the
+ * smallest checkpoint of its inputs advances to c, processes all rows before c in temporal order, and
+ * then says at once, with bound c, what is open and what has closed. Whole rows may go out at any
+ * time. That is the only place where a network waits.                                              */
+#ifndef NET_NODE_IMPL_H
+#define NET_NODE_IMPL_H
+
+#include "engine/network.h"
+
+struct net_node_class {
+  enum net_node_kind kind;
+  enum base_status (*consume)(struct net_node *node, unsigned port, const struct net_batch *batch);
+  void (*mark_strings)(const struct net_node *node, struct base_strings *strings); /* or NULL */
+  size_t (*state_rows)(const struct net_node *node);                               /* or NULL */
+  void (*done)(struct net_node *node);                                             /* or NULL */
+};
+
+struct net_arc {
+  struct net_node *reader;
+  unsigned port;
+};
+
+struct net_node {
+  const struct net_node_class *class;
+  enum net_node_kind kind; /* join shares product's class */
+  struct net_network *network;
+  const char *name;
+  const struct net_layout *layout; /* of the output */
+  struct net_node *inputs[2];
+  const struct net_layout *input_layouts[2];
+  struct net_arc *readers;
+  size_t reader_count, reader_capacity;
+  bool sink;
+  bool frozen;
+  bool wants_floor;  /* some reader can use floors */
+  net_chronon checkpoint; /* last passed on */
+  struct net_batch_builder out;
+  uint64_t fires, rows_in, rows_out, state_rows_max;
+  struct net_node *next; /* all nodes of the network, in order of creation */
+};
+
+/* A zeroed node of SIZE bytes (its struct begins with struct net_node), registered. NAME is copied. */
+void *net_node_new(struct net_network *network, size_t size, const struct net_node_class *class,
+                   const char *name, const struct net_layout *layout);
+
+/* Adds a row to the node's output, sending the batch on when it is full; BOUND as of the batch. The
+ * returned row is zeroed and good until the next call. *STATUS keeps the first failure.             */
+union net_slot *net_out_row(struct net_node *node, uint8_t marks, net_chronon bound,
+                            enum base_status *status);
+/* Sends on what is in the output, and CHECKPOINT (never back: an earlier one counts as the last). */
+enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, net_chronon bound,
+                               const union net_slot *floor);
+/* Sends BATCH (the node's layout) to all readers. */
+enum base_status net_emit(struct net_node *node, const struct net_batch *batch);
+/* A run-time error in an expression over ROW: rejected (BASE_OK: go on without the row) or failed. */
+enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
+                                const struct net_layout *layout, const union net_slot *row);
+
+struct base_strings *net_network_strings(const struct net_network *network);
+enum net_timeline net_network_timeline(const struct net_network *network);
+
+#endif

@@ -1,0 +1,653 @@
+/* Product and join (Cartesian and Join of appendix C; consecutivity rules of thesis 7.2.3).
+ *
+ *      left  ──▶ ┌────────────────────┐
+ *                │ rule, [predicate]  │ ──▶ out      order: start
+ *      right ──▶ └────────────────────┘
+ *
+ * A sweep: rows of both sides wait in the inbox until both checkpoints have passed them and are then
+ * taken in temporal order; each is combined with the live rows of the other side that have the same
+ * key. Overlap rule: a row dies when no later row can overlap it; full rule: no row ever dies.
+ *
+ * A combination of rows whose stops are known is decided at once and goes out whole. One in which a
+ * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
+ * pairs are judged with bound c: still undecided, false (forgotten), or it goes out, open or whole; a
+ * pair that went out open goes out again, as a close, when one of its stops has become known. Where one
+ * participant is open, the known stop of another counts as open, too, until the checkpoint has passed
+ * it, so that what stays open in a row is never before what is known in it.
+ *
+ * State: live rows, open pairs.                                                                     */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "engine/inbox.h"
+#include "engine/node_impl.h"
+#include "engine/rowmap.h"
+
+#define NONE UINT32_MAX
+
+/* A live row of one side. Entries are linked in a chain per key, and to their pairs. */
+struct live {
+  net_chronon expires; /* overlap rule: no row that starts then or later overlaps it */
+  uint32_t next, previous; /* in the chain */
+  uint32_t pairs;      /* first pair, linked through pair.next[side] */
+  uint32_t bucket;
+  uint8_t marks;
+  bool open;           /* has an open instant */
+  bool in_chain;
+  bool used;
+};
+
+struct side {
+  const struct net_layout *layout;
+  const struct net_participant *participants;
+  size_t participant_count;
+  struct live *lives;
+  union net_slot *rows;
+  size_t count, capacity, row_capacity, live_count, purge_at;
+  uint32_t free_list;
+  uint32_t *buckets; /* heads of chains; one without keys */
+  size_t bucket_count;
+  struct net_rowmap open; /* open rows by identity; state: head of a stack of entries */
+  uint32_t *open_next;    /* beside lives */
+  size_t open_capacity;
+};
+
+struct pair {
+  uint32_t entry[2];
+  uint32_t next[2], previous[2];
+  bool emitted;
+  bool used;
+  uint32_t open_count; /* instants open in the row that went out */
+  uint8_t marks;
+};
+
+struct product {
+  struct net_node node;
+  struct net_product_params params;
+  struct net_inbox inbox;
+  struct side sides[2];
+  struct pair *pairs;
+  size_t pair_count, pair_capacity, pairs_live;
+  uint32_t pair_free;
+  union net_slot *scratch; /* an out row */
+  union net_slot *floor;
+  bool event_result; /* overlap rule with an event participant */
+};
+
+static union net_slot *live_row(const struct side *side, uint32_t index) {
+  return side->rows + (size_t)index * side->layout->slot_count;
+}
+
+/* --- the sides */
+
+static uint64_t key_hash(const struct product *product, unsigned side, const union net_slot *row) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < product->params.key_count; i++) {
+    const struct net_join_key *key = &product->params.keys[i];
+    hash = base_hash_u64((uint64_t)row[side == 0 ? key->left_slot : key->right_slot].i, hash);
+  }
+  return hash;
+}
+
+static bool keys_equal(const struct product *product, const union net_slot *left,
+                       const union net_slot *right) {
+  for (size_t i = 0; i < product->params.key_count; i++) {
+    const struct net_join_key *key = &product->params.keys[i];
+    if (left[key->left_slot].i != right[key->right_slot].i) return false;
+  }
+  return true;
+}
+
+static net_chronon participant_expiry(const struct net_participant *participant,
+                                      const union net_slot *row) {
+  if (participant->event) return net_chronon_add(row[participant->start_slot + 1].i, 1);
+  return row[participant->stop_slot + 1].i;
+}
+
+static net_chronon expiry(const struct side *side, const union net_slot *row) {
+  net_chronon earliest = NET_FOREVER;
+  for (size_t i = 0; i < side->participant_count; i++) {
+    net_chronon expires = participant_expiry(&side->participants[i], row);
+    if (expires < earliest) earliest = expires;
+  }
+  return earliest;
+}
+
+static void chain(struct side *side, uint32_t index, uint32_t bucket) {
+  struct live *live = &side->lives[index];
+  live->bucket = bucket;
+  live->previous = NONE;
+  live->next = side->buckets[bucket];
+  if (live->next != NONE) side->lives[live->next].previous = index;
+  side->buckets[bucket] = index;
+  live->in_chain = true;
+}
+
+static void unchain(struct side *side, uint32_t index) {
+  struct live *live = &side->lives[index];
+  if (live->previous == NONE) {
+    side->buckets[live->bucket] = live->next;
+  } else {
+    side->lives[live->previous].next = live->next;
+  }
+  if (live->next != NONE) side->lives[live->next].previous = live->previous;
+  live->in_chain = false;
+}
+
+static void release_if_done(struct side *side, uint32_t index) {
+  struct live *live = &side->lives[index];
+  if (live->in_chain || live->open || live->pairs != NONE) return;
+  live->used = false;
+  live->next = side->free_list;
+  side->free_list = index;
+  side->live_count--;
+}
+
+static void rehash(struct product *product, unsigned which) {
+  struct side *side = &product->sides[which];
+  size_t size = side->bucket_count * 4;
+  side->buckets = base_xrealloc(side->buckets, size, sizeof *side->buckets);
+  side->bucket_count = size;
+  memset(side->buckets, 0xff, size * sizeof *side->buckets);
+  for (size_t i = side->count; i-- > 0;) {
+    if (!side->lives[i].used || !side->lives[i].in_chain) continue;
+    uint64_t hash = key_hash(product, which, live_row(side, (uint32_t)i));
+    chain(side, (uint32_t)i, (uint32_t)(hash & (size - 1)));
+  }
+}
+
+static uint32_t add_live(struct product *product, unsigned which, const union net_slot *row,
+                         uint8_t marks) {
+  struct side *side = &product->sides[which];
+  uint32_t index = side->free_list;
+  if (index != NONE) {
+    side->free_list = side->lives[index].next;
+  } else {
+    base_grow(&side->lives, &side->capacity, side->count + 1, sizeof *side->lives);
+    base_grow(&side->rows, &side->row_capacity, (side->count + 1) * side->layout->slot_count,
+              sizeof *side->rows);
+    index = (uint32_t)side->count++;
+  }
+  memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
+  struct live *live = &side->lives[index];
+  *live = (struct live){.pairs = NONE, .marks = marks, .used = true};
+  live->expires = product->params.rule == NET_PRODUCT_FULL ? NET_FOREVER : expiry(side, row);
+  live->open = side->layout->may_be_open && net_row_is_open(side->layout, row);
+  side->live_count++;
+  if (product->params.key_count > 0 && side->live_count > side->bucket_count) rehash(product, which);
+  chain(side, index, (uint32_t)(key_hash(product, which, row) & (side->bucket_count - 1)));
+  if (live->open) {
+    uint32_t *head;
+    bool fresh;
+    uint32_t place = net_rowmap_put(&side->open, row, &fresh);
+    head = net_rowmap_state(&side->open, place);
+    base_grow(&side->open_next, &side->open_capacity, side->count, sizeof *side->open_next);
+    side->open_next[index] = fresh ? NONE : *head;
+    *head = index;
+  }
+  return index;
+}
+
+/* The open entry with the identity of ROW, taken off the open ones if nothing in ROW is open. */
+static uint32_t find_open(struct side *side, const union net_slot *row, bool still_open) {
+  uint32_t place = net_rowmap_find(&side->open, row);
+  BASE_CHECK(place != NET_NO_ENTRY, "product-close-unknown");
+  uint32_t *head = net_rowmap_state(&side->open, place);
+  uint32_t index = *head;
+  if (!still_open) {
+    *head = side->open_next[index];
+    if (*head == NONE) net_rowmap_remove(&side->open, place);
+  }
+  return index;
+}
+
+static void expire(struct side *side, uint32_t index) {
+  unchain(side, index);
+  release_if_done(side, index);
+}
+
+/* Dead rows are met while chains are walked; those in chains nobody walks are found here. */
+static void purge(struct side *side, net_chronon now) {
+  if (side->live_count < side->purge_at) return;
+  for (uint32_t i = 0; i < side->count; i++)
+    if (side->lives[i].used && side->lives[i].in_chain && side->lives[i].expires <= now)
+      expire(side, i);
+  side->purge_at = side->live_count * 2 + 64;
+}
+
+/* --- combinations */
+
+struct combination {
+  enum net_truth truth;
+  struct net_instant start, stop;
+};
+
+/* A participant's stop as it is to be seen in a row in which something is open (HIDE): a known stop
+ * that the bound has not passed counts as open. */
+static struct net_instant seen_stop(const struct net_participant *participant,
+                                    const union net_slot *row, bool hide, net_chronon bound) {
+  struct net_instant stop = net_slot_instant(row, participant->stop_slot);
+  if (stop.lo != NET_OPEN && hide && stop.hi > bound)
+    return (struct net_instant){NET_OPEN, stop.hi};
+  return stop;
+}
+
+static struct net_instant with_bound(struct net_instant stop, net_chronon bound) {
+  if (stop.lo == NET_OPEN) stop.lo = bound < stop.hi ? bound : stop.hi;
+  return stop;
+}
+
+static enum net_truth overlap(const struct net_participant *a, const union net_slot *row_a,
+                              const struct net_participant *b, const union net_slot *row_b,
+                              net_chronon bound) {
+  struct net_instant start_a = net_slot_instant(row_a, a->start_slot);
+  struct net_instant start_b = net_slot_instant(row_b, b->start_slot);
+  if (a->event && b->event) return net_equal_instants(start_a, start_b);
+  struct net_period period_a = {start_a, start_a}, period_b = {start_b, start_b};
+  if (!a->event) period_a.stop = net_slot_stop(row_a, a->stop_slot, bound);
+  if (!b->event) period_b.stop = net_slot_stop(row_b, b->stop_slot, bound);
+  if (a->event) return net_overlap_event(start_a, period_b);
+  if (b->event) return net_overlap_event(start_b, period_a);
+  return net_overlap_periods(period_a, period_b);
+}
+
+static enum net_truth all_overlap(const struct product *product, const union net_slot *left,
+                                  const union net_slot *right, net_chronon bound) {
+  enum net_truth truth = NET_TRUE;
+  for (size_t i = 0; i < product->params.left_count; i++)
+    for (size_t j = 0; j < product->params.right_count; j++) {
+      truth = net_and(truth, overlap(&product->params.left_participants[i], left,
+                                     &product->params.right_participants[j], right, bound));
+      if (truth == NET_FALSE) return truth;
+    }
+  return truth;
+}
+
+/* Folds one side's participants into the implicit time of the combination. */
+static void fold_time(const struct product *product, unsigned which, const union net_slot *row,
+                      bool hide, net_chronon bound, bool *first, bool *any_open,
+                      struct net_instant *start, struct net_instant *stop) {
+  const struct side *side = &product->sides[which];
+  for (size_t i = 0; i < side->participant_count; i++) {
+    const struct net_participant *participant = &side->participants[i];
+    struct net_instant its = net_slot_instant(row, participant->start_slot);
+    if (product->event_result && !participant->event) continue;
+    if (*first) {
+      *start = its;
+    } else if (product->event_result) {
+      start->lo = its.lo > start->lo ? its.lo : start->lo;
+      start->hi = its.hi < start->hi ? its.hi : start->hi;
+    } else {
+      *start = net_later(*start, its);
+    }
+    if (product->params.rule == NET_PRODUCT_OVERLAP && !product->event_result) {
+      struct net_instant end = seen_stop(participant, row, hide, bound);
+      if (end.lo == NET_OPEN) *any_open = true;
+      end = with_bound(end, bound);
+      *stop = *first ? end : net_earlier(*stop, end);
+    }
+    *first = false;
+  }
+}
+
+/* Writes the out row of LEFT and RIGHT to product->scratch. HIDE: something in it is open. */
+static void combine(struct product *product, const union net_slot *left,
+                    const union net_slot *right, bool hide, net_chronon bound) {
+  const struct net_layout *out = product->node.layout;
+  union net_slot *row = product->scratch;
+  struct net_instant start = {0, 0}, stop = {0, 0};
+  bool first = true, any_open = false;
+  fold_time(product, 0, left, hide, bound, &first, &any_open, &start, &stop);
+  fold_time(product, 1, right, hide, bound, &first, &any_open, &start, &stop);
+  if (out->tuple_class == NET_PERIOD) {
+    /* What is known and not hidden lies at or before the bound, hence before all that is open. */
+    bool open = any_open && stop.hi > bound;
+    struct net_period period = {start, stop};
+    if (!open) period = net_period_clip(period);
+    row[2].i = open ? NET_OPEN : period.stop.lo;
+    row[3].i = period.stop.hi;
+    start = period.start;
+  }
+  row[0].i = start.lo;
+  row[1].i = start.hi;
+  for (uint32_t i = 0; i < out->field_count; i++) {
+    const struct net_product_field *field = &product->params.fields[i];
+    const union net_slot *from = (field->side == 0 ? left : right) + field->slot;
+    union net_slot *to = row + out->fields[i].slot;
+    memcpy(to, from, net_type_slots(out->fields[i].type.base) * sizeof *to);
+    if (out->fields[i].openable && hide && to[0].i != NET_OPEN && to[1].i > bound)
+      to[0].i = NET_OPEN;
+  }
+}
+
+/* Truth of the combination in product->scratch; *STATUS when the predicate fails. */
+static enum net_truth judge(struct product *product, const union net_slot *left,
+                            const union net_slot *right, net_chronon bound,
+                            enum base_status *status) {
+  enum net_truth truth = NET_TRUE;
+  if (product->params.rule == NET_PRODUCT_OVERLAP) {
+    truth = all_overlap(product, left, right, bound);
+    if (truth == NET_FALSE) return truth;
+  }
+  if (product->params.predicate != NULL) {
+    struct net_value value;
+    enum net_eval_error error =
+        net_program_run(product->params.predicate, product->scratch, bound, &value);
+    if (error != NET_EVAL_OK) {
+      *status = net_node_error(&product->node, error, product->node.layout, product->scratch);
+      return NET_FALSE;
+    }
+    truth = net_and(truth, value.truth);
+  }
+  return truth;
+}
+
+static void put_scratch(struct product *product, uint8_t marks, net_chronon bound,
+                        enum base_status *status) {
+  union net_slot *row = net_out_row(&product->node, marks, bound, status);
+  memcpy(row, product->scratch, product->node.layout->slot_count * sizeof *row);
+}
+
+static uint32_t count_open(const struct net_layout *layout, const union net_slot *row) {
+  uint32_t count = layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    count += layout->fields[i].openable && row[layout->fields[i].slot].i == NET_OPEN;
+  return count;
+}
+
+/* --- pairs */
+
+static void add_pair(struct product *product, uint32_t left, uint32_t right) {
+  uint32_t index = product->pair_free;
+  if (index != NONE) {
+    product->pair_free = product->pairs[index].next[0];
+  } else {
+    base_grow(&product->pairs, &product->pair_capacity, product->pair_count + 1,
+              sizeof *product->pairs);
+    index = (uint32_t)product->pair_count++;
+  }
+  struct pair *pair = &product->pairs[index];
+  *pair = (struct pair){.entry = {left, right}, .used = true};
+  for (unsigned i = 0; i < 2; i++) {
+    struct live *live = &product->sides[i].lives[pair->entry[i]];
+    pair->previous[i] = NONE;
+    pair->next[i] = live->pairs;
+    if (live->pairs != NONE) product->pairs[live->pairs].previous[i] = index;
+    live->pairs = index;
+  }
+  product->pairs_live++;
+}
+
+static void remove_pair(struct product *product, uint32_t index) {
+  struct pair *pair = &product->pairs[index];
+  for (unsigned i = 0; i < 2; i++) {
+    struct live *live = &product->sides[i].lives[pair->entry[i]];
+    if (pair->previous[i] == NONE) {
+      live->pairs = pair->next[i];
+    } else {
+      product->pairs[pair->previous[i]].next[i] = pair->next[i];
+    }
+    if (pair->next[i] != NONE) product->pairs[pair->next[i]].previous[i] = pair->previous[i];
+    release_if_done(&product->sides[i], pair->entry[i]);
+  }
+  pair->used = false;
+  pair->next[0] = product->pair_free;
+  product->pair_free = index;
+  product->pairs_live--;
+}
+
+/* Judges one pair with everything before BOUND seen. */
+static void settle_pair(struct product *product, uint32_t index, net_chronon bound,
+                        enum base_status *status) {
+  struct pair *pair = &product->pairs[index];
+  const struct live *left = &product->sides[0].lives[pair->entry[0]];
+  const struct live *right = &product->sides[1].lives[pair->entry[1]];
+  const union net_slot *left_row = live_row(&product->sides[0], pair->entry[0]);
+  const union net_slot *right_row = live_row(&product->sides[1], pair->entry[1]);
+  bool open = left->open || right->open;
+  combine(product, left_row, right_row, open, bound);
+  uint32_t open_count = count_open(product->node.layout, product->scratch);
+  if (pair->emitted) {
+    if (open_count == pair->open_count) return;
+    put_scratch(product, (uint8_t)(pair->marks | NET_CLOSES), bound, status);
+    pair->open_count = open_count;
+    if (open_count == 0) remove_pair(product, index);
+    return;
+  }
+  enum net_truth truth = judge(product, left_row, right_row, bound, status);
+  if (truth == NET_UNKNOWN && open && bound != NET_FOREVER) return;
+  if (truth == NET_FALSE) {
+    remove_pair(product, index);
+    return;
+  }
+  /* The start of an open combination must be past clipping. */
+  if (open_count > 0 && product->scratch[1].i >= bound && bound != NET_FOREVER &&
+      product->node.layout->tuple_class == NET_PERIOD)
+    return;
+  pair->marks = left->marks & right->marks & NET_DEFINITE;
+  if (truth == NET_UNKNOWN) pair->marks = 0;
+  put_scratch(product, pair->marks, bound, status);
+  pair->emitted = true;
+  pair->open_count = open_count;
+  if (open_count == 0) remove_pair(product, index);
+}
+
+/* --- the sweep */
+
+static void arrive(struct product *product, unsigned which, const union net_slot *row,
+                   uint8_t marks, net_chronon now, enum base_status *status) {
+  struct side *other = &product->sides[1 - which];
+  uint32_t index = add_live(product, which, row, marks);
+  bool open = product->sides[which].lives[index].open;
+  uint32_t bucket =
+      (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
+  for (uint32_t i = other->buckets[bucket]; i != NONE && *status == BASE_OK;) {
+    uint32_t next = other->lives[i].next;
+    if (other->lives[i].expires <= now) {
+      expire(other, i);
+      i = next;
+      continue;
+    }
+    const union net_slot *its = live_row(other, i);
+    const union net_slot *left = which == 0 ? row : its, *right = which == 0 ? its : row;
+    if (keys_equal(product, left, right)) {
+      if (open || other->lives[i].open) {
+        add_pair(product, which == 0 ? index : i, which == 0 ? i : index);
+      } else {
+        combine(product, left, right, false, now);
+        enum net_truth truth = judge(product, left, right, now, status);
+        uint8_t both = marks & other->lives[i].marks & NET_DEFINITE;
+        if (truth != NET_FALSE)
+          put_scratch(product, truth == NET_TRUE ? both : 0, product->node.checkpoint, status);
+      }
+    }
+    i = next;
+  }
+}
+
+static void close_row(struct product *product, unsigned which, const union net_slot *row) {
+  struct side *side = &product->sides[which];
+  bool still_open = net_row_is_open(side->layout, row);
+  uint32_t index = find_open(side, row, still_open);
+  struct live *live = &side->lives[index];
+  memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
+  live->open = still_open;
+  if (product->params.rule == NET_PRODUCT_OVERLAP) live->expires = expiry(side, row);
+  release_if_done(side, index);
+}
+
+/* The checkpoint that can be promised: pairs that wait, and an event whose bounds reach beyond the
+ * checkpoint, may still give results that start earlier. */
+static net_chronon out_checkpoint(const struct product *product, net_chronon checkpoint) {
+  net_chronon promised = checkpoint;
+  if (checkpoint == NET_FOREVER) return promised;
+  for (uint32_t i = 0; i < product->pair_count; i++) {
+    const struct pair *pair = &product->pairs[i];
+    if (!pair->used || pair->emitted) continue;
+    net_chronon left = live_row(&product->sides[0], pair->entry[0])[0].i;
+    net_chronon right = live_row(&product->sides[1], pair->entry[1])[0].i;
+    net_chronon start = left > right ? left : right;
+    if (start < promised) promised = start;
+  }
+  if (product->event_result)
+    for (unsigned which = 0; which < 2; which++) {
+      const struct side *side = &product->sides[which];
+      for (uint32_t i = 0; i < side->count; i++) {
+        const union net_slot *row = live_row(side, i);
+        const struct live *live = &side->lives[i];
+        if (live->used && live->in_chain && live->expires > checkpoint && row[0].i < promised &&
+            row[1].i >= checkpoint && side->layout->tuple_class == NET_EVENT)
+          promised = row[0].i;
+      }
+    }
+  return promised;
+}
+
+/* Lower bounds of the instants of all later rows: those of the live rows, else the checkpoint. */
+static const union net_slot *floors(struct product *product, net_chronon checkpoint) {
+  const struct net_layout *out = product->node.layout;
+  union net_slot *floor = product->floor;
+  memset(floor, 0, out->slot_count * sizeof *floor);
+  floor[0].i = checkpoint;
+  floor[1].i = NET_FOREVER;
+  if (out->tuple_class == NET_PERIOD) {
+    floor[2].i = checkpoint;
+    floor[3].i = NET_FOREVER;
+  }
+  for (uint32_t f = 0; f < out->field_count; f++) {
+    if (out->fields[f].type.base != NET_INSTANT) continue;
+    const struct net_product_field *field = &product->params.fields[f];
+    const struct side *side = &product->sides[field->side];
+    net_chronon smallest = checkpoint;
+    for (uint32_t i = 0; i < side->count; i++) {
+      const struct live *live = &side->lives[i];
+      if (!live->used || (live->expires <= checkpoint && live->pairs == NONE)) continue;
+      net_chronon lo = live_row(side, i)[field->slot].i;
+      if (out->fields[f].openable && lo == NET_OPEN) continue;
+      if (lo < smallest) smallest = lo;
+    }
+    floor[out->fields[f].slot].i = smallest;
+    floor[out->fields[f].slot + 1].i = NET_FOREVER;
+  }
+  return floor;
+}
+
+static enum base_status consume(struct net_node *node, unsigned port,
+                                const struct net_batch *batch) {
+  struct product *product = (struct product *)node;
+  net_chronon before = net_inbox_checkpoint(&product->inbox);
+  net_inbox_add(&product->inbox, port, batch);
+  net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
+  if (checkpoint == before && checkpoint != NET_FOREVER) return BASE_OK;
+  struct net_inbox_item item;
+  const union net_slot *row;
+  enum base_status status = BASE_OK;
+  unsigned which;
+  while (status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
+    if (item.marks & NET_CLOSES) {
+      close_row(product, which, row);
+    } else {
+      arrive(product, which, row, item.marks, item.time, &status);
+    }
+  }
+  net_inbox_tidy(&product->inbox);
+  for (uint32_t i = 0; i < product->pair_count && status == BASE_OK; i++)
+    if (product->pairs[i].used) settle_pair(product, i, checkpoint, &status);
+  if (status != BASE_OK) return status;
+  for (unsigned i = 0; i < 2; i++) purge(&product->sides[i], checkpoint);
+  bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
+  return net_out_flush(node, out_checkpoint(product, checkpoint), checkpoint,
+                       wants_floor ? floors(product, checkpoint) : NULL);
+}
+
+static void mark_strings(const struct net_node *node, struct base_strings *strings) {
+  const struct product *product = (const struct product *)node;
+  net_inbox_mark_strings(&product->inbox, strings);
+  for (unsigned which = 0; which < 2; which++) {
+    const struct side *side = &product->sides[which];
+    for (uint32_t i = 0; i < side->count; i++)
+      if (side->lives[i].used) net_row_mark_strings(side->layout, strings, live_row(side, i));
+  }
+}
+
+static size_t state_rows(const struct net_node *node) {
+  const struct product *product = (const struct product *)node;
+  return product->sides[0].live_count + product->sides[1].live_count +
+         net_inbox_rows(&product->inbox);
+}
+
+static void done(struct net_node *node) {
+  struct product *product = (struct product *)node;
+  net_inbox_done(&product->inbox);
+  for (unsigned which = 0; which < 2; which++) {
+    struct side *side = &product->sides[which];
+    free(side->lives);
+    free(side->rows);
+    free(side->buckets);
+    free(side->open_next);
+    net_rowmap_done(&side->open);
+  }
+  free(product->pairs);
+}
+
+static const struct net_node_class class = {.kind = NET_NODE_PRODUCT,
+                                            .consume = consume,
+                                            .mark_strings = mark_strings,
+                                            .state_rows = state_rows,
+                                            .done = done};
+
+static void init_side(struct side *side, const struct net_layout *layout,
+                      const struct net_participant *participants, size_t count) {
+  side->layout = layout;
+  side->participants = participants;
+  side->participant_count = count;
+  side->free_list = NONE;
+  side->bucket_count = 1;
+  side->buckets = base_xmalloc(sizeof *side->buckets);
+  side->buckets[0] = NONE;
+  side->purge_at = 64;
+  net_rowmap_init(&side->open, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
+}
+
+static void *copy(struct base_arena *arena, const void *items, size_t count, size_t size) {
+  void *to = base_arena_array(arena, count, size);
+  if (count > 0) memcpy(to, items, count * size);
+  return to;
+}
+
+struct net_node *net_create_product(struct net_network *network, const char *name,
+                                    const struct net_product_params *params) {
+  struct base_arena *arena = net_network_arena(network);
+  struct product *product = net_node_new(network, sizeof *product, &class, name, params->out);
+  if (params->predicate != NULL) product->node.kind = NET_NODE_JOIN;
+  product->node.input_layouts[0] = params->left;
+  product->node.input_layouts[1] = params->right;
+  product->params = *params;
+  product->params.left_participants = copy(arena, params->left_participants, params->left_count,
+                                           sizeof *params->left_participants);
+  product->params.right_participants = copy(arena, params->right_participants, params->right_count,
+                                            sizeof *params->right_participants);
+  product->params.fields =
+      copy(arena, params->fields, params->out->field_count, sizeof *params->fields);
+  product->params.keys = copy(arena, params->keys, params->key_count, sizeof *params->keys);
+  for (size_t i = 0; i < params->left_count; i++)
+    product->event_result |= params->left_participants[i].event;
+  for (size_t i = 0; i < params->right_count; i++)
+    product->event_result |= params->right_participants[i].event;
+  if (params->rule == NET_PRODUCT_FULL) product->event_result = false;
+  BASE_CHECK((params->out->tuple_class == NET_EVENT) ==
+                 (product->event_result || params->rule == NET_PRODUCT_FULL),
+             "product-out-class");
+  net_inbox_init(&product->inbox, params->left, params->right, false);
+  init_side(&product->sides[0], params->left, product->params.left_participants,
+            params->left_count);
+  init_side(&product->sides[1], params->right, product->params.right_participants,
+            params->right_count);
+  product->pair_free = NONE;
+  product->scratch =
+      base_arena_array(arena, params->out->slot_count, sizeof *product->scratch);
+  product->floor = base_arena_array(arena, params->out->slot_count, sizeof *product->floor);
+  return &product->node;
+}

@@ -1,0 +1,198 @@
+/* Row map: open addressing over indices into a slab of entries. See rowmap.h.
+ *
+ * An entry is {hash, live flag, next free}, the row's slots, the state. The table holds index + 1,
+ * 0 for empty and UINT32_MAX for a removed place; it is rebuilt when places run short.              */
+#include "engine/rowmap.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "engine/base/status.h"
+
+struct entry {
+  uint64_t hash;
+  uint32_t next_free;
+  uint32_t live;
+};
+
+#define REMOVED UINT32_MAX
+
+static struct entry *entry_at(const struct net_rowmap *map, uint32_t index) {
+  return (struct entry *)(void *)(map->entries + (size_t)index * map->stride);
+}
+
+static size_t round_up(size_t size) {
+  size_t alignment = _Alignof(max_align_t);
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
+                     enum net_rowmap_key key, uint32_t key_fields, const uint32_t *key_slots,
+                     size_t key_count, size_t state_size) {
+  memset(map, 0, sizeof *map);
+  map->layout = layout;
+  map->key = key;
+  map->key_fields = key_fields;
+  map->key_slots = key_slots;
+  map->key_count = key_count;
+  map->state_size = state_size;
+  map->state_offset =
+      round_up(sizeof(struct entry) + layout->slot_count * sizeof(union net_slot));
+  map->stride = round_up(map->state_offset + state_size);
+}
+
+void net_rowmap_done(struct net_rowmap *map) {
+  free(map->entries);
+  free(map->table);
+  map->entries = NULL;
+  map->table = NULL;
+  map->used = map->capacity = map->live = map->table_size = map->tombstones = 0;
+  map->free_list = 0;
+}
+
+static uint64_t slots_hash(const union net_slot *row, uint32_t slot, uint32_t count, uint64_t seed) {
+  for (uint32_t i = 0; i < count; i++) seed = base_hash_u64((uint64_t)row[slot + i].i, seed);
+  return seed;
+}
+
+/* Slots from the first domain to the end of field KEY_FIELDS - 1. */
+static uint32_t domain_slots(const struct net_rowmap *map) {
+  const struct net_layout *layout = map->layout;
+  if (map->key_fields >= layout->field_count) return layout->slot_count - layout->first_domain_slot;
+  return layout->fields[map->key_fields].slot - layout->first_domain_slot;
+}
+
+static uint64_t key_hash(const struct net_rowmap *map, const union net_slot *row) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  switch (map->key) {
+    case NET_KEY_IDENTITY:
+      return net_row_identity_hash(map->layout, row);
+    case NET_KEY_DOMAINS:
+      return slots_hash(row, map->layout->first_domain_slot, domain_slots(map), hash);
+    case NET_KEY_SLOTS:
+      for (size_t i = 0; i < map->key_count; i++) hash = slots_hash(row, map->key_slots[i], 1, hash);
+      return hash;
+  }
+  return hash;
+}
+
+static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
+                      const union net_slot *b) {
+  uint32_t first = map->layout->first_domain_slot;
+  switch (map->key) {
+    case NET_KEY_IDENTITY:
+      return net_row_same_identity(map->layout, a, b);
+    case NET_KEY_DOMAINS:
+      return memcmp(a + first, b + first, domain_slots(map) * sizeof *a) == 0;
+    case NET_KEY_SLOTS:
+      for (size_t i = 0; i < map->key_count; i++)
+        if (a[map->key_slots[i]].i != b[map->key_slots[i]].i) return false;
+      return true;
+  }
+  return false;
+}
+
+static void rebuild(struct net_rowmap *map) {
+  size_t size = 16;
+  while (size < map->live * 2 + 2) size *= 2;
+  free(map->table);
+  map->table = base_xcalloc(size, sizeof *map->table);
+  map->table_size = size;
+  map->tombstones = 0;
+  for (uint32_t i = 0; i < map->used; i++) {
+    const struct entry *entry = entry_at(map, i);
+    if (!entry->live) continue;
+    size_t place = (size_t)entry->hash & (size - 1);
+    while (map->table[place] != 0) place = (place + 1) & (size - 1);
+    map->table[place] = i + 1;
+  }
+}
+
+static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *row, uint64_t hash) {
+  if (map->table_size == 0) return NET_NO_ENTRY;
+  size_t place = (size_t)hash & (map->table_size - 1);
+  for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
+    if (map->table[place] == REMOVED) continue;
+    uint32_t index = map->table[place] - 1;
+    if (entry_at(map, index)->hash == hash && key_equal(map, net_rowmap_row(map, index), row))
+      return index;
+  }
+  return NET_NO_ENTRY;
+}
+
+uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row) {
+  if (map->live == 0) return NET_NO_ENTRY;
+  return find_hash(map, row, key_hash(map, row));
+}
+
+static uint32_t new_entry(struct net_rowmap *map) {
+  if (map->free_list != 0) {
+    uint32_t index = map->free_list - 1;
+    map->free_list = entry_at(map, index)->next_free;
+    return index;
+  }
+  if (map->used == map->capacity) {
+    BASE_CHECK(map->used < REMOVED - 1, "rowmap-size");
+    size_t capacity = map->capacity ? map->capacity * 2 : 8;
+    map->entries = base_xrealloc(map->entries, capacity, map->stride);
+    map->capacity = capacity;
+  }
+  return (uint32_t)map->used++;
+}
+
+uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool *ret_new) {
+  uint64_t hash = key_hash(map, row);
+  uint32_t index = find_hash(map, row, hash);
+  if (ret_new != NULL) *ret_new = index == NET_NO_ENTRY;
+  if (index != NET_NO_ENTRY) return index;
+  index = new_entry(map);
+  struct entry *entry = entry_at(map, index);
+  memset(entry, 0, map->stride);
+  entry->hash = hash;
+  entry->live = 1;
+  memcpy(net_rowmap_row(map, index), row, map->layout->slot_count * sizeof *row);
+  map->live++;
+  if ((map->live + map->tombstones) * 4 > map->table_size * 3 || map->table_size == 0) {
+    rebuild(map);
+  } else {
+    size_t place = (size_t)hash & (map->table_size - 1);
+    while (map->table[place] != 0 && map->table[place] != REMOVED)
+      place = (place + 1) & (map->table_size - 1);
+    if (map->table[place] == REMOVED) map->tombstones--;
+    map->table[place] = index + 1;
+  }
+  return index;
+}
+
+void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
+  struct entry *entry = entry_at(map, index);
+  BASE_CHECK(entry->live, "rowmap-remove-dead");
+  size_t place = (size_t)entry->hash & (map->table_size - 1);
+  while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
+  map->table[place] = REMOVED;
+  map->tombstones++;
+  entry->live = 0;
+  entry->next_free = map->free_list;
+  map->free_list = index + 1;
+  map->live--;
+}
+
+union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index) {
+  return (union net_slot *)(void *)((unsigned char *)entry_at(map, index) + sizeof(struct entry));
+}
+
+void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
+  return (unsigned char *)entry_at(map, index) + map->state_offset;
+}
+
+bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
+  return entry_at(map, index)->live != 0;
+}
+
+void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings) {
+  for (uint32_t i = 0; i < map->used; i++)
+    if (net_rowmap_live(map, i)) net_row_mark_strings(map->layout, strings, net_rowmap_row(map, i));
+}

@@ -1,0 +1,65 @@
+/* The time line, instants and periods (SEMANTICS section 1 of the manual; thesis 4.5).
+ *
+ * Chronons are int64. An instant is a pair of bounds: the thing happened at one unknown chronon in
+ * the closed range [lo, hi]. A period is half-open, [start, stop), each bound an instant.
+ * Nobody writes a comparison of times by hand: interval.h has the predicates.                      */
+#ifndef NET_TIME_H
+#define NET_TIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/buffer.h"
+
+typedef int64_t net_chronon;
+
+#define NET_BEGINNING INT64_MIN
+#define NET_FOREVER INT64_MAX
+
+enum net_timeline { NET_TIMELINE_REAL, NET_TIMELINE_ABSTRACT };
+
+struct net_instant {
+  net_chronon lo, hi;
+};
+
+struct net_period {
+  struct net_instant start, stop;
+};
+
+/* Saturating at the two reserved values, which absorb. */
+net_chronon net_chronon_add(net_chronon time, int64_t delta);
+
+/* Appends TIME for people: "beginning", "forever", else ISO 8601 in UTC ("2026-11-20T11:02:03Z",
+ * with as many of .ddd .dddddd .ddddddddd as needed) on the real timeline, an integer on the
+ * abstract one. Years outside 0000..9999 get a sign, as ISO 8601 has it.                          */
+void net_time_print(struct base_buffer *out, enum net_timeline timeline, net_chronon time);
+/* Appends TIME for programs: "beginning", "forever" or an integer. */
+void net_time_print_raw(struct base_buffer *out, net_chronon time);
+
+/* The session's surroundings that texts of times are read in. */
+struct net_time_context {
+  enum net_timeline timeline;
+  net_chronon now;             /* start of the session, ns; gives the date of clock times */
+  int32_t zone_offset_seconds; /* east of UTC; for texts without a zone */
+};
+
+enum net_time_error {
+  NET_TIME_OK = 0,
+  NET_TIME_SYNTAX,   /* no time at all */
+  NET_TIME_RANGE,    /* a time, but a field or the whole is out of range */
+  NET_TIME_ABSTRACT, /* ISO text on the abstract timeline */
+};
+
+/* Reads a time: an integer (chronons: ns since 1970 on the real timeline), "forever", "beginning",
+ * "now" (the context's now), on the real timeline also ISO 8601 date or date and time with optional
+ * fraction (up to 9 digits) and zone (Z, +hh:mm, +hhmm, +hh), and a clock time "3:00pm", "15:00",
+ * "15:00:02.5", taken on the session's date in the session's zone. *RET is written on success only. */
+enum net_time_error net_time_parse(const char *text, size_t length,
+                                   const struct net_time_context *context, net_chronon *ret);
+
+/* Reads "5 ms", "1hour", "250us", "2 days" (ns us ms s sec second(s) m min minute(s) h hour(s) d
+ * day(s) w week(s), fractions allowed) into nanoseconds. False: no duration or out of range.        */
+bool net_duration_parse(const char *text, size_t length, int64_t *ret_ns);
+
+#endif

@@ -1,0 +1,69 @@
+/* Types, slots and values.
+ *
+ * A row is an array of 8-byte slots. Integers, floats, booleans, interned strings and names take one
+ * slot, an instant two (lo, hi), a temporal value four (n0, n1, d0, d1).                            */
+#ifndef NET_VALUE_H
+#define NET_VALUE_H
+
+#include <stdint.h>
+
+#include "engine/base/strings.h"
+#include "engine/interval.h"
+#include "engine/time.h"
+
+enum net_base_type {
+  NET_INTEGER,  /* 64 bits; WIDTH 1, 2, 4, 8: what may be stored */
+  NET_FLOAT,    /* IEEE double; WIDTH 4 or 8 */
+  NET_STRING,   /* interned; WIDTH: maximum in code points, 0 for text */
+  NET_BOOL,     /* 0 or 1 */
+  NET_NAME,     /* an entity, interned as type:minor#epoch */
+  NET_TEMPORAL, /* a ratio of two linear functions of time: four slots, doubles */
+  NET_INSTANT,  /* the times of a participant inside a combination: two slots */
+};
+
+struct net_type {
+  enum net_base_type base;
+  uint32_t width;
+};
+
+union net_slot {
+  int64_t i;
+  double f;
+  base_string_id s;
+};
+
+/* (n0 + n1 tau) / (d0 + d1 tau), tau = t - start.lo of its own tuple, in seconds on the real timeline
+ * and chronons on the abstract one. Never with d0 = d1 = 0; d's sign is normalised; proportional
+ * forms are reduced to (c 0 1 0).                                                                  */
+struct net_temporal {
+  double n0, n1, d0, d1;
+};
+
+/* Slots that a value of BASE takes. */
+static inline uint32_t net_type_slots(enum net_base_type base) {
+  return base == NET_TEMPORAL ? 4 : base == NET_INSTANT ? 2 : 1;
+}
+
+/* "i4", "c20", "text", "temporal": static or in a small ring? No: appended to OUT. */
+void net_type_print(struct base_buffer *out, struct net_type type);
+/* Reads i1 i2 i4 i8 f4 f8 cN text bool name temporal (case-insensitive). False: no such type. */
+bool net_type_parse(const char *text, struct net_type *ret);
+
+/* What is wrong with a value of TYPE that is to be stored, or NULL: integer out of the width's range,
+ * float not finite or out of f4's range, string of more than WIDTH code points or not UTF-8.
+ * The text is static, e.g. "out of the range of i2".                                              */
+const char *net_value_check(const struct base_strings *strings, struct net_type type,
+                            union net_slot slot);
+
+/* The canonical form: sign of the denominator, (c 0 1 0) for constants, no negative zero. */
+struct net_temporal net_temporal_normal(struct net_temporal value);
+/* The same function of absolute time with its origin moved by DELTA (seconds or chronons). */
+struct net_temporal net_temporal_rebase(struct net_temporal value, double delta);
+bool net_temporal_equal(struct net_temporal a, struct net_temporal b); /* same origin, normal forms */
+
+/* Length of a span of chronons in the unit of temporal values. */
+static inline double net_span_units(enum net_timeline timeline, int64_t chronons) {
+  return timeline == NET_TIMELINE_REAL ? (double)chronons / 1e9 : (double)chronons;
+}
+
+#endif

@@ -1,0 +1,419 @@
+/* From a plan to a running network: the last query of the plan, its nodes from the inputs up.
+ *
+ * Here columns get slots. Each built node has the layout of its rows and, for every field of the plan
+ * node, the index of that field in the layout. The two can differ: a running derived relation that is
+ * read directly has all its domains, the plan only those that somebody reads.
+ *
+ * Everything that the network keeps is copied to, or made in, the network's arena; the plan may go.  */
+#include <stdlib.h>
+
+#include "netgen/expr.h"
+
+struct built {
+  struct net_node *node; /* NULL: not built yet */
+  const struct net_layout *layout;
+  uint32_t *index;                     /* of plan field k in the layout */
+  const struct ng_relation *derived;   /* the node was there already: that of this relation */
+};
+
+struct builder {
+  const struct ng_plan *plan;
+  struct net_network *network;
+  struct base_arena *arena; /* the network's */
+  const struct ng_inputs *inputs;
+  struct built *built; /* as plan->nodes */
+};
+
+static enum base_status build(struct builder *builder, const struct ng_node *node);
+
+static struct built *built_of(struct builder *builder, const struct ng_node *node) {
+  for (size_t i = 0; i < builder->plan->node_count; i++) {
+    if (builder->plan->nodes[i] == node) return &builder->built[i];
+  }
+  BASE_CHECK(false, "node-in-plan");
+  return NULL;
+}
+
+static const char *name_of(struct builder *builder, const struct ng_node *node) {
+  return base_arena_printf(builder->arena, "%s-%u", net_node_info(node->kind)->name, node->number);
+}
+
+/* --- slots and layouts */
+
+static uint32_t field_of(struct builder *builder, const struct ng_node *node,
+                         const struct ng_column *column) {
+  for (size_t i = 0; i < node->fields.count; i++) {
+    if (node->fields.items[i] == column) return built_of(builder, node)->index[i];
+  }
+  BASE_CHECK(false, "column-in-node");
+  return 0;
+}
+
+static uint32_t slot_in(struct builder *builder, const struct ng_node *node,
+                        const struct ng_column *column) {
+  if (column == node->start) return 0;
+  if (column == node->stop) return 2;
+  return built_of(builder, node)->layout->fields[field_of(builder, node, column)].slot;
+}
+
+struct slot_context {
+  struct builder *builder;
+  const struct ng_node *node;
+};
+
+static uint32_t slot_for_program(void *context, const struct ng_column *column) {
+  struct slot_context *slots = context;
+  return slot_in(slots->builder, slots->node, column);
+}
+
+/* EXPR over the rows of NODE. */
+static const struct net_program *program(struct builder *builder, const struct ng_node *node,
+                                         const struct ng_expr *expr) {
+  struct slot_context slots = {builder, node};
+  return ng_expr_compile(builder->arena, expr, builder->plan->timeline, builder->plan->strings,
+                         slot_for_program, &slots);
+}
+
+static enum net_tuple_class class_of(const struct ng_node *node) {
+  return node->stop ? NET_PERIOD : NET_EVENT;
+}
+
+static uint32_t *identity(struct builder *builder, size_t count) {
+  uint32_t *index = BASE_NEW_ARRAY(builder->arena, count, uint32_t);
+  for (size_t i = 0; i < count; i++) index[i] = (uint32_t)i;
+  return index;
+}
+
+/* The layout of NODE's rows out of its columns. */
+static void lay_out(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  size_t count = node->fields.count;
+  struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count, struct net_field);
+  for (size_t i = 0; i < count; i++) {
+    const struct ng_column *column = node->fields.items[i];
+    fields[i] = (struct net_field){column->name, column->type, column->openable, 0};
+  }
+  built->layout = net_layout_new(builder->arena, class_of(node), fields, (uint32_t)count);
+  built->index = identity(builder, count);
+}
+
+/* The layout of the input with one more field behind: all fields of the input keep their slots. */
+static void lay_out_appended(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  uint32_t count = input->layout->field_count;
+  struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count + 1, struct net_field);
+  for (uint32_t i = 0; i < count; i++) fields[i] = input->layout->fields[i];
+  const struct ng_column *column = node->own.items[0];
+  fields[count] = (struct net_field){column->name, column->type, column->openable, 0};
+  built->layout = net_layout_new(builder->arena, input->layout->tuple_class, fields, count + 1);
+  built->index = BASE_NEW_ARRAY(builder->arena, node->fields.count, uint32_t);
+  for (size_t i = 0; i + 1 < node->fields.count; i++) built->index[i] = input->index[i];
+  built->index[node->fields.count - 1] = count;
+}
+
+static enum base_status link(struct builder *builder, const struct ng_node *node, unsigned port) {
+  struct built *from = built_of(builder, node->inputs[port]), *to = built_of(builder, node);
+  enum base_status status = net_link(from->node, to->node, port);
+  if (status == BASE_OK && from->derived && builder->inputs->joined) {
+    builder->inputs->joined(builder->inputs->context, from->derived, to->node, port);
+  }
+  return status;
+}
+
+/* --- access */
+
+/* The one row of a query of constants. */
+struct single_row {
+  struct net_source source;
+  const struct net_layout *layout;
+  union net_slot row[4];
+  uint8_t marks;
+  bool given;
+};
+
+static enum base_status next_single(struct net_source *source, struct net_batch *ret) {
+  struct single_row *single = (struct single_row *)source;
+  if (single->given) return BASE_END;
+  single->given = true;
+  *ret = (struct net_batch){.layout = single->layout, .rows = single->row, .marks = &single->marks,
+                            .count = 1, .checkpoint = NET_FOREVER, .bound = NET_FOREVER};
+  return BASE_OK;
+}
+
+static void free_single(struct net_source *source) { free(source); }
+
+static struct net_source *single_row(const struct ng_query *query,
+                                     const struct net_layout *layout) {
+  struct single_row *single = base_xcalloc(1, sizeof *single);
+  net_chronon unset = query->timeline == NET_TIMELINE_ABSTRACT ? 0 : NET_BEGINNING;
+  net_chronon origin = query->origin_given ? query->origin : unset;
+  single->source = (struct net_source){next_single, free_single};
+  single->layout = layout;
+  single->row[0].i = single->row[1].i = origin;
+  single->row[2].i = single->row[3].i = NET_FOREVER;
+  single->marks = NET_DEFINITE;
+  return &single->source;
+}
+
+static size_t own_index(const struct ng_node *node, const struct ng_column *column) {
+  size_t i = 0;
+  while (node->own.items[i] != column) i++;
+  return i;
+}
+
+/* Reads the running node of a derived relation, if there is one. */
+static bool read_running(struct builder *builder, const struct ng_node *node) {
+  const struct ng_inputs *inputs = builder->inputs;
+  if (node->relation->kind != NG_REL_DERIVED || !inputs->derived) return false;
+  struct net_node *running = inputs->derived(inputs->context, node->relation);
+  if (!running) return false;
+  struct built *built = built_of(builder, node);
+  built->node = running;
+  built->layout = net_node_layout(running);
+  built->derived = node->relation;
+  BASE_CHECK(built->layout->field_count == node->relation->layout->field_count,
+             "derived-node-has-all-domains");
+  built->index = BASE_NEW_ARRAY(builder->arena, node->fields.count, uint32_t);
+  for (size_t i = 0; i < node->fields.count; i++) {
+    built->index[i] = (uint32_t)own_index(node, node->fields.items[i]);
+  }
+  return true;
+}
+
+static enum base_status build_access(struct builder *builder, const struct ng_node *node) {
+  const struct ng_inputs *inputs = builder->inputs;
+  struct built *built = built_of(builder, node);
+  if (node->single_row) {
+    lay_out(builder, node);
+    built->node = net_create_access(builder->network, "constants", built->layout,
+                                    single_row(node->query, built->layout), false);
+    return BASE_OK;
+  }
+  if (read_running(builder, node)) return BASE_OK;
+  size_t count = node->fields.count;
+  struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count, struct net_field);
+  for (size_t i = 0; i < count; i++) {
+    const struct ng_column *column = node->fields.items[i];
+    const char *name = node->relation->layout->fields[own_index(node, column)].name;
+    fields[i] = (struct net_field){name, column->type, column->openable, 0};
+  }
+  built->layout = net_layout_new(builder->arena, class_of(node), fields, (uint32_t)count);
+  built->index = identity(builder, count);
+  struct net_source *source = NULL;
+  if (inputs->source) {
+    enum base_status status =
+        inputs->source(inputs->context, node->relation, built->layout, node->form, &source);
+    if (status != BASE_OK) return status;
+  }
+  const char *name =
+      base_arena_printf(builder->arena, "%s %s", name_of(builder, node), node->relation->name);
+  built->node =
+      net_create_access(builder->network, name, built->layout, source, node->starts_only);
+  if (inputs->made) inputs->made(inputs->context, node->relation, node->form, built->node);
+  return BASE_OK;
+}
+
+/* The result of an earlier query of the plan, under a variable's names. */
+static enum base_status build_alias(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *result = built_of(builder, node->inputs[0]);
+  *built = *result;
+  return BASE_OK;
+}
+
+/* --- unary nodes */
+
+static void build_event_to_period(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  built->layout = net_layout_new(builder->arena, NET_PERIOD, input->layout->fields,
+                                 input->layout->field_count);
+  built->index = input->index;
+  int by = node->by ? (int)field_of(builder, node->inputs[0], node->by) : -1;
+  built->node = net_create_event_to_period(builder->network, name_of(builder, node), input->layout,
+                                           built->layout, by);
+}
+
+static void build_selection(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  built->layout = input->layout;
+  built->index = input->index;
+  built->node = net_create_selection(builder->network, name_of(builder, node), built->layout,
+                                     program(builder, node->inputs[0], node->expr));
+}
+
+static void build_apply(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  lay_out_appended(builder, node);
+  built->node = net_create_apply(builder->network, name_of(builder, node), input->layout,
+                                 built->layout, program(builder, node->inputs[0], node->expr));
+}
+
+/* Are both delimiters those of one and the same tuple? */
+static bool is_own_period(const struct ng_node *node, const struct ng_column *start,
+                          const struct ng_column *stop) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (!ng_node_is_product(node)) return stop && node->start == start && node->stop == stop;
+  return is_own_period(node->inputs[0], start, stop) || is_own_period(node->inputs[1], start, stop);
+}
+
+static void build_projection(struct builder *builder, const struct ng_node *node) {
+  const struct ng_node *below = node->inputs[0];
+  struct built *built = built_of(builder, node), *input = built_of(builder, below);
+  lay_out(builder, node);
+  uint32_t *sources = BASE_NEW_ARRAY(builder->arena, node->sources.count, uint32_t);
+  for (size_t i = 0; i < node->sources.count; i++) {
+    sources[i] = field_of(builder, below, node->sources.items[i]);
+  }
+  uint32_t start_slot = slot_in(builder, below, node->start_from);
+  uint32_t stop_slot = node->stop_from ? slot_in(builder, below, node->stop_from) : start_slot;
+  built->node = net_create_projection(builder->network, name_of(builder, node), input->layout,
+                                      built->layout, sources, start_slot, stop_slot,
+                                      is_own_period(below, node->start_from, node->stop_from));
+}
+
+static void build_switch(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  lay_out(builder, node);
+  built->node = net_create_switch_disposition(builder->network, name_of(builder, node),
+                                              input->layout, built->layout);
+}
+
+static void build_aggregate(struct builder *builder, const struct ng_node *node) {
+  const struct ng_node *below = node->inputs[0];
+  struct built *built = built_of(builder, node);
+  const struct ng_query *query = node->query;
+  lay_out(builder, node);
+  uint32_t *by = BASE_NEW_ARRAY(builder->arena, node->by_columns.count, uint32_t);
+  for (size_t i = 0; i < node->by_columns.count; i++) {
+    by[i] = field_of(builder, below, node->by_columns.items[i]);
+  }
+  struct net_aggregate_params params = {
+      .function = node->aggregate->function,
+      .cumulative = node->aggregate->cumulative || !below->stop,
+      .in = built_of(builder, below)->layout,
+      .out = built->layout,
+      .where_field = node->where ? (int)field_of(builder, below, node->where) : -1,
+      .argument_field = node->argument ? (int)field_of(builder, below, node->argument) : -1,
+      .by_fields = by,
+      .by_count = node->by_columns.count,
+      .groups_of_all = node->groups_of_all,
+      .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
+      .origin = query->origin_given ? query->origin : 0,
+      .averaging_origin_given = query->averaging_origin_given,
+      .averaging_origin = query->averaging_origin,
+      .domain_fields = node->domain_fields,
+  };
+  built->node = net_create_aggregate(builder->network, name_of(builder, node), &params);
+}
+
+/* --- product and join */
+
+static const struct net_participant *participants(struct builder *builder,
+                                                  const struct ng_node *node, unsigned port,
+                                                  size_t *ret_count) {
+  const struct ng_node *side = node->inputs[port];
+  struct ng_participants found = {0};
+  struct ng_plan scratch = {.arena = builder->arena};
+  ng_node_participants(&scratch, side, &found);
+  struct net_participant *result =
+      BASE_NEW_ARRAY(builder->arena, found.count, struct net_participant);
+  for (size_t i = 0; i < found.count; i++) {
+    struct ng_participant participant = found.items[i];
+    /* the full rule looks at starts only, so a stop need not be there */
+    bool event = node->rule == NET_PRODUCT_FULL || ng_product_takes_event(node, participant);
+    result[i].event = event;
+    result[i].start_slot = slot_in(builder, side, participant.start);
+    if (!event) result[i].stop_slot = slot_in(builder, side, participant.stop);
+  }
+  *ret_count = found.count;
+  return result;
+}
+
+static const struct net_product_field *product_fields(struct builder *builder,
+                                                      const struct ng_node *node) {
+  struct net_product_field *fields =
+      BASE_NEW_ARRAY(builder->arena, node->fields.count, struct net_product_field);
+  for (size_t i = 0; i < node->fields.count; i++) {
+    const struct ng_column *column = node->fields.items[i];
+    unsigned side = ng_node_has(node->inputs[0], column) ? 0 : 1;
+    fields[i] = (struct net_product_field){side, slot_in(builder, node->inputs[side], column)};
+  }
+  return fields;
+}
+
+static const struct net_join_key *join_keys(struct builder *builder, const struct ng_node *node) {
+  struct net_join_key *keys =
+      BASE_NEW_ARRAY(builder->arena, node->key_count, struct net_join_key);
+  for (size_t i = 0; i < node->key_count; i++) {
+    keys[i].left_slot = slot_in(builder, node->inputs[0], node->keys[i].left);
+    keys[i].right_slot = slot_in(builder, node->inputs[1], node->keys[i].right);
+  }
+  return keys;
+}
+
+static void build_product(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out(builder, node);
+  struct net_product_params params = {
+      .rule = node->rule,
+      .left = built_of(builder, node->inputs[0])->layout,
+      .right = built_of(builder, node->inputs[1])->layout,
+      .out = built->layout,
+      .fields = product_fields(builder, node),
+      .keys = join_keys(builder, node),
+      .key_count = node->key_count,
+      .predicate = node->expr ? program(builder, node, node->expr) : NULL,
+  };
+  params.left_participants = participants(builder, node, 0, &params.left_count);
+  params.right_participants = participants(builder, node, 1, &params.right_count);
+  built->node = net_create_product(builder->network, name_of(builder, node), &params);
+}
+
+/* --- all */
+
+static enum base_status create(struct builder *builder, const struct ng_node *node) {
+  if (node->alias) return build_alias(builder, node);
+  switch (node->kind) {
+    case NET_NODE_ACCESS: return build_access(builder, node);
+    case NET_NODE_EVENT_TO_PERIOD: build_event_to_period(builder, node); break;
+    case NET_NODE_SELECTION: build_selection(builder, node); break;
+    case NET_NODE_APPLY: build_apply(builder, node); break;
+    case NET_NODE_PROJECTION: build_projection(builder, node); break;
+    case NET_NODE_SWITCH_DISPOSITION: build_switch(builder, node); break;
+    case NET_NODE_AGGREGATE: build_aggregate(builder, node); break;
+    case NET_NODE_PRODUCT:
+    case NET_NODE_JOIN: build_product(builder, node); break;
+    default: BASE_CHECK(false, "built-kind");
+  }
+  return BASE_OK;
+}
+
+static enum base_status build(struct builder *builder, const struct ng_node *node) {
+  if (built_of(builder, node)->node) return BASE_OK;
+  for (unsigned port = 0; port < node->input_count; port++) {
+    enum base_status status = build(builder, node->inputs[port]);
+    if (status != BASE_OK) return status;
+  }
+  enum base_status status = create(builder, node);
+  for (unsigned port = 0; port < node->input_count && status == BASE_OK && !node->alias; port++) {
+    status = link(builder, node, port);
+  }
+  return status;
+}
+
+enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *network,
+                               const struct ng_inputs *inputs, struct base_diag_sink *diags,
+                               struct net_node **ret) {
+  BASE_CHECK(plan->query_count > 0, "build-without-query");
+  (void)diags; /* whoever gives the sources reports why there is none */
+  struct builder builder = {
+      .plan = plan,
+      .network = network,
+      .arena = net_network_arena(network),
+      .inputs = inputs,
+  };
+  builder.built = BASE_NEW_ARRAY(builder.arena, plan->node_count, struct built);
+  const struct ng_node *result = plan->queries[plan->query_count - 1].result;
+  enum base_status status = build(&builder, result);
+  if (status == BASE_OK) *ret = built_of(&builder, result)->node;
+  return status;
+}

@@ -1,0 +1,278 @@
+/* Explain: the plan as text, as a graph for graphviz (dot), as JSON.
+ *
+ * Nodes are numbered from the access nodes up, and the numbers are those of the network's node names.
+ * The text is for people but stable, so that tests and the manual can show it:
+ *
+ *   number  kind  inputs  what it does  [what bounds its state]                                    */
+#include <stdlib.h>
+#include <string.h>
+
+#include "netgen/expr.h"
+
+/* --- what a node does, in words */
+
+static void print_columns(struct base_buffer *out, const struct ng_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++) {
+    base_buffer_printf(out, "%s%s", i ? ", " : "", columns->items[i]->name);
+  }
+}
+
+static void print_access(struct base_buffer *out, const struct ng_node *node) {
+  if (node->single_row) {
+    base_buffer_puts(out, "one row, from the origin to forever");
+    return;
+  }
+  base_buffer_printf(out, "%s", node->relation->name);
+  if (node->form == NET_SCAN_RECORDS) {
+    base_buffer_puts(out, node->starts_only ? " records, starts only" : " records");
+  }
+  if (!node->fields.count) return;
+  base_buffer_puts(out, ": ");
+  print_columns(out, &node->fields);
+}
+
+static void print_projection(struct base_buffer *out, const struct ng_node *node) {
+  if (node->stop_from) {
+    base_buffer_printf(out, "[%s, %s)", node->start_from->name, node->stop_from->name);
+  } else {
+    base_buffer_printf(out, "at %s", node->start_from->name);
+  }
+  for (size_t i = 0; i < node->own.count; i++) {
+    const char *from = node->sources.items[i]->name, *to = node->own.items[i]->name;
+    base_buffer_puts(out, i ? ", " : ": ");
+    if (strcmp(from, to) == 0) {
+      base_buffer_puts(out, to);
+    } else {
+      base_buffer_printf(out, "%s = %s", to, from);
+    }
+  }
+}
+
+static void print_product(struct base_buffer *out, const struct ng_plan *plan,
+                          const struct ng_node *node) {
+  base_buffer_puts(out, node->rule == NET_PRODUCT_FULL ? "full" : "overlap");
+  if (node->as_events.count) {
+    base_buffer_puts(out, " of ");
+    print_columns(out, &node->as_events);
+  }
+  if (!node->expr) return;
+  base_buffer_puts(out, ", ");
+  ng_expr_print(out, plan, node->expr);
+  for (size_t i = 0; i < node->key_count; i++) {
+    base_buffer_printf(out, "%s%s = %s", i ? ", " : "; hash ", node->keys[i].left->name,
+                       node->keys[i].right->name);
+  }
+}
+
+static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {
+  base_buffer_puts(out, node->name);
+  if (node->argument) base_buffer_printf(out, " of %s", node->argument->name);
+  if (node->by_columns.count) {
+    base_buffer_puts(out, " by ");
+    print_columns(out, &node->by_columns);
+  }
+  if (node->where) base_buffer_printf(out, " where %s", node->where->name);
+}
+
+static void print_what(struct base_buffer *out, const struct ng_plan *plan,
+                       const struct ng_node *node) {
+  switch (node->kind) {
+    case NET_NODE_ACCESS: print_access(out, node); break;
+    case NET_NODE_EVENT_TO_PERIOD:
+      if (node->by) base_buffer_printf(out, "by %s", node->by->name);
+      else base_buffer_puts(out, "single entity");
+      break;
+    case NET_NODE_SELECTION: ng_expr_print(out, plan, node->expr); break;
+    case NET_NODE_APPLY:
+      base_buffer_printf(out, "%s = ", node->own.items[0]->name);
+      ng_expr_print(out, plan, node->expr);
+      break;
+    case NET_NODE_PROJECTION: print_projection(out, node); break;
+    case NET_NODE_PRODUCT:
+    case NET_NODE_JOIN: print_product(out, plan, node); break;
+    case NET_NODE_AGGREGATE: print_aggregate(out, node); break;
+    case NET_NODE_SWITCH_DISPOSITION: base_buffer_puts(out, "periods to events"); break;
+    case NET_NODE_DISPLAY: base_buffer_puts(out, node->name ? node->name : "result"); break;
+    default: break;
+  }
+}
+
+/* What bounds the state, or NULL for nodes without any. */
+static const char *state_of(const struct ng_node *node) {
+  switch (node->kind) {
+    case NET_NODE_EVENT_TO_PERIOD:
+      return node->by ? "one open period per entity" : "one open period";
+    case NET_NODE_SELECTION:
+      return ng_expr_reads_open(node->expr) ? "open rows not yet decided" : NULL;
+    case NET_NODE_PROJECTION: return node->stop_from ? "open rows" : NULL;
+    case NET_NODE_PRODUCT:
+    case NET_NODE_JOIN:
+      return node->rule == NET_PRODUCT_FULL ? "unbounded: all tuples"
+                                            : "tuples valid at the checkpoint or after";
+    case NET_NODE_AGGREGATE:
+      if (node->aggregate->cumulative || node->aggregate->function == NET_AGG_AVGC) {
+        return "groups and sums";
+      }
+      return "tuples valid now, and groups";
+    default: return NULL;
+  }
+}
+
+/* --- text */
+
+struct line {
+  struct base_buffer inputs, what;
+};
+
+static void print_inputs(struct base_buffer *out, const struct ng_node *node, const char *between) {
+  for (unsigned port = 0; port < node->input_count; port++) {
+    base_buffer_printf(out, "%s%u", port ? between : "", node->inputs[port]->number);
+  }
+}
+
+enum { WHAT_WIDTH_MAX = 56 }; /* longer ones push their state to the right */
+
+static void explain_text(const struct ng_plan *plan, const char *title, struct base_buffer *out) {
+  size_t kind_width = 0, inputs_width = 0, what_width = 0;
+  struct line *lines = base_xcalloc(plan->node_count + 1, sizeof *lines);
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct ng_node *node = plan->nodes[i];
+    if (!ng_node_is_counted(node)) continue;
+    print_inputs(&lines[i].inputs, node, " ");
+    print_what(&lines[i].what, plan, node);
+    size_t length = strlen(net_node_info(node->kind)->name);
+    if (length > kind_width) kind_width = length;
+    if (lines[i].inputs.length > inputs_width) inputs_width = lines[i].inputs.length;
+    length = lines[i].what.length;
+    if (length > what_width && length <= WHAT_WIDTH_MAX && state_of(node)) what_width = length;
+  }
+  base_buffer_printf(out, "%s\n", title);
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct ng_node *node = plan->nodes[i];
+    if (!ng_node_is_counted(node)) continue;
+    base_buffer_printf(out, "%4u  %-*s  %-*s  ", node->number, (int)kind_width,
+                       net_node_info(node->kind)->name, (int)inputs_width,
+                       base_buffer_text(&lines[i].inputs));
+    const char *what = base_buffer_text(&lines[i].what), *state = state_of(node);
+    if (state) base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what, state);
+    else base_buffer_printf(out, "%s\n", what);
+    base_buffer_done(&lines[i].inputs);
+    base_buffer_done(&lines[i].what);
+  }
+  free(lines);
+  size_t access = ng_plan_access_count(plan), operators = ng_plan_operator_count(plan);
+  base_buffer_printf(out, "%zu access node%s, %zu operator node%s\n", access,
+                     access == 1 ? "" : "s", operators, operators == 1 ? "" : "s");
+}
+
+/* --- dot, JSON */
+
+/* TEXT inside double quotes: both formats escape the same characters (dot needs no more). */
+static void print_quoted(struct base_buffer *out, const char *text, bool json) {
+  base_buffer_putc(out, '"');
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text;
+    if (byte == '"' || byte == '\\') {
+      base_buffer_putc(out, '\\');
+      base_buffer_putc(out, (char)byte);
+    } else if (byte < ' ' || byte == 0x7f) {
+      if (json) base_buffer_printf(out, "\\u%04x", byte);
+      else base_buffer_putc(out, ' ');
+    } else {
+      base_buffer_putc(out, (char)byte);
+    }
+  }
+  base_buffer_putc(out, '"');
+}
+
+/* A label over two lines: the kind, and what it does. */
+static void print_label(struct base_buffer *out, const struct ng_plan *plan,
+                        const struct ng_node *node) {
+  struct base_buffer what = BASE_BUFFER_EMPTY, escaped = BASE_BUFFER_EMPTY;
+  print_what(&what, plan, node);
+  print_quoted(&escaped, base_buffer_text(&what), false);
+  base_buffer_printf(out, "\"%u %s\\n%s", node->number, net_node_info(node->kind)->name,
+                     base_buffer_text(&escaped) + 1); /* its closing quote closes the label */
+  base_buffer_done(&what);
+  base_buffer_done(&escaped);
+}
+
+static void explain_dot(const struct ng_plan *plan, const char *title, struct base_buffer *out) {
+  base_buffer_puts(out, "digraph network {\n  rankdir=BT;\n  label=");
+  print_quoted(out, title, false);
+  base_buffer_puts(out, ";\n  node [shape=ellipse, fontname=\"sans-serif\", fontsize=11];\n");
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct ng_node *node = plan->nodes[i];
+    if (!ng_node_is_counted(node)) continue;
+    base_buffer_printf(out, "  n%u [label=", node->number);
+    print_label(out, plan, node);
+    if (node->kind == NET_NODE_ACCESS) {
+      base_buffer_puts(out, ", shape=box, style=filled, fillcolor=gray85");
+    } else if (node->kind == NET_NODE_DISPLAY) {
+      base_buffer_puts(out, ", shape=box");
+    }
+    base_buffer_puts(out, "];\n");
+    for (unsigned port = 0; port < node->input_count; port++) {
+      base_buffer_printf(out, "  n%u -> n%u", node->inputs[port]->number, node->number);
+      if (node->input_count == 2) base_buffer_printf(out, " [label=%s]", port ? "right" : "left");
+      base_buffer_puts(out, ";\n");
+    }
+  }
+  base_buffer_puts(out, "}\n");
+}
+
+static void print_json_columns(struct base_buffer *out, const struct ng_node *node) {
+  base_buffer_puts(out, "[");
+  for (size_t i = 0; i < node->fields.count; i++) {
+    const struct ng_column *column = node->fields.items[i];
+    base_buffer_puts(out, i ? ", {\"name\": " : "{\"name\": ");
+    print_quoted(out, column->name, true);
+    base_buffer_puts(out, ", \"type\": \"");
+    if (column->type.base == NET_INSTANT) base_buffer_puts(out, "instant");
+    else net_type_print(out, column->type);
+    base_buffer_puts(out, "\"}");
+  }
+  base_buffer_puts(out, "]");
+}
+
+static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
+                            const struct ng_node *node) {
+  struct base_buffer what = BASE_BUFFER_EMPTY;
+  print_what(&what, plan, node);
+  base_buffer_printf(out, "    {\"number\": %u, \"kind\": \"%s\", \"inputs\": [", node->number,
+                     net_node_info(node->kind)->name);
+  print_inputs(out, node, ", ");
+  base_buffer_puts(out, "], \"what\": ");
+  print_quoted(out, base_buffer_text(&what), true);
+  base_buffer_done(&what);
+  base_buffer_printf(out, ", \"tuples\": \"%s\", \"domains\": ", node->stop ? "period" : "event");
+  print_json_columns(out, node);
+  base_buffer_puts(out, ", \"state\": ");
+  if (state_of(node)) print_quoted(out, state_of(node), true);
+  else base_buffer_puts(out, "null");
+  base_buffer_puts(out, "}");
+}
+
+static void explain_json(const struct ng_plan *plan, const char *title, struct base_buffer *out) {
+  base_buffer_puts(out, "{\n  \"title\": ");
+  print_quoted(out, title, true);
+  base_buffer_puts(out, ",\n  \"nodes\": [\n");
+  bool first = true;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    if (!ng_node_is_counted(plan->nodes[i])) continue;
+    if (!first) base_buffer_puts(out, ",\n");
+    first = false;
+    print_json_node(out, plan, plan->nodes[i]);
+  }
+  base_buffer_printf(out, "\n  ],\n  \"access_nodes\": %zu,\n  \"operator_nodes\": %zu\n}\n",
+                     ng_plan_access_count(plan), ng_plan_operator_count(plan));
+}
+
+void ng_plan_explain(const struct ng_plan *plan, enum ng_explain_format format, const char *title,
+                     struct base_buffer *out) {
+  switch (format) {
+    case NG_EXPLAIN_TEXT: explain_text(plan, title, out); break;
+    case NG_EXPLAIN_DOT: explain_dot(plan, title, out); break;
+    case NG_EXPLAIN_JSON: explain_json(plan, title, out); break;
+  }
+}

@@ -1,0 +1,307 @@
+/* Making lowered expressions, comparing them, and what can be known of them without a row.
+ *
+ * The range analysis knows integers only: what a column can hold by its width, and what + - * and
+ * the like make of it. It decides whether a condition can fail, and so whether it may stand in
+ * front of others (LIVE.md's rule that an error counts only if no other conjunct is false).        */
+#include "netgen/expr.h"
+
+#include <string.h>
+
+static const struct net_type type_bool = {NET_BOOL, 1};
+static const struct net_type type_instant = {NET_INSTANT, 0};
+
+struct ng_expr *ng_expr_new(struct base_arena *arena, enum ng_op op, struct net_type type) {
+  struct ng_expr *expr = BASE_NEW(arena, struct ng_expr);
+  expr->op = op;
+  expr->type = type;
+  return expr;
+}
+
+const struct ng_expr *ng_expr_column(struct base_arena *arena, const struct ng_column *column) {
+  struct ng_expr *expr = ng_expr_new(arena, NG_COLUMN, column->type);
+  expr->column = column;
+  return expr;
+}
+
+const struct ng_expr *ng_expr_instant(struct base_arena *arena, struct net_instant instant) {
+  struct ng_expr *expr = ng_expr_new(arena, NG_INSTANT, type_instant);
+  expr->instant = instant;
+  return expr;
+}
+
+const struct ng_expr *ng_expr_truth(struct base_arena *arena, bool value) {
+  struct ng_expr *expr = ng_expr_new(arena, NG_TRUTH, type_bool);
+  expr->integer = value;
+  return expr;
+}
+
+const struct ng_expr *ng_expr_make(struct base_arena *arena, enum ng_op op, unsigned arg_count,
+                                   const struct ng_expr *const *args) {
+  bool instant = op == NG_LATER || op == NG_EARLIER || op == NG_INTERSECT;
+  struct ng_expr *expr = ng_expr_new(arena, op, instant ? type_instant : type_bool);
+  BASE_CHECK(arg_count <= 4, "expression-operands");
+  expr->arg_count = arg_count;
+  for (unsigned i = 0; i < arg_count; i++) expr->args[i] = args[i];
+  return expr;
+}
+
+const struct ng_expr *ng_expr_and(struct base_arena *arena, const struct ng_expr *left,
+                                  const struct ng_expr *right) {
+  if (!left) return right;
+  if (!right) return left;
+  return ng_expr_make(arena, NG_AND, 2, (const struct ng_expr *const[]){left, right});
+}
+
+/* --- ask */
+
+bool ng_expr_equal(const struct ng_expr *a, const struct ng_expr *b) {
+  if (a == b) return true;
+  if (a->op != b->op || a->type.base != b->type.base || a->arg_count != b->arg_count ||
+      a->column != b->column || a->integer != b->integer || a->string != b->string ||
+      memcmp(&a->real, &b->real, sizeof a->real) != 0 || a->instant.lo != b->instant.lo ||
+      a->instant.hi != b->instant.hi) {
+    return false;
+  }
+  for (unsigned i = 0; i < a->arg_count; i++) {
+    if (!ng_expr_equal(a->args[i], b->args[i])) return false;
+  }
+  return true;
+}
+
+void ng_expr_mark(const struct ng_expr *expr, bool *used) {
+  if (expr->op == NG_COLUMN) used[expr->column->id] = true;
+  for (unsigned i = 0; i < expr->arg_count; i++) ng_expr_mark(expr->args[i], used);
+}
+
+bool ng_expr_fits(const struct ng_expr *expr, const struct ng_node *node) {
+  if (expr->op == NG_COLUMN && !ng_node_has(node, expr->column)) return false;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (!ng_expr_fits(expr->args[i], node)) return false;
+  }
+  return true;
+}
+
+bool ng_expr_reads(const struct ng_expr *expr, const struct ng_column *column) {
+  if (expr->op == NG_COLUMN && expr->column == column) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (ng_expr_reads(expr->args[i], column)) return true;
+  }
+  return false;
+}
+
+bool ng_expr_reads_nothing(const struct ng_expr *expr) {
+  if (expr->op == NG_COLUMN) return false;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (!ng_expr_reads_nothing(expr->args[i])) return false;
+  }
+  return true;
+}
+
+bool ng_expr_reads_open(const struct ng_expr *expr) {
+  if (expr->op == NG_COLUMN && expr->column->openable) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (ng_expr_reads_open(expr->args[i])) return true;
+  }
+  return false;
+}
+
+/* --- ranges */
+
+struct range {
+  int64_t lo, hi;
+  bool overflows; /* some operation on the way may leave int64, or divide by zero */
+};
+
+static struct range range_of(const struct ng_expr *expr);
+
+static struct range whole_range(bool overflows) {
+  return (struct range){INT64_MIN, INT64_MAX, overflows};
+}
+
+static struct range width_range(uint32_t width) {
+  switch (width) {
+    case 1: return (struct range){INT8_MIN, INT8_MAX, false};
+    case 2: return (struct range){INT16_MIN, INT16_MAX, false};
+    case 4: return (struct range){INT32_MIN, INT32_MAX, false};
+    default: return whole_range(false);
+  }
+}
+
+static bool calculate(enum ng_op op, int64_t a, int64_t b, int64_t *ret) {
+  switch (op) {
+    case NG_ADD: return !__builtin_add_overflow(a, b, ret);
+    case NG_SUB: return !__builtin_sub_overflow(a, b, ret);
+    case NG_MUL: return !__builtin_mul_overflow(a, b, ret);
+    default: return false;
+  }
+}
+
+/* Monotone in each operand (or linear in it): the extremes are at the corners. */
+static struct range corners(enum ng_op op, struct range a, struct range b) {
+  const int64_t left[] = {a.lo, a.hi}, right[] = {b.lo, b.hi};
+  struct range range = {INT64_MAX, INT64_MIN, a.overflows || b.overflows};
+  for (int i = 0; i < 4; i++) {
+    int64_t value;
+    if (!calculate(op, left[i / 2], right[i % 2], &value)) return whole_range(true);
+    if (value < range.lo) range.lo = value;
+    if (value > range.hi) range.hi = value;
+  }
+  return range;
+}
+
+static struct range divide(const struct ng_expr *expr, struct range a, struct range b) {
+  bool fails = a.overflows || b.overflows || (b.lo <= 0 && b.hi >= 0) ||
+               (a.lo == INT64_MIN && b.lo <= -1 && b.hi >= -1);
+  if (fails) return whole_range(true);
+  if (expr->op == NG_DIV) { /* the quotient is no further from 0 than the dividend */
+    int64_t far = a.lo < 0 && -(a.lo + 1) >= a.hi ? -(a.lo + 1) : a.hi;
+    return far == INT64_MAX ? whole_range(false) : (struct range){-far - 1, far + 1, false};
+  }
+  return whole_range(false);
+}
+
+static struct range convert(const struct ng_expr *expr) {
+  const struct ng_expr *from = expr->args[0];
+  switch (from->type.base) {
+    case NET_BOOL: return (struct range){0, 1, ng_expr_can_fail(from)};
+    case NET_INTEGER: {
+      struct range range = range_of(from), width = width_range(expr->type.width);
+      if (range.lo >= width.lo && range.hi <= width.hi) return range;
+      width.overflows = true;
+      return width;
+    }
+    default: return whole_range(true);
+  }
+}
+
+static struct range negate(struct range a) {
+  if (a.lo == INT64_MIN) return whole_range(true);
+  return (struct range){-a.hi, -a.lo, a.overflows};
+}
+
+static struct range range_of(const struct ng_expr *expr) {
+  switch (expr->op) {
+    case NG_INTEGER: return (struct range){expr->integer, expr->integer, false};
+    case NG_COLUMN: return width_range(expr->type.width);
+    case NG_ADD:
+    case NG_SUB:
+    case NG_MUL: return corners(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
+    case NG_DIV:
+    case NG_MOD: return divide(expr, range_of(expr->args[0]), range_of(expr->args[1]));
+    case NG_NEG: return negate(range_of(expr->args[0]));
+    case NG_ABS: {
+      struct range a = range_of(expr->args[0]), minus = negate(a);
+      if (minus.overflows) return whole_range(true);
+      return (struct range){0, a.hi > minus.hi ? a.hi : minus.hi, false};
+    }
+    case NG_CONVERT: return convert(expr);
+    case NG_SPAN_OF:
+    case NG_CHRONON_OF: return whole_range(false);
+    default: return whole_range(true);
+  }
+}
+
+void ng_expr_range(const struct ng_expr *expr, int64_t *ret_lo, int64_t *ret_hi) {
+  struct range range = range_of(expr);
+  *ret_lo = range.overflows ? INT64_MIN : range.lo;
+  *ret_hi = range.overflows ? INT64_MAX : range.hi;
+}
+
+/* Of floats only those operations cannot fail that never leave the finite numbers. */
+static bool float_can_fail(const struct ng_expr *expr) {
+  switch (expr->op) {
+    case NG_FLOAT:
+    case NG_COLUMN:
+    case NG_NEG:
+    case NG_ABS:
+    case NG_SIN:
+    case NG_COS:
+    case NG_ATAN: return false;
+    case NG_CONVERT: return expr->args[0]->type.base == NET_TEMPORAL;
+    default: return true;
+  }
+}
+
+bool ng_expr_can_fail(const struct ng_expr *expr) {
+  if (expr->type.base == NET_INTEGER && range_of(expr).overflows) return true;
+  if (expr->type.base == NET_FLOAT && float_can_fail(expr)) return true;
+  if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN && expr->op != NG_REBASE) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (ng_expr_can_fail(expr->args[i])) return true;
+  }
+  return false;
+}
+
+/* --- normal form */
+
+void ng_exprs_add(struct base_arena *arena, struct ng_exprs *list, const struct ng_expr *expr) {
+  list->items = ng_grown(arena, list->items, list->count, &list->capacity, sizeof *list->items);
+  list->items[list->count++] = expr;
+}
+
+static enum ng_op opposite(enum ng_op op) {
+  switch (op) {
+    case NG_EQ: return NG_NE;
+    case NG_NE: return NG_EQ;
+    case NG_LT: return NG_GE;
+    case NG_LE: return NG_GT;
+    case NG_GT: return NG_LE;
+    case NG_GE: return NG_LT;
+    default: return op;
+  }
+}
+
+/* EXPR, or its negation, with NOT moved down to what is neither `and` nor `or`: De Morgan's laws
+ * hold in Kleene's logic. A comparison of scalars is never unknown and turns into its opposite.    */
+static const struct ng_expr *with_not_inside(struct base_arena *arena, const struct ng_expr *expr,
+                                             bool negated) {
+  if (expr->op == NG_NOT) return with_not_inside(arena, expr->args[0], !negated);
+  if (expr->op == NG_AND || expr->op == NG_OR) {
+    const struct ng_expr *args[2] = {with_not_inside(arena, expr->args[0], negated),
+                                     with_not_inside(arena, expr->args[1], negated)};
+    enum ng_op op = (expr->op == NG_AND) != negated ? NG_AND : NG_OR;
+    if (!negated && args[0] == expr->args[0] && args[1] == expr->args[1]) return expr;
+    return ng_expr_make(arena, op, 2, args);
+  }
+  if (!negated) return expr;
+  if (expr->op == NG_TRUTH) return ng_expr_truth(arena, !expr->integer);
+  if (opposite(expr->op) != expr->op) {
+    return ng_expr_make(arena, opposite(expr->op), expr->arg_count, expr->args);
+  }
+  return ng_expr_make(arena, NG_NOT, 1, &expr);
+}
+
+/* More conjuncts than this out of one disjunction, and it stays whole. */
+enum { CONJUNCTS_MAX = 32 };
+
+static void add_conjuncts(struct base_arena *arena, const struct ng_expr *expr,
+                          struct ng_exprs *conjuncts) {
+  if (expr->op == NG_AND) {
+    add_conjuncts(arena, expr->args[0], conjuncts);
+    add_conjuncts(arena, expr->args[1], conjuncts);
+    return;
+  }
+  if (expr->op == NG_TRUTH && expr->integer) return;
+  if (expr->op != NG_OR || ng_expr_can_fail(expr)) {
+    ng_exprs_add(arena, conjuncts, expr);
+    return;
+  }
+  struct ng_exprs left = {0}, right = {0};
+  add_conjuncts(arena, expr->args[0], &left);
+  add_conjuncts(arena, expr->args[1], &right);
+  if (left.count * right.count > CONJUNCTS_MAX) {
+    ng_exprs_add(arena, conjuncts, expr);
+    return;
+  }
+  for (size_t i = 0; i < left.count; i++) {
+    for (size_t j = 0; j < right.count; j++) {
+      const struct ng_expr *args[2] = {left.items[i], right.items[j]};
+      ng_exprs_add(arena, conjuncts, ng_expr_make(arena, NG_OR, 2, args));
+    }
+  }
+}
+
+void ng_expr_conjuncts(struct base_arena *arena, const struct ng_expr *expr,
+                       struct ng_exprs *conjuncts) {
+  add_conjuncts(arena, with_not_inside(arena, expr, false), conjuncts);
+}

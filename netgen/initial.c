@@ -1,0 +1,485 @@
+/* The initial network of a query, as in thesis 7.1:
+ *
+ *   1. the tuple variables that take part, with the networks of their relations (leaves);
+ *   2. a tree of products over them, and over the aggregates;
+ *   3. applies for all expressions outside where and when;
+ *   4. one selection for each conjunct of where, 5. and of when, in normal form;
+ *   6. a projection to the targets and the implicit times; for events out of periods a
+ *      switch-disposition.
+ *
+ * In the network the selections of 4 and 5 stand below the applies of 3, as in figure F-1. A target
+ * that is a domain as it is has no apply, nor has a delimiter that is some tuple's own start or stop.
+ * Defaults of when, start, stop and at are those of thesis 4.5.2: under the default `when` the
+ * products have the overlap rule and there is no selection for it; a given `when` makes them full.
+ *
+ * Conjuncts that cannot fail come first, each that can fail then has a selection of its own.       */
+#include <string.h>
+#include <strings.h>
+
+#include "netgen/lower.h"
+#include "netgen/support.h"
+
+static const struct net_type type_instant = {NET_INSTANT, 0};
+static const struct net_type type_bool = {NET_BOOL, 1};
+
+struct initial {
+  struct ng_plan *plan;
+  struct base_arena *arena;
+  const struct ng_query *query;
+  struct ng_lowering lowering;
+  struct ng_node *top;    /* the network so far */
+  size_t outside_count;   /* variables that take part outside aggregates */
+  bool events_outside;    /* one of them is an event variable */
+  bool aggregates_at;     /* aggregates contribute the value they have at the result's instant */
+  struct ng_exprs conjuncts;
+  struct ng_alternative at; /* the result's instant, when the result is an event */
+};
+
+/* --- leaves */
+
+static const char *joined(struct initial *initial, const char *variable, const char *name) {
+  return base_arena_printf(initial->arena, "%s.%s", variable, name);
+}
+
+static struct ng_node *earlier_result(const struct ng_plan *plan,
+                                      const struct ng_relation *relation) {
+  if (relation->kind != NG_REL_DERIVED) return NULL;
+  for (size_t i = plan->query_count; i-- > 0;) {
+    const char *name = plan->queries[i].query->name;
+    if (name && strcasecmp(name, relation->name) == 0) return plan->queries[i].result;
+  }
+  return NULL;
+}
+
+/* The node that has the tuples of VARIABLE, its columns under the variable's name. */
+static struct ng_node *leaf(struct initial *initial, const struct ng_variable *variable) {
+  struct ng_plan *plan = initial->plan;
+  const struct ng_relation *relation = variable->relation;
+  struct ng_node *result = earlier_result(plan, relation);
+  struct ng_node *node = ng_node_new(plan, NET_NODE_ACCESS, result, NULL);
+  bool events = relation->layout->tuple_class == NET_EVENT;
+  bool records = relation->kind == NG_REL_TRACED;
+  node->alias = result != NULL;
+  node->variable = variable;
+  node->relation = relation;
+  node->form = records ? NET_SCAN_RECORDS : NET_SCAN_TUPLES;
+  const char *start = joined(initial, variable->name, events ? "at" : "start");
+  node->own_start = ng_column_new(plan, start, type_instant, false);
+  const struct ng_column *stop =
+      events ? NULL
+             : ng_column_new(plan, joined(initial, variable->name, "stop"), type_instant, true);
+  if (!records) node->own_stop = stop;
+  for (uint32_t i = 0; i < relation->layout->field_count; i++) {
+    const struct net_field *field = &relation->layout->fields[i];
+    ng_columns_add(initial->arena, &node->own,
+                   ng_column_new(plan, joined(initial, variable->name, field->name), field->type,
+                                 field->openable));
+  }
+  ng_node_refresh(plan, node);
+  if (!records) return node;
+  struct ng_node *periods = ng_node_new(plan, NET_NODE_EVENT_TO_PERIOD, node, NULL);
+  periods->own_stop = stop;
+  periods->by = relation->by < 0 ? NULL : node->own.items[relation->by];
+  ng_node_refresh(plan, periods);
+  return periods;
+}
+
+static struct ng_lowered_input input_of(const struct ng_node *node) {
+  return (struct ng_lowered_input){node->start, node->stop, node->fields.items};
+}
+
+/* --- unary nodes on top */
+
+static struct ng_node *select_rows(struct initial *initial, struct ng_node *input,
+                                   const struct ng_expr *predicate) {
+  struct ng_node *node = ng_node_new(initial->plan, NET_NODE_SELECTION, input, NULL);
+  node->expr = predicate;
+  ng_node_refresh(initial->plan, node);
+  return node;
+}
+
+static const struct ng_column *apply(struct initial *initial, struct ng_node **top,
+                                     const struct ng_expr *expr, const char *name) {
+  struct ng_node *node = ng_node_new(initial->plan, NET_NODE_APPLY, *top, NULL);
+  bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
+  node->expr = expr;
+  ng_columns_add(initial->arena, &node->own,
+                 ng_column_new(initial->plan, name, expr->type, openable));
+  ng_node_refresh(initial->plan, node);
+  *top = node;
+  return node->own.items[0];
+}
+
+/* The column that holds EXPR: its own if it is one, else that of a new apply. */
+static const struct ng_column *column_of(struct initial *initial, struct ng_node **top,
+                                         const struct ng_expr *expr, const char *name) {
+  return expr->op == NG_COLUMN ? expr->column : apply(initial, top, expr, name);
+}
+
+/* --- aggregates */
+
+static const char *aggregate_name(struct initial *initial, const struct ng_aggregate *aggregate) {
+  static const char *const names[] = {
+      [NET_AGG_COUNT] = "count", [NET_AGG_ANY] = "any", [NET_AGG_SUM] = "sum",
+      [NET_AGG_AVG] = "avg",     [NET_AGG_MIN] = "min", [NET_AGG_MAX] = "max",
+      [NET_AGG_AVGC] = "avgc",
+  };
+  const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
+  bool cumulative = aggregate->cumulative && aggregate->function != NET_AGG_AVGC &&
+                    variable->relation->layout->tuple_class == NET_PERIOD;
+  return base_arena_printf(initial->arena, "%s%s(%s)", names[aggregate->function],
+                           cumulative ? "c" : "", variable->name);
+}
+
+/* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
+static struct ng_node *aggregate_node(struct initial *initial,
+                                      const struct ng_aggregate *aggregate) {
+  struct ng_plan *plan = initial->plan;
+  const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
+  struct ng_node *top = leaf(initial, variable);
+  struct ng_lowering inner = initial->lowering;
+  inner.variables = BASE_NEW_ARRAY(initial->arena, initial->query->variable_count,
+                                   struct ng_lowered_input);
+  inner.variables[aggregate->variable] = input_of(top);
+  inner.rebase_to = NULL;
+  struct ng_node *node = ng_node_new(plan, NET_NODE_AGGREGATE, NULL, NULL);
+  node->domain_fields = (uint32_t)top->fields.count;
+  node->aggregate = aggregate;
+  node->query = initial->query;
+  node->name = aggregate_name(initial, aggregate);
+  node->own_start = ng_column_new(plan, joined(initial, node->name, "start"), type_instant, false);
+  node->own_stop = ng_column_new(plan, joined(initial, node->name, "stop"), type_instant, true);
+  for (size_t i = 0; i < aggregate->by_count; i++) {
+    const struct ng_column *by =
+        column_of(initial, &top, ng_lower(&inner, aggregate->by[i]), "by");
+    ng_columns_add(initial->arena, &node->by_columns, by);
+    ng_columns_add(initial->arena, &node->own,
+                   ng_column_new(plan, joined(initial, node->name, by->name), by->type, false));
+  }
+  bool counts = aggregate->function == NET_AGG_COUNT || aggregate->function == NET_AGG_ANY;
+  if (aggregate->argument && !counts) {
+    node->argument = column_of(initial, &top, ng_lower(&inner, aggregate->argument), "argument");
+  }
+  if (aggregate->where) {
+    node->where = column_of(initial, &top, ng_lower(&inner, aggregate->where), "counts");
+    node->groups_of_all = aggregate->by_count > 0 && variable->outside;
+  }
+  ng_columns_add(initial->arena, &node->own,
+                 ng_column_new(plan, node->name, aggregate->type, false));
+  node->inputs[0] = top;
+  node->input_count = 1;
+  ng_node_refresh(plan, node);
+  return node;
+}
+
+/* --- products */
+
+static void add_product(struct initial *initial, enum net_product_rule rule, struct ng_node *right) {
+  if (!initial->top) {
+    initial->top = right;
+    return;
+  }
+  struct ng_plan *plan = initial->plan;
+  struct ng_node *node = ng_node_new(plan, NET_NODE_PRODUCT, initial->top, right);
+  node->rule = rule;
+  node->own_start = ng_column_new(plan, "start", type_instant, false);
+  node->own_stop = ng_column_new(plan, "stop", type_instant, true);
+  ng_node_refresh(plan, node);
+  initial->top = node;
+}
+
+static void collect_variables(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  enum net_product_rule rule = query->when ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    if (!query->variables[i].outside) continue;
+    struct ng_node *node = leaf(initial, &query->variables[i]);
+    initial->lowering.variables[i] = input_of(node);
+    initial->outside_count++;
+    if (!node->stop) initial->events_outside = true;
+    add_product(initial, rule, node);
+  }
+}
+
+static void collect_aggregates(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  /* Where a given `when` lets the variables lie apart, their combinations have no common point. */
+  bool apart = initial->outside_count > 1 && query->when;
+  bool at_event = initial->outside_count > 0 && query->result_class == NET_EVENT &&
+                  (query->at || query->when);
+  initial->aggregates_at = query->aggregate_count > 0 && query->result_class == NET_EVENT &&
+                           (query->at || query->when);
+  enum net_product_rule rule = at_event || apart ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP;
+  for (size_t i = 0; i < query->aggregate_count; i++) {
+    struct ng_node *node = aggregate_node(initial, &query->aggregates[i]);
+    initial->lowering.aggregate_inputs[i] = input_of(node);
+    initial->lowering.aggregates[i] = node->own.items[node->own.count - 1];
+    add_product(initial, rule, node);
+  }
+}
+
+/* A query of constants alone: one period tuple from the origin to forever. */
+static void add_single_row(struct initial *initial) {
+  struct ng_node *node = ng_node_new(initial->plan, NET_NODE_ACCESS, NULL, NULL);
+  node->single_row = true;
+  node->query = initial->query;
+  node->own_start = ng_column_new(initial->plan, "start", type_instant, false);
+  node->own_stop = ng_column_new(initial->plan, "stop", type_instant, false);
+  ng_node_refresh(initial->plan, node);
+  initial->top = node;
+}
+
+/* --- conditions */
+
+static void add_conjuncts(struct initial *initial, const struct ng_expr *condition) {
+  struct ng_exprs found = {0};
+  ng_expr_conjuncts(initial->arena, condition, &found);
+  for (size_t i = 0; i < found.count; i++) {
+    bool known = false;
+    for (size_t j = 0; j < initial->conjuncts.count && !known; j++) {
+      known = ng_expr_equal(found.items[i], initial->conjuncts.items[j]);
+    }
+    if (!known) ng_exprs_add(initial->arena, &initial->conjuncts, found.items[i]);
+  }
+}
+
+static void add_equality(struct initial *initial, const struct ng_expr *left,
+                         const struct ng_expr *right) {
+  struct ng_expr *equal = ng_expr_new(initial->arena, NG_EQ, type_bool);
+  equal->arg_count = 2;
+  equal->args[0] = left;
+  equal->args[1] = right;
+  add_conjuncts(initial, equal);
+}
+
+static bool same_by_list(const struct ng_aggregate *a, const struct ng_aggregate *b) {
+  if (a->variable != b->variable || a->by_count != b->by_count) return false;
+  for (size_t i = 0; i < a->by_count; i++) {
+    const struct ng_expr *x = a->by[i], *y = b->by[i];
+    if (!ng_expr_equal(x, y) || x->variable != y->variable || x->index != y->index) return false;
+  }
+  return true;
+}
+
+static const struct ng_node *aggregate_at(const struct initial *initial, const struct ng_node *node,
+                                          size_t index) {
+  if (node->kind == NET_NODE_AGGREGATE) {
+    return node->aggregate == &initial->query->aggregates[index] ? node : NULL;
+  }
+  for (unsigned i = 0; i < node->input_count; i++) {
+    if (node->inputs[i]->alias) continue;
+    const struct ng_node *found = aggregate_at(initial, node->inputs[i], index);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+/* A group is that of the outer tuple or, if its variable takes no part outside, that of an earlier
+ * aggregate with an equal `by` list. */
+static void add_group_conditions(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  for (size_t i = 0; i < query->aggregate_count; i++) {
+    const struct ng_aggregate *aggregate = &query->aggregates[i];
+    const struct ng_node *node = aggregate_at(initial, initial->top, i);
+    if (query->variables[aggregate->variable].outside) {
+      for (size_t j = 0; j < aggregate->by_count; j++) {
+        add_equality(initial, ng_lower(&initial->lowering, aggregate->by[j]),
+                     ng_expr_column(initial->arena, node->own.items[j]));
+      }
+      continue;
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (!same_by_list(&query->aggregates[k], aggregate)) continue;
+      const struct ng_node *other = aggregate_at(initial, initial->top, k);
+      for (size_t j = 0; j < aggregate->by_count; j++) {
+        add_equality(initial, ng_expr_column(initial->arena, other->own.items[j]),
+                     ng_expr_column(initial->arena, node->own.items[j]));
+      }
+      break;
+    }
+  }
+}
+
+static struct ng_alternative tuple_of(struct initial *initial, struct ng_lowered_input input) {
+  const struct ng_expr *start = ng_expr_column(initial->arena, input.start);
+  const struct ng_expr *stop = input.stop ? ng_expr_column(initial->arena, input.stop) : start;
+  return (struct ng_alternative){NULL, start, stop, !input.stop};
+}
+
+/* What the overlap rule of the products does not say already of the aggregates. */
+static void add_aggregate_times(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  const struct ng_lowering *lowering = &initial->lowering;
+  bool apart = initial->outside_count > 1 && query->when && !initial->aggregates_at;
+  for (size_t i = 0; i < query->aggregate_count; i++) {
+    struct ng_alternative aggregate = tuple_of(initial, lowering->aggregate_inputs[i]);
+    if (initial->aggregates_at) {
+      add_conjuncts(initial, ng_lower_overlap(initial->arena, initial->at, aggregate));
+    }
+    for (size_t v = 0; v < query->variable_count && apart; v++) {
+      if (!query->variables[v].outside) continue;
+      struct ng_alternative tuple = tuple_of(initial, lowering->variables[v]);
+      add_conjuncts(initial, ng_lower_overlap(initial->arena, tuple, aggregate));
+    }
+    for (size_t j = 0; j < i && apart; j++) {
+      struct ng_alternative other = tuple_of(initial, lowering->aggregate_inputs[j]);
+      add_conjuncts(initial, ng_lower_overlap(initial->arena, other, aggregate));
+    }
+  }
+}
+
+static void add_selections(struct initial *initial) {
+  for (int failing = 0; failing < 2; failing++) {
+    for (size_t i = 0; i < initial->conjuncts.count; i++) {
+      const struct ng_expr *conjunct = initial->conjuncts.items[i];
+      if (ng_expr_can_fail(conjunct) != (failing == 1)) continue;
+      initial->top = select_rows(initial, initial->top, conjunct);
+    }
+  }
+}
+
+/* --- delimiters */
+
+static struct ng_alternative delimiter(struct initial *initial, const struct ng_expr *expr) {
+  struct ng_alternatives alternatives = {0};
+  ng_lower_temporal(&initial->lowering, expr, &alternatives);
+  BASE_CHECK(alternatives.count == 1, "one-delimiter");
+  return alternatives.items[0];
+}
+
+static const struct ng_expr *fold(struct initial *initial, enum ng_op op,
+                                  const struct ng_expr *so_far, const struct ng_expr *next) {
+  if (!so_far) return next;
+  return ng_expr_make(initial->arena, op, 2, (const struct ng_expr *const[]){so_far, next});
+}
+
+/* The default of SEMANTICS section 4: what all that takes part has in common. */
+static void add_default(struct initial *initial, struct ng_lowered_input input, bool events_only,
+                        struct ng_alternative *ret) {
+  if (events_only && input.stop) return;
+  struct ng_alternative tuple = tuple_of(initial, input);
+  ret->start = fold(initial, events_only ? NG_INTERSECT : NG_LATER, ret->start, tuple.start);
+  ret->stop = events_only ? ret->start : fold(initial, NG_EARLIER, ret->stop, tuple.stop);
+}
+
+static struct ng_alternative default_times(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  bool events_only = query->result_class == NET_EVENT && initial->events_outside;
+  struct ng_alternative times = {NULL, NULL, NULL, events_only};
+  for (size_t i = 0; i < query->variable_count; i++) {
+    if (!query->variables[i].outside) continue;
+    add_default(initial, initial->lowering.variables[i], events_only, &times);
+  }
+  for (size_t i = 0; i < query->aggregate_count; i++) {
+    add_default(initial, initial->lowering.aggregate_inputs[i], events_only, &times);
+  }
+  if (times.start) return times;
+  return tuple_of(initial, (struct ng_lowered_input){initial->top->start, initial->top->stop, NULL});
+}
+
+static void find_instant(struct initial *initial) {
+  if (initial->query->result_class != NET_EVENT) return;
+  initial->at = initial->query->at ? delimiter(initial, initial->query->at) : default_times(initial);
+  initial->at.event = true;
+}
+
+/* --- result */
+
+/* Of the period with that start, the stop: an event at START can then be had by way of the period. */
+static const struct ng_column *stop_beside(struct initial *initial, const struct ng_column *start) {
+  struct ng_participants participants = {0};
+  ng_node_participants(initial->plan, initial->top, &participants);
+  for (size_t i = 0; i < participants.count; i++) {
+    if (participants.items[i].start == start) return participants.items[i].stop;
+  }
+  return NULL;
+}
+
+static void add_times(struct initial *initial, struct ng_node *projection) {
+  const struct ng_query *query = initial->query;
+  if (query->result_class == NET_EVENT) {
+    projection->start_from = column_of(initial, &initial->top, initial->at.start, "at");
+    projection->stop_from = stop_beside(initial, projection->start_from);
+    return;
+  }
+  struct ng_alternative times = default_times(initial);
+  if (query->start) times.start = delimiter(initial, query->start).start;
+  if (query->stop) times.stop = delimiter(initial, query->stop).stop;
+  projection->stop_from = column_of(initial, &initial->top, times.stop, "stop");
+  projection->start_from = column_of(initial, &initial->top, times.start, "start");
+}
+
+/* A result too wide for the domain's declared width fails when it runs, not when it is stored. */
+static const struct ng_expr *fitted(struct initial *initial, const struct ng_expr *value,
+                                    struct net_type type) {
+  if (value->op == NG_COLUMN || value->type.base != NET_INTEGER || type.base != NET_INTEGER ||
+      value->type.width == type.width) {
+    return value;
+  }
+  struct ng_expr *converted = ng_expr_new(initial->arena, NG_CONVERT, type);
+  converted->arg_count = 1;
+  converted->args[0] = value;
+  return converted;
+}
+
+static void add_targets(struct initial *initial, struct ng_node *projection) {
+  const struct ng_query *query = initial->query;
+  BASE_CHECK(query->layout->field_count == query->target_count, "targets-and-layout");
+  initial->lowering.rebase_to = projection->start_from;
+  for (size_t i = 0; i < query->target_count; i++) {
+    const struct net_field *field = &query->layout->fields[i];
+    const struct ng_expr *value = ng_lower(&initial->lowering, query->targets[i].expr);
+    value = fitted(initial, value, field->type);
+    ng_columns_add(initial->arena, &projection->sources,
+                   column_of(initial, &initial->top, value, field->name));
+    ng_columns_add(initial->arena, &projection->own,
+                   ng_column_new(initial->plan, field->name, field->type, false));
+  }
+}
+
+static struct ng_node *result(struct initial *initial) {
+  struct ng_plan *plan = initial->plan;
+  struct ng_node *projection = ng_node_new(plan, NET_NODE_PROJECTION, NULL, NULL);
+  add_times(initial, projection);
+  add_targets(initial, projection);
+  bool period = projection->stop_from != NULL;
+  projection->inputs[0] = initial->top;
+  projection->input_count = 1;
+  projection->own_start = ng_column_new(plan, period ? "start" : "at", type_instant, false);
+  if (period) projection->own_stop = ng_column_new(plan, "stop", type_instant, true);
+  ng_node_refresh(plan, projection);
+  if (!period || initial->query->result_class == NET_PERIOD) return projection;
+  struct ng_node *events = ng_node_new(plan, NET_NODE_SWITCH_DISPOSITION, projection, NULL);
+  ng_node_refresh(plan, events);
+  return events;
+}
+
+enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
+                                   struct base_diag_sink *diags) {
+  if (!ng_query_is_supported(query, diags)) return BASE_USER;
+  struct initial initial = {.plan = plan, .arena = plan->arena, .query = query};
+  struct ng_lowering *lowering = &initial.lowering;
+  lowering->plan = plan;
+  lowering->query = query;
+  lowering->variables =
+      BASE_NEW_ARRAY(plan->arena, query->variable_count, struct ng_lowered_input);
+  lowering->aggregate_inputs =
+      BASE_NEW_ARRAY(plan->arena, query->aggregate_count, struct ng_lowered_input);
+  lowering->aggregates =
+      BASE_NEW_ARRAY(plan->arena, query->aggregate_count, const struct ng_column *);
+  collect_variables(&initial);
+  collect_aggregates(&initial);
+  if (!initial.top) add_single_row(&initial);
+  find_instant(&initial);
+  add_group_conditions(&initial);
+  if (query->where) add_conjuncts(&initial, ng_lower(lowering, query->where));
+  add_aggregate_times(&initial);
+  if (query->when) add_conjuncts(&initial, ng_lower(lowering, query->when));
+  add_selections(&initial);
+  struct ng_node *node = result(&initial);
+  plan->queries = ng_grown(plan->arena, plan->queries, plan->query_count, &plan->query_capacity,
+                           sizeof *plan->queries);
+  plan->queries[plan->query_count++] = (struct ng_plan_query){query, node};
+  ng_plan_refresh(plan);
+  return BASE_OK;
+}

@@ -1,0 +1,85 @@
+/* netgen: bound query -> initial network -> transformed network -> running network.
+ *
+ * A plan is a graph of plan nodes, one per node of the network to come. It is made as in thesis 7.1
+ * (steps 1 to 6), then transformed by named passes (rules.def), each with a switch, then built with
+ * the engine's create and link. Columns are referred to by identity, not by index, so that passes
+ * move nodes without renumbering; slots are assigned when the network is built.                     */
+#ifndef NG_NETGEN_H
+#define NG_NETGEN_H
+
+#include "engine/base/arena.h"
+#include "engine/base/buffer.h"
+#include "engine/network.h"
+#include "netgen/query.h"
+
+struct ng_plan;
+
+enum ng_rule {
+#define RULE(RULE, NAME, WHAT) NG_RULE_##RULE,
+#include "netgen/rules.def"
+#undef RULE
+  NG_RULES
+};
+struct ng_rule_info {
+  const char *name; /* predicates-down, ... as in `set rule NAME on|off` */
+  const char *what; /* one line for help rules */
+};
+const struct ng_rule_info *ng_rule_info(enum ng_rule rule);
+/* The rule called NAME (case-insensitive) or -1. */
+int ng_rule_find(const char *name);
+
+struct ng_switches {
+  bool off[NG_RULES];
+};
+
+/* An empty plan. Plans of several statements can be gathered in one (explain of a script); a variable
+ * over a derived relation that an earlier query of the same plan defines is linked to that query.   */
+struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strings,
+                            enum net_timeline timeline);
+/* Adds the initial network of QUERY. BASE_USER with a diagnostic when the query has a part that is
+ * not executed yet (TQ-09xx, with the part's range).                                                */
+enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
+                                   struct base_diag_sink *diags) BASE_MUST_USE;
+/* Adds a display node on the derived relation NAME (of this plan) or, NULL, on the last query. */
+void ng_plan_add_display(struct ng_plan *plan, const char *name);
+/* Runs the passes that are not switched off, in the order of rules.def. */
+void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches);
+
+enum ng_explain_format { NG_EXPLAIN_TEXT, NG_EXPLAIN_DOT, NG_EXPLAIN_JSON };
+/* The plan as it is now. TITLE e.g. "initial network", "final network". Text: one node a line with its
+ * inputs, parameters in readable infix form and, for stateful nodes, what bounds the state; at the end
+ * a line counting access and operator nodes.                                                        */
+void ng_plan_explain(const struct ng_plan *plan, enum ng_explain_format format, const char *title,
+                     struct base_buffer *out);
+/* Which passes changed the plan, in order: "predicates-down: 4 selections moved", one a line. */
+void ng_plan_explain_rules(const struct ng_plan *plan, struct base_buffer *out);
+size_t ng_plan_access_count(const struct ng_plan *plan);
+size_t ng_plan_operator_count(const struct ng_plan *plan);
+
+/* Where the inputs come from while a plan is built. */
+struct ng_inputs {
+  void *context;
+  /* The source for an access node of RELATION (traced and sampled: FORM is NET_SCAN_RECORDS, LAYOUT an
+   * event layout), with the fields of LAYOUT by name. *RET NULL: rows will be pushed.                */
+  enum base_status (*source)(void *context, const struct ng_relation *relation,
+                             const struct net_layout *layout, enum net_scan_form form,
+                             struct net_source **ret);
+  /* Every access node made: the session remembers it to push rows (NULL allowed). */
+  void (*made)(void *context, const struct ng_relation *relation, enum net_scan_form form,
+               struct net_node *access);
+  /* The running node whose output is the derived RELATION, all its domains in order, or NULL: then an
+   * access node over the stored tuples is made (source() with NET_SCAN_TUPLES). May be NULL.        */
+  struct net_node *(*derived)(void *context, const struct ng_relation *relation);
+  /* Every arc made from a node that derived() gave: NODE's port PORT (NULL allowed). */
+  void (*joined)(void *context, const struct ng_relation *relation, struct net_node *node,
+                 unsigned port);
+};
+
+/* Builds the last query of PLAN into NETWORK: *RET is the node whose output is the result, in the
+ * query's layout. The caller links sinks to it and freezes. On failure the caller frees or unlinks;
+ * the diagnostics say why. ALL memory comes from the network's arena.                               */
+enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *network,
+                               const struct ng_inputs *inputs, struct base_diag_sink *diags,
+                               struct net_node **ret) BASE_MUST_USE;
+
+#endif

@@ -1,0 +1,238 @@
+/* The plan graph: nodes, columns, and what a node's rows are.
+ *
+ * Everything lives in the plan's arena; nothing is freed alone. Nodes that no result and no display
+ * needs any more simply drop out of plan->nodes at the next refresh.                               */
+#include "netgen/plan.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strings,
+                            enum net_timeline timeline) {
+  struct ng_plan *plan = BASE_NEW(arena, struct ng_plan);
+  plan->arena = arena;
+  plan->strings = strings;
+  plan->timeline = timeline;
+  return plan;
+}
+
+/* The array doubles; the old one stays behind in the arena. */
+void *ng_grown(struct base_arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return items;
+  size_t wanted = *capacity ? *capacity * 2 : 8;
+  void *new_items = base_arena_array(arena, wanted, size);
+  if (count) memcpy(new_items, items, count * size);
+  *capacity = wanted;
+  return new_items;
+}
+
+const struct ng_column *ng_column_new(struct ng_plan *plan, const char *name, struct net_type type,
+                                      bool openable) {
+  struct ng_column *column = BASE_NEW(plan->arena, struct ng_column);
+  column->id = plan->column_count++;
+  column->name = name;
+  column->type = type;
+  column->openable = openable;
+  return column;
+}
+
+void ng_columns_add(struct base_arena *arena, struct ng_columns *columns,
+                    const struct ng_column *column) {
+  columns->items =
+      ng_grown(arena, columns->items, columns->count, &columns->capacity, sizeof *columns->items);
+  columns->items[columns->count++] = column;
+}
+
+bool ng_columns_have(const struct ng_columns *columns, const struct ng_column *column) {
+  for (size_t i = 0; i < columns->count; i++) {
+    if (columns->items[i] == column) return true;
+  }
+  return false;
+}
+
+struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struct ng_node *left,
+                            struct ng_node *right) {
+  struct ng_node *node = BASE_NEW(plan->arena, struct ng_node);
+  node->kind = kind;
+  node->inputs[0] = left;
+  node->inputs[1] = right;
+  node->input_count = right ? 2 : left ? 1 : 0;
+  return node;
+}
+
+bool ng_node_is_product(const struct ng_node *node) {
+  return node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN;
+}
+
+bool ng_node_is_counted(const struct ng_node *node) { return !node->alias; }
+
+bool ng_node_is_combination(const struct ng_node *node) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  return ng_node_is_product(node);
+}
+
+void ng_node_participants(struct ng_plan *plan, const struct ng_node *node,
+                          struct ng_participants *ret) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (ng_node_is_product(node)) {
+    ng_node_participants(plan, node->inputs[0], ret);
+    ng_node_participants(plan, node->inputs[1], ret);
+    return;
+  }
+  ret->items = ng_grown(plan->arena, ret->items, ret->count, &ret->capacity, sizeof *ret->items);
+  ret->items[ret->count++] = (struct ng_participant){node->start, node->stop};
+}
+
+bool ng_product_takes_event(const struct ng_node *node, struct ng_participant participant) {
+  return !participant.stop || ng_columns_have(&node->as_events, participant.start);
+}
+
+bool ng_node_has(const struct ng_node *node, const struct ng_column *column) {
+  return node->start == column || node->stop == column || ng_columns_have(&node->fields, column);
+}
+
+/* --- what a node's rows are */
+
+static void add_kept(struct ng_plan *plan, struct ng_node *node, const struct ng_column *column) {
+  if (node->keep && (column->id >= node->keep_count || !node->keep[column->id])) return;
+  ng_columns_add(plan->arena, &node->fields, column);
+}
+
+static void add_all_kept(struct ng_plan *plan, struct ng_node *node,
+                         const struct ng_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++) add_kept(plan, node, columns->items[i]);
+}
+
+/* The side's participants' times, which a plain input has as its implicit ones, then its fields. */
+static void add_side(struct ng_plan *plan, struct ng_node *node, const struct ng_node *side) {
+  if (!ng_node_is_combination(side)) {
+    add_kept(plan, node, side->start);
+    if (side->stop) add_kept(plan, node, side->stop);
+  }
+  add_all_kept(plan, node, &side->fields);
+}
+
+static void refresh_product(struct ng_plan *plan, struct ng_node *node) {
+  struct ng_participants participants = {0};
+  ng_node_participants(plan, node, &participants);
+  bool event = node->rule == NET_PRODUCT_FULL;
+  for (size_t i = 0; i < participants.count; i++) {
+    event = event || ng_product_takes_event(node, participants.items[i]);
+  }
+  node->start = node->own_start;
+  node->stop = event ? NULL : node->own_stop;
+  add_side(plan, node, node->inputs[0]);
+  add_side(plan, node, node->inputs[1]);
+}
+
+void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
+  const struct ng_node *input = node->input_count ? node->inputs[0] : NULL;
+  node->fields = (struct ng_columns){0};
+  node->start = input ? input->start : node->own_start;
+  node->stop = input ? input->stop : node->own_stop;
+  if (ng_node_is_product(node)) {
+    refresh_product(plan, node);
+  } else if (node->kind == NET_NODE_ACCESS || node->kind == NET_NODE_PROJECTION ||
+             node->kind == NET_NODE_AGGREGATE || node->alias) {
+    node->start = node->own_start;
+    node->stop = node->own_stop;
+    add_all_kept(plan, node, &node->own);
+  } else {
+    if (node->kind == NET_NODE_EVENT_TO_PERIOD) node->stop = node->own_stop;
+    if (node->kind == NET_NODE_SWITCH_DISPOSITION) node->stop = NULL;
+    add_all_kept(plan, node, &input->fields);
+    if (node->kind == NET_NODE_APPLY) add_all_kept(plan, node, &node->own);
+  }
+}
+
+/* --- order, readers */
+
+static void add_node(struct ng_plan *plan, struct ng_node *node) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    if (plan->nodes[i] == node) return;
+  }
+  for (unsigned i = 0; i < node->input_count; i++) add_node(plan, node->inputs[i]);
+  plan->nodes =
+      ng_grown(plan->arena, plan->nodes, plan->node_count, &plan->node_capacity, sizeof *plan->nodes);
+  plan->nodes[plan->node_count++] = node;
+}
+
+void ng_plan_refresh(struct ng_plan *plan) {
+  plan->node_count = 0;
+  for (size_t i = 0; i < plan->query_count; i++) add_node(plan, plan->queries[i].result);
+  for (size_t i = 0; i < plan->display_count; i++) add_node(plan, plan->displays[i]);
+  unsigned number = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    ng_node_refresh(plan, node);
+    /* an alias is no node: it goes by the number of the result that it stands for */
+    node->number = node->alias ? node->inputs[0]->number : ++number;
+  }
+}
+
+size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
+  size_t count = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    for (unsigned port = 0; port < plan->nodes[i]->input_count; port++) {
+      count += plan->nodes[i]->inputs[port] == node;
+    }
+  }
+  for (size_t i = 0; i < plan->query_count; i++) count += plan->queries[i].result == node;
+  return count;
+}
+
+struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node) {
+  if (ng_node_readers(plan, node) != 1) return NULL;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    for (unsigned port = 0; port < plan->nodes[i]->input_count; port++) {
+      if (plan->nodes[i]->inputs[port] == node) return plan->nodes[i];
+    }
+  }
+  return NULL;
+}
+
+void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *reader = plan->nodes[i];
+    if (reader == replacement) continue;
+    for (unsigned port = 0; port < reader->input_count; port++) {
+      if (reader->inputs[port] == node) reader->inputs[port] = replacement;
+    }
+  }
+  for (size_t i = 0; i < plan->query_count; i++) {
+    if (plan->queries[i].result == node) plan->queries[i].result = replacement;
+  }
+}
+
+size_t ng_plan_access_count(const struct ng_plan *plan) {
+  size_t count = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    count += plan->nodes[i]->kind == NET_NODE_ACCESS && !plan->nodes[i]->alias;
+  }
+  return count;
+}
+
+size_t ng_plan_operator_count(const struct ng_plan *plan) {
+  size_t count = 0;
+  for (size_t i = 0; i < plan->node_count; i++) count += ng_node_is_counted(plan->nodes[i]);
+  return count - ng_plan_access_count(plan);
+}
+
+void ng_plan_add_display(struct ng_plan *plan, const char *name) {
+  BASE_CHECK(plan->query_count > 0, "display-without-query");
+  struct ng_plan_query *shown = &plan->queries[plan->query_count - 1];
+  if (name) {
+    shown = NULL;
+    for (size_t i = plan->query_count; i-- > 0 && !shown;) {
+      const char *candidate = plan->queries[i].query->name;
+      if (candidate && strcasecmp(candidate, name) == 0) shown = &plan->queries[i];
+    }
+    BASE_CHECK(shown, "display-of-unknown-relation");
+  }
+  struct ng_node *display = ng_node_new(plan, NET_NODE_DISPLAY, shown->result, NULL);
+  display->name = shown->query->name;
+  plan->displays = ng_grown(plan->arena, plan->displays, plan->display_count, &plan->display_capacity,
+                         sizeof(struct ng_node *));
+  plan->displays[plan->display_count++] = display;
+  ng_plan_refresh(plan);
+}

@@ -1,0 +1,161 @@
+/* The plan graph: one plan node for each node of the network to come. netgen's own; others see
+ * netgen.h only.
+ *
+ * A column is a thing, not a number: it is made once, by the node that first has it, and keeps its
+ * identity on the way up. What a node's rows consist of (its implicit times and its fields) follows
+ * from its inputs and its own parameters; ng_plan_refresh computes it anew for the whole plan, so a
+ * rule only moves nodes and changes parameters. Slots exist only while a network is built.
+ *
+ * Invariants that hold before and after every rule:
+ *   - every column that a node reads is a column of its input;
+ *   - the result of a query has all domains of the query's layout, in order;
+ *   - only nodes with one reader are changed on behalf of that reader.                             */
+#ifndef NG_PLAN_H
+#define NG_PLAN_H
+
+#include "netgen/netgen.h"
+
+struct ng_column {
+  unsigned id; /* 0.. in the plan */
+  const char *name; /* for people: A.IterNum, A.start, Diff */
+  struct net_type type;
+  bool openable; /* a stop whose end may not have been seen */
+};
+
+struct ng_columns {
+  const struct ng_column **items;
+  size_t count, capacity;
+};
+
+/* One of the tuples that take part in a row. STOP NULL: an event. */
+struct ng_participant {
+  const struct ng_column *start, *stop;
+};
+
+struct ng_participants {
+  struct ng_participant *items;
+  size_t count, capacity;
+};
+
+struct ng_key {
+  const struct ng_column *left, *right;
+};
+
+/* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the
+ * result of an earlier query under the names of a variable) and the one row of a query without
+ * variables, which is an access node over a source that netgen has itself.                         */
+struct ng_node {
+  enum net_node_kind kind;
+  bool alias;
+  bool single_row; /* access: the one row of a query without variables */
+  unsigned number; /* 1.. in the order of explain; given by ng_plan_refresh */
+  struct ng_node *inputs[2];
+  unsigned input_count;
+
+  /* what its rows are; see ng_plan_refresh */
+  const struct ng_column *start, *stop; /* the implicit times; STOP NULL: events */
+  struct ng_columns fields;
+
+  /* access */
+  const struct ng_variable *variable;
+  const struct ng_relation *relation;
+  enum net_scan_form form;
+  bool starts_only; /* records: end records are left out (rule traced-start-only) */
+  /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
+  const struct ng_column *own_start, *own_stop;
+  struct ng_columns own;
+  /* access, product: the columns it is to have; NULL: all. Indexed by column id */
+  bool *keep;
+  size_t keep_count;
+  /* event-to-period: NULL when all records are of one entity; aggregate: see by_columns */
+  const struct ng_column *by;
+  /* selection, join (NULL: a product), apply */
+  const struct ng_expr *expr;
+  /* projection: where the columns of OWN and the implicit times come from */
+  struct ng_columns sources;
+  const struct ng_column *start_from, *stop_from;
+  const struct net_layout *layout;
+  /* product */
+  enum net_product_rule rule;
+  struct ng_columns as_events; /* starts of periods that take part as the event of their start */
+  struct ng_key *keys;
+  size_t key_count;
+  /* aggregate */
+  const struct ng_aggregate *aggregate;
+  const struct ng_query *query;
+  const struct ng_column *argument, *where;
+  struct ng_columns by_columns; /* of the input */
+  bool groups_of_all;
+  uint32_t domain_fields;
+  /* display */
+  const char *name;
+};
+
+struct ng_plan_query {
+  const struct ng_query *query;
+  struct ng_node *result;
+};
+
+struct ng_plan {
+  struct base_arena *arena;
+  struct base_strings *strings;
+  enum net_timeline timeline;
+  struct ng_plan_query *queries;
+  size_t query_count, query_capacity;
+  struct ng_node **displays;
+  size_t display_count, display_capacity;
+  unsigned column_count;
+  /* all nodes that a result or a display needs, inputs before readers; by ng_plan_refresh */
+  struct ng_node **nodes;
+  size_t node_count, node_capacity;
+  /* what the rules did */
+  const char *changes[NG_RULES]; /* NULL: nothing */
+  size_t change_count[NG_RULES];
+};
+
+/* Room for one more element in an array of COUNT elements that lives in ARENA; *CAPACITY grows. */
+void *ng_grown(struct base_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
+const struct ng_column *ng_column_new(struct ng_plan *plan, const char *name, struct net_type type,
+                                      bool openable);
+void ng_columns_add(struct base_arena *arena, struct ng_columns *columns,
+                    const struct ng_column *column);
+bool ng_columns_have(const struct ng_columns *columns, const struct ng_column *column);
+
+struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struct ng_node *left,
+                            struct ng_node *right);
+/* Orders, numbers and recomputes all nodes. */
+void ng_plan_refresh(struct ng_plan *plan);
+/* Recomputes what NODE's rows are from its inputs. */
+void ng_node_refresh(struct ng_plan *plan, struct ng_node *node);
+/* Is COLUMN one of NODE's, implicit times included? */
+bool ng_node_has(const struct ng_node *node, const struct ng_column *column);
+bool ng_node_is_product(const struct ng_node *node);
+bool ng_node_is_counted(const struct ng_node *node); /* it becomes a node of the network */
+/* The tuples that take part in NODE's rows. */
+void ng_node_participants(struct ng_plan *plan, const struct ng_node *node,
+                          struct ng_participants *ret);
+/* Does the participant take part in product NODE as an event? */
+bool ng_product_takes_event(const struct ng_node *node, struct ng_participant participant);
+/* Do NODE's rows carry their participants' times as fields? (Selections and applies do not change
+ * that.)                                                                                           */
+bool ng_node_is_combination(const struct ng_node *node);
+/* Readers of NODE: inputs of other nodes, results and displays. */
+size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
+/* The one node that reads NODE, or NULL if there are several or it is a result. */
+struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node);
+/* Everything that read NODE reads REPLACEMENT. */
+void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement);
+
+/* --- rules */
+
+/* Says that RULE changed something; FORMAT is printed once, as the rule's line of explain. */
+void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+void ng_rule_predicates_down(struct ng_plan *plan);
+void ng_rule_product_rule(struct ng_plan *plan);
+void ng_rule_joins(struct ng_plan *plan);
+void ng_rule_unused_domains(struct ng_plan *plan);
+void ng_rule_traced_start_only(struct ng_plan *plan);
+
+#endif

@@ -1,0 +1,126 @@
+/* The bound query: what netgen takes. tquel's analysis fills it; other front doors will fill it as
+ * well. Names are resolved, types known, constants absolute; defaults of when, start, stop and at are
+ * left out (NULL) and supplied by netgen (thesis 4.5.2).
+ *
+ * Expressions are trees in an arena and immutable once bound. The operators in the second half of
+ * ng_op appear only after netgen's lowering.                                                        */
+#ifndef NG_QUERY_H
+#define NG_QUERY_H
+
+#include "engine/base/arena.h"
+#include "engine/base/diag.h"
+#include "engine/expr.h"
+#include "engine/layout.h"
+#include "engine/network.h"
+
+enum ng_relation_kind {
+  NG_REL_SNAPSHOT, NG_REL_EVENT, NG_REL_PERIOD, NG_REL_TRACED, NG_REL_SAMPLED, NG_REL_DERIVED,
+};
+
+struct ng_relation {
+  const char *name; /* as created */
+  enum ng_relation_kind kind;
+  const struct net_layout *layout;  /* as it shows itself: event or period; of the store's columns */
+  const struct net_layout *records; /* traced, sampled: the event layout it is fed with */
+  int by;                           /* traced, sampled: index of the domain; else -1 */
+};
+
+struct ng_variable {
+  const char *name;
+  const struct ng_relation *relation;
+  bool outside;     /* takes part outside aggregates */
+  bool credibility; /* with credibility 0: instants collapse to midpoints, omega tuples left out */
+};
+
+enum ng_op {
+  /* constants and leaves */
+  NG_INTEGER, NG_FLOAT, NG_STRING, NG_TRUTH,
+  NG_DOMAIN,    /* .variable . .index (field of its relation's layout) */
+  NG_AGGREGATE, /* .index into the query's aggregates */
+  NG_DURATION,  /* duration(.variable): temporal (0 1 1 0) */
+  /* scalar operators; operands have the operator's type, conversions are explicit */
+  NG_NEG, NG_ADD, NG_SUB, NG_MUL, NG_DIV, NG_MOD, NG_POWER, /* integer, float or temporal: .type */
+  NG_ABS, NG_SQRT, NG_LOG, NG_EXP, NG_SIN, NG_COS, NG_ATAN,
+  NG_CONVERT,   /* args[0] to .type */
+  NG_EQ, NG_NE, NG_LT, NG_LE, NG_GT, NG_GE, /* -> truth; operands of one base type */
+  NG_AND, NG_OR, NG_NOT,
+  NG_SPAN, NG_CHRONON, /* of temporal expression args[0]; .integer 0 midpoint, 1 lo, 2 hi */
+  /* temporal expressions (.event says which kind each is) */
+  NG_T_VARIABLE, /* .variable */
+  NG_T_CONSTANT, /* .instant */
+  NG_T_START, NG_T_STOP,
+  NG_T_SEQUENCE, /* .integer: within, chronons, or -1 */
+  NG_T_OVERLAP, NG_T_COVERAGE, /* `,` in its two readings */
+  NG_T_CHOICE, NG_T_EXTEND,
+  NG_T_PRECEDE, NG_T_EQUAL, NG_T_CONTAIN, /* conditions only: stand directly below NG_HOLDS */
+  NG_HOLDS, /* the condition of temporal expression args[0], a truth */
+  /* after lowering */
+  NG_COLUMN,   /* .column, netgen's own */
+  NG_INSTANT,  /* .instant */
+  NG_LATER, NG_EARLIER, NG_INTERSECT,
+  NG_BEFORE, NG_NOT_AFTER, NG_EQUAL_INSTANTS, NG_WITHIN /* .integer */,
+  NG_OVERLAP_PERIODS /* 4 args */, NG_OVERLAP_EVENT /* 3 */, NG_EQUAL_PERIODS, NG_CONTAIN /* 4 */,
+  NG_REBASE, /* temporal, from, to */
+  NG_SPAN_OF, NG_CHRONON_OF, /* of instants */
+};
+
+struct ng_column;
+
+struct ng_expr {
+  enum ng_op op;
+  struct net_type type; /* scalars; NET_BOOL for truths; NET_INSTANT for lowered instants */
+  bool event;           /* temporal expressions: an event (else a period) */
+  struct base_range range;
+  const struct ng_expr *args[4];
+  unsigned arg_count;
+  unsigned variable; /* index into the query's variables */
+  unsigned index;
+  int64_t integer;
+  double real;
+  base_string_id string;
+  struct net_instant instant;
+  const struct ng_column *column;
+};
+
+struct ng_aggregate {
+  enum net_aggregate_function function;
+  bool cumulative, unique;
+  unsigned variable;
+  const struct ng_expr *argument; /* NULL: the tuple */
+  const struct ng_expr **by;
+  size_t by_count;
+  const struct ng_expr *where; /* NULL: all */
+  struct net_type type;
+  struct base_range range;
+};
+
+struct ng_target {
+  const char *name;
+  const struct ng_expr *expr;
+};
+
+struct ng_query {
+  const char *name; /* the derived relation, or NULL: a one-off */
+  const char *text; /* canonical text of the statement */
+  const struct base_source *source; /* what the ranges refer to, for diagnostics at run time */
+  struct base_range range;
+  enum net_timeline timeline;
+  struct ng_variable *variables; /* used ones only, outside and inside aggregates */
+  size_t variable_count;
+  struct ng_aggregate *aggregates;
+  size_t aggregate_count;
+  struct ng_target *targets;
+  size_t target_count;
+  const struct ng_expr *where; /* truth; NULL: true */
+  const struct ng_expr *when;  /* truth over NG_HOLDS; NULL: the default */
+  const struct ng_expr *start, *stop, *at; /* temporal expressions; NULL: the default */
+  enum net_tuple_class result_class;
+  const struct net_layout *layout; /* of the result */
+  bool coalesced;
+  bool origin_given; /* false (real timeline): the start of the first tuple of the input */
+  net_chronon origin;
+  bool averaging_origin_given;
+  net_chronon averaging_origin;
+};
+
+#endif

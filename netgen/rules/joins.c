@@ -1,0 +1,88 @@
+/* Joins (thesis 7.2.1, appendix C): a product and the selections right above it become one join, so
+ * that rows that the predicate rejects are never made.
+ *
+ *      selection P                join P and Q, hash keys from equalities
+ *          |                      /                  \
+ *      selection Q     ==>       A                    B
+ *          |
+ *       product
+ *
+ * An equality of a one-slot domain of one side with one of the other is a hash key; the predicate
+ * keeps it all the same.
+ *
+ * A predicate that can fail stays in its selection: inside the join an error would count even where
+ * another conjunct, or the overlap of tuples whose end is not known yet, turns out false. So does one
+ * that reads a stop: in a conjunction its waiting would hide that another part is unknown for good.
+ * Selections that stay let the others pass: conjuncts may be taken in any order.                   */
+#include "netgen/plan.h"
+
+#include "netgen/expr.h"
+
+static bool in_side(const struct ng_node *side, const struct ng_expr *expr) {
+  return expr->op == NG_COLUMN && net_type_slots(expr->type.base) == 1 &&
+         ng_node_has(side, expr->column);
+}
+
+static bool key_of(const struct ng_node *join, const struct ng_expr *conjunct, struct ng_key *ret) {
+  if (conjunct->op != NG_EQ) return false;
+  const struct ng_expr *a = conjunct->args[0], *b = conjunct->args[1];
+  for (int swap = 0; swap < 2; swap++) {
+    if (in_side(join->inputs[0], a) && in_side(join->inputs[1], b)) {
+      *ret = (struct ng_key){a->column, b->column};
+      return true;
+    }
+    const struct ng_expr *first = a;
+    a = b;
+    b = first;
+  }
+  return false;
+}
+
+static void add_key(struct ng_plan *plan, struct ng_node *join, struct ng_key key) {
+  struct ng_key *keys = BASE_NEW_ARRAY(plan->arena, join->key_count + 1, struct ng_key);
+  for (size_t i = 0; i < join->key_count; i++) keys[i] = join->keys[i];
+  keys[join->key_count++] = key;
+  join->keys = keys;
+}
+
+/* The lowest selection above PRODUCT, with nothing but selections between, that can be taken in. */
+static struct ng_node *next_selection(const struct ng_plan *plan, const struct ng_node *product) {
+  struct ng_node *node = ng_node_reader(plan, product);
+  while (node && node->kind == NET_NODE_SELECTION) {
+    if (!ng_expr_can_fail(node->expr) && !ng_expr_reads_open(node->expr)) return node;
+    node = ng_node_reader(plan, node);
+  }
+  return NULL;
+}
+
+static size_t join(struct ng_plan *plan, struct ng_node *product) {
+  size_t taken = 0;
+  struct ng_node *selection;
+  while ((selection = next_selection(plan, product)) != NULL) {
+    struct ng_key key;
+    if (key_of(product, selection->expr, &key)) add_key(plan, product, key);
+    product->expr = ng_expr_and(plan->arena, product->expr, selection->expr);
+    product->kind = NET_NODE_JOIN;
+    ng_plan_replace(plan, selection, selection->inputs[0]);
+    ng_plan_refresh(plan);
+    taken++;
+  }
+  return taken;
+}
+
+void ng_rule_joins(struct ng_plan *plan) {
+  size_t joins = 0, selections = 0, keys = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->kind != NET_NODE_PRODUCT) continue;
+    size_t taken = join(plan, node);
+    if (!taken) continue;
+    joins++;
+    selections += taken;
+    keys += node->key_count;
+  }
+  if (!joins) return;
+  ng_rule_changed(plan, NG_RULE_JOINS, joins, "%zu join%s from %zu selection%s, %zu hash key%s",
+                  joins, joins == 1 ? "" : "s", selections, selections == 1 ? "" : "s", keys,
+                  keys == 1 ? "" : "s");
+}

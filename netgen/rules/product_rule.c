@@ -1,0 +1,214 @@
+/* Product rule (thesis 7.2.3): a full product keeps all tuples for ever; where the conditions above
+ * it make its participants overlap, the overlap product gives the same and lets tuples go.
+ *
+ * The test that the overlap product makes for a pair of participants must not be stricter than a
+ * condition above it, in three-valued logic. A participant can take part as a period, or as the
+ * event of its start. For each pair, one from each side:
+ *
+ *   condition above                          the pair's test                     then
+ *   [A) overlaps [B)                         period with period                  the same: dropped
+ *   B.start in [A)                           event B.start in period A           the same: dropped
+ *   A.start at or before B.start, and        event B.start in period A           implied: kept
+ *     B.start before A.stop
+ *   A.start coincides with B.start           event with event                    the same: dropped
+ *   [A) equals [B)                           event with event, the starts        implied: kept
+ *
+ * All pairs of a product must agree on how each participant takes part, and a product below it must
+ * have the overlap rule with the same view. Conditions with `.stop` alone imply nothing: a period
+ * does not contain its stop.                                                                       */
+#include "netgen/plan.h"
+
+#include "netgen/expr.h"
+
+enum { PARTICIPANTS_MAX = 12 }; /* 2 ^ that many views are tried at most */
+
+struct facts {
+  struct ng_node *items[64]; /* the selections above the product; more are not looked at */
+  size_t count;
+};
+
+static bool is_column(const struct ng_expr *expr, const struct ng_column *column) {
+  return column && expr->op == NG_COLUMN && expr->column == column;
+}
+
+static bool is_period(const struct ng_expr *start, const struct ng_expr *stop,
+                      struct ng_participant p) {
+  return is_column(start, p.start) && is_column(stop, p.stop);
+}
+
+static bool are_periods(const struct ng_expr *expr, struct ng_participant a,
+                        struct ng_participant b) {
+  return (is_period(expr->args[0], expr->args[1], a) && is_period(expr->args[2], expr->args[3], b)) ||
+         (is_period(expr->args[0], expr->args[1], b) && is_period(expr->args[2], expr->args[3], a));
+}
+
+static bool are_instants(const struct ng_expr *expr, const struct ng_column *a,
+                         const struct ng_column *b) {
+  return is_column(expr->args[0], a) && is_column(expr->args[1], b);
+}
+
+/* The selection whose condition is the very test of A with B, or NULL. */
+static struct ng_node *same_test(const struct facts *facts, struct ng_participant a, bool a_event,
+                                 struct ng_participant b, bool b_event) {
+  for (size_t i = 0; i < facts->count; i++) {
+    const struct ng_expr *expr = facts->items[i]->expr;
+    bool same = false;
+    if (!a_event && !b_event) {
+      same = expr->op == NG_OVERLAP_PERIODS && are_periods(expr, a, b);
+    } else if (a_event && b_event) {
+      same = expr->op == NG_EQUAL_INSTANTS && (are_instants(expr, a.start, b.start) ||
+                                               are_instants(expr, b.start, a.start));
+    } else {
+      struct ng_participant event = a_event ? a : b, period = a_event ? b : a;
+      same = expr->op == NG_OVERLAP_EVENT && is_column(expr->args[0], event.start) &&
+             is_period(expr->args[1], expr->args[2], period);
+    }
+    if (same) return facts->items[i];
+  }
+  return NULL;
+}
+
+static bool implied_test(const struct facts *facts, struct ng_participant a, bool a_event,
+                         struct ng_participant b, bool b_event) {
+  bool after_start = false, before_stop = false;
+  struct ng_participant event = a_event ? a : b, period = a_event ? b : a;
+  for (size_t i = 0; i < facts->count; i++) {
+    const struct ng_expr *expr = facts->items[i]->expr;
+    if (a_event && b_event) {
+      if (expr->op == NG_EQUAL_PERIODS && a.stop && b.stop && are_periods(expr, a, b)) return true;
+    } else if (a_event != b_event) {
+      if (expr->op == NG_BEFORE || expr->op == NG_NOT_AFTER) {
+        after_start = after_start || are_instants(expr, period.start, event.start);
+      }
+      if (expr->op == NG_BEFORE) {
+        before_stop = before_stop || are_instants(expr, event.start, period.stop);
+      }
+    }
+  }
+  return after_start && before_stop;
+}
+
+/* The selections that all rows of PRODUCT still meet. */
+static void find_facts(const struct ng_plan *plan, const struct ng_node *product,
+                       struct facts *ret) {
+  size_t most = sizeof ret->items / sizeof *ret->items;
+  struct ng_node *node = ng_node_reader(plan, product);
+  while (node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
+                  ng_node_is_product(node))) {
+    if (node->kind == NET_NODE_SELECTION && ret->count < most) ret->items[ret->count++] = node;
+    node = ng_node_reader(plan, node);
+  }
+}
+
+struct view {
+  struct ng_participants left, right;
+  bool event[2 * PARTICIPANTS_MAX];
+};
+
+static bool view_holds(const struct facts *facts, const struct view *view) {
+  for (size_t i = 0; i < view->left.count; i++) {
+    for (size_t j = 0; j < view->right.count; j++) {
+      struct ng_participant a = view->left.items[i], b = view->right.items[j];
+      bool a_event = view->event[i], b_event = view->event[view->left.count + j];
+      if (!same_test(facts, a, a_event, b, b_event) && !implied_test(facts, a, a_event, b, b_event)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* How a product below sees its participants binds the one above. */
+static const struct ng_node *product_below(const struct ng_node *node) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  return ng_node_is_product(node) ? node : NULL;
+}
+
+static bool fixed_view(const struct ng_node *product, size_t left_count, size_t index,
+                       struct ng_participant participant, bool *ret) {
+  if (!participant.stop) {
+    *ret = true;
+    return true;
+  }
+  const struct ng_node *below = product_below(product->inputs[index < left_count ? 0 : 1]);
+  if (!below) return false;
+  *ret = ng_product_takes_event(below, participant);
+  return true;
+}
+
+/* Finds a view under which every pair's test follows from the facts; periods before events. */
+static bool find_view(const struct ng_node *product, const struct facts *facts, struct view *view) {
+  size_t count = view->left.count + view->right.count, free_count = 0;
+  size_t free_index[PARTICIPANTS_MAX];
+  if (count > PARTICIPANTS_MAX) return false;
+  for (size_t i = 0; i < count; i++) {
+    struct ng_participant participant =
+        i < view->left.count ? view->left.items[i] : view->right.items[i - view->left.count];
+    if (!fixed_view(product, view->left.count, i, participant, &view->event[i])) {
+      free_index[free_count++] = i;
+    }
+  }
+  for (unsigned choice = 0; choice < 1u << free_count; choice++) {
+    for (size_t i = 0; i < free_count; i++) view->event[free_index[i]] = (choice >> i & 1) != 0;
+    if (view_holds(facts, view)) return true;
+  }
+  return false;
+}
+
+static size_t drop_tests(struct ng_plan *plan, const struct facts *facts, const struct view *view) {
+  size_t dropped = 0;
+  for (size_t i = 0; i < view->left.count; i++) {
+    for (size_t j = 0; j < view->right.count; j++) {
+      struct ng_node *selection =
+          same_test(facts, view->left.items[i], view->event[i], view->right.items[j],
+                    view->event[view->left.count + j]);
+      if (!selection) continue;
+      ng_plan_replace(plan, selection, selection->inputs[0]);
+      dropped++;
+    }
+  }
+  return dropped;
+}
+
+static bool change(struct ng_plan *plan, struct ng_node *product, size_t *dropped) {
+  for (unsigned port = 0; port < 2; port++) {
+    const struct ng_node *below = product_below(product->inputs[port]);
+    if (below && below->rule != NET_PRODUCT_OVERLAP) return false;
+  }
+  struct facts facts = {.count = 0};
+  struct view view = {.left = {0}};
+  find_facts(plan, product, &facts);
+  ng_node_participants(plan, product->inputs[0], &view.left);
+  ng_node_participants(plan, product->inputs[1], &view.right);
+  if (!find_view(product, &facts, &view)) return false;
+  product->rule = NET_PRODUCT_OVERLAP;
+  for (size_t i = 0; i < view.left.count + view.right.count; i++) {
+    struct ng_participant participant =
+        i < view.left.count ? view.left.items[i] : view.right.items[i - view.left.count];
+    if (view.event[i] && participant.stop) {
+      ng_columns_add(plan->arena, &product->as_events, participant.start);
+    }
+  }
+  *dropped += drop_tests(plan, &facts, &view);
+  return true;
+}
+
+void ng_rule_product_rule(struct ng_plan *plan) {
+  size_t count = plan->node_count, changed = 0, dropped = 0;
+  struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);
+  for (size_t i = 0; i < count; i++) nodes[i] = plan->nodes[i];
+  for (size_t i = 0; i < count; i++) { /* inputs come before readers: from below upwards */
+    struct ng_node *node = nodes[i];
+    if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL) continue;
+    if (!change(plan, node, &dropped)) continue;
+    changed++;
+    ng_plan_refresh(plan);
+  }
+  if (!changed) return;
+  ng_rule_changed(plan, NG_RULE_PRODUCT_RULE, changed, "%zu full product%s now overlap", changed,
+                  changed == 1 ? "" : "s");
+  if (dropped) {
+    ng_rule_changed(plan, NG_RULE_PRODUCT_RULE, 0, "%zu selection%s with the same test dropped",
+                    dropped, dropped == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,210 @@
+/* Unused domains (thesis 7.2.1, appendix F: flow analysis of the domains): from the results down,
+ * which columns does anybody read?
+ *
+ *   - access nodes and products have only those that are read above (a product's own overlap test
+ *     reads the times of its inputs, not of its output);
+ *   - an apply whose column nobody reads is left out;
+ *   - a switch-disposition reads no stop, so the projection below it makes the event itself;
+ *   - where a selection leaves one entity only, event-to-period need not tell entities apart.
+ *
+ * Results keep all their domains, and so does everything below an aggregate: its set S(t) is over
+ * all explicit domains. Elsewhere a relation with fewer domains may hold rows twice; the result is a
+ * set all the same. But a row that goes out open must be recognised when it closes, so wherever rows
+ * may be open everything stays that tells tuples apart: of a traced relation the entity and the
+ * start, of other relations all domains.                                                           */
+#include "netgen/plan.h"
+
+#include <string.h>
+
+#include "netgen/expr.h"
+
+struct needs {
+  bool **of; /* by index into plan->nodes: the columns of its output that are read */
+  struct ng_plan *plan;
+};
+
+static bool *needs_of(const struct needs *needs, const struct ng_node *node) {
+  for (size_t i = 0; i < needs->plan->node_count; i++) {
+    if (needs->plan->nodes[i] == node) return needs->of[i];
+  }
+  BASE_CHECK(false, "node-in-plan");
+  return NULL;
+}
+
+static void need(bool *set, const struct ng_column *column) {
+  if (column) set[column->id] = true;
+}
+
+static void need_all(bool *set, const struct ng_node *node) {
+  need(set, node->start);
+  need(set, node->stop);
+  for (size_t i = 0; i < node->fields.count; i++) need(set, node->fields.items[i]);
+}
+
+/* A product's test reads its participants' times; the full rule only their starts. */
+static void need_participants(struct ng_plan *plan, const struct ng_node *product,
+                              struct needs *needs) {
+  for (unsigned port = 0; port < 2; port++) {
+    bool *below = needs_of(needs, product->inputs[port]);
+    struct ng_participants participants = {0};
+    ng_node_participants(plan, product->inputs[port], &participants);
+    for (size_t i = 0; i < participants.count; i++) {
+      need(below, participants.items[i].start);
+      if (product->rule == NET_PRODUCT_OVERLAP &&
+          !ng_product_takes_event(product, participants.items[i])) {
+        need(below, participants.items[i].stop);
+      }
+    }
+  }
+}
+
+/* What tells the tuples of NODE's rows apart. */
+static void need_identity(bool *set, const struct ng_node *node) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (ng_node_is_product(node)) {
+    need_identity(set, node->inputs[0]);
+    need_identity(set, node->inputs[1]);
+    return;
+  }
+  need(set, node->start);
+  if (node->kind == NET_NODE_EVENT_TO_PERIOD) {
+    need(set, node->by);
+  } else if (node->kind == NET_NODE_AGGREGATE) {
+    for (size_t i = 0; i + 1 < node->own.count; i++) need(set, node->own.items[i]);
+  } else {
+    for (size_t i = 0; i < node->fields.count; i++) need(set, node->fields.items[i]);
+  }
+}
+
+/* Can rows that have the columns of SET be open? */
+static bool may_be_open(const struct ng_node *node, const bool *set) {
+  if (node->stop) return node->stop->openable;
+  for (size_t i = 0; i < node->fields.count; i++) {
+    if (node->fields.items[i]->openable && set[node->fields.items[i]->id]) return true;
+  }
+  return false;
+}
+
+/* Carries NODE's needs down to its inputs. */
+static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct needs *needs) {
+  bool *own = needs_of(needs, node);
+  if (node->expr) ng_expr_mark(node->expr, own);
+  if (may_be_open(node, own)) need_identity(own, node);
+  if (node->input_count == 0) return;
+  if (node->alias || node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_DISPLAY) {
+    need_all(needs_of(needs, node->inputs[0]), node->inputs[0]);
+    return;
+  }
+  for (unsigned port = 0; port < node->input_count; port++) {
+    bool *below = needs_of(needs, node->inputs[port]);
+    for (unsigned id = 0; id < plan->column_count; id++) below[id] = below[id] || own[id];
+  }
+  bool *below = needs_of(needs, node->inputs[0]);
+  need(below, node->by);
+  need(below, node->start_from);
+  need(below, node->stop_from);
+  for (size_t i = 0; i < node->sources.count; i++) need(below, node->sources.items[i]);
+  if (ng_node_is_product(node)) need_participants(plan, node, needs);
+}
+
+static void find_needs(struct ng_plan *plan, struct needs *needs) {
+  needs->plan = plan;
+  needs->of = BASE_NEW_ARRAY(plan->arena, plan->node_count, bool *);
+  for (size_t i = 0; i < plan->node_count; i++) {
+    needs->of[i] = BASE_NEW_ARRAY(plan->arena, plan->column_count + 1, bool);
+  }
+  for (size_t i = 0; i < plan->query_count; i++) {
+    need_all(needs_of(needs, plan->queries[i].result), plan->queries[i].result);
+  }
+  for (size_t i = plan->node_count; i-- > 0;) pass_on(plan, plan->nodes[i], needs);
+}
+
+/* --- the changes */
+
+static size_t drop_fields(struct ng_plan *plan, struct ng_node *node, const bool *read) {
+  size_t dropped = 0;
+  for (size_t i = 0; i < node->fields.count; i++) dropped += !read[node->fields.items[i]->id];
+  if (!dropped) return 0;
+  node->keep_count = plan->column_count;
+  node->keep = BASE_NEW_ARRAY(plan->arena, node->keep_count, bool);
+  memcpy(node->keep, read, node->keep_count * sizeof *read);
+  return dropped;
+}
+
+static size_t drop_applies(struct ng_plan *plan, const struct needs *needs) {
+  size_t dropped = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->kind != NET_NODE_APPLY || needs->of[i][node->own.items[0]->id]) continue;
+    ng_plan_replace(plan, node, node->inputs[0]);
+    dropped++;
+  }
+  return dropped;
+}
+
+static size_t merge_switches(struct ng_plan *plan) {
+  size_t merged = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i], *projection = node->inputs[0];
+    if (node->kind != NET_NODE_SWITCH_DISPOSITION || projection->kind != NET_NODE_PROJECTION ||
+        ng_node_readers(plan, projection) != 1) {
+      continue;
+    }
+    projection->own_stop = NULL;
+    projection->stop_from = NULL;
+    ng_plan_replace(plan, node, projection);
+    merged++;
+  }
+  return merged;
+}
+
+static bool fixes(const struct ng_expr *expr, const struct ng_column *column) {
+  if (expr->op != NG_EQ) return false;
+  const struct ng_expr *a = expr->args[0], *b = expr->args[1];
+  return (a->op == NG_COLUMN && a->column == column && ng_expr_reads_nothing(b)) ||
+         (b->op == NG_COLUMN && b->column == column && ng_expr_reads_nothing(a));
+}
+
+static size_t single_entities(struct ng_plan *plan) {
+  size_t found = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->kind != NET_NODE_EVENT_TO_PERIOD || !node->by) continue;
+    for (struct ng_node *below = node->inputs[0]; below->kind == NET_NODE_SELECTION;
+         below = below->inputs[0]) {
+      if (!fixes(below->expr, node->by)) continue;
+      node->by = NULL;
+      found++;
+      break;
+    }
+  }
+  return found;
+}
+
+static void say(struct ng_plan *plan, size_t count, const char *one, const char *many) {
+  if (!count) return;
+  ng_rule_changed(plan, NG_RULE_UNUSED_DOMAINS, count, "%zu %s", count, count == 1 ? one : many);
+}
+
+void ng_rule_unused_domains(struct ng_plan *plan) {
+  struct needs needs;
+  size_t switches = merge_switches(plan), entities = single_entities(plan), applies = 0, dropped;
+  do { /* an apply may have been the only reader of another */
+    ng_plan_refresh(plan);
+    find_needs(plan, &needs);
+    dropped = drop_applies(plan, &needs);
+    applies += dropped;
+  } while (dropped);
+  size_t fields = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->alias || (node->kind != NET_NODE_ACCESS && !ng_node_is_product(node))) continue;
+    fields += drop_fields(plan, node, needs.of[i]);
+    ng_node_refresh(plan, node);
+  }
+  say(plan, fields, "domain dropped", "domains dropped");
+  say(plan, applies, "apply dropped", "applies dropped");
+  say(plan, switches, "switch-disposition merged into its projection",
+      "switch-dispositions merged into their projections");
+  say(plan, entities, "event-to-period of a single entity", "event-to-periods of a single entity");
+}

@@ -1,0 +1,61 @@
+/* Runs the rules, in the order of rules.def, and keeps what they did for explain.
+ *
+ * A rule is a function over the plan that leaves it valid (plan.h says what that means) and gives
+ * the same results: on or off is a matter of speed only.                                           */
+#include <stdarg.h>
+#include <strings.h>
+
+#include "netgen/plan.h"
+
+static const struct ng_rule_info infos[NG_RULES] = {
+#define RULE(RULE, NAME, WHAT) {NAME, WHAT},
+#include "netgen/rules.def"
+#undef RULE
+};
+
+static void (*const rules[NG_RULES])(struct ng_plan *) = {
+    [NG_RULE_PREDICATES_DOWN] = ng_rule_predicates_down,
+    [NG_RULE_PRODUCT_RULE] = ng_rule_product_rule,
+    [NG_RULE_JOINS] = ng_rule_joins,
+    [NG_RULE_UNUSED_DOMAINS] = ng_rule_unused_domains,
+    [NG_RULE_TRACED_START_ONLY] = ng_rule_traced_start_only,
+};
+
+const struct ng_rule_info *ng_rule_info(enum ng_rule rule) {
+  BASE_CHECK(rule < NG_RULES, "rule-range");
+  return &infos[rule];
+}
+
+int ng_rule_find(const char *name) {
+  for (int i = 0; i < NG_RULES; i++) {
+    if (strcasecmp(infos[i].name, name) == 0) return i;
+  }
+  return -1;
+}
+
+void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches) {
+  for (int i = 0; i < NG_RULES; i++) {
+    if (switches && switches->off[i]) continue;
+    ng_plan_refresh(plan);
+    rules[i](plan);
+    ng_plan_refresh(plan);
+  }
+}
+
+void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, const char *format,
+                     ...) {
+  va_list args;
+  va_start(args, format);
+  const char *text = base_arena_vprintf(plan->arena, format, args);
+  va_end(args);
+  plan->changes[rule] =
+      plan->changes[rule] ? base_arena_printf(plan->arena, "%s, %s", plan->changes[rule], text)
+                          : text;
+  plan->change_count[rule] += count;
+}
+
+void ng_plan_explain_rules(const struct ng_plan *plan, struct base_buffer *out) {
+  for (int i = 0; i < NG_RULES; i++) {
+    if (plan->changes[i]) base_buffer_printf(out, "%s: %s\n", infos[i].name, plan->changes[i]);
+  }
+}

@@ -1,0 +1,331 @@
+/* From the texts of a record to a checked row.
+ *
+ * A value is converted into the slot of its column and checked against its type at once; what
+ * concerns several values (bounds exchanged, an empty period, a denominator of zero) is checked
+ * when the record is complete. A row that passes holds the invariants of SEMANTICS' periods: the
+ * four inequalities hold, no determinate period is empty, an open stop has NET_OPEN as its lower
+ * bound.
+ *
+ * Times in data are integers, the words forever and beginning, and ISO 8601 on the real timeline.
+ * "now" and bare clock times, which mean something else tomorrow, are refused here. */
+#include "sensors/feed/decoder.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sensors/feed/numbers.h"
+
+#define SHOWN_BYTES       48
+#define LONGEST_SUGGESTED ((size_t)256)
+
+void sn_decoder_init(struct sn_decoder *decoder, const struct sn_reader_options *options) {
+  const struct net_layout *layout = options->layout;
+  *decoder = (struct sn_decoder){.layout = layout,
+                                 .time = options->time,
+                                 .strings = options->strings,
+                                 .timeless = options->timeless};
+  sn_columns_init(&decoder->columns, layout);
+  decoder->row = base_xcalloc(layout->slot_count, sizeof *decoder->row);
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (layout->fields[i].type.base == NET_TEMPORAL) decoder->has_temporal = true;
+}
+
+void sn_decoder_done(struct sn_decoder *decoder) {
+  sn_columns_done(&decoder->columns);
+  base_buffer_done(&decoder->reason);
+  free(decoder->row);
+}
+
+void sn_decoder_begin(struct sn_decoder *decoder) {
+  decoder->definite = true;
+  decoder->stop_lo_empty = decoder->stop_hi_empty = false;
+  decoder->start_offset = decoder->stop_offset = 0;
+}
+
+/* ---- saying what is wrong ---- */
+
+bool sn_decoder_refuse(struct sn_decoder *decoder, enum base_message number, const char *format,
+                       ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  BASE_CHECK(length >= 0, "feed-reason-format");
+  base_buffer_clear(&decoder->reason);
+  base_buffer_reserve(&decoder->reason, (size_t)length);
+  vsnprintf(decoder->reason.data, (size_t)length + 1, format, again);
+  va_end(again);
+  decoder->reason.length = (size_t)length;
+  decoder->number = number;
+  return false;
+}
+
+void sn_show(struct base_buffer *out, const char *text, size_t length) {
+  size_t shown = length > SHOWN_BYTES ? SHOWN_BYTES : length;
+  /* Not in the middle of a sequence. */
+  while (shown < length && shown > 0 && ((unsigned char)text[shown] & 0xC0) == 0x80) shown--;
+  base_buffer_putc(out, '"');
+  for (size_t i = 0; i < shown; i++) {
+    unsigned char byte = (unsigned char)text[i];
+    if (byte < ' ' || byte >= 0x7F)
+      base_buffer_printf(out, "\\x%02x", byte);
+    else
+      base_buffer_putc(out, text[i]);
+  }
+  base_buffer_puts(out, shown < length ? "\"..." : "\"");
+}
+
+static bool refuse_value(struct sn_decoder *decoder, const char *name, const char *text,
+                         size_t length, const char *what) {
+  sn_decoder_refuse(decoder, MSG_BAD_VALUE, "%s: ", name);
+  if (length == 0) {
+    base_buffer_puts(&decoder->reason, "the value is missing");
+    return false;
+  }
+  sn_show(&decoder->reason, text, length);
+  base_buffer_printf(&decoder->reason, " is %s", what);
+  return false;
+}
+
+bool sn_decoder_unknown(struct sn_decoder *decoder, const char *name, size_t length) {
+  const struct sn_columns *columns = &decoder->columns;
+  char *copy = base_xmalloc(length + 1);
+  const char *nearest = NULL;
+  memcpy(copy, name, length);
+  copy[length] = 0;
+  if (length <= LONGEST_SUGGESTED) nearest = base_nearest(copy, columns->names, columns->count);
+  free(copy);
+  sn_decoder_refuse(decoder, MSG_UNKNOWN_COLUMN, "the relation has no column ");
+  sn_show(&decoder->reason, name, length);
+  if (nearest) base_buffer_printf(&decoder->reason, "; did you mean %s?", nearest);
+  return false;
+}
+
+bool sn_decoder_lacks(struct sn_decoder *decoder, enum sn_lack lack, const char *name) {
+  if (lack == SN_COMPLETE) return true;
+  if (lack == SN_TWICE)
+    return sn_decoder_refuse(decoder, MSG_COLUMN_TWICE, "%s is given twice", name);
+  return sn_decoder_refuse(decoder, MSG_MISSING_COLUMN, "column %s is missing", name);
+}
+
+/* ---- times ---- */
+
+static bool looks_like_date(const char *text, size_t length) {
+  size_t digits = 0;
+  if (length > 0 && (*text == '-' || *text == '+')) text++, length--;
+  while (digits < length && text[digits] >= '0' && text[digits] <= '9') digits++;
+  return digits >= 4 && digits < length && text[digits] == '-';
+}
+
+static bool parse_time(struct sn_decoder *decoder, const char *name, const char *text,
+                       size_t length, net_chronon *ret) {
+  const char *what = "no time";
+  if (sn_equal_ignoring_case(text, length, "forever")) {
+    *ret = NET_FOREVER;
+    return true;
+  }
+  if (sn_equal_ignoring_case(text, length, "beginning")) {
+    *ret = NET_BEGINNING;
+    return true;
+  }
+  if (!looks_like_date(text, length)) return refuse_value(decoder, name, text, length, what);
+  switch (net_time_parse(text, length, &decoder->time, ret)) {
+    case NET_TIME_OK:
+      return true;
+    case NET_TIME_SYNTAX:
+      break;
+    case NET_TIME_RANGE:
+      what = "out of the range of times";
+      break;
+    case NET_TIME_ABSTRACT:
+      what = "a date, and times on the abstract timeline are integers";
+      break;
+  }
+  return refuse_value(decoder, name, text, length, what);
+}
+
+bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const char *text,
+                          size_t length, net_chronon *ret) {
+  sn_trim(&text, &length);
+  switch (sn_read_integer(text, length, ret)) {
+    case SN_NUMBER_OK:
+      return true;
+    case SN_NUMBER_SYNTAX:
+      return parse_time(decoder, name, text, length, ret);
+    case SN_NUMBER_FRACTION:
+      return refuse_value(decoder, name, text, length, "no whole number of chronons");
+    case SN_NUMBER_RANGE:
+      break;
+  }
+  return refuse_value(decoder, name, text, length, "out of the range of times");
+}
+
+static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
+                     size_t length) {
+  union net_slot *slot = decoder->row + column->slot;
+  const char *trimmed = text;
+  size_t left = length;
+  sn_trim(&trimmed, &left);
+  if (left == 0) {
+    if (column->role != SN_STOP_HI) decoder->stop_lo_empty = true;
+    if (column->role != SN_STOP_LO) decoder->stop_hi_empty = true;
+    return true;
+  }
+  if (!sn_decoder_read_time(decoder, column->name, trimmed, left, &slot->i)) return false;
+  /* As a lower bound it would read as an open stop; and nothing stops before it starts. */
+  if (slot->i == NET_BEGINNING && column->role != SN_STOP_HI)
+    return refuse_value(decoder, column->name, trimmed, left, "no time to stop at");
+  if (column->role == SN_STOP) slot[1].i = slot->i;
+  return true;
+}
+
+/* ---- domains ---- */
+
+static const char *number_problem(enum sn_number result, struct net_type type) {
+  if (result == SN_NUMBER_FRACTION) return "no whole number";
+  if (result == SN_NUMBER_SYNTAX) return type.base == NET_INTEGER ? "no integer" : "no number";
+  return type.base == NET_INTEGER ? "out of the range of i8" : "out of the range of f8";
+}
+
+/* Converts without checking; a text that says what is wrong, or NULL. */
+static const char *convert(struct sn_decoder *decoder, struct net_type type, const char *text,
+                           size_t length, union net_slot *slot) {
+  enum sn_number result = SN_NUMBER_OK;
+  bool truth;
+  switch (type.base) {
+    case NET_INTEGER:
+      result = sn_read_integer(text, length, &slot->i);
+      break;
+    case NET_FLOAT:
+    case NET_TEMPORAL:
+      result = sn_read_double(text, length, &slot->f);
+      break;
+    case NET_BOOL:
+      if (!sn_read_bool(text, length, &truth)) return "neither true nor false";
+      slot->i = truth;
+      break;
+    case NET_STRING:
+    case NET_NAME:
+      slot->s = base_strings_intern(decoder->strings, text, length);
+      break;
+    case NET_INSTANT:
+      return "of no type that records can hold";
+  }
+  return result == SN_NUMBER_OK ? NULL : number_problem(result, type);
+}
+
+static bool set_domain(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
+                       size_t length) {
+  struct net_type type = column->field->type;
+  union net_slot *slot = decoder->row + column->slot;
+  if (type.base != NET_STRING && type.base != NET_NAME) sn_trim(&text, &length);
+  const char *problem = convert(decoder, type, text, length, slot);
+  if (!problem) problem = net_value_check(decoder->strings, type, *slot);
+  return problem ? refuse_value(decoder, column->name, text, length, problem) : true;
+}
+
+static bool set_definite(struct sn_decoder *decoder, const char *text, size_t length) {
+  sn_trim(&text, &length);
+  return sn_read_bool(text, length, &decoder->definite) ||
+         refuse_value(decoder, "definite", text, length, "neither true nor false");
+}
+
+bool sn_decoder_set(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
+                    size_t length, size_t offset) {
+  net_chronon time;
+  switch (column->role) {
+    case SN_WHOLE:
+    case SN_LO:
+    case SN_HI:
+      decoder->start_offset = offset;
+      if (!sn_decoder_read_time(decoder, column->name, text, length, &time)) return false;
+      decoder->row[column->slot].i = time;
+      if (column->role == SN_WHOLE) decoder->row[column->slot + 1].i = time;
+      return true;
+    case SN_STOP:
+    case SN_STOP_LO:
+    case SN_STOP_HI:
+      decoder->stop_offset = offset;
+      return set_stop(decoder, column, text, length);
+    case SN_DEFINITE:
+      return set_definite(decoder, text, length);
+    case SN_DOMAIN:
+    case SN_PART:
+      return set_domain(decoder, column, text, length);
+  }
+  return true;
+}
+
+/* ---- the whole record ---- */
+
+static bool bad_times(struct sn_decoder *decoder, const char *what) {
+  return sn_decoder_refuse(decoder, MSG_BAD_TIMES, "%s", what);
+}
+
+static bool check_stop(struct sn_decoder *decoder) {
+  union net_slot *row = decoder->row;
+  if (decoder->stop_hi_empty && !decoder->stop_lo_empty)
+    return bad_times(decoder, "stop_hi is empty and stop_lo is not");
+  if (decoder->stop_hi_empty) row[3].i = NET_FOREVER;
+  bool open = decoder->stop_lo_empty;
+  struct net_period period = {net_row_start(row), net_row_start(row + 2)};
+  /* An open stop is at its start at the earliest. */
+  if (open) period.stop.lo = period.start.lo < row[3].i ? period.start.lo : row[3].i;
+  if (open) row[2].i = NET_OPEN;
+  if (period.stop.lo > period.stop.hi) return bad_times(decoder, "stop_lo is after stop_hi");
+  if (!open && period.start.lo == period.start.hi && period.stop.lo == period.stop.hi &&
+      period.start.lo >= period.stop.lo)
+    return bad_times(decoder, period.start.lo == period.stop.lo
+                                  ? "the period is empty: it stops when it starts"
+                                  : "the period stops before it starts");
+  if (!net_period_valid(period))
+    return bad_times(decoder, "a bound of stop is before the same bound of start");
+  if (net_nonempty(period) == NET_FALSE) return bad_times(decoder, "the period is empty");
+  return true;
+}
+
+bool sn_decoder_finish_temporals(struct sn_decoder *decoder, const bool *named) {
+  const struct net_layout *layout = decoder->layout;
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const struct net_field *field = &layout->fields[i];
+    if (field->type.base != NET_TEMPORAL || (named && !named[i])) continue;
+    union net_slot *slots = decoder->row + field->slot;
+    struct net_temporal value = {slots[0].f, slots[1].f, slots[2].f, slots[3].f};
+    if (value.d0 == 0 && value.d1 == 0)
+      return sn_decoder_refuse(decoder, MSG_BAD_VALUE, "%s: the denominator is zero", field->name);
+    value = net_temporal_normal(value);
+    if (!isfinite(value.n0) || !isfinite(value.n1))
+      return sn_decoder_refuse(decoder, MSG_BAD_VALUE, "%s: out of range", field->name);
+    slots[0].f = value.n0;
+    slots[1].f = value.n1;
+    slots[2].f = value.d0;
+    slots[3].f = value.d1;
+  }
+  return true;
+}
+
+static void fill_timeless(struct sn_decoder *decoder) {
+  decoder->row[0].i = decoder->row[1].i = NET_BEGINNING;
+  if (decoder->layout->tuple_class == NET_PERIOD)
+    decoder->row[2].i = decoder->row[3].i = NET_FOREVER;
+}
+
+bool sn_decoder_finish(struct sn_decoder *decoder, bool times, size_t *ret_offset) {
+  const union net_slot *row = decoder->row;
+  *ret_offset = 0;
+  if (decoder->has_temporal && !sn_decoder_finish_temporals(decoder, NULL)) return false;
+  if (!times) {
+    fill_timeless(decoder);
+    return true;
+  }
+  *ret_offset = decoder->start_offset;
+  bool event = decoder->layout->tuple_class == NET_EVENT;
+  if (row[0].i > row[1].i)
+    return bad_times(decoder, event ? "at_lo is after at_hi" : "start_lo is after start_hi");
+  *ret_offset = decoder->stop_offset;
+  return event || check_stop(decoder);
+}

@@ -1,0 +1,333 @@
+/* The reader: format, header, and from records to what read() answers.
+ *
+ *      source ──▶ splitter ──▶ csv or ndjson ──▶ decoder ──▶ rows of the builder
+ *      bytes      records      values            row
+ *
+ * What is not a row (a mistake, a control record) is answered for alone, after the rows before it:
+ * when such a record is met behind rows it is left untaken, the rows are reported, and the next
+ * call meets it again. So position() is always behind exactly the records reported. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "sensors/feed/parsers.h"
+#include "sensors/feed/source.h"
+
+#define BLANK_LINES_AT_ONCE 65536 /* then the caller has its turn */
+
+enum stage { STAGE_MARK, STAGE_FORMAT, STAGE_HEADER, STAGE_SKIP, STAGE_RECORDS, STAGE_FAILED };
+
+struct sn_reader {
+  struct net_reader base;
+  struct sn_source source;
+  struct sn_splitter splitter;
+  struct sn_decoder decoder;
+  struct sn_csv csv;
+  struct sn_ndjson ndjson;
+  enum sn_format format;
+  enum stage stage;
+  int64_t position; /* where to go on, until that has been reached */
+  struct net_read_event failure;
+};
+
+static struct sn_reader *own(struct net_reader *reader) {
+  return (struct sn_reader *)reader;
+}
+
+/* ---- answers ---- */
+
+/* OFFSET bytes into RECORD, which begins at LINE. */
+static void place(struct net_read_event *event, int64_t line, const struct sn_record *record,
+                  size_t offset) {
+  const char *text = record->text, *at = text + offset, *newline;
+  for (; (newline = memchr(text, '\n', (size_t)(at - text))); text = newline + 1) line++;
+  event->line = line;
+  event->column = at - text + 1;
+  event->record = record->text;
+  event->record_length = record->length;
+}
+
+static enum net_read_result fail(struct sn_reader *reader, struct net_read_event *event) {
+  event->number = reader->decoder.number;
+  event->reason = base_buffer_text(&reader->decoder.reason);
+  reader->failure = *event;
+  reader->failure.record = NULL; /* in the buffer, which may move */
+  reader->failure.record_length = 0;
+  reader->stage = STAGE_FAILED;
+  return NET_READ_FAILED;
+}
+
+static enum net_read_result source_failed(struct sn_reader *reader, struct net_read_event *event) {
+  const struct sn_source *source = &reader->source;
+  if (source->problem == MSG_FILE_TRUNCATED)
+    sn_decoder_refuse(&reader->decoder, MSG_FILE_TRUNCATED,
+                      "%s has become shorter than what was read of it", source->name);
+  else
+    sn_decoder_refuse(&reader->decoder, source->problem, "cannot read %s: %s", source->name,
+                      strerror(source->error));
+  event->line = reader->splitter.line;
+  event->column = 0;
+  return fail(reader, event);
+}
+
+static enum net_read_result nothing_more(struct sn_reader *reader, enum sn_split split,
+                                         struct net_read_event *event) {
+  if (split == SN_SPLIT_FAILED) return source_failed(reader, event);
+  return split == SN_SPLIT_END ? NET_READ_END : NET_READ_AGAIN;
+}
+
+/* A record that the splitter has found fault with. */
+static void refuse_split(struct sn_reader *reader, enum sn_split split) {
+  if (split == SN_RECORD_UNCLOSED)
+    sn_decoder_refuse(&reader->decoder, MSG_BAD_RECORD, "a quotation mark is never closed");
+  else
+    sn_decoder_refuse(&reader->decoder, MSG_LINE_TOO_LONG, "the line is longer than %zu bytes",
+                      reader->splitter.limit);
+}
+
+/* ---- the beginning ---- */
+
+/* Has the input, whose first bytes may still be on their way, more than OFFSET of them? */
+static enum sn_split await_byte(struct sn_reader *reader, size_t offset) {
+  while (sn_source_unread(&reader->source) <= offset) switch (sn_source_fill(&reader->source)) {
+      case SN_FILLED:
+        break;
+      case SN_NOTHING_NOW:
+        return SN_SPLIT_NOTHING;
+      case SN_AT_END:
+        return SN_SPLIT_END;
+      case SN_FILL_FAILED:
+        return SN_SPLIT_FAILED;
+    }
+  return SN_RECORD;
+}
+
+/* A byte order mark is passed over. */
+static enum sn_split skip_mark(struct sn_reader *reader) {
+  static const char mark[] = "\xEF\xBB\xBF";
+  for (size_t i = 0; i < 3; i++) {
+    enum sn_split split = await_byte(reader, i);
+    if (split == SN_SPLIT_END) break; /* shorter than a mark */
+    if (split != SN_RECORD) return split;
+    if (sn_source_text(&reader->source)[i] != mark[i]) break;
+    if (i < 2) continue;
+    reader->source.next += 3;
+    reader->splitter.consumed += 3;
+  }
+  reader->stage = STAGE_FORMAT;
+  return SN_RECORD;
+}
+
+static enum sn_split guess_format(struct sn_reader *reader) {
+  for (size_t i = 0; reader->format == SN_GUESS; i++) {
+    enum sn_split split = await_byte(reader, i);
+    if (split != SN_RECORD) return split;
+    char byte = sn_source_text(&reader->source)[i];
+    if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n') continue;
+    reader->format = byte == '{' ? SN_NDJSON : SN_CSV;
+  }
+  reader->splitter.csv = reader->format == SN_CSV;
+  reader->stage = reader->format == SN_CSV ? STAGE_HEADER : STAGE_SKIP;
+  return SN_RECORD;
+}
+
+static enum net_read_result bad_header(struct sn_reader *reader, const struct sn_record *record,
+                                       size_t offset, struct net_read_event *event) {
+  place(event, reader->splitter.line, record, offset);
+  return fail(reader, event);
+}
+
+/* NET_READ_ROWS: go on. Empty lines before the header are passed over. */
+static enum net_read_result read_header(struct sn_reader *reader, struct net_read_event *event) {
+  struct sn_record record;
+  size_t offset = 0;
+  enum sn_split split;
+  for (;;) {
+    split = sn_split_next(&reader->splitter, &reader->source, &record);
+    if (split != SN_RECORD || record.length > 0) break;
+    sn_split_take(&reader->splitter, &reader->source, &record);
+  }
+  if (split == SN_SPLIT_END && !reader->source.following) {
+    sn_decoder_refuse(&reader->decoder, MSG_NO_HEADER, "there is no header line");
+    record = (struct sn_record){.text = ""};
+    return bad_header(reader, &record, 0, event);
+  }
+  if (split == SN_RECORD_TOO_LONG || split == SN_RECORD_UNCLOSED) {
+    refuse_split(reader, split);
+    return bad_header(reader, &record, 0, event);
+  }
+  if (split != SN_RECORD) return nothing_more(reader, split, event);
+  if (!sn_csv_header(&reader->csv, &reader->decoder, &record, &offset))
+    return bad_header(reader, &record, offset, event);
+  sn_split_take(&reader->splitter, &reader->source, &record);
+  reader->stage = STAGE_SKIP;
+  return NET_READ_ROWS;
+}
+
+static enum net_read_result skip(struct sn_reader *reader, struct net_read_event *event) {
+  if (reader->source.regular) {
+    enum sn_split split = sn_split_skip(&reader->splitter, &reader->source, reader->position);
+    if (split == SN_SPLIT_FAILED) return source_failed(reader, event);
+    if (split == SN_SPLIT_END) {
+      reader->source.problem = MSG_FILE_TRUNCATED;
+      return source_failed(reader, event);
+    }
+  } else {
+    reader->splitter.consumed += reader->position;
+  }
+  reader->stage = STAGE_RECORDS;
+  return NET_READ_ROWS;
+}
+
+/* NET_READ_ROWS: the first record can be read. */
+static enum net_read_result prepare(struct sn_reader *reader, struct net_read_event *event) {
+  enum sn_split split = SN_RECORD;
+  enum net_read_result result;
+  if (reader->stage == STAGE_MARK) split = skip_mark(reader);
+  if (split == SN_RECORD && reader->stage == STAGE_FORMAT) split = guess_format(reader);
+  if (split != SN_RECORD) return nothing_more(reader, split, event);
+  if (reader->stage == STAGE_HEADER) {
+    result = read_header(reader, event);
+    if (result != NET_READ_ROWS) return result;
+  }
+  return reader->stage == STAGE_SKIP ? skip(reader, event) : NET_READ_ROWS;
+}
+
+/* ---- records ---- */
+
+static bool is_blank_line(const struct sn_reader *reader, const struct sn_record *record) {
+  if (reader->format == SN_CSV) return record->length == 0;
+  for (size_t i = 0; i < record->length; i++)
+    if (!memchr(" \t\r", record->text[i], 3)) return false;
+  return true;
+}
+
+static enum sn_parsed parse(struct sn_reader *reader, enum sn_split split,
+                            const struct sn_record *record, size_t *ret_offset) {
+  *ret_offset = 0;
+  if (split != SN_RECORD) {
+    refuse_split(reader, split);
+    return SN_PARSED_BAD;
+  }
+  return reader->format == SN_CSV
+             ? sn_csv_parse(&reader->csv, &reader->decoder, record, ret_offset)
+             : sn_ndjson_parse(&reader->ndjson, &reader->decoder, record, ret_offset);
+}
+
+static void add_row(const struct sn_reader *reader, struct net_batch_builder *builder) {
+  union net_slot *row = net_batch_builder_add(builder, sn_decoder_marks(&reader->decoder));
+  memcpy(row, reader->decoder.row, reader->base.layout->slot_count * sizeof *row);
+}
+
+static enum net_read_result answer(struct sn_reader *reader, enum sn_parsed parsed,
+                                   const struct sn_record *record, size_t offset,
+                                   struct net_read_event *event) {
+  place(event, reader->splitter.line, record, offset);
+  event->time = reader->ndjson.time;
+  if (parsed == SN_PARSED_CHECKPOINT) return NET_READ_CHECKPOINT;
+  if (parsed == SN_PARSED_ROUND) return NET_READ_ROUND;
+  if (parsed == SN_PARSED_END) {
+    event->row = reader->decoder.row;
+    event->named = reader->ndjson.named;
+    return NET_READ_END_RECORD;
+  }
+  event->number = reader->decoder.number;
+  event->reason = base_buffer_text(&reader->decoder.reason);
+  return NET_READ_BAD;
+}
+
+static enum net_read_result read_records(struct sn_reader *reader,
+                                         struct net_batch_builder *builder,
+                                         struct net_read_event *event) {
+  uint32_t before = builder->count, blank = 0;
+  while (!net_batch_builder_full(builder) && blank < BLANK_LINES_AT_ONCE) {
+    struct sn_record record;
+    size_t offset;
+    enum sn_split split = sn_split_next(&reader->splitter, &reader->source, &record);
+    if (split == SN_SPLIT_NOTHING || split == SN_SPLIT_END || split == SN_SPLIT_FAILED)
+      return builder->count > before ? NET_READ_ROWS : nothing_more(reader, split, event);
+    if (split == SN_RECORD && is_blank_line(reader, &record)) {
+      blank += reader->source.following;
+      sn_split_take(&reader->splitter, &reader->source, &record);
+      continue;
+    }
+    enum sn_parsed parsed = parse(reader, split, &record, &offset);
+    if (parsed != SN_PARSED_ROW) {
+      if (builder->count > before) return NET_READ_ROWS;
+      enum net_read_result result = answer(reader, parsed, &record, offset, event);
+      sn_split_take(&reader->splitter, &reader->source, &record);
+      return result;
+    }
+    add_row(reader, builder);
+    sn_split_take(&reader->splitter, &reader->source, &record);
+  }
+  return builder->count > before ? NET_READ_ROWS : NET_READ_AGAIN;
+}
+
+static enum net_read_result reader_read(struct net_reader *base, struct net_batch_builder *builder,
+                                        struct net_read_event *event) {
+  struct sn_reader *reader = own(base);
+  BASE_CHECK(!net_batch_builder_full(builder), "feed-builder-has-room");
+  *event = (struct net_read_event){0};
+  if (reader->stage == STAGE_FAILED) {
+    *event = reader->failure;
+    return NET_READ_FAILED;
+  }
+  if (reader->stage != STAGE_RECORDS) {
+    enum net_read_result result = prepare(reader, event);
+    if (result != NET_READ_ROWS) return result;
+  }
+  return read_records(reader, builder, event);
+}
+
+static int reader_descriptor(struct net_reader *base) {
+  return sn_source_descriptor(&own(base)->source);
+}
+
+/* Before the first record: where it was asked to go on, so that nothing is forgotten. */
+static int64_t reader_position(struct net_reader *base) {
+  const struct sn_reader *reader = own(base);
+  return reader->stage == STAGE_RECORDS || reader->position == 0 ? reader->splitter.consumed
+                                                                 : reader->position;
+}
+
+static void reader_free(struct net_reader *base) {
+  struct sn_reader *reader = own(base);
+  sn_source_done(&reader->source);
+  sn_decoder_done(&reader->decoder);
+  sn_csv_done(&reader->csv);
+  sn_ndjson_done(&reader->ndjson);
+  free(reader);
+}
+
+static const struct net_reader_class reader_class = {reader_read, reader_descriptor,
+                                                     reader_position, reader_free};
+
+static enum sn_format format_by_suffix(const char *path) {
+  const char *suffix = path ? strrchr(path, '.') : NULL;
+  if (!suffix || strchr(suffix, '/')) return SN_GUESS;
+  if (strcasecmp(suffix, ".csv") == 0) return SN_CSV;
+  bool ndjson = strcasecmp(suffix, ".ndjson") == 0 || strcasecmp(suffix, ".jsonl") == 0;
+  return ndjson ? SN_NDJSON : SN_GUESS;
+}
+
+enum base_status sn_reader_open(const struct sn_reader_options *options,
+                                struct base_diag_sink *diags, struct net_reader **ret) {
+  struct sn_reader *reader = base_xcalloc(1, sizeof *reader);
+  enum base_status status = sn_source_open(&reader->source, options, diags);
+  if (status != BASE_OK) {
+    sn_source_done(&reader->source);
+    free(reader);
+    return status;
+  }
+  reader->base = (struct net_reader){&reader_class, options->layout};
+  reader->format = options->format == SN_GUESS ? format_by_suffix(options->path) : options->format;
+  reader->position = options->position;
+  reader->splitter.limit = options->line_limit ? options->line_limit : SN_LINE_LIMIT;
+  reader->splitter.line = 1;
+  sn_decoder_init(&reader->decoder, options);
+  sn_ndjson_init(&reader->ndjson, &reader->decoder);
+  *ret = &reader->base;
+  return BASE_OK;
+}

@@ -1,0 +1,177 @@
+/* Reading bytes from files, FIFOs, sockets, terminals.
+ *
+ * An input that is followed is never waited for. Its descriptor is asked with poll() first and then
+ * read, so that descriptors which others share (standard input, above all) need not be switched to
+ * non-blocking. Only a FIFO opened by path has O_NONBLOCK, since opening it would wait for a
+ * writer.
+ *
+ * The end of input is
+ *   - of a regular file that is not followed, of pipes, sockets, terminals: read() returning 0;
+ *   - of a FIFO that is followed: the same with POLLHUP, which Linux reports only after there has
+ *     been a writer; before, read() returns 0 as well, and that means "nothing yet";
+ *   - of a regular file that is followed: never. A file that has become shorter than what was read
+ *     of it is an error; one that was truncated and has grown beyond that again cannot be told from
+ *     one that only grew.
+ *
+ * Growth of a followed file is announced by inotify where that works (not for changes made on other
+ * machines, nor when the instances allowed to the user are used up); readers ask again after a
+ * while in any case. The pending notices are taken away before the file is read, so that a change
+ * behind the read leaves a notice behind. */
+#include "sensors/feed/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+
+#define READ_SIZE ((size_t)256 * 1024)
+
+/* Opening a FIFO without O_NONBLOCK waits for its writer. */
+static int open_path(const char *path, bool following) {
+  for (;;) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (following ? O_NONBLOCK : 0));
+    if (descriptor >= 0 || errno != EINTR || base_env_interrupted()) return descriptor;
+  }
+}
+
+static void watch_growth(struct sn_source *source, const char *path) {
+  source->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (source->notify < 0) return;
+  if (inotify_add_watch(source->notify, path, IN_MODIFY | IN_ATTRIB) >= 0) return;
+  close(source->notify);
+  source->notify = -1;
+}
+
+static enum base_status cannot_open(struct sn_source *source, struct base_diag_sink *diags,
+                                    int error) {
+  base_report(diags, MSG_CANNOT_OPEN, NULL, NULL, "cannot open %s: %s", source->name,
+              strerror(error));
+  return BASE_SYSTEM;
+}
+
+enum base_status sn_source_open(struct sn_source *source, const struct sn_reader_options *options,
+                                struct base_diag_sink *diags) {
+  const char *path = options->path;
+  bool is_stdin = path && strcmp(path, "-") == 0;
+  bool by_path = path && !is_stdin;
+  struct stat status;
+  *source = (struct sn_source){.name = base_xstrdup(by_path    ? path
+                                                    : is_stdin ? "standard input"
+                                                               : "the input"),
+                               .descriptor = is_stdin  ? STDIN_FILENO
+                                             : by_path ? -1
+                                                       : options->descriptor,
+                               .owned = by_path,
+                               .following = options->following,
+                               .notify = -1};
+  if (by_path) {
+    source->descriptor = open_path(path, options->following);
+    if (source->descriptor < 0 && errno == EINTR) return BASE_CANCEL;
+    if (source->descriptor < 0) return cannot_open(source, diags, errno);
+  }
+  if (fstat(source->descriptor, &status) != 0) return cannot_open(source, diags, errno);
+  if (S_ISDIR(status.st_mode)) return cannot_open(source, diags, EISDIR);
+  source->regular = S_ISREG(status.st_mode);
+  source->grows = source->regular && by_path && options->following;
+  if (source->grows) watch_growth(source, path);
+  return BASE_OK;
+}
+
+void sn_source_done(struct sn_source *source) {
+  if (source->owned && source->descriptor >= 0) close(source->descriptor);
+  if (source->notify >= 0) close(source->notify);
+  free(source->data);
+  free(source->name);
+}
+
+int sn_source_descriptor(const struct sn_source *source) {
+  if (source->ended) return -1;
+  return source->regular ? source->notify : source->descriptor;
+}
+
+/* Room for READ_SIZE bytes and the NUL behind what is unread. */
+static void make_room(struct sn_source *source) {
+  size_t unread = sn_source_unread(source);
+  if (source->capacity - source->end > READ_SIZE) return;
+  if (source->next > 0) {
+    memmove(source->data, source->data + source->next, unread);
+    source->next = 0;
+    source->end = unread;
+  }
+  base_grow(&source->data, &source->capacity, source->end + READ_SIZE + 1, 1);
+}
+
+static enum sn_fill failed(struct sn_source *source, enum base_message problem, int error) {
+  source->problem = problem;
+  source->error = error;
+  return SN_FILL_FAILED;
+}
+
+/* Waits for input, or not when following. SN_FILLED: reading will not wait. */
+static enum sn_fill await(struct sn_source *source, bool *ret_hung_up) {
+  struct pollfd poll_for = {.fd = source->descriptor, .events = POLLIN};
+  int ready = poll(&poll_for, 1, source->following ? 0 : -1);
+  if (ready < 0 && errno != EINTR) return failed(source, MSG_CANNOT_READ, errno);
+  if (ready > 0) {
+    *ret_hung_up = poll_for.revents & POLLHUP;
+    return SN_FILLED;
+  }
+  if (ready < 0 && !source->following && !base_env_interrupted()) return await(source, ret_hung_up);
+  return SN_NOTHING_NOW;
+}
+
+static void take_notices(const struct sn_source *source) {
+  _Alignas(struct inotify_event) char notices[4096];
+  if (source->notify < 0) return;
+  while (read(source->notify, notices, sizeof notices) > 0) continue;
+}
+
+static enum sn_fill at_file_end(struct sn_source *source) {
+  struct stat status;
+  if (!source->grows) {
+    source->ended = true;
+    return SN_AT_END;
+  }
+  if (fstat(source->descriptor, &status) != 0) return failed(source, MSG_CANNOT_READ, errno);
+  if (status.st_size < source->bytes_read) return failed(source, MSG_FILE_TRUNCATED, 0);
+  return SN_NOTHING_NOW;
+}
+
+static enum sn_fill at_stream_end(struct sn_source *source, bool hung_up) {
+  struct stat status;
+  bool is_fifo = fstat(source->descriptor, &status) == 0 && S_ISFIFO(status.st_mode);
+  if (source->following && source->owned && is_fifo && !hung_up) return SN_NOTHING_NOW;
+  source->ended = true;
+  return SN_AT_END;
+}
+
+enum sn_fill sn_source_fill(struct sn_source *source) {
+  bool hung_up = false;
+  if (source->ended) return SN_AT_END;
+  make_room(source);
+  if (source->regular) {
+    take_notices(source);
+  } else {
+    enum sn_fill ready = await(source, &hung_up);
+    if (ready != SN_FILLED) return ready;
+  }
+  ssize_t size = read(source->descriptor, source->data + source->end, READ_SIZE);
+  if (size < 0) {
+    if (errno == EAGAIN && !source->following) return sn_source_fill(source);
+    if (errno == EAGAIN) return SN_NOTHING_NOW;
+    if (errno == EINTR && !base_env_interrupted()) return sn_source_fill(source);
+    return errno == EINTR ? SN_NOTHING_NOW : failed(source, MSG_CANNOT_READ, errno);
+  }
+  if (size == 0) return source->regular ? at_file_end(source) : at_stream_end(source, hung_up);
+  source->end += (size_t)size;
+  source->bytes_read += size;
+  source->data[source->end] = 0;
+  return SN_FILLED;
+}

@@ -1,0 +1,42 @@
+/* Where a reader's bytes come from: an open descriptor and the buffer of what was read and not yet
+ * consumed. Internal to sensors/feed. */
+#ifndef SN_SOURCE_H
+#define SN_SOURCE_H
+
+#include "sensors/feed/feed.h"
+
+enum sn_fill { SN_FILLED, SN_NOTHING_NOW, SN_AT_END, SN_FILL_FAILED };
+
+struct sn_source {
+  char *name;     /* for messages */
+  int descriptor; /* -1: none */
+  bool owned;     /* closed with the source */
+  bool following;
+  bool regular; /* a regular file: bytes can be skipped */
+  bool grows;   /* one that is followed: its end is never final */
+  bool ended;
+  int notify; /* inotify descriptor or -1 */
+  /* The unread bytes are data[next] .. data[end - 1], and data[end] is NUL. */
+  char *data;
+  size_t next, end, capacity;
+  int64_t bytes_read;        /* by this source */
+  enum base_message problem; /* after SN_FILL_FAILED */
+  int error;                 /* errno, or 0 */
+};
+
+enum base_status sn_source_open(struct sn_source *source, const struct sn_reader_options *options,
+                                struct base_diag_sink *diags) BASE_MUST_USE;
+void sn_source_done(struct sn_source *source);
+/* Reads more behind data[end - 1]. Texts that point into data are void afterwards. */
+enum sn_fill sn_source_fill(struct sn_source *source);
+/* What to poll for more, or -1. */
+int sn_source_descriptor(const struct sn_source *source);
+
+static inline const char *sn_source_text(const struct sn_source *source) {
+  return source->data + source->next;
+}
+static inline size_t sn_source_unread(const struct sn_source *source) {
+  return source->end - source->next;
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* Finding where records end.
+ *
+ * An NDJSON record is a line. A CSV record is one too, unless line ends stand between quotation
+ * marks; only records with a quotation mark go through the state machine of quoting, the others are
+ * found by two calls of memchr. A search that ran out of bytes goes on where it stopped when more
+ * have come, so that a long record in small pieces is not searched again and again.
+ *
+ * A quotation that is never closed would swallow the rest of the input. Its record is therefore cut
+ * off at the first line end and called SN_RECORD_UNCLOSED, and the next line is read afresh; this
+ * is known at the end of input or when the limit is reached. A line beyond the limit keeps its
+ * first LIMIT bytes, for showing, and loses the rest as it comes.
+ *
+ * A last line without newline is a record, except in a growing file, where the rest may follow. */
+#include "sensors/feed/split.h"
+
+#include <string.h>
+
+static void start_search(struct sn_splitter *splitter) {
+  splitter->seen = 0;
+  splitter->has_quotes = false;
+  splitter->quoting = SN_FIELD_START;
+  splitter->dropped = 0;
+}
+
+/* From FROM on, the newline that ends the record, or LENGTH. */
+static size_t find_end_quoted(const char *text, size_t from, size_t length,
+                              enum sn_quoting *quoting) {
+  enum sn_quoting state = *quoting;
+  for (size_t i = from; i < length; i++) {
+    char byte = text[i];
+    if (state == SN_IN_QUOTED) {
+      const char *quote = memchr(text + i, '"', length - i);
+      if (!quote) break;
+      i = (size_t)(quote - text);
+      state = SN_AFTER_QUOTE;
+    } else if (byte == '\n') {
+      *quoting = state;
+      return i;
+    } else if (byte == '"') {
+      state = state == SN_IN_PLAIN ? SN_IN_PLAIN : SN_IN_QUOTED;
+    } else {
+      state = byte == ',' ? SN_FIELD_START : SN_IN_PLAIN;
+    }
+  }
+  *quoting = state;
+  return length;
+}
+
+/* The newline that ends the record, or HAVE. */
+static size_t find_end(struct sn_splitter *splitter, const char *text, size_t have) {
+  size_t from = splitter->seen, end = have;
+  if (!splitter->has_quotes) {
+    const char *newline = from < have ? memchr(text + from, '\n', have - from) : NULL;
+    if (newline) end = (size_t)(newline - text);
+    splitter->has_quotes = splitter->csv && end > from && memchr(text + from, '"', end - from);
+    if (splitter->has_quotes) from = 0;
+  }
+  if (splitter->has_quotes) end = find_end_quoted(text, from, have, &splitter->quoting);
+  splitter->seen = end;
+  return end;
+}
+
+static enum sn_split found(const struct sn_splitter *splitter, const char *text, size_t end,
+                           size_t unread, struct sn_record *ret) {
+  bool too_long = end > splitter->limit;
+  size_t length = too_long ? splitter->limit : end;
+  if (!too_long && length > 0 && text[length - 1] == '\r') length--;
+  *ret = (struct sn_record){text, length, unread, splitter->has_quotes};
+  return too_long ? SN_RECORD_TOO_LONG : SN_RECORD;
+}
+
+static enum sn_split found_unclosed(const char *text, size_t have, struct sn_record *ret) {
+  const char *newline = memchr(text, '\n', have);
+  size_t end = newline ? (size_t)(newline - text) : have;
+  size_t length = end > 0 && text[end - 1] == '\r' ? end - 1 : end;
+  *ret = (struct sn_record){text, length, newline ? end + 1 : have, true};
+  return SN_RECORD_UNCLOSED;
+}
+
+static bool is_unclosed(const struct sn_splitter *splitter) {
+  return splitter->has_quotes && splitter->quoting == SN_IN_QUOTED;
+}
+
+/* The record is longer than the limit. */
+static enum sn_split beyond_limit(struct sn_splitter *splitter, struct sn_source *source,
+                                  struct sn_record *ret) {
+  const char *text = sn_source_text(source);
+  size_t have = sn_source_unread(source), limit = splitter->limit;
+  const char *newline = splitter->has_quotes ? memchr(text, '\n', have) : NULL;
+  if (newline && (size_t)(newline - text) <= limit) return found_unclosed(text, have, ret);
+  if (newline) {
+    size_t end = (size_t)(newline - text);
+    return found(splitter, text, end, end + 1, ret);
+  }
+  splitter->dropped += (int64_t)(have - limit);
+  source->end = source->next + limit;
+  source->data[source->end] = 0;
+  return SN_SPLIT_NOTHING;
+}
+
+/* Of a line that has lost bytes already: drops on, to its newline. */
+static bool drop_more(struct sn_splitter *splitter, struct sn_source *source,
+                      struct sn_record *ret) {
+  const char *text = sn_source_text(source);
+  size_t have = sn_source_unread(source), limit = splitter->limit;
+  const char *newline = memchr(text + limit, '\n', have - limit);
+  if (newline) {
+    *ret = (struct sn_record){text, limit, (size_t)(newline - text) + 1, false};
+    return true;
+  }
+  splitter->dropped += (int64_t)(have - limit);
+  source->end = source->next + limit;
+  source->data[source->end] = 0;
+  return false;
+}
+
+static enum sn_split at_end(struct sn_splitter *splitter, struct sn_source *source,
+                            struct sn_record *ret) {
+  const char *text = sn_source_text(source);
+  size_t have = sn_source_unread(source);
+  if (have == 0) return SN_SPLIT_END;
+  if (splitter->dropped) {
+    *ret = (struct sn_record){text, splitter->limit, have, false};
+    return SN_RECORD_TOO_LONG;
+  }
+  if (is_unclosed(splitter)) return found_unclosed(text, have, ret);
+  return found(splitter, text, have, have, ret);
+}
+
+/* One look at what is there. SN_SPLIT_NOTHING: more bytes are needed. */
+static enum sn_split look(struct sn_splitter *splitter, struct sn_source *source,
+                          struct sn_record *ret) {
+  const char *text = sn_source_text(source);
+  size_t have = sn_source_unread(source);
+  if (have == 0) return SN_SPLIT_NOTHING;
+  if (splitter->dropped)
+    return drop_more(splitter, source, ret) ? SN_RECORD_TOO_LONG : SN_SPLIT_NOTHING;
+  size_t end = find_end(splitter, text, have);
+  if (end < have && (end <= splitter->limit || !splitter->has_quotes))
+    return found(splitter, text, end, end + 1, ret);
+  if (have > splitter->limit) return beyond_limit(splitter, source, ret);
+  return SN_SPLIT_NOTHING;
+}
+
+enum sn_split sn_split_next(struct sn_splitter *splitter, struct sn_source *source,
+                            struct sn_record *ret) {
+  for (;;) {
+    enum sn_split split = look(splitter, source, ret);
+    if (split != SN_SPLIT_NOTHING) return split;
+    switch (sn_source_fill(source)) {
+      case SN_FILLED:
+        break;
+      case SN_NOTHING_NOW:
+        return SN_SPLIT_NOTHING;
+      case SN_AT_END:
+        return at_end(splitter, source, ret);
+      case SN_FILL_FAILED:
+        return SN_SPLIT_FAILED;
+    }
+  }
+}
+
+static int64_t count_lines(const char *text, size_t length) {
+  int64_t lines = 0;
+  for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
+    lines++;
+  return lines;
+}
+
+void sn_split_take(struct sn_splitter *splitter, struct sn_source *source,
+                   const struct sn_record *record) {
+  splitter->line += record->has_quotes ? count_lines(record->text, record->unread) : 1;
+  splitter->consumed += (int64_t)record->unread + splitter->dropped;
+  source->next += record->unread;
+  start_search(splitter);
+}
+
+enum sn_split sn_split_skip(struct sn_splitter *splitter, struct sn_source *source,
+                            int64_t position) {
+  while (splitter->consumed < position) {
+    size_t have = sn_source_unread(source);
+    int64_t rest = position - splitter->consumed;
+    if (have == 0) {
+      enum sn_fill fill = sn_source_fill(source);
+      if (fill == SN_FILL_FAILED) return SN_SPLIT_FAILED;
+      if (fill != SN_FILLED) return SN_SPLIT_END;
+      continue;
+    }
+    if ((int64_t)have > rest) have = (size_t)rest;
+    splitter->line += count_lines(sn_source_text(source), have);
+    splitter->consumed += (int64_t)have;
+    source->next += have;
+  }
+  start_search(splitter);
+  return SN_RECORD;
+}

@@ -1,0 +1,47 @@
+/* Cuts the bytes of a source into records. Internal to sensors/feed. */
+#ifndef SN_SPLIT_H
+#define SN_SPLIT_H
+
+#include "sensors/feed/source.h"
+
+enum sn_split {
+  SN_RECORD,          /* a record, perhaps an empty one */
+  SN_RECORD_TOO_LONG, /* the record is the first bytes of a line longer than the limit */
+  SN_RECORD_UNCLOSED, /* CSV: the record is the first line of one whose quotation never ends */
+  SN_SPLIT_NOTHING,
+  SN_SPLIT_END,
+  SN_SPLIT_FAILED,
+};
+
+struct sn_record {
+  const char *text; /* in the source's buffer: until the next sn_split_next */
+  size_t length;    /* without the line's end */
+  size_t unread;    /* bytes to take from the source */
+  bool has_quotes;  /* CSV: a quotation mark occurs */
+};
+
+enum sn_quoting { SN_FIELD_START, SN_IN_PLAIN, SN_IN_QUOTED, SN_AFTER_QUOTE };
+
+struct sn_splitter {
+  bool csv;
+  size_t limit;
+  int64_t consumed; /* bytes of all records taken so far */
+  int64_t line;     /* of the next record, from 1 */
+  /* How far the record that comes next has been looked at. */
+  size_t seen;
+  bool has_quotes;
+  enum sn_quoting quoting; /* at SEEN, once HAS_QUOTES */
+  int64_t dropped;         /* bytes of an overlong line that are gone from the buffer */
+};
+
+/* The record that comes next; it stays so until it is taken. */
+enum sn_split sn_split_next(struct sn_splitter *splitter, struct sn_source *source,
+                            struct sn_record *ret);
+void sn_split_take(struct sn_splitter *splitter, struct sn_source *source,
+                   const struct sn_record *record);
+/* Takes bytes up to POSITION (counted as .consumed is), which are the records of an earlier reader.
+ * SN_RECORD: done; SN_SPLIT_END: the input is shorter. */
+enum sn_split sn_split_skip(struct sn_splitter *splitter, struct sn_source *source,
+                            int64_t position);
+
+#endif

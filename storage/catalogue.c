@@ -1,0 +1,402 @@
+/* The catalogue: which relations there are, of what form, and up to where they are known.
+ *
+ * tq_relation, tq_domain, tq_query, tq_query_input and tq_checkpoint hold it; st_relations reads it
+ * from there each time. Beside it lives a copy in memory, one st_table a relation, that the writing
+ * and reading of rows works from. The copy is thrown away after every rollback, and in a reader
+ * whenever another process has committed (PRAGMA data_version), and is read again when next needed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/internal.h"
+
+/* ---- reading ---- */
+
+struct reading {
+  struct st_database *database;
+  struct base_arena *arena;
+  struct st_relation *relations;
+  size_t count, capacity;
+};
+
+static char *column_text(struct reading *reading, sqlite3_stmt *statement, int column) {
+  const char *text = (const char *)sqlite3_column_text(statement, column);
+  return base_arena_strndup(reading->arena, text ? text : "",
+                            (size_t)sqlite3_column_bytes(statement, column));
+}
+
+static enum base_status damaged(struct st_database *database, const char *relation) {
+  base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+              "%s is damaged: its catalogue contradicts itself about %s", database->label,
+              relation);
+  return BASE_SYSTEM;
+}
+
+/* Runs SQL (with the one parameter NAME, if not NULL) and calls ON_ROW for each row; that may set
+ * aside a failure by returning it.                                                               */
+static enum base_status each_row(struct reading *reading, const char *sql, const char *name,
+                                 enum base_status (*on_row)(struct reading *reading, void *context,
+                                                            sqlite3_stmt *statement),
+                                 void *context) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(reading->database, sql, false, &statement);
+  if (status != BASE_OK) return status;
+  if (name) sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+  int code;
+  while (status == BASE_OK && (code = sqlite3_step(statement)) != SQLITE_DONE)
+    status = code == SQLITE_ROW ? on_row(reading, context, statement)
+                                : st_fail(reading->database, "reading the catalogue");
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* tq_relation: name, kind, by_domain, checkpoint, text, origin */
+static enum base_status read_relation(struct reading *reading, void *context,
+                                      sqlite3_stmt *statement) {
+  (void)context;
+  base_grow(&reading->relations, &reading->capacity, reading->count + 1,
+            sizeof *reading->relations);
+  struct st_relation *relation = &reading->relations[reading->count++];
+  *relation = (struct st_relation){.name = column_text(reading, statement, 0), .by = -1};
+  if (!st_kind_parse((const char *)sqlite3_column_text(statement, 1), &relation->kind))
+    return damaged(reading->database, relation->name);
+  if (sqlite3_column_type(statement, 2) != SQLITE_NULL)
+    relation->by = sqlite3_column_int(statement, 2);
+  relation->checkpoint = sqlite3_column_type(statement, 3) == SQLITE_NULL
+                             ? NET_BEGINNING
+                             : sqlite3_column_int64(statement, 3);
+  if (sqlite3_column_type(statement, 4) != SQLITE_NULL)
+    relation->definition = column_text(reading, statement, 4);
+  relation->origin_fixed = sqlite3_column_type(statement, 5) != SQLITE_NULL;
+  relation->origin = sqlite3_column_int64(statement, 5);
+  return BASE_OK;
+}
+
+struct domains {
+  const char *relation;
+  struct st_domain *items;
+  size_t count, capacity;
+};
+
+static enum base_status read_domain(struct reading *reading, void *context,
+                                    sqlite3_stmt *statement) {
+  struct domains *domains = context;
+  base_grow(&domains->items, &domains->capacity, domains->count + 1, sizeof *domains->items);
+  struct st_domain *domain = &domains->items[domains->count++];
+  domain->name = column_text(reading, statement, 0);
+  if (!net_type_parse((const char *)sqlite3_column_text(statement, 1), &domain->type))
+    return damaged(reading->database, domains->relation);
+  return BASE_OK;
+}
+
+static enum base_status read_domains(struct reading *reading, struct st_relation *relation) {
+  struct domains domains = {.relation = relation->name};
+  enum base_status status =
+      each_row(reading, "SELECT name, type FROM tq_domain WHERE relation = ?1 ORDER BY position",
+               relation->name, read_domain, &domains);
+  if (status == BASE_OK && relation->by >= (int)domains.count)
+    status = damaged(reading->database, relation->name);
+  struct st_domain *copy = BASE_NEW_ARRAY(reading->arena, domains.count, struct st_domain);
+  if (domains.count) memcpy(copy, domains.items, domains.count * sizeof *copy);
+  relation->domains = copy;
+  relation->domain_count = domains.count;
+  free(domains.items);
+  return status;
+}
+
+struct names {
+  const char **items;
+  size_t count, capacity;
+};
+
+static enum base_status read_input(struct reading *reading, void *context,
+                                   sqlite3_stmt *statement) {
+  struct names *names = context;
+  base_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items);
+  names->items[names->count++] = column_text(reading, statement, 0);
+  return BASE_OK;
+}
+
+static enum base_status read_inputs(struct reading *reading, struct st_relation *relation) {
+  struct names names = {0};
+  enum base_status status = each_row(
+      reading, "SELECT relation FROM tq_query_input WHERE query = ?1 ORDER BY position",
+      relation->name, read_input, &names);
+  const char **copy = BASE_NEW_ARRAY(reading->arena, names.count, const char *);
+  if (names.count) memcpy(copy, names.items, names.count * sizeof *copy);
+  relation->inputs = copy;
+  relation->input_count = names.count;
+  free(names.items);
+  return status;
+}
+
+enum base_status st_relations(struct st_database *database, struct base_arena *arena,
+                              struct st_relation **ret, size_t *ret_count) {
+  struct reading reading = {.database = database, .arena = arena};
+  enum base_status status = each_row(
+      &reading,
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin FROM tq_relation AS r"
+      " LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+      " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id",
+      NULL, read_relation, NULL);
+  for (size_t i = 0; status == BASE_OK && i < reading.count; i++) {
+    status = read_domains(&reading, &reading.relations[i]);
+    if (status == BASE_OK) status = read_inputs(&reading, &reading.relations[i]);
+  }
+  if (status == BASE_OK) {
+    *ret = BASE_NEW_ARRAY(arena, reading.count, struct st_relation);
+    if (reading.count) memcpy(*ret, reading.relations, reading.count * sizeof **ret);
+    *ret_count = reading.count;
+  }
+  free(reading.relations);
+  return status;
+}
+
+/* ---- the copy in memory ---- */
+
+/* Where NAME is, or would be, among the tables. */
+static size_t position_of(const struct st_database *database, const char *name, bool *ret_found) {
+  size_t low = 0, high = database->table_count;
+  *ret_found = false;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = sqlite3_stricmp(database->tables[middle]->name, name);
+    if (order == 0) {
+      *ret_found = true;
+      return middle;
+    }
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void remember(struct st_database *database, const struct st_relation *relation) {
+  struct base_arena *arena = base_arena_new();
+  struct st_table *table = BASE_NEW(arena, struct st_table);
+  struct st_domain *domains = BASE_NEW_ARRAY(arena, relation->domain_count, struct st_domain);
+  for (size_t i = 0; i < relation->domain_count; i++)
+    domains[i] = (struct st_domain){base_arena_strdup(arena, relation->domains[i].name),
+                                    relation->domains[i].type};
+  *table = (struct st_table){.arena = arena,
+                             .name = base_arena_strdup(arena, relation->name),
+                             .kind = relation->kind,
+                             .by = relation->by,
+                             .domains = domains,
+                             .domain_count = relation->domain_count,
+                             .field_of = BASE_NEW_ARRAY(arena, relation->domain_count, uint32_t)};
+  bool found;
+  size_t at = position_of(database, relation->name, &found);
+  BASE_CHECK(!found, "storage-relation-new");
+  base_grow(&database->tables, &database->table_capacity, database->table_count + 1,
+            sizeof(struct st_table *));
+  memmove(database->tables + at + 1, database->tables + at,
+          (database->table_count - at) * sizeof(struct st_table *));
+  database->tables[at] = table;
+  database->table_count++;
+}
+
+static void table_free(struct st_table *table) {
+  st_table_reset(table);
+  base_arena_free(table->arena);
+}
+
+void st_catalogue_forget(struct st_database *database) {
+  for (size_t i = 0; i < database->table_count; i++) table_free(database->tables[i]);
+  database->table_count = 0;
+}
+
+enum base_status st_catalogue_load(struct st_database *database) {
+  struct base_arena *arena = base_arena_new();
+  struct st_relation *relations = NULL;
+  size_t count = 0;
+  enum base_status status = BASE_OK;
+  if (database->readonly)
+    status = st_query_integer(database, "PRAGMA data_version", 0, &database->data_version);
+  if (status == BASE_OK) status = st_relations(database, arena, &relations, &count);
+  if (status == BASE_OK) {
+    st_catalogue_forget(database);
+    for (size_t i = 0; i < count; i++) remember(database, &relations[i]);
+    database->catalogue_stale = false;
+  }
+  base_arena_free(arena);
+  return status;
+}
+
+static enum base_status refresh(struct st_database *database) {
+  if (database->readonly && !database->catalogue_stale) {
+    int64_t version;
+    enum base_status status =
+        st_query_integer(database, "PRAGMA data_version", 0, &version);
+    if (status != BASE_OK) return status;
+    database->catalogue_stale = version != database->data_version;
+  }
+  return database->catalogue_stale ? st_catalogue_load(database) : BASE_OK;
+}
+
+enum base_status st_catalogue_find(struct st_database *database, const char *name,
+                                   struct st_table **ret) {
+  bool found;
+  if (database->readonly || database->catalogue_stale) {
+    enum base_status status = refresh(database);
+    if (status != BASE_OK) return status;
+  }
+  size_t at = position_of(database, name, &found);
+  if (found) {
+    *ret = database->tables[at];
+    return BASE_OK;
+  }
+  base_report(database->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "there is no relation %s", name);
+  return BASE_USER;
+}
+
+/* ---- writing ---- */
+
+static enum base_status check_columns(struct st_database *database,
+                                      const struct st_relation *relation) {
+  size_t columns = st_kind_is_event(relation->kind) ? 3 : 5;
+  int most = sqlite3_limit(database->sqlite, SQLITE_LIMIT_COLUMN, -1);
+  for (size_t i = 0; i < relation->domain_count; i++)
+    columns += st_domain_columns(&relation->domains[i]);
+  if (columns <= (size_t)most) return BASE_OK;
+  base_report_hint(database->diags, MSG_TOO_MANY_COLUMNS, NULL, NULL,
+                   "divide the domains among several relations",
+                   "%s would have %zu columns, more than the %d that a table can have",
+                   relation->name, columns, most);
+  return BASE_SYSTEM;
+}
+
+/* Runs SQL once with the parameters NAME, NUMBER, A, B; A and B may be NULL. */
+static enum base_status insert(struct st_database *database, const char *sql, const char *name,
+                               int64_t number, const char *a, const char *b) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(database, sql, false, &statement);
+  if (status != BASE_OK) return status;
+  int used = sqlite3_bind_parameter_count(statement);
+  sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+  if (used >= 2) sqlite3_bind_int64(statement, 2, number);
+  if (used >= 3) sqlite3_bind_text(statement, 3, a, -1, SQLITE_STATIC);
+  if (used >= 4) sqlite3_bind_text(statement, 4, b, -1, SQLITE_STATIC);
+  status = st_step_done(database, statement, "writing the catalogue");
+  sqlite3_finalize(statement);
+  return status;
+}
+
+static enum base_status insert_domains(struct st_database *database,
+                                       const struct st_relation *relation) {
+  enum base_status status = BASE_OK;
+  struct base_buffer type = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; status == BASE_OK && i < relation->domain_count; i++) {
+    base_buffer_clear(&type);
+    net_type_print(&type, relation->domains[i].type);
+    status = insert(database,
+                    "INSERT INTO tq_domain (relation, position, name, type)"
+                    " VALUES (?1, ?2, ?3, ?4)",
+                    relation->name, (int64_t)i, relation->domains[i].name, type.data);
+  }
+  base_buffer_done(&type);
+  return status;
+}
+
+static enum base_status insert_query(struct st_database *database,
+                                     const struct st_relation *relation) {
+  enum base_status status =
+      insert(database,
+             "INSERT INTO tq_query (name, origin, text)"
+             " VALUES (?1, CASE ?4 WHEN 'fixed' THEN ?2 END, ?3)",
+             relation->name, relation->origin, relation->definition,
+             relation->origin_fixed ? "fixed" : "open");
+  for (size_t i = 0; status == BASE_OK && i < relation->input_count; i++)
+    status = insert(database,
+                    "INSERT INTO tq_query_input (query, position, relation) VALUES (?1, ?2, ?3)",
+                    relation->name, (int64_t)i, relation->inputs[i], NULL);
+  return status;
+}
+
+static enum base_status insert_relation(struct st_database *database,
+                                        const struct st_relation *relation) {
+  /* The position -1 stands for no `by`. */
+  enum base_status status =
+      insert(database,
+             "INSERT INTO tq_relation (name, kind, by_domain) VALUES (?1, ?3, nullif(?2, -1))",
+             relation->name, relation->by, st_kind_text(relation->kind), NULL);
+  if (status == BASE_OK)
+    status = insert(database, "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)",
+                    relation->name, relation->checkpoint, NULL, NULL);
+  if (status == BASE_OK) status = insert_domains(database, relation);
+  if (status == BASE_OK && relation->definition) status = insert_query(database, relation);
+  return status;
+}
+
+static bool exists(struct st_database *database, const char *name) {
+  bool found;
+  position_of(database, name, &found);
+  return found;
+}
+
+enum base_status st_create(struct st_database *database, const struct st_relation *relation) {
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = refresh(database);
+  if (status != BASE_OK) return status;
+  if (exists(database, relation->name)) {
+    base_report(database->diags, MSG_NAME_EXISTS, NULL, NULL, "%s exists already", relation->name);
+    return BASE_USER;
+  }
+  status = check_columns(database, relation);
+  if (status != BASE_OK) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  st_sql_create(&sql, relation);
+  st_sql_create_view(&sql, database->timeline, relation);
+  status = st_run(database, sql.data, "creating a relation");
+  base_buffer_done(&sql);
+  if (status == BASE_OK) status = insert_relation(database, relation);
+  if (status == BASE_OK) remember(database, relation);
+  return status;
+}
+
+enum base_status st_destroy(struct st_database *database, const char *name) {
+  static const char *const traces[] = {
+      "DELETE FROM tq_relation WHERE name = ?1",
+      "DELETE FROM tq_domain WHERE relation = ?1",
+      "DELETE FROM tq_query WHERE name = ?1",
+      "DELETE FROM tq_query_input WHERE query = ?1",
+      "DELETE FROM tq_checkpoint WHERE relation = ?1",
+      "DELETE FROM tq_node_stats WHERE query = ?1",
+      "DELETE FROM tq_feed WHERE relation = ?1",
+      "DELETE FROM tq_pending WHERE relation = ?1",
+  };
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  struct base_buffer view = BASE_BUFFER_EMPTY, sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&view, "%s_readable", table->name);
+  base_buffer_puts(&sql, "DROP VIEW IF EXISTS ");
+  st_sql_name(&sql, view.data);
+  base_buffer_puts(&sql, "; DROP TABLE ");
+  st_sql_name(&sql, table->name);
+  status = st_run(database, sql.data, "destroying a relation");
+  base_buffer_done(&view);
+  base_buffer_done(&sql);
+  for (size_t i = 0; status == BASE_OK && i < sizeof traces / sizeof traces[0]; i++)
+    status = insert(database, traces[i], table->name, 0, NULL, NULL);
+  if (status != BASE_OK) return status;
+  bool found;
+  size_t at = position_of(database, name, &found);
+  database->table_count--;
+  memmove(database->tables + at, database->tables + at + 1,
+          (database->table_count - at) * sizeof(struct st_table *));
+  table_free(table);
+  return BASE_OK;
+}
+
+enum base_status st_set_origin(struct st_database *database, const char *name, net_chronon origin) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK)
+    status = insert(database, "UPDATE tq_query SET origin = ?2 WHERE name = ?1", table->name,
+                    origin, NULL, NULL);
+  return status;
+}

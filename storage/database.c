@@ -1,0 +1,418 @@
+/* Opening, transactions, errors.
+ *
+ * One thread at a time uses a database (the mutexes of SQLite are off). A writer commits with
+ * synchronous=FULL: when st_commit returns, the transaction survives a power failure, and a source
+ * of records may be acknowledged. A reader (--readonly) opens the file like a writer where it may,
+ * with query_only on, because a read-only connection to a database in WAL mode leaves the log and
+ * its index behind when it is the last to go; where it may not write, it opens it read-only, and
+ * where not even the index of the log can be made, as immutable, provided there is no log to miss.
+ *
+ * A transaction that failed is rolled back on the spot; `failed` then keeps everything else from
+ * being written until the caller has noticed (st_rollback, st_begin).                            */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/env.h"
+#include "storage/internal.h"
+
+#define BUSY_TIMEOUT_MS 5000
+#define CACHE_KIB "65536"
+#define STEPS_BETWEEN_LOOKS 20000 /* of SQLite's machine, before we look for an interrupt */
+
+/* ---- errors ---- */
+
+static void report_failure(struct st_database *database, int code, const char *doing,
+                           const char *text) {
+  const char *label = database->label;
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      base_report_hint(database->diags, MSG_DATABASE_FULL, NULL, NULL,
+                       "free space and run the statement again", "no space is left for %s", label);
+      return;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+      base_report(database->diags, MSG_DATABASE_IO, NULL, NULL,
+                  "reading or writing %s failed: %s (%s)", label, text, doing);
+      return;
+    case SQLITE_BUSY:
+      base_report_hint(database->diags, MSG_DATABASE_BUSY, NULL, NULL,
+                       "end the other program's transaction and try again",
+                       "%s is locked by another program", label);
+      return;
+    case SQLITE_NOTADB:
+      base_report(database->diags, MSG_NOT_A_DATABASE, NULL, NULL, "%s is not a database", label);
+      return;
+    case SQLITE_CORRUPT:
+      base_report_hint(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+                       "restore a copy, or try sqlite3's .recover command on it",
+                       "%s is damaged: %s", label, text);
+      return;
+    case SQLITE_READONLY:
+      base_report_hint(database->diags, MSG_DATABASE_UNWRITABLE, NULL, NULL,
+                       "use --readonly, or make the file and its directory writable",
+                       "%s cannot be written: %s", label, text);
+      return;
+    default:
+      base_report(database->diags, MSG_DATABASE_FAILED, NULL, NULL, "%s: %s failed: %s", label,
+                  doing, text);
+  }
+}
+
+static void roll_back(struct st_database *database) {
+  if (sqlite3_get_autocommit(database->sqlite)) return;
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(database->sqlite, "ROLLBACK", -1, &statement, NULL) == SQLITE_OK)
+    sqlite3_step(statement);
+  sqlite3_finalize(statement);
+}
+
+enum base_status st_fail(struct st_database *database, const char *doing) {
+  int code = sqlite3_extended_errcode(database->sqlite);
+  char *text = base_xstrdup(sqlite3_errmsg(database->sqlite));
+  if (database->in_transaction) {
+    roll_back(database);
+    database->in_transaction = false;
+    database->savepoints = 0;
+    database->failed = true;
+    database->catalogue_stale = true;
+  }
+  bool interrupted = (code & 0xff) == SQLITE_INTERRUPT;
+  if (!interrupted) report_failure(database, code, doing, text);
+  free(text);
+  return interrupted ? BASE_CANCEL : BASE_SYSTEM;
+}
+
+enum base_status st_writing(struct st_database *database) {
+  if (database->failed) return BASE_SYSTEM;
+  BASE_CHECK(database->in_transaction, "storage-write-in-transaction");
+  if (!database->readonly) return BASE_OK;
+  base_report_hint(database->diags, MSG_DATABASE_READONLY, NULL, NULL, "leave out --readonly",
+                   "%s was opened for reading only", database->label);
+  return BASE_SYSTEM;
+}
+
+static int look_for_interrupt(void *context) {
+  (void)context;
+  return base_env_interrupted();
+}
+
+/* ---- statements ---- */
+
+enum base_status st_prepare(struct st_database *database, const char *sql, bool persistent,
+                            sqlite3_stmt **ret) {
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v3(database->sqlite, sql, -1, persistent ? SQLITE_PREPARE_PERSISTENT : 0,
+                         &statement, NULL) != SQLITE_OK)
+    return st_fail(database, "preparing a statement");
+  *ret = statement;
+  return BASE_OK;
+}
+
+enum base_status st_step_done(struct st_database *database, sqlite3_stmt *statement,
+                              const char *doing) {
+  enum base_status status = BASE_OK;
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) continue;
+  if (code != SQLITE_DONE) status = st_fail(database, doing);
+  sqlite3_reset(statement);
+  return status;
+}
+
+enum base_status st_run(struct st_database *database, const char *sql, const char *doing) {
+  if (sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK) return BASE_OK;
+  return st_fail(database, doing);
+}
+
+enum base_status st_query_integer(struct st_database *database, const char *sql, int64_t missing,
+                                  int64_t *ret) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(database, sql, false, &statement);
+  if (status != BASE_OK) return status;
+  int64_t value = missing;
+  int code = sqlite3_step(statement);
+  if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+    value = sqlite3_column_int64(statement, 0);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) status = st_fail(database, "a query");
+  sqlite3_finalize(statement);
+  if (status == BASE_OK) *ret = value;
+  return status;
+}
+
+/* ---- opening ---- */
+
+static const struct net_store_class store_class = {
+    .scan = st_relation_scan,
+    .put = st_relation_put,
+    .close = st_relation_close,
+    .checkpoint = st_relation_checkpoint,
+};
+
+/* The URI of a file that nobody changes while it is read; any byte may stand in PATH. */
+static char *immutable_uri(const char *path) {
+  struct base_buffer uri = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&uri, "file:");
+  for (; *path; path++)
+    if (strchr("%?#", *path) || (unsigned char)*path < 0x21)
+      base_buffer_printf(&uri, "%%%02x", (unsigned)(unsigned char)*path);
+    else
+      base_buffer_putc(&uri, *path);
+  base_buffer_puts(&uri, "?immutable=1");
+  return uri.data;
+}
+
+/* Touches the file as little as sqlite3_open_v2 does, that is, not at all. */
+static enum base_status connect(struct st_database *database, const char *path, int flags) {
+  sqlite3_close(database->sqlite);
+  database->sqlite = NULL;
+  int code = sqlite3_open_v2(path, &database->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL);
+  BASE_CHECK(database->sqlite, "out-of-memory");
+  if (code != SQLITE_OK) return st_fail(database, "opening");
+  sqlite3_extended_result_codes(database->sqlite, 1);
+  sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
+  sqlite3_progress_handler(database->sqlite, STEPS_BETWEEN_LOOKS, look_for_interrupt, NULL);
+  sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+  sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+  sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  return BASE_OK;
+}
+
+static void keep_log(struct st_database *database, bool keep) {
+  sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, NULL);
+}
+
+/* Can the database be read over this connection? Says nothing. */
+static bool can_read(struct st_database *database) {
+  return sqlite3_exec(database->sqlite, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) ==
+         SQLITE_OK;
+}
+
+static enum base_status connect_reader(struct st_database *database, const struct st_file *file) {
+  enum base_status status =
+      connect(database, file->path, file->writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  if (status != BASE_OK) return status;
+  keep_log(database, file->log_left);
+  if (!file->writable && !can_read(database)) {
+    int code = sqlite3_errcode(database->sqlite) & 0xff;
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) return st_fail(database, "reading");
+    if (file->log_left) {
+      base_report_hint(database->diags, MSG_DATABASE_LOG_UNREADABLE, NULL, NULL,
+                       "open it once where its directory can be written",
+                       "the latest changes to %s cannot be read", database->label);
+      return BASE_SYSTEM;
+    }
+    char *uri = immutable_uri(file->path);
+    status = connect(database, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    free(uri);
+    if (status != BASE_OK) return status;
+  }
+  return st_run(database, "PRAGMA query_only=ON", "opening");
+}
+
+/* The schema is committed before the log is switched on: see file.c. */
+static enum base_status create(struct st_database *database) {
+  enum base_status status = st_run(database, "BEGIN IMMEDIATE", "creating the database");
+  if (status != BASE_OK) return status;
+  database->in_transaction = true;
+  status = st_schema_create(database);
+  if (status == BASE_OK) status = st_commit(database);
+  return status;
+}
+
+static enum base_status check_version(struct st_database *database) {
+  int64_t version;
+  enum base_status status = st_query_integer(database, "PRAGMA user_version", 0, &version);
+  if (status != BASE_OK || version <= ST_SCHEMA_VERSION) return status;
+  base_report_hint(database->diags, MSG_DATABASE_NEWER, NULL, NULL,
+                   "use the newer version of tquel for this database",
+                   "%s was written by a newer tquel (schema %d, this one knows %d)",
+                   database->label, (int)version, ST_SCHEMA_VERSION);
+  return BASE_SYSTEM;
+}
+
+static enum base_status check_timeline(struct st_database *database,
+                                       const struct st_options *options) {
+  bool known;
+  enum base_status status = st_schema_timeline(database, &known);
+  if (status != BASE_OK) return status;
+  if (!known) {
+    base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+                "%s is damaged: it does not say which timeline it has", database->label);
+    return BASE_SYSTEM;
+  }
+  if (!options->timeline_given || options->timeline == database->timeline) return BASE_OK;
+  base_report_hint(database->diags, MSG_DATABASE_TIMELINE, NULL, NULL,
+                   "leave out --timeline for an existing database", "%s has the %s timeline",
+                   database->label,
+                   database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
+  return BASE_SYSTEM;
+}
+
+static enum base_status open_writer(struct st_database *database, const struct st_options *options,
+                                    const struct st_file *file) {
+  enum base_status status =
+      connect(database, file->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (status != BASE_OK) return status;
+  keep_log(database, file->log_left);
+  status = st_run(database, "PRAGMA synchronous=FULL", "opening");
+  if (status == BASE_OK && file->is_new) status = create(database);
+  if (status == BASE_OK) status = check_version(database);
+  if (status == BASE_OK) status = check_timeline(database, options);
+  if (status == BASE_OK)
+    status = st_run(database, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864",
+                    "switching on the write-ahead log");
+  if (status == BASE_OK) keep_log(database, false);
+  return status;
+}
+
+static enum base_status open_file(struct st_database *database, const struct st_options *options) {
+  struct st_file file = {0};
+  enum base_status status = st_file_probe(options, database->diags, &file);
+  if (status != BASE_OK) return status;
+  if (options->readonly) {
+    status = connect_reader(database, &file);
+    if (status == BASE_OK) status = check_version(database);
+    if (status == BASE_OK) status = check_timeline(database, options);
+    st_file_done(&file);
+    return status;
+  }
+  status = st_file_lock(&file, database->label, database->diags, &database->lock_path,
+                        &database->lock_descriptor);
+  if (status != BASE_OK) {
+    st_file_done(&file);
+    return status;
+  }
+  /* What was seen before the lock was ours may have changed. */
+  st_file_done(&file);
+  status = st_file_probe(options, database->diags, &file);
+  if (status != BASE_OK) return status;
+  status = open_writer(database, options, &file);
+  if (status != BASE_OK) {
+    sqlite3_close(database->sqlite);
+    database->sqlite = NULL;
+    st_file_undo_creation(&file);
+  }
+  st_file_done(&file);
+  return status;
+}
+
+static enum base_status open_memory(struct st_database *database) {
+  enum base_status status =
+      connect(database, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (status == BASE_OK) status = create(database);
+  return status;
+}
+
+enum base_status st_open(const struct st_options *options, struct base_strings *strings,
+                         struct base_diag_sink *diags, struct st_database **ret) {
+  struct st_database *database = base_xcalloc(1, sizeof *database);
+  database->store.class = &store_class;
+  database->strings = strings;
+  database->diags = diags;
+  database->timeline = options->timeline;
+  database->label = base_xstrdup(options->path ? options->path : "the database in memory");
+  enum base_status status = options->path ? open_file(database, options) : open_memory(database);
+  database->readonly = options->readonly;
+  if (status == BASE_OK)
+    status = st_run(database, "PRAGMA cache_size=-" CACHE_KIB, "setting the size of the cache");
+  if (status == BASE_OK) status = st_catalogue_load(database);
+  if (status == BASE_OK)
+    *ret = database;
+  else
+    st_close(database);
+  return status;
+}
+
+void st_close(struct st_database *database) {
+  if (!database) return;
+  st_scans_detach(database);
+  st_catalogue_forget(database);
+  sqlite3_finalize(database->begin);
+  sqlite3_finalize(database->commit);
+  sqlite3_finalize(database->checkpoint);
+  if (database->sqlite) {
+    sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
+    roll_back(database);
+    int code = sqlite3_close(database->sqlite);
+    BASE_CHECK(code == SQLITE_OK, "storage-statements-finalized");
+  }
+  st_file_unlock(database->lock_path, database->lock_descriptor);
+  free(database->tables);
+  free(database->label);
+  free(database);
+}
+
+enum net_timeline st_timeline(const struct st_database *database) { return database->timeline; }
+
+struct net_store *st_net(struct st_database *database) { return &database->store; }
+
+/* ---- transactions ---- */
+
+enum base_status st_begin(struct st_database *database) {
+  BASE_CHECK(!database->in_transaction, "storage-begin-outside-transaction");
+  database->failed = false;
+  enum base_status status = BASE_OK;
+  if (!database->begin)
+    status = st_prepare(database, database->readonly ? "BEGIN" : "BEGIN IMMEDIATE", true,
+                        &database->begin);
+  if (status == BASE_OK) status = st_step_done(database, database->begin, "beginning");
+  if (status == BASE_OK) database->in_transaction = true;
+  return status;
+}
+
+enum base_status st_commit(struct st_database *database) {
+  if (database->failed) return BASE_SYSTEM;
+  BASE_CHECK(database->in_transaction, "storage-commit-in-transaction");
+  BASE_CHECK(database->savepoints == 0, "storage-savepoints-released");
+  enum base_status status = BASE_OK;
+  if (!database->commit) status = st_prepare(database, "COMMIT", true, &database->commit);
+  if (status == BASE_OK) status = st_step_done(database, database->commit, "committing");
+  if (status == BASE_OK) database->in_transaction = false;
+  return status;
+}
+
+void st_rollback(struct st_database *database) {
+  if (database->in_transaction) {
+    roll_back(database);
+    database->catalogue_stale = true;
+  }
+  database->in_transaction = false;
+  database->savepoints = 0;
+  database->failed = false;
+}
+
+bool st_in_transaction(const struct st_database *database) { return database->in_transaction; }
+
+static enum base_status run_savepoint(struct st_database *database, const char *verb,
+                                      unsigned number) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&sql, "%s tq_savepoint_%u", verb, number);
+  enum base_status status = st_run(database, sql.data, "a savepoint");
+  base_buffer_done(&sql);
+  return status;
+}
+
+enum base_status st_savepoint(struct st_database *database) {
+  if (database->failed) return BASE_SYSTEM;
+  BASE_CHECK(database->in_transaction, "storage-savepoint-in-transaction");
+  enum base_status status = run_savepoint(database, "SAVEPOINT", database->savepoints);
+  if (status == BASE_OK) database->savepoints++;
+  return status;
+}
+
+enum base_status st_release(struct st_database *database) {
+  if (database->failed) return BASE_SYSTEM;
+  BASE_CHECK(database->savepoints > 0, "storage-savepoint-open");
+  enum base_status status = run_savepoint(database, "RELEASE", database->savepoints - 1);
+  if (status == BASE_OK) database->savepoints--;
+  return status;
+}
+
+/* Takes back what was done since the savepoint, and removes it. A failure fails the transaction. */
+void st_rollback_to(struct st_database *database) {
+  if (database->failed) return;
+  BASE_CHECK(database->savepoints > 0, "storage-savepoint-open");
+  database->catalogue_stale = true;
+  if (run_savepoint(database, "ROLLBACK TO", database->savepoints - 1) == BASE_OK &&
+      run_savepoint(database, "RELEASE", database->savepoints - 1) == BASE_OK)
+    database->savepoints--;
+}

@@ -1,0 +1,215 @@
+/* What a feed needs to go on after a restart: how far its source was read, and the records that had
+ * arrived but lay beyond the checkpoint.
+ *
+ * Both are written in the transaction that commits what was derived from the records before them.
+ *
+ * A pending row is a BLOB, for it is read by this program only. Little-endian, 8 bytes a slot, the
+ * times first and then the fields in order; a string is its length in 8 bytes and its bytes. Before
+ * each field stands one byte with its base type, so that a layout that has changed is noticed.   */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/internal.h"
+
+/* ---- positions ---- */
+
+enum base_status st_feed_save(struct st_database *database, const struct st_feed *feed) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK)
+    status = st_prepare(database,
+                        "INSERT INTO tq_feed (relation, source, position, sequence)"
+                        " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (relation, source)"
+                        " DO UPDATE SET position = ?3, sequence = ?4",
+                        false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, feed->relation, -1, SQLITE_STATIC);
+  sqlite3_bind_text(statement, 2, feed->source, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(statement, 3, feed->position);
+  sqlite3_bind_int64(statement, 4, feed->sequence);
+  status = st_step_done(database, statement, "noting a feed's position");
+  sqlite3_finalize(statement);
+  return status;
+}
+
+enum base_status st_feed_load(struct st_database *database, struct base_arena *arena,
+                              const char *relation, const char *source, bool *ret_found,
+                              struct st_feed *ret) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(
+      database, "SELECT position, sequence FROM tq_feed WHERE relation = ?1 AND source = ?2", false,
+      &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+  sqlite3_bind_text(statement, 2, source, -1, SQLITE_STATIC);
+  int code = sqlite3_step(statement);
+  if (code == SQLITE_ROW)
+    *ret = (struct st_feed){.relation = base_arena_strdup(arena, relation),
+                            .source = base_arena_strdup(arena, source),
+                            .position = sqlite3_column_int64(statement, 0),
+                            .sequence = sqlite3_column_int64(statement, 1)};
+  if (code == SQLITE_ROW || code == SQLITE_DONE)
+    *ret_found = code == SQLITE_ROW;
+  else
+    status = st_fail(database, "reading a feed's position");
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* ---- pending rows ---- */
+
+static bool is_text(enum net_base_type base) { return base == NET_STRING || base == NET_NAME; }
+
+static void append_word(struct base_buffer *out, uint64_t word) {
+  word = htole64(word);
+  base_buffer_append(out, &word, sizeof word);
+}
+
+static void append_slot(struct base_buffer *out, const union net_slot *slot) {
+  uint64_t word;
+  memcpy(&word, slot, sizeof word);
+  append_word(out, word);
+}
+
+static void encode(struct base_buffer *out, const struct base_strings *strings,
+                   const struct net_layout *layout, const union net_slot *row) {
+  for (uint32_t i = 0; i < layout->first_domain_slot; i++) append_slot(out, row + i);
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const struct net_field *field = &layout->fields[i];
+    base_buffer_putc(out, (char)field->type.base);
+    if (is_text(field->type.base)) {
+      size_t length;
+      const char *text = base_strings_text(strings, row[field->slot].s, &length);
+      append_word(out, length);
+      base_buffer_append(out, text, length);
+      continue;
+    }
+    for (uint32_t part = 0; part < net_type_slots(field->type.base); part++)
+      append_slot(out, row + field->slot + part);
+  }
+}
+
+struct cursor {
+  const unsigned char *next;
+  size_t left;
+};
+
+static bool take(struct cursor *at, void *ret, size_t length) {
+  if (at->left < length) return false;
+  memcpy(ret, at->next, length);
+  at->next += length;
+  at->left -= length;
+  return true;
+}
+
+static bool take_word(struct cursor *at, uint64_t *ret) {
+  if (!take(at, ret, sizeof *ret)) return false;
+  *ret = le64toh(*ret);
+  return true;
+}
+
+static bool take_slot(struct cursor *at, union net_slot *slot) {
+  uint64_t word;
+  if (!take_word(at, &word)) return false;
+  memcpy(slot, &word, sizeof word);
+  return true;
+}
+
+static bool take_field(struct cursor *at, struct base_strings *strings,
+                       const struct net_field *field, union net_slot *row) {
+  unsigned char base;
+  uint64_t length;
+  if (!take(at, &base, 1) || base != field->type.base) return false;
+  if (is_text(field->type.base)) {
+    if (!take_word(at, &length) || length > at->left) return false;
+    row[field->slot].s = base_strings_intern(strings, (const char *)at->next, (size_t)length);
+    at->next += length;
+    at->left -= (size_t)length;
+    return true;
+  }
+  for (uint32_t part = 0; part < net_type_slots(field->type.base); part++)
+    if (!take_slot(at, row + field->slot + part)) return false;
+  return true;
+}
+
+/* False: the bytes are not those of a row of LAYOUT. */
+static bool decode(struct cursor at, struct base_strings *strings, const struct net_layout *layout,
+                   union net_slot *row) {
+  for (uint32_t i = 0; i < layout->first_domain_slot; i++)
+    if (!take_slot(&at, row + i)) return false;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (!take_field(&at, strings, &layout->fields[i], row)) return false;
+  return at.left == 0;
+}
+
+static enum base_status forget_pending(struct st_database *database, const char *relation) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(
+      database, "DELETE FROM tq_pending WHERE relation = ?1", false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+  status = st_step_done(database, statement, "forgetting pending records");
+  sqlite3_finalize(statement);
+  return status;
+}
+
+enum base_status st_pending_save(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, const union net_slot *rows,
+                                 const uint8_t *marks, size_t count) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = forget_pending(database, relation);
+  if (status == BASE_OK && count)
+    status = st_prepare(database,
+                        "INSERT INTO tq_pending (relation, position, marks, row)"
+                        " VALUES (?1, ?2, ?3, ?4)",
+                        false, &statement);
+  struct base_buffer bytes = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; status == BASE_OK && i < count; i++) {
+    base_buffer_clear(&bytes);
+    encode(&bytes, database->strings, layout, rows + i * layout->slot_count);
+    sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, (int64_t)i);
+    sqlite3_bind_int(statement, 3, marks[i]);
+    sqlite3_bind_blob64(statement, 4, bytes.data, bytes.length, SQLITE_STATIC);
+    status = st_step_done(database, statement, "saving pending records");
+  }
+  sqlite3_finalize(statement);
+  base_buffer_done(&bytes);
+  return status;
+}
+
+static enum base_status damaged(struct st_database *database, const char *relation) {
+  base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+              "%s is damaged: the pending records of %s have not its form", database->label,
+              relation);
+  return BASE_SYSTEM;
+}
+
+enum base_status st_pending_load(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, struct net_rows *ret) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(
+      database, "SELECT marks, row FROM tq_pending WHERE relation = ?1 ORDER BY position", false,
+      &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  int code;
+  while (status == BASE_OK && (code = sqlite3_step(statement)) != SQLITE_DONE) {
+    if (code != SQLITE_ROW) {
+      status = st_fail(database, "reading pending records");
+      break;
+    }
+    const void *bytes = sqlite3_column_blob(statement, 1);
+    struct cursor at = {bytes, (size_t)sqlite3_column_bytes(statement, 1)};
+    if (decode(at, database->strings, layout, row))
+      net_rows_add_copy(ret, row, (uint8_t)sqlite3_column_int(statement, 0));
+    else
+      status = damaged(database, relation);
+  }
+  free(row);
+  sqlite3_finalize(statement);
+  return status;
+}

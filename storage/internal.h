@@ -1,0 +1,169 @@
+/* What the files of storage/ share. Nobody outside includes this.
+ *
+ * A st_database is one SQLite connection with the catalogue in memory: a st_table for each relation,
+ * sorted by name, with the statements that write its rows. Whatever was prepared is reset at once
+ * after its use, so that no statement stands in the way of a commit or of DROP TABLE.
+ *
+ * Failures: every call of SQLite whose result matters ends in st_fail(), which turns SQLite's code
+ * into a numbered diagnostic and rolls the running transaction back. From then on, until st_rollback
+ * or the next st_begin, writing calls return BASE_SYSTEM without another report.                    */
+#ifndef ST_INTERNAL_H
+#define ST_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "storage/storage.h"
+
+#define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
+#define ST_SCHEMA_VERSION 1
+
+/* Stands for a stop that is not known in the index that makes a relation a set. */
+#define ST_OPEN_KEY "ifnull(stop_lo,-9223372036854775808)"
+
+struct st_table {
+  struct base_arena *arena; /* the table itself and all its texts */
+  const char *name;         /* as created */
+  enum st_kind kind;
+  int by;
+  const struct st_domain *domains;
+  size_t domain_count;
+  /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */
+  uint32_t *field_of;
+  sqlite3_stmt *put, *find_open, *close_open, *take_open; /* prepared at first use */
+};
+
+struct st_scan;
+
+struct st_database {
+  struct net_store store; /* the engine's view; first, so that it can be cast back */
+  sqlite3 *sqlite;
+  struct base_strings *strings;
+  struct base_diag_sink *diags;
+  char *label; /* what messages call the database: its path, or "the database in memory" */
+  bool readonly;
+  enum net_timeline timeline;
+  char *lock_path; /* NULL: no lock held */
+  int lock_descriptor;
+
+  bool in_transaction;
+  bool failed; /* the transaction that was begun is rolled back, and the caller does not know yet */
+  unsigned savepoints;
+
+  struct st_table **tables; /* sorted by name, ASCII case-insensitive */
+  size_t table_count, table_capacity;
+  bool catalogue_stale;
+  int64_t data_version; /* readers: of the last look at the catalogue */
+
+  sqlite3_stmt *begin, *commit, *checkpoint; /* prepared at first use */
+  struct st_scan *scans;                     /* those that are open */
+};
+
+/* --- file.c: the file as seen from outside SQLite */
+
+struct st_file {
+  char *path;          /* absolute, symbolic links resolved */
+  bool exists;         /* a file stands there, perhaps an empty one */
+  bool is_new;         /* it is to be created, or is empty */
+  bool writable;       /* the file and its directory can be written */
+  bool log_left;       /* a write-ahead log with content stands beside it */
+};
+
+/* Looks at OPTIONS->path and refuses what cannot or must not be opened; changes nothing. */
+enum base_status st_file_probe(const struct st_options *options, struct base_diag_sink *diags,
+                               struct st_file *ret);
+void st_file_done(struct st_file *file);
+/* Takes the writer's lock; *RET_PATH and *RET_DESCRIPTOR are to be given to st_file_unlock. */
+enum base_status st_file_lock(const struct st_file *file, const char *label,
+                              struct base_diag_sink *diags, char **ret_path, int *ret_descriptor);
+void st_file_unlock(char *lock_path, int descriptor);
+/* After a creation that failed: no file, or the empty one that was there. */
+void st_file_undo_creation(const struct st_file *file);
+
+/* --- database.c */
+
+/* Reports SQLite's last error as "DOING failed", rolls back. BASE_SYSTEM, or BASE_CANCEL when the
+ * user interrupted. */
+enum base_status st_fail(struct st_database *database, const char *doing);
+/* Says BASE_OK when writing is in order now: a transaction runs and the database may be written. */
+enum base_status st_writing(struct st_database *database);
+/* Runs SQL without results, in one piece. */
+enum base_status st_run(struct st_database *database, const char *sql, const char *doing);
+enum base_status st_prepare(struct st_database *database, const char *sql, bool persistent,
+                            sqlite3_stmt **ret);
+/* Steps a statement that gives no rows, resets it. */
+enum base_status st_step_done(struct st_database *database, sqlite3_stmt *statement,
+                              const char *doing);
+/* The first column of the first row as an integer; MISSING if there is no row or it is NULL. */
+enum base_status st_query_integer(struct st_database *database, const char *sql, int64_t missing,
+                                  int64_t *ret);
+
+/* --- schema.c: texts of SQL for relations, and the tq_ tables */
+
+enum base_status st_schema_create(struct st_database *database);
+enum base_status st_schema_timeline(struct st_database *database, bool *ret_known);
+void st_sql_name(struct base_buffer *sql, const char *name);     /* "name" */
+void st_sql_text(struct base_buffer *sql, const char *text);     /* 'text' */
+void st_sql_index(struct base_buffer *sql, const char *relation); /* "tq_R_set" */
+/* Number of columns that a domain takes: 1, or 4 for a temporal one. */
+unsigned st_domain_columns(const struct st_domain *domain);
+/* The name of its column PART, quoted. */
+void st_sql_column(struct base_buffer *sql, const struct st_domain *domain, unsigned part);
+/* The columns of all domains, each with a comma in front. */
+void st_sql_domains(struct base_buffer *sql, const struct st_domain *domains, size_t count);
+bool st_kind_is_event(enum st_kind kind);
+void st_sql_times(struct base_buffer *sql, enum st_kind kind); /* at_lo,at_hi or start_lo,... */
+/* The key of a row in the order of output, as the index has it: times, then domains. */
+void st_sql_key(struct base_buffer *sql, const struct st_table *table);
+/* CREATE TABLE and CREATE UNIQUE INDEX of a relation. */
+void st_sql_create(struct base_buffer *sql, const struct st_relation *relation);
+const char *st_kind_text(enum st_kind kind);
+bool st_kind_parse(const char *text, enum st_kind *ret);
+
+/* --- view.c */
+void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
+                        const struct st_relation *relation);
+
+/* --- catalogue.c */
+enum base_status st_catalogue_load(struct st_database *database);
+void st_catalogue_forget(struct st_database *database);
+/* The table of NAME; reports MSG_UNKNOWN_RELATION when there is none. */
+enum base_status st_catalogue_find(struct st_database *database, const char *name,
+                                   struct st_table **ret);
+
+/* --- relation.c: rows and SQLite's columns */
+/* Binds the value at SLOT of BASE to the parameters FIRST (and three more of a temporal value).
+ * Strings are not copied: the statement must be stepped before the table of strings is swept. */
+void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                   enum net_base_type base, const union net_slot *slot);
+/* Reads the value at column FIRST into SLOT; strings are interned. Returns the next column. */
+int st_column_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                    enum net_base_type base, union net_slot *slot);
+/* Appends the columns of LAYOUT's fields, each with a comma in front. */
+void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
+                   const struct net_layout *layout);
+/* The row at which STATEMENT (times, definite, fields) stands; returns its marks. */
+uint8_t st_column_row(struct st_database *database, sqlite3_stmt *statement,
+                      const struct net_layout *layout, union net_slot *row);
+/* SELECT times, definite, fields FROM relation. */
+void st_sql_select(struct base_buffer *sql, const struct st_table *table,
+                   const struct net_layout *layout);
+void st_table_reset(struct st_table *table); /* finalizes its statements */
+
+enum base_status st_relation_put(struct net_store *store, const char *relation,
+                                 const struct net_layout *layout, const union net_slot *row,
+                                 uint8_t marks);
+enum base_status st_relation_close(struct net_store *store, const char *relation,
+                                   const struct net_layout *layout, const union net_slot *row,
+                                   uint8_t marks);
+enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
+                                        net_chronon time);
+
+/* --- scan.c */
+enum base_status st_relation_scan(struct net_store *store, const char *relation,
+                                  const struct net_layout *layout, enum net_scan_form form,
+                                  net_chronon checkpoint, uint32_t batch_rows,
+                                  struct net_source **ret);
+/* The database goes: open scans end. */
+void st_scans_detach(struct st_database *database);
+
+#endif

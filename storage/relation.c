@@ -1,0 +1,498 @@
+/* Rows in and out of one relation: put, close, clear, count, extent, take.
+ *
+ * put and close are what a feed does with every record, so their statements are prepared once per
+ * relation and bound in place; strings are bound without a copy and the statement is reset before
+ * the call returns. A layout's fields are matched to the relation's domains by name; the match is
+ * remembered and only checked the next time, whatever layout comes then.
+ *
+ * close relies on what an open row looks like: stop_lo NULL and, as a rule, stop_hi at forever. That
+ * one is found through the whole of the index and updated in place. Everything unusual (another
+ * stop_hi, no open row at all, a row like the closed one there already) goes the long way: take the
+ * open rows of that identity out, put the closed one in.                                         */
+#include <stdlib.h>
+
+#include "storage/internal.h"
+
+#define FOREVER_TEXT "9223372036854775807"
+
+/* ---- values ---- */
+
+void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                   enum net_base_type base, const union net_slot *slot) {
+  size_t length;
+  const char *text;
+  switch (base) {
+    case NET_INTEGER:
+    case NET_BOOL:
+      sqlite3_bind_int64(statement, first, slot->i);
+      return;
+    case NET_FLOAT:
+      sqlite3_bind_double(statement, first, slot->f);
+      return;
+    case NET_STRING:
+    case NET_NAME:
+      text = base_strings_text(database->strings, slot->s, &length);
+      sqlite3_bind_text64(statement, first, text, length, SQLITE_STATIC, SQLITE_UTF8);
+      return;
+    case NET_TEMPORAL:
+      for (int part = 0; part < 4; part++)
+        sqlite3_bind_double(statement, first + part, slot[part].f);
+      return;
+    case NET_INSTANT:
+      break;
+  }
+  BASE_CHECK(false, "storage-domain-can-be-stored");
+}
+
+int st_column_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                    enum net_base_type base, union net_slot *slot) {
+  const char *text;
+  switch (base) {
+    case NET_INTEGER:
+    case NET_BOOL:
+      slot->i = sqlite3_column_int64(statement, first);
+      return first + 1;
+    case NET_FLOAT:
+      slot->f = sqlite3_column_double(statement, first);
+      return first + 1;
+    case NET_STRING:
+    case NET_NAME:
+      text = (const char *)sqlite3_column_text(statement, first);
+      slot->s = base_strings_intern(database->strings, text ? text : "",
+                                    (size_t)sqlite3_column_bytes(statement, first));
+      return first + 1;
+    case NET_TEMPORAL:
+      for (int part = 0; part < 4; part++)
+        slot[part].f = sqlite3_column_double(statement, first + part);
+      return first + 4;
+    case NET_INSTANT:
+      break;
+  }
+  BASE_CHECK(false, "storage-domain-can-be-stored");
+  return first;
+}
+
+uint8_t st_column_row(struct st_database *database, sqlite3_stmt *statement,
+                      const struct net_layout *layout, union net_slot *row) {
+  int times = (int)layout->first_domain_slot;
+  for (int i = 0; i < times; i++) row[i].i = sqlite3_column_int64(statement, i);
+  if (times == 4 && sqlite3_column_type(statement, 2) == SQLITE_NULL) row[2].i = NET_OPEN;
+  int column = times + 1;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    column = st_column_value(database, statement, column, layout->fields[i].type.base,
+                             row + layout->fields[i].slot);
+  return sqlite3_column_int(statement, times) ? NET_DEFINITE : 0;
+}
+
+static const struct st_domain *domain_of(const struct st_table *table, const char *name) {
+  for (size_t i = 0; i < table->domain_count; i++)
+    if (sqlite3_stricmp(table->domains[i].name, name) == 0) return &table->domains[i];
+  return NULL;
+}
+
+void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
+                   const struct net_layout *layout) {
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const struct st_domain *domain = domain_of(table, layout->fields[i].name);
+    BASE_CHECK(domain, "storage-layout-field-is-a-domain");
+    BASE_CHECK(domain->type.base == layout->fields[i].type.base, "storage-layout-type-agrees");
+    st_sql_domains(sql, domain, 1);
+  }
+}
+
+void st_sql_select(struct base_buffer *sql, const struct st_table *table,
+                   const struct net_layout *layout) {
+  base_buffer_puts(sql, "SELECT ");
+  st_sql_times(sql, table->kind);
+  base_buffer_puts(sql, ",definite");
+  st_sql_fields(sql, table, layout);
+  base_buffer_puts(sql, " FROM ");
+  st_sql_name(sql, table->name);
+}
+
+/* ---- statements ---- */
+
+void st_table_reset(struct st_table *table) {
+  sqlite3_finalize(table->put);
+  sqlite3_finalize(table->find_open);
+  sqlite3_finalize(table->close_open);
+  sqlite3_finalize(table->take_open);
+  table->put = table->find_open = table->close_open = table->take_open = NULL;
+}
+
+/* COUNT parameters from number FIRST on: "?3,?4". */
+static void sql_parameters(struct base_buffer *sql, int first, int count) {
+  for (int i = 0; i < count; i++) base_buffer_printf(sql, i ? ",?%d" : "?%d", first + i);
+}
+
+static int domain_columns(const struct st_table *table) {
+  unsigned columns = 0;
+  for (size_t i = 0; i < table->domain_count; i++)
+    columns += st_domain_columns(&table->domains[i]);
+  return (int)columns;
+}
+
+/* Parameters: times, definite, domains. */
+static enum base_status prepare_put(struct st_database *database, struct st_table *table) {
+  int times = st_kind_is_event(table->kind) ? 2 : 4;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "INSERT INTO ");
+  st_sql_name(&sql, table->name);
+  base_buffer_putc(&sql, '(');
+  st_sql_times(&sql, table->kind);
+  base_buffer_puts(&sql, ",definite");
+  st_sql_domains(&sql, table->domains, table->domain_count);
+  base_buffer_puts(&sql, ") VALUES(");
+  sql_parameters(&sql, 1, times + 1 + domain_columns(table));
+  base_buffer_puts(&sql,
+                   ") ON CONFLICT DO UPDATE SET definite=1 WHERE definite<excluded.definite");
+  enum base_status status = st_prepare(database, sql.data, true, &table->put);
+  base_buffer_done(&sql);
+  return status;
+}
+
+/* WHERE the row is open and has the identity in the parameters: ?1, ?2 its start, ?6... its domains;
+ * found through the set's index. A vector, because a long chain of ANDs would be too deep for SQLite's
+ * parser. FOREVER_ONLY: only the usual one, whose stop_hi is forever.                            */
+static void sql_where_open(struct base_buffer *sql, const struct st_table *table,
+                           bool forever_only) {
+  base_buffer_puts(sql, " INDEXED BY ");
+  st_sql_index(sql, table->name);
+  base_buffer_puts(sql, " WHERE (start_lo,start_hi," ST_OPEN_KEY);
+  if (forever_only) base_buffer_puts(sql, ",stop_hi");
+  st_sql_domains(sql, table->domains, table->domain_count);
+  base_buffer_puts(sql, ")=(?1,?2,-9223372036854775808");
+  if (forever_only) base_buffer_puts(sql, "," FOREVER_TEXT);
+  int columns = domain_columns(table);
+  if (columns) base_buffer_putc(sql, ',');
+  sql_parameters(sql, 6, columns);
+  base_buffer_putc(sql, ')');
+}
+
+/* A name of the row's number that no domain hides, or NULL. */
+static const char *rowid_name(const struct st_table *table) {
+  static const char *const names[] = {"rowid", "_rowid_", "oid"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!domain_of(table, names[i])) return names[i];
+  return NULL;
+}
+
+/* One UPDATE with the WHERE above would collect the rows it finds in a table of its own first and
+ * guard against half of them failing; two statements are twice as fast.
+ *   find_open    parameters as in put; the row's number, if there is the usual open row
+ *   close_open   parameters: number, stop_lo, stop_hi, definite                                  */
+static enum base_status prepare_close_in_place(struct st_database *database,
+                                               struct st_table *table, const char *rowid) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&sql, "SELECT %s FROM ", rowid);
+  st_sql_name(&sql, table->name);
+  sql_where_open(&sql, table, true);
+  enum base_status status = st_prepare(database, sql.data, true, &table->find_open);
+  base_buffer_clear(&sql);
+  base_buffer_puts(&sql, "UPDATE ");
+  st_sql_name(&sql, table->name);
+  base_buffer_printf(&sql, " SET stop_lo=?2,stop_hi=?3,definite=max(definite,?4) WHERE %s=?1",
+                     rowid);
+  if (status == BASE_OK) status = st_prepare(database, sql.data, true, &table->close_open);
+  base_buffer_done(&sql);
+  return status;
+}
+
+/* The long way. Parameters as in put. */
+static enum base_status prepare_take(struct st_database *database, struct st_table *table) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "DELETE FROM ");
+  st_sql_name(&sql, table->name);
+  sql_where_open(&sql, table, false);
+  base_buffer_puts(&sql, " RETURNING definite");
+  enum base_status status = st_prepare(database, sql.data, true, &table->take_open);
+  base_buffer_done(&sql);
+  return status;
+}
+
+/* ---- writing ---- */
+
+/* Which field of LAYOUT is which domain. */
+static void match_fields(struct st_table *table, const struct net_layout *layout) {
+  BASE_CHECK(layout->field_count == table->domain_count, "storage-layout-has-the-domains");
+  BASE_CHECK((layout->tuple_class == NET_EVENT) == st_kind_is_event(table->kind),
+             "storage-layout-class-agrees");
+  for (size_t i = 0; i < table->domain_count; i++) {
+    const struct st_domain *domain = &table->domains[i];
+    uint32_t field = table->field_of[i];
+    if (field >= layout->field_count ||
+        sqlite3_stricmp(layout->fields[field].name, domain->name) != 0) {
+      int found = net_layout_find(layout, domain->name);
+      BASE_CHECK(found >= 0, "storage-layout-has-the-domains");
+      field = table->field_of[i] = (uint32_t)found;
+    }
+    BASE_CHECK(layout->fields[field].type.base == domain->type.base, "storage-layout-type-agrees");
+  }
+}
+
+static void bind_row(struct st_database *database, const struct st_table *table,
+                     sqlite3_stmt *statement, const struct net_layout *layout,
+                     const union net_slot *row, bool definite) {
+  int times = (int)layout->first_domain_slot;
+  for (int i = 0; i < times; i++) {
+    if (i == 2 && row[i].i == NET_OPEN)
+      sqlite3_bind_null(statement, i + 1);
+    else
+      sqlite3_bind_int64(statement, i + 1, row[i].i);
+  }
+  sqlite3_bind_int(statement, times + 1, definite);
+  int parameter = times + 2;
+  for (size_t i = 0; i < table->domain_count; i++) {
+    const struct net_field *field = &layout->fields[table->field_of[i]];
+    st_bind_value(database, statement, parameter, field->type.base, row + field->slot);
+    parameter += (int)st_domain_columns(&table->domains[i]);
+  }
+}
+
+static enum base_status put_row(struct st_database *database, struct st_table *table,
+                                const struct net_layout *layout, const union net_slot *row,
+                                bool definite) {
+  if (!table->put) {
+    enum base_status status = prepare_put(database, table);
+    if (status != BASE_OK) return status;
+  }
+  bind_row(database, table, table->put, layout, row, definite);
+  return st_step_done(database, table->put, "adding a row");
+}
+
+enum base_status st_relation_put(struct net_store *store, const char *relation,
+                                 const struct net_layout *layout, const union net_slot *row,
+                                 uint8_t marks) {
+  struct st_database *database = (struct st_database *)store;
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
+  if (status != BASE_OK) return status;
+  match_fields(table, layout);
+  return put_row(database, table, layout, row, marks & NET_DEFINITE);
+}
+
+/* The number of the usual open row with the identity of ROW; *RET_FOUND false: there is none. */
+static enum base_status find_open(struct st_database *database, struct st_table *table,
+                                  const struct net_layout *layout, const union net_slot *row,
+                                  bool *ret_found, int64_t *ret_number) {
+  enum base_status status = BASE_OK;
+  bind_row(database, table, table->find_open, layout, row, false);
+  int code = sqlite3_step(table->find_open);
+  *ret_found = code == SQLITE_ROW;
+  if (code == SQLITE_ROW)
+    *ret_number = sqlite3_column_int64(table->find_open, 0);
+  else if (code != SQLITE_DONE)
+    status = st_fail(database, "looking for an open period");
+  sqlite3_reset(table->find_open);
+  return status;
+}
+
+/* The usual case of close. *RET_DONE false: nothing was changed, the long way is needed. */
+static enum base_status close_in_place(struct st_database *database, struct st_table *table,
+                                       const struct net_layout *layout, const union net_slot *row,
+                                       bool definite, bool *ret_done) {
+  const char *rowid = rowid_name(table);
+  enum base_status status = BASE_OK;
+  bool found = false;
+  int64_t number = 0;
+  if (!rowid) return BASE_OK;
+  if (!table->close_open) status = prepare_close_in_place(database, table, rowid);
+  if (status == BASE_OK) status = find_open(database, table, layout, row, &found, &number);
+  if (status != BASE_OK || !found) return status;
+  sqlite3_bind_int64(table->close_open, 1, number);
+  sqlite3_bind_int64(table->close_open, 2, row[2].i);
+  sqlite3_bind_int64(table->close_open, 3, row[3].i);
+  sqlite3_bind_int(table->close_open, 4, definite);
+  int code = sqlite3_step(table->close_open);
+  *ret_done = code == SQLITE_DONE;
+  if (code != SQLITE_DONE && code != SQLITE_CONSTRAINT_UNIQUE)
+    status = st_fail(database, "closing a period");
+  sqlite3_reset(table->close_open);
+  return status;
+}
+
+static enum base_status take_and_put(struct st_database *database, struct st_table *table,
+                                     const struct net_layout *layout, const union net_slot *row,
+                                     bool definite) {
+  enum base_status status = table->take_open ? BASE_OK : prepare_take(database, table);
+  if (status != BASE_OK) return status;
+  bind_row(database, table, table->take_open, layout, row, definite);
+  int code;
+  while ((code = sqlite3_step(table->take_open)) == SQLITE_ROW)
+    definite = definite || sqlite3_column_int(table->take_open, 0);
+  if (code != SQLITE_DONE) status = st_fail(database, "closing a period");
+  sqlite3_reset(table->take_open);
+  return status == BASE_OK ? put_row(database, table, layout, row, definite) : status;
+}
+
+enum base_status st_relation_close(struct net_store *store, const char *relation,
+                                   const struct net_layout *layout, const union net_slot *row,
+                                   uint8_t marks) {
+  struct st_database *database = (struct st_database *)store;
+  struct st_table *table = NULL;
+  bool done = false;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
+  if (status != BASE_OK) return status;
+  BASE_CHECK(layout->tuple_class == NET_PERIOD, "storage-close-of-a-period");
+  BASE_CHECK(row[2].i != NET_OPEN, "storage-close-with-a-stop");
+  match_fields(table, layout);
+  status = close_in_place(database, table, layout, row, marks & NET_DEFINITE, &done);
+  if (status == BASE_OK && !done)
+    status = take_and_put(database, table, layout, row, marks & NET_DEFINITE);
+  return status;
+}
+
+enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
+                                        net_chronon time) {
+  struct st_database *database = (struct st_database *)store;
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
+  if (status == BASE_OK && !database->checkpoint)
+    status = st_prepare(database,
+                        "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)"
+                        " ON CONFLICT (relation) DO UPDATE SET checkpoint = ?2",
+                        true, &database->checkpoint);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(database->checkpoint, 1, table->name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(database->checkpoint, 2, time);
+  return st_step_done(database, database->checkpoint, "noting a checkpoint");
+}
+
+/* ---- a relation as a whole ---- */
+
+enum base_status st_clear(struct st_database *database, const char *name) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "DELETE FROM ");
+  st_sql_name(&sql, table->name);
+  status = st_run(database, sql.data, "clearing a relation");
+  base_buffer_done(&sql);
+  return status;
+}
+
+enum base_status st_count(struct st_database *database, const char *name, int64_t *ret) {
+  struct st_table *table = NULL;
+  enum base_status status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "SELECT count(*) FROM ");
+  st_sql_name(&sql, table->name);
+  status = st_query_integer(database, sql.data, 0, ret);
+  base_buffer_done(&sql);
+  return status;
+}
+
+/* The latest time that was seen: `forever` says that none was, and is passed over. */
+enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
+                           net_chronon *ret_first, net_chronon *ret_last) {
+  struct st_table *table = NULL;
+  enum base_status status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, st_kind_is_event(table->kind)
+                             ? "SELECT min(at_lo),max(nullif(at_lo," FOREVER_TEXT
+                               ")),max(nullif(at_hi," FOREVER_TEXT "))"
+                             : "SELECT min(start_lo),max(nullif(start_lo," FOREVER_TEXT
+                               ")),max(nullif(start_hi," FOREVER_TEXT
+                               ")),max(nullif(stop_lo," FOREVER_TEXT
+                               ")),max(CASE WHEN stop_lo IS NOT NULL THEN nullif(stop_hi,"
+                               FOREVER_TEXT ") END)");
+  base_buffer_puts(&sql, " FROM ");
+  st_sql_name(&sql, table->name);
+  sqlite3_stmt *statement = NULL;
+  status = st_prepare(database, sql.data, false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  if (sqlite3_step(statement) != SQLITE_ROW) {
+    status = st_fail(database, "looking for first and last times");
+  } else {
+    *ret_any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
+    *ret_first = *ret_last = sqlite3_column_int64(statement, 0);
+    for (int i = 1; i < sqlite3_column_count(statement); i++)
+      if (sqlite3_column_type(statement, i) != SQLITE_NULL &&
+          sqlite3_column_int64(statement, i) > *ret_last)
+        *ret_last = sqlite3_column_int64(statement, i);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* ---- taking entities out ---- */
+
+/* Puts VALUES into the temporary table that the two statements below look into. */
+static enum base_status choose_entities(struct st_database *database, enum net_base_type base,
+                                        const union net_slot *values, size_t count) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_run(database,
+                                   "CREATE TEMP TABLE IF NOT EXISTS tq_entity (value);"
+                                   "DELETE FROM temp.tq_entity",
+                                   "choosing entities");
+  if (status == BASE_OK)
+    status =
+        st_prepare(database, "INSERT INTO temp.tq_entity VALUES (?1)", false, &statement);
+  for (size_t i = 0; status == BASE_OK && i < count; i++) {
+    st_bind_value(database, statement, 1, base, &values[i]);
+    status = st_step_done(database, statement, "choosing entities");
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+static void sql_of_entities(struct base_buffer *sql, const struct st_domain *domain) {
+  base_buffer_puts(sql, " WHERE ");
+  st_sql_column(sql, domain, 0);
+  base_buffer_puts(sql, " IN (SELECT value FROM temp.tq_entity)");
+}
+
+static enum base_status read_entities(struct st_database *database, const struct st_table *table,
+                                      const struct net_layout *layout,
+                                      const struct st_domain *domain, struct net_rows *rows) {
+  sqlite3_stmt *statement = NULL;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  st_sql_select(&sql, table, layout);
+  sql_of_entities(&sql, domain);
+  base_buffer_puts(&sql, " ORDER BY ");
+  st_sql_key(&sql, table);
+  enum base_status status = st_prepare(database, sql.data, false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    uint8_t marks = st_column_row(database, statement, layout, row);
+    net_rows_add_copy(rows, row, marks);
+  }
+  if (code != SQLITE_DONE) status = st_fail(database, "reading entities");
+  free(row);
+  sqlite3_finalize(statement);
+  return status;
+}
+
+enum base_status st_take_entities(struct st_database *database, const char *name,
+                                  const struct net_layout *layout, int by,
+                                  const union net_slot *values, size_t value_count,
+                                  struct net_rows *ret) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  BASE_CHECK(by >= 0 && (size_t)by < table->domain_count, "storage-by-is-a-domain");
+  const struct st_domain *domain = &table->domains[by];
+  BASE_CHECK(st_domain_columns(domain) == 1, "storage-by-has-one-slot");
+  status = choose_entities(database, domain->type.base, values, value_count);
+  if (status == BASE_OK) status = read_entities(database, table, layout, domain, ret);
+  if (status != BASE_OK) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "DELETE FROM ");
+  st_sql_name(&sql, table->name);
+  sql_of_entities(&sql, domain);
+  status = st_run(database, sql.data, "taking entities out");
+  base_buffer_done(&sql);
+  return status;
+}

@@ -1,0 +1,203 @@
+/* The form of the file: the tq_ tables, and the SQL of a relation's table and index.
+ *
+ *      event       at_lo at_hi                              definite  domains ...
+ *      all others  start_lo start_hi stop_lo stop_hi        definite  domains ...
+ *
+ * A temporal domain d is the four columns d_n0 d_n1 d_d0 d_d1. stop_lo is NULL as long as the stop
+ * has not been seen; no other column is ever NULL. The unique index "tq_R_set" over the times and the
+ * domains (not `definite`) makes the relation a set and gives the order of output; open rows are
+ * unique in it through ifnull(stop_lo, smallest integer), which no known stop has.
+ *
+ * A change of any of this needs a new ST_SCHEMA_VERSION and a step that brings older files up.   */
+#include <string.h>
+
+#include "storage/internal.h"
+
+static const char *const schema =
+    "CREATE TABLE tq_setting (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT;"
+    "CREATE TABLE tq_relation ("
+    "  id INTEGER PRIMARY KEY NOT NULL," /* in order of creation */
+    "  name TEXT NOT NULL UNIQUE COLLATE NOCASE,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('snapshot', 'event', 'period', 'traced', 'sampled',"
+    "                                     'derived event', 'derived period')),"
+    "  by_domain INTEGER) STRICT;" /* position in tq_domain */
+    "CREATE TABLE tq_domain ("
+    "  relation TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL,"
+    "  name TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (relation, position)) STRICT;"
+    "CREATE TABLE tq_query ("
+    "  name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, text TEXT NOT NULL,"
+    "  origin INTEGER) STRICT;" /* NULL: not fixed */
+    "CREATE TABLE tq_query_input ("
+    "  query TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL,"
+    "  relation TEXT NOT NULL COLLATE NOCASE, PRIMARY KEY (query, position)) STRICT;"
+    "CREATE TABLE tq_checkpoint ("
+    "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, checkpoint INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE tq_node_stats ("
+    "  query TEXT NOT NULL COLLATE NOCASE, node INTEGER NOT NULL, kind TEXT NOT NULL,"
+    "  fires INTEGER NOT NULL, rows_in INTEGER NOT NULL, rows_out INTEGER NOT NULL,"
+    "  state_rows INTEGER NOT NULL, state_rows_max INTEGER NOT NULL,"
+    "  PRIMARY KEY (query, node)) STRICT;"
+    "CREATE TABLE tq_feed ("
+    "  relation TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL, position INTEGER NOT NULL,"
+    "  sequence INTEGER NOT NULL, PRIMARY KEY (relation, source)) STRICT;"
+    "CREATE TABLE tq_pending ("
+    "  relation TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL, marks INTEGER NOT NULL,"
+    "  row BLOB NOT NULL, PRIMARY KEY (relation, position)) STRICT;";
+
+static const char *const kind_texts[] = {
+    [ST_SNAPSHOT] = "snapshot",
+    [ST_EVENT] = "event",
+    [ST_PERIOD] = "period",
+    [ST_TRACED] = "traced",
+    [ST_SAMPLED] = "sampled",
+    [ST_DERIVED_EVENT] = "derived event",
+    [ST_DERIVED_PERIOD] = "derived period",
+};
+
+const char *st_kind_text(enum st_kind kind) { return kind_texts[kind]; }
+
+bool st_kind_parse(const char *text, enum st_kind *ret) {
+  for (size_t i = 0; i < sizeof kind_texts / sizeof kind_texts[0]; i++) {
+    if (strcmp(text, kind_texts[i]) != 0) continue;
+    *ret = (enum st_kind)i;
+    return true;
+  }
+  return false;
+}
+
+bool st_kind_is_event(enum st_kind kind) { return kind == ST_EVENT || kind == ST_DERIVED_EVENT; }
+
+/* Within the transaction that creates the file. */
+enum base_status st_schema_create(struct st_database *database) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s",
+                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema);
+  base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
+                     database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
+  enum base_status status = st_run(database, sql.data, "creating the database");
+  base_buffer_done(&sql);
+  return status;
+}
+
+/* Sets the database's timeline from the file. */
+enum base_status st_schema_timeline(struct st_database *database, bool *ret_known) {
+  int64_t timeline;
+  enum base_status status =
+      st_query_integer(database,
+                       "SELECT CASE value WHEN 'real' THEN 0 WHEN 'abstract' THEN 1 END"
+                       " FROM tq_setting WHERE name = 'timeline'",
+                       -1, &timeline);
+  if (status != BASE_OK) return status;
+  *ret_known = timeline >= 0;
+  if (timeline >= 0)
+    database->timeline = timeline == 0 ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
+  return BASE_OK;
+}
+
+/* ---- names ---- */
+
+static void quoted(struct base_buffer *sql, const char *text, char quote) {
+  base_buffer_putc(sql, quote);
+  for (; *text; text++) {
+    if (*text == quote) base_buffer_putc(sql, quote);
+    base_buffer_putc(sql, *text);
+  }
+  base_buffer_putc(sql, quote);
+}
+
+void st_sql_name(struct base_buffer *sql, const char *name) { quoted(sql, name, '"'); }
+
+void st_sql_text(struct base_buffer *sql, const char *text) { quoted(sql, text, '\''); }
+
+void st_sql_index(struct base_buffer *sql, const char *relation) {
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&name, "tq_%s_set", relation);
+  st_sql_name(sql, name.data);
+  base_buffer_done(&name);
+}
+
+/* ---- columns ---- */
+
+static const char *const temporal_parts[] = {"_n0", "_n1", "_d0", "_d1"};
+
+unsigned st_domain_columns(const struct st_domain *domain) {
+  return net_type_slots(domain->type.base);
+}
+
+void st_sql_column(struct base_buffer *sql, const struct st_domain *domain, unsigned part) {
+  if (domain->type.base != NET_TEMPORAL) {
+    st_sql_name(sql, domain->name);
+    return;
+  }
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&name, domain->name);
+  base_buffer_puts(&name, temporal_parts[part]);
+  st_sql_name(sql, name.data);
+  base_buffer_done(&name);
+}
+
+void st_sql_domains(struct base_buffer *sql, const struct st_domain *domains, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (unsigned part = 0; part < st_domain_columns(&domains[i]); part++) {
+      base_buffer_putc(sql, ',');
+      st_sql_column(sql, &domains[i], part);
+    }
+}
+
+void st_sql_times(struct base_buffer *sql, enum st_kind kind) {
+  base_buffer_puts(sql,
+                   st_kind_is_event(kind) ? "at_lo,at_hi" : "start_lo,start_hi,stop_lo,stop_hi");
+}
+
+static void sql_key(struct base_buffer *sql, enum st_kind kind, const struct st_domain *domains,
+                    size_t count) {
+  base_buffer_puts(sql, st_kind_is_event(kind) ? "at_lo,at_hi"
+                                               : "start_lo,start_hi," ST_OPEN_KEY ",stop_hi");
+  st_sql_domains(sql, domains, count);
+}
+
+void st_sql_key(struct base_buffer *sql, const struct st_table *table) {
+  sql_key(sql, table->kind, table->domains, table->domain_count);
+}
+
+static const char *column_type(enum net_base_type base) {
+  switch (base) {
+    case NET_INTEGER:
+      return " INTEGER NOT NULL";
+    case NET_BOOL:
+      return " INTEGER NOT NULL";
+    case NET_FLOAT:
+    case NET_TEMPORAL:
+      return " REAL NOT NULL";
+    case NET_STRING:
+    case NET_NAME:
+      return " TEXT NOT NULL";
+    case NET_INSTANT:
+      break;
+  }
+  BASE_CHECK(false, "storage-domain-can-be-stored");
+  return NULL;
+}
+
+void st_sql_create(struct base_buffer *sql, const struct st_relation *relation) {
+  base_buffer_puts(sql, "CREATE TABLE ");
+  st_sql_name(sql, relation->name);
+  base_buffer_puts(sql, st_kind_is_event(relation->kind)
+                            ? "(at_lo INTEGER NOT NULL,at_hi INTEGER NOT NULL"
+                            : "(start_lo INTEGER NOT NULL,start_hi INTEGER NOT NULL,"
+                              "stop_lo INTEGER,stop_hi INTEGER NOT NULL");
+  base_buffer_puts(sql, ",definite INTEGER NOT NULL");
+  for (size_t i = 0; i < relation->domain_count; i++)
+    for (unsigned part = 0; part < st_domain_columns(&relation->domains[i]); part++) {
+      base_buffer_putc(sql, ',');
+      st_sql_column(sql, &relation->domains[i], part);
+      base_buffer_puts(sql, column_type(relation->domains[i].type.base));
+    }
+  base_buffer_puts(sql, ") STRICT; CREATE UNIQUE INDEX ");
+  st_sql_index(sql, relation->name);
+  base_buffer_puts(sql, " ON ");
+  st_sql_name(sql, relation->name);
+  base_buffer_putc(sql, '(');
+  sql_key(sql, relation->kind, relation->domains, relation->domain_count);
+  base_buffer_puts(sql, ");");
+}

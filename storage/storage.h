@@ -1,0 +1,118 @@
+/* The database file over SQLite: catalogue, relations, derived relations, checkpoints, feed positions.
+ *
+ * One connection writes (a second writer of the same file is refused), any number of sqlite3 readers
+ * read (WAL). The caller frames work in st_begin / st_commit / st_rollback; nothing is written
+ * outside. Implements engine/store.h; st_net(database) gives that face.
+ *
+ * Tables: for each relation R a STRICT table "R" with the columns of its CSV form (times INTEGER,
+ * definite INTEGER 0/1, domains, a temporal domain d as d_n0 d_n1 d_d0 d_d1 REAL), an index that makes
+ * it a set and gives time order, and a view "R_readable" with ISO 8601 times (abstract timeline: the
+ * numbers, with the words forever and beginning); open rows have stop_lo NULL and the views fill it
+ * with the relation's checkpoint. tq_relation, tq_domain, tq_query, tq_checkpoint, tq_feed, tq_pending,
+ * tq_node_stats, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
+#ifndef ST_STORAGE_H
+#define ST_STORAGE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/diag.h"
+#include "engine/base/status.h"
+#include "engine/store.h"
+
+struct st_database;
+
+struct st_options {
+  const char *path; /* NULL: in memory */
+  bool readonly;
+  enum net_timeline timeline; /* of a new file */
+  bool timeline_given;        /* an existing file must agree, else TQ-06xx */
+};
+
+/* Opens or creates. Errors (each its own number, exit 3): no such directory or no permission, not a
+ * database, a database of another application, a newer schema, locked by another writer (hint
+ * --connect), read-only directory, other SQLite failure. Nothing is changed then.                   */
+enum base_status st_open(const struct st_options *options, struct base_strings *strings,
+                         struct base_diag_sink *diags, struct st_database **ret) BASE_MUST_USE;
+void st_close(struct st_database *database); /* rolls back what is open */
+enum net_timeline st_timeline(const struct st_database *database);
+struct net_store *st_net(struct st_database *database);
+
+/* Transactions. A full disk or any other failure: TQ-06xx, exit 3, and the transaction is rolled
+ * back. st_savepoint/st_release/st_rollback_to nest within one.                                     */
+enum base_status st_begin(struct st_database *database) BASE_MUST_USE;
+enum base_status st_commit(struct st_database *database) BASE_MUST_USE;
+void st_rollback(struct st_database *database);
+bool st_in_transaction(const struct st_database *database);
+enum base_status st_savepoint(struct st_database *database) BASE_MUST_USE;
+enum base_status st_release(struct st_database *database) BASE_MUST_USE;
+void st_rollback_to(struct st_database *database);
+
+/* --- catalogue. Names compare case-insensitively (ASCII). */
+
+enum st_kind { ST_SNAPSHOT, ST_EVENT, ST_PERIOD, ST_TRACED, ST_SAMPLED, ST_DERIVED_EVENT, ST_DERIVED_PERIOD };
+
+struct st_domain {
+  const char *name;
+  struct net_type type;
+};
+struct st_relation {
+  const char *name;
+  enum st_kind kind;
+  const struct st_domain *domains;
+  size_t domain_count;
+  int by;                 /* traced, sampled: index of the domain, else -1 */
+  net_chronon checkpoint; /* NET_BEGINNING: nothing promised yet */
+  const char *definition; /* derived: the self-contained text (tq_query), else NULL */
+  const char *const *inputs; /* derived: names of the relations it reads */
+  size_t input_count;
+  bool origin_fixed;      /* derived, real timeline: origin of its aggregates, once known */
+  net_chronon origin;
+};
+
+/* All relations in order of creation, in ARENA. */
+enum base_status st_relations(struct st_database *database, struct base_arena *arena,
+                              struct st_relation **ret, size_t *ret_count) BASE_MUST_USE;
+/* Creates table, index, view and catalogue rows. */
+enum base_status st_create(struct st_database *database, const struct st_relation *relation)
+    BASE_MUST_USE;
+enum base_status st_destroy(struct st_database *database, const char *name) BASE_MUST_USE;
+enum base_status st_set_origin(struct st_database *database, const char *name, net_chronon origin)
+    BASE_MUST_USE;
+/* Forgets all rows of the relation (before a recomputation). */
+enum base_status st_clear(struct st_database *database, const char *name) BASE_MUST_USE;
+enum base_status st_count(struct st_database *database, const char *name, int64_t *ret) BASE_MUST_USE;
+/* The smallest start (or at) and the latest time seen in the relation (starts and known stops);
+ * *RET_ANY false: it is empty.                                                                      */
+enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
+                           net_chronon *ret_first, net_chronon *ret_last) BASE_MUST_USE;
+
+/* Traced relations: deletes and returns the tuples of the entities whose `by` domain has one of
+ * VALUES (a one-slot field), as rows of LAYOUT (period), for recomputation of those entities.        */
+enum base_status st_take_entities(struct st_database *database, const char *name,
+                                  const struct net_layout *layout, int by,
+                                  const union net_slot *values, size_t value_count,
+                                  struct net_rows *ret) BASE_MUST_USE;
+
+/* Marks the strings that open scans still hold, before a sweep (base_strings_mark). */
+void st_mark_strings(struct st_database *database);
+
+/* --- feeds: resume positions and records beyond the checkpoint */
+struct st_feed {
+  const char *relation;
+  const char *source; /* path, or "-" */
+  int64_t position;   /* bytes consumed */
+  int64_t sequence;   /* of the last record */
+};
+enum base_status st_feed_save(struct st_database *database, const struct st_feed *feed) BASE_MUST_USE;
+/* *RET_FOUND false: never seen. */
+enum base_status st_feed_load(struct st_database *database, struct base_arena *arena,
+                              const char *relation, const char *source, bool *ret_found,
+                              struct st_feed *ret) BASE_MUST_USE;
+/* Replaces the pending rows of RELATION (rows of LAYOUT with marks, in order). */
+enum base_status st_pending_save(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, const union net_slot *rows,
+                                 const uint8_t *marks, size_t count) BASE_MUST_USE;
+enum base_status st_pending_load(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, struct net_rows *ret)
+    BASE_MUST_USE;
+
+#endif

@@ -1,0 +1,59 @@
+/* The slow reference evaluator: a bound query over literal relations, by nested loops.
+ *
+ * Written from the calculus (the manual's chapter on meaning): every combination of tuples is tried,
+ * conditions are three-valued, aggregates are computed from scratch at every instant at which
+ * anything changes. It shares no code with netgen, the nodes or the expression programs of the
+ * engine; of the engine it uses instants, the interval predicates, layouts and strings.
+ *
+ * Relations are closed at `forever`: an open period lasts for ever. Everything lives in the arena
+ * that is passed in.                                                                              */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/buffer.h"
+#include "netgen/query.h"
+
+/* A row as in layout.h, and whether it is in the relation for sure. */
+struct oracle_tuple {
+  union net_slot *row;
+  bool definite;
+};
+
+struct oracle_relation {
+  const struct net_layout *layout;
+  struct oracle_tuple *tuples;
+  size_t count, capacity;
+};
+
+/* Adds a copy of ROW. */
+void oracle_add(struct base_arena *arena, struct oracle_relation *relation,
+                const union net_slot *row, bool definite);
+/* A relation is a set; of equal tuples one stays, definite if any is. */
+void oracle_make_set(struct oracle_relation *relation);
+/* Records (determinate event rows, in the order of their sequence) as periods of LAYOUT, which has
+ * the same fields: each record opens a period for its value of field BY and closes the last one.   */
+void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
+                    const struct net_layout *layout, struct oracle_relation *ret);
+
+struct oracle_world {
+  void *context;
+  /* The tuples of a relation (traced ones: as periods). Never NULL for a relation of the query. */
+  const struct oracle_relation *(*find)(void *context, const char *name);
+  const struct base_strings *strings;
+};
+
+/* Evaluates QUERY. NULL, or why it cannot be done: an error at run time ("integer overflow") or a
+ * part of the language that this evaluator does not know.                                          */
+const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world *world,
+                            const struct ng_query *query, struct oracle_relation *ret);
+
+/* Appends the row in the CSV form of results, without a line end. */
+void oracle_print_row(struct base_buffer *out, const struct net_layout *layout,
+                      const struct base_strings *strings, const union net_slot *row, bool definite);
+/* Are the rows equal? Numbers that are not integers with a tolerance, temporal values as functions. */
+bool oracle_same_row(const struct net_layout *layout, const struct base_strings *strings_a,
+                     const union net_slot *a, const struct base_strings *strings_b,
+                     const union net_slot *b);
+
+#endif

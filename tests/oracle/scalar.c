@@ -1,0 +1,404 @@
+/* Scalar expressions on one combination of tuples, by recursion over the bound tree.
+ *
+ * Integers fail on overflow and division by zero, floats when the result is no finite number.
+ * Conditions are three-valued; an error in one counts only if no other conjunct is F. Temporal
+ * values are quotients of polynomials of degree one, computed in long double: with integer and
+ * dyadic coefficients of the size tests use that is exact.                                         */
+#include <math.h>
+#include <string.h>
+
+#include "tests/oracle/oracle_internal.h"
+
+bool oracle_fail(struct oracle *oracle, const char *error) {
+  if (!oracle->error) oracle->error = error;
+  return false;
+}
+
+/* --- temporal values */
+
+struct oracle_function oracle_normal(struct oracle_function f) {
+  if (f.n0 * f.d1 == f.n1 * f.d0)
+    return (struct oracle_function){f.d1 != 0 ? f.n1 / f.d1 : f.n0 / f.d0, 0, 1, 0};
+  if (f.d1 == 0) return (struct oracle_function){f.n0 / f.d0, f.n1 / f.d0, 1, 0};
+  if (f.d0 < 0 || (f.d0 == 0 && f.d1 < 0))
+    return (struct oracle_function){-f.n0, -f.n1, -f.d0, -f.d1};
+  return f;
+}
+
+/* The same function of absolute time, tau counting from a chronon later by BY. */
+struct oracle_function oracle_moved(struct oracle_function f, long double by) {
+  f.n0 += f.n1 * by;
+  f.d0 += f.d1 * by;
+  return oracle_normal(f);
+}
+
+static bool close(long double a, long double b) {
+  long double size = fabsl(a) > fabsl(b) ? fabsl(a) : fabsl(b);
+  return fabsl(a - b) <= 1e-12L * (size > 1 ? size : 1);
+}
+
+/* Cross products of the coefficients of normal forms. */
+bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  return close(a.n0 * b.d0, b.n0 * a.d0) && close(a.n1 * b.d1, b.n1 * a.d1) &&
+         close(a.n0 * b.d1, b.n0 * a.d1) && close(a.n1 * b.d0, b.n1 * a.d0) &&
+         close(a.d0 * b.d1, b.d0 * a.d1) && close(a.n0 * b.n1, b.n0 * a.n1);
+}
+
+static bool is_constant(struct oracle_function f) { return f.n1 == 0 && f.d1 == 0; }
+static bool is_linear(struct oracle_function f) { return f.d1 == 0; }
+
+static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
+                                            struct oracle_function b, int sign) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  if (is_constant(b))
+    return (struct oracle_function){a.n0 + sign * b.n0 * a.d0, a.n1 + sign * b.n0 * a.d1, a.d0, a.d1};
+  if (is_constant(a))
+    return (struct oracle_function){a.n0 * b.d0 + sign * b.n0, a.n0 * b.d1 + sign * b.n1, b.d0, b.d1};
+  if (a.d0 * b.d1 == a.d1 * b.d0) { /* one denominator, perhaps scaled */
+    long double scale = b.d0 != 0 ? a.d0 / b.d0 : a.d1 / b.d1;
+    return (struct oracle_function){a.n0 + sign * scale * b.n0, a.n1 + sign * scale * b.n1, a.d0,
+                                    a.d1};
+  }
+  oracle_fail(oracle, "form");
+  return a;
+}
+
+static struct oracle_function multiply_functions(struct oracle *oracle, struct oracle_function a,
+                                                 struct oracle_function b) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  if (is_constant(b)) return (struct oracle_function){a.n0 * b.n0, a.n1 * b.n0, a.d0, a.d1};
+  if (is_constant(a)) return (struct oracle_function){b.n0 * a.n0, b.n1 * a.n0, b.d0, b.d1};
+  oracle_fail(oracle, "form");
+  return a;
+}
+
+static struct oracle_function divide_functions(struct oracle *oracle, struct oracle_function a,
+                                               struct oracle_function b) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  if (b.n0 == 0 && b.n1 == 0) {
+    oracle_fail(oracle, "division by zero");
+    return a;
+  }
+  if (is_constant(b)) return (struct oracle_function){a.n0, a.n1, a.d0 * b.n0, a.d1 * b.n0};
+  if (is_constant(a)) return (struct oracle_function){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1};
+  if (is_linear(a) && is_linear(b)) return (struct oracle_function){a.n0, a.n1, b.n0, b.n1};
+  oracle_fail(oracle, "form");
+  return a;
+}
+
+static struct oracle_value temporal_operation(struct oracle *oracle, enum ng_op op,
+                                              struct oracle_value a, struct oracle_value b) {
+  struct oracle_value result = {.base = NET_TEMPORAL};
+  switch (op) {
+    case NG_NEG:
+      result.function = a.function;
+      result.function.n0 = -a.function.n0;
+      result.function.n1 = -a.function.n1;
+      break;
+    case NG_ADD: result.function = add_functions(oracle, a.function, b.function, 1); break;
+    case NG_SUB: result.function = add_functions(oracle, a.function, b.function, -1); break;
+    case NG_MUL: result.function = multiply_functions(oracle, a.function, b.function); break;
+    case NG_DIV: result.function = divide_functions(oracle, a.function, b.function); break;
+    default: oracle_fail(oracle, "temporal operator");
+  }
+  if (!oracle->error) result.function = oracle_normal(result.function);
+  return result;
+}
+
+/* --- numbers */
+
+static struct oracle_value integer_operation(struct oracle *oracle, enum ng_op op, int64_t a,
+                                             int64_t b) {
+  struct oracle_value result = {.base = NET_INTEGER};
+  bool overflow = false;
+  if ((op == NG_DIV || op == NG_MOD) && b == 0) {
+    oracle_fail(oracle, "division by zero");
+    return result;
+  }
+  switch (op) {
+    case NG_NEG: overflow = __builtin_sub_overflow((int64_t)0, a, &result.i); break;
+    case NG_ADD: overflow = __builtin_add_overflow(a, b, &result.i); break;
+    case NG_SUB: overflow = __builtin_sub_overflow(a, b, &result.i); break;
+    case NG_MUL: overflow = __builtin_mul_overflow(a, b, &result.i); break;
+    case NG_ABS:
+      overflow = a == INT64_MIN;
+      result.i = overflow || a >= 0 ? a : -a;
+      break;
+    case NG_DIV:
+      overflow = a == INT64_MIN && b == -1;
+      result.i = overflow ? 0 : a / b;
+      break;
+    case NG_MOD: result.i = b == -1 ? 0 : a % b; break;
+    default: oracle_fail(oracle, "integer operator");
+  }
+  if (overflow) oracle_fail(oracle, "integer overflow");
+  return result;
+}
+
+static struct oracle_value float_operation(struct oracle *oracle, enum ng_op op, double a,
+                                           double b) {
+  struct oracle_value result = {.base = NET_FLOAT};
+  if (op == NG_DIV && b == 0) oracle_fail(oracle, "division by zero");
+  switch (op) {
+    case NG_NEG: result.f = -a; break;
+    case NG_ADD: result.f = a + b; break;
+    case NG_SUB: result.f = a - b; break;
+    case NG_MUL: result.f = a * b; break;
+    case NG_DIV: result.f = b == 0 ? 0 : a / b; break;
+    case NG_POWER: result.f = pow(a, b); break;
+    case NG_ABS: result.f = fabs(a); break;
+    case NG_SQRT: result.f = sqrt(a); break;
+    case NG_LOG: result.f = log(a); break;
+    case NG_EXP: result.f = exp(a); break;
+    case NG_SIN: result.f = sin(a); break;
+    case NG_COS: result.f = cos(a); break;
+    case NG_ATAN: result.f = atan(a); break;
+    default: oracle_fail(oracle, "float operator");
+  }
+  if (!isfinite(result.f)) oracle_fail(oracle, "no number");
+  if (result.f == 0) result.f = 0; /* no negative zero */
+  return result;
+}
+
+static struct oracle_value convert(struct oracle *oracle, struct net_type type,
+                                   struct oracle_value value) {
+  struct oracle_value result = {.base = type.base};
+  bool integer = value.base == NET_INTEGER;
+  if (type.base == value.base) return value;
+  if (type.base == NET_FLOAT && integer) {
+    result.f = (double)value.i;
+  } else if (type.base == NET_INTEGER && value.base == NET_FLOAT) {
+    if (!(value.f > -9.2e18 && value.f < 9.2e18)) oracle_fail(oracle, "out of range");
+    else result.i = (int64_t)value.f;
+  } else if (type.base == NET_TEMPORAL && (integer || value.base == NET_FLOAT)) {
+    long double constant = integer ? (long double)value.i : (long double)value.f;
+    result.function = (struct oracle_function){constant, 0, 1, 0};
+  } else {
+    oracle_fail(oracle, "conversion");
+  }
+  return result;
+}
+
+/* --- leaves */
+
+static struct oracle_value stored_value(struct net_type type, const union net_slot *slot) {
+  struct oracle_value value = {.base = type.base};
+  switch (type.base) {
+    case NET_FLOAT: value.f = slot->f; break;
+    case NET_BOOL: value.truth = slot->i ? NET_TRUE : NET_FALSE; break;
+    case NET_TEMPORAL:
+      value.function = (struct oracle_function){slot[0].f, slot[1].f, slot[2].f, slot[3].f};
+      break;
+    case NET_STRING:
+    case NET_NAME: value.s = slot->s; break;
+    default: value.i = slot->i;
+  }
+  return value;
+}
+
+static void rebase(const struct oracle *oracle, struct oracle_value *value, net_chronon from) {
+  if (value->base != NET_TEMPORAL || !oracle->rebase) return;
+  long double scale = oracle->query->timeline == NET_TIMELINE_REAL ? 1e9L : 1;
+  long double by = (long double)oracle->rebase_to - (long double)from;
+  value->function = oracle_moved(value->function, by / scale);
+}
+
+static struct oracle_value domain(struct oracle *oracle, const struct ng_expr *expr) {
+  const struct net_layout *layout = oracle->inputs[expr->variable].layout;
+  const struct oracle_tuple *tuple = oracle->tuples[expr->variable];
+  const struct net_field *field = &layout->fields[expr->index];
+  struct oracle_value value = stored_value(field->type, tuple->row + field->slot);
+  rebase(oracle, &value, tuple->row[0].i);
+  return value;
+}
+
+static struct oracle_value aggregate(struct oracle *oracle, const struct ng_expr *expr) {
+  const struct oracle_segment *segment = oracle->segments[expr->index];
+  struct oracle_value value = segment->value;
+  rebase(oracle, &value, segment->start);
+  return value;
+}
+
+/* --- time */
+
+static int64_t middle(struct net_instant instant) {
+  __extension__ __int128 sum = (__int128)instant.lo + instant.hi;
+  return (int64_t)((sum - (sum % 2 != 0 && sum < 0)) / 2);
+}
+
+static bool endless(int64_t time) { return time == NET_FOREVER || time == NET_BEGINNING; }
+
+static struct oracle_value of_time(struct oracle *oracle, const struct ng_expr *expr) {
+  struct oracle_alternatives alternatives = {0};
+  oracle_temporal(oracle, expr->args[0], &alternatives);
+  struct oracle_value value = {.base = NET_INTEGER};
+  struct net_instant start = alternatives.items[0].start, stop = alternatives.items[0].stop;
+  if (expr->op == NG_CHRONON) {
+    if (expr->integer == 0 && start.lo != start.hi && (endless(start.lo) || endless(start.hi)))
+      oracle_fail(oracle, "no middle");
+    value.i = expr->integer == 1 ? start.lo : expr->integer == 2 ? start.hi : middle(start);
+    return value;
+  }
+  int64_t from = expr->integer == 1 ? start.hi : expr->integer == 2 ? start.lo : middle(start);
+  int64_t to = expr->integer == 1 ? stop.lo : expr->integer == 2 ? stop.hi : middle(stop);
+  if (expr->integer == 0 && (endless(start.lo) || endless(stop.hi))) oracle_fail(oracle, "endless");
+  if (endless(from) || endless(to) || __builtin_sub_overflow(to, from, &value.i))
+    oracle_fail(oracle, "endless");
+  return value;
+}
+
+/* --- conditions */
+
+static int compare_strings(const struct oracle *oracle, base_string_id a, base_string_id b) {
+  size_t length_a, length_b;
+  const char *text_a = base_strings_text(oracle->world->strings, a, &length_a);
+  const char *text_b = base_strings_text(oracle->world->strings, b, &length_b);
+  int order = memcmp(text_a, text_b, length_a < length_b ? length_a : length_b);
+  return order ? order : (length_a > length_b) - (length_a < length_b);
+}
+
+static int compare(struct oracle *oracle, const struct oracle_value *a,
+                   const struct oracle_value *b) {
+  switch (a->base) {
+    case NET_INTEGER: return (a->i > b->i) - (a->i < b->i);
+    case NET_FLOAT: return (a->f > b->f) - (a->f < b->f);
+    case NET_STRING:
+    case NET_NAME: return compare_strings(oracle, a->s, b->s);
+    case NET_BOOL: return (a->truth > b->truth) - (a->truth < b->truth);
+    default: oracle_fail(oracle, "comparison"); return 0;
+  }
+}
+
+bool oracle_equal_values(const struct oracle *oracle, const struct oracle_value *a,
+                         const struct oracle_value *b) {
+  if (a->base != b->base) return false;
+  switch (a->base) {
+    case NET_INTEGER: return a->i == b->i;
+    case NET_FLOAT: return a->f == b->f;
+    case NET_BOOL: return a->truth == b->truth;
+    case NET_TEMPORAL: return oracle_same_function(a->function, b->function);
+    default: return compare_strings(oracle, a->s, b->s) == 0;
+  }
+}
+
+static enum net_truth comparison(struct oracle *oracle, const struct ng_expr *expr) {
+  struct oracle_value a = oracle_scalar(oracle, expr->args[0]);
+  struct oracle_value b = oracle_scalar(oracle, expr->args[1]);
+  if (oracle->error) return NET_UNKNOWN;
+  int order = compare(oracle, &a, &b);
+  bool holds = false;
+  switch (expr->op) {
+    case NG_EQ: holds = order == 0; break;
+    case NG_NE: holds = order != 0; break;
+    case NG_LT: holds = order < 0; break;
+    case NG_LE: holds = order <= 0; break;
+    case NG_GT: holds = order > 0; break;
+    default: holds = order >= 0;
+  }
+  return holds ? NET_TRUE : NET_FALSE;
+}
+
+/* One side that decides makes an error of the other side not count. */
+static enum net_truth connective(struct oracle *oracle, const struct ng_expr *expr) {
+  enum net_truth decides = expr->op == NG_AND ? NET_FALSE : NET_TRUE;
+  const char *before = oracle->error;
+  enum net_truth left = oracle_condition(oracle, expr->args[0]);
+  const char *left_error = oracle->error;
+  oracle->error = before;
+  enum net_truth right = oracle_condition(oracle, expr->args[1]);
+  const char *right_error = oracle->error;
+  if ((!left_error && left == decides) || (!right_error && right == decides)) {
+    oracle->error = before;
+    return decides;
+  }
+  oracle->error = left_error ? left_error : right_error;
+  return expr->op == NG_AND ? net_and(left, right) : net_or(left, right);
+}
+
+enum net_truth oracle_condition(struct oracle *oracle, const struct ng_expr *expr) {
+  if (!expr) return NET_TRUE;
+  if (oracle->error) return NET_UNKNOWN;
+  switch (expr->op) {
+    case NG_AND:
+    case NG_OR: return connective(oracle, expr);
+    case NG_NOT: return net_not(oracle_condition(oracle, expr->args[0]));
+    case NG_TRUTH: return expr->integer ? NET_TRUE : NET_FALSE;
+    case NG_HOLDS: return oracle_holds(oracle, expr->args[0]);
+    case NG_EQ:
+    case NG_NE:
+    case NG_LT:
+    case NG_LE:
+    case NG_GT:
+    case NG_GE: return comparison(oracle, expr);
+    default: return oracle_scalar(oracle, expr).truth;
+  }
+}
+
+/* --- all scalars */
+
+static struct oracle_value operation(struct oracle *oracle, const struct ng_expr *expr) {
+  struct oracle_value a = oracle_scalar(oracle, expr->args[0]), b = {0};
+  if (expr->arg_count > 1) b = oracle_scalar(oracle, expr->args[1]);
+  if (oracle->error) return a;
+  if (expr->op == NG_CONVERT) return convert(oracle, expr->type, a);
+  switch (expr->type.base) {
+    case NET_INTEGER: return integer_operation(oracle, expr->op, a.i, b.i);
+    case NET_FLOAT: return float_operation(oracle, expr->op, a.f, b.f);
+    default: return temporal_operation(oracle, expr->op, a, b);
+  }
+}
+
+struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *expr) {
+  struct oracle_value value = {.base = expr->type.base};
+  if (oracle->error) return value;
+  switch (expr->op) {
+    case NG_INTEGER: value.i = expr->integer; return value;
+    case NG_FLOAT: value.f = expr->real; return value;
+    case NG_STRING: value.s = expr->string; return value;
+    case NG_DOMAIN: return domain(oracle, expr);
+    case NG_AGGREGATE: return aggregate(oracle, expr);
+    case NG_SPAN:
+    case NG_CHRONON: return of_time(oracle, expr);
+    case NG_TRUTH:
+    case NG_AND:
+    case NG_OR:
+    case NG_NOT:
+    case NG_EQ:
+    case NG_NE:
+    case NG_LT:
+    case NG_LE:
+    case NG_GT:
+    case NG_GE:
+    case NG_HOLDS:
+      value.base = NET_BOOL;
+      value.truth = oracle_condition(oracle, expr);
+      return value;
+    case NG_DURATION: {
+      const struct oracle_tuple *tuple = oracle->tuples[expr->variable];
+      value.function = (struct oracle_function){0, 1, 1, 0};
+      rebase(oracle, &value, tuple->row[0].i);
+      return value;
+    }
+    case NG_NEG:
+    case NG_ADD:
+    case NG_SUB:
+    case NG_MUL:
+    case NG_DIV:
+    case NG_MOD:
+    case NG_POWER:
+    case NG_ABS:
+    case NG_SQRT:
+    case NG_LOG:
+    case NG_EXP:
+    case NG_SIN:
+    case NG_COS:
+    case NG_ATAN:
+    case NG_CONVERT: return operation(oracle, expr);
+    default: oracle_fail(oracle, "expression"); return value;
+  }
+}

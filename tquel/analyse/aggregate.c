@@ -1,0 +1,280 @@
+/* Aggregates (thesis 3.6, 4.4): one tuple variable, an argument over it, by, where.
+ *
+ * On event relations the plain names are cumulative and avgc is the running mean, a float; on
+ * period relations avgc is the average over time, a temporal value. count and any count tuples,
+ * whatever expression is written as the argument (countu: its values); avgc of a variable
+ * averages 1. The aggregate's variable is the first one met in its argument; another inside it is
+ * an error, and so is another aggregate.
+ *
+ * Names and tails that belong to the language but have no network are recognised and refused by
+ * number (TQ-09xx), so that nobody takes them for mistakes of spelling. */
+#include <string.h>
+
+#include "tquel/analyse/analyse_internal.h"
+
+enum form { PLAIN, CUMULATIVE, UNIQUE, NOT_EXECUTED };
+
+struct aggregate_name {
+  const char *name;
+  enum net_aggregate_function function;
+  enum form form;
+};
+
+static const struct aggregate_name names[] = {
+    {"any", NET_AGG_ANY, PLAIN},
+    {"anyc", NET_AGG_ANY, CUMULATIVE},
+    {"avg", NET_AGG_AVG, PLAIN},
+    {"avgc", NET_AGG_AVGC, CUMULATIVE},
+    {"avgti", NET_AGG_AVG, NOT_EXECUTED},
+    {"avgu", NET_AGG_AVG, UNIQUE},
+    {"count", NET_AGG_COUNT, PLAIN},
+    {"countc", NET_AGG_COUNT, CUMULATIVE},
+    {"countu", NET_AGG_COUNT, UNIQUE},
+    {"earliest", NET_AGG_MIN, NOT_EXECUTED},
+    {"extendc", NET_AGG_MAX, NOT_EXECUTED},
+    {"first", NET_AGG_MIN, NOT_EXECUTED},
+    {"last", NET_AGG_MAX, NOT_EXECUTED},
+    {"latest", NET_AGG_MAX, NOT_EXECUTED},
+    {"max", NET_AGG_MAX, PLAIN},
+    {"maxc", NET_AGG_MAX, CUMULATIVE},
+    {"min", NET_AGG_MIN, PLAIN},
+    {"minc", NET_AGG_MIN, CUMULATIVE},
+    {"stdev", NET_AGG_AVG, NOT_EXECUTED},
+    {"sum", NET_AGG_SUM, PLAIN},
+    {"sumc", NET_AGG_SUM, CUMULATIVE},
+    {"sumu", NET_AGG_SUM, UNIQUE},
+    {"varts", NET_AGG_AVG, NOT_EXECUTED},
+};
+
+#define NAME_COUNT (sizeof names / sizeof *names)
+
+static const struct aggregate_name *find_name(const char *name) {
+  for (size_t i = 0; i < NAME_COUNT; i++)
+    if (tql_same_name(names[i].name, name)) return &names[i];
+  return NULL;
+}
+
+bool tql_is_aggregate(const char *name) {
+  return find_name(name) != NULL;
+}
+
+void tql_each_aggregate(void (*on_name)(void *context, const char *name), void *context) {
+  for (size_t i = 0; i < NAME_COUNT; i++) on_name(context, names[i].name);
+}
+
+/* ---- what is refused at once ---- */
+
+static bool refuse(const struct tql_binder *binder, enum base_message number,
+                   struct base_range range, const char *hint, const char *what) {
+  base_report_hint(binder->analysis->diags, number, binder->analysis->source, &range, hint, "%s",
+                   what);
+  return false;
+}
+
+static bool is_executed(const struct tql_binder *binder, const struct tql_expr *call,
+                        const struct aggregate_name *name) {
+  if (name->form == NOT_EXECUTED) {
+    base_report_hint(binder->analysis->diags, MSG_AGGREGATE_NOT_EXECUTED, binder->analysis->source,
+                     &call->name.range,
+                     "use count, sum, avg, avgc, min, max, any and their cumulative forms",
+                     "the aggregate %s is not executed yet", name->name);
+    return false;
+  }
+  if (call->tail != TQL_TAIL_NONE)
+    return refuse(binder, MSG_AGGREGATE_TAIL_NOT_EXECUTED, call->range,
+                  call->tail == TQL_TAIL_EVER ? "cumulative aggregates: countc, sumc, minc, maxc"
+                                              : "without `for` the meaning is that of 1982",
+                  "`for` in an aggregate is not executed yet");
+  if (call->when)
+    return refuse(binder, MSG_AGGREGATE_TAIL_NOT_EXECUTED, call->when->range,
+                  "select the tuples in a derived relation first",
+                  "`when` in an aggregate is not executed yet");
+  return true;
+}
+
+static bool check_shape(const struct tql_binder *binder, const struct tql_expr *call) {
+  if (binder->in_aggregate)
+    return refuse(
+        binder, MSG_NESTED_AGGREGATE, call->range,
+        "name the inner one as a derived relation, retrieve NAME (...), and range over it",
+        "an aggregate cannot stand inside another one");
+  if (call->args.count != 1) {
+    base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
+                     "write count(V) or count(expression over V by ... where ...)",
+                     "%s takes one argument, not %zu", call->name.text, call->args.count);
+    return false;
+  }
+  return true;
+}
+
+/* ---- argument ---- */
+
+static bool fits(enum net_aggregate_function function, struct net_type type) {
+  switch (function) {
+    case NET_AGG_COUNT:
+    case NET_AGG_ANY:
+      return true;
+    case NET_AGG_SUM:
+    case NET_AGG_AVG:
+      return tql_type_is_number(type) || type.base == NET_TEMPORAL;
+    case NET_AGG_AVGC:
+      return tql_type_is_number(type);
+    case NET_AGG_MIN:
+    case NET_AGG_MAX:
+      return tql_type_is_number(type) || type.base == NET_STRING || type.base == NET_NAME;
+  }
+  return false;
+}
+
+static bool counts_tuples(enum net_aggregate_function function) {
+  return function == NET_AGG_COUNT || function == NET_AGG_ANY;
+}
+
+/* The argument V, the tuple itself. */
+static bool bind_tuple(struct tql_binder *binder, const struct tql_expr *call,
+                       const struct aggregate_name *name) {
+  const struct tql_expr *arg = call->args.items[0];
+  if (tql_bind_variable(binder, &arg->name) < 0) return false;
+  if (counts_tuples(name->function) || name->function == NET_AGG_AVGC) return true;
+  base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &arg->range,
+                   "name a domain: V.domain", "%s takes an expression over %s, not the tuple",
+                   call->name.text, arg->name.text);
+  return false;
+}
+
+static bool bind_argument(struct tql_binder *binder, const struct tql_expr *call,
+                          const struct aggregate_name *name, struct ng_aggregate *aggregate) {
+  const struct tql_expr *arg = call->args.items[0];
+  if (arg->kind == TQL_E_NAME) return bind_tuple(binder, call, name);
+  const struct ng_expr *bound = tql_bind_scalar(binder, arg);
+  if (!bound) return false;
+  if (binder->aggregate_variable < 0)
+    return refuse(binder, MSG_ARGUMENTS, arg->range, "write count(V) or sum(V.domain)",
+                  "the argument of an aggregate needs a tuple variable");
+  if (!fits(name->function, bound->type)) {
+    base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source, &arg->range,
+                "%s does not take %s", call->name.text, tql_type_words(bound->type));
+    return false;
+  }
+  bool ignored = counts_tuples(name->function) && name->form != UNIQUE;
+  aggregate->argument = ignored ? NULL : bound;
+  return true;
+}
+
+/* ---- by and where ---- */
+
+static const struct ng_expr *bind_by_item(struct tql_binder *binder, const struct tql_expr *item) {
+  if (item->kind == TQL_E_NAME) {
+    struct base_diag *diag =
+        base_report(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &item->range,
+                    "%s is no domain: by takes domains of a tuple variable", item->name.text);
+    tql_set_hint(diag, "write %s.%s", binder->variables[binder->aggregate_variable].name,
+                 item->name.text);
+    return NULL;
+  }
+  const struct ng_expr *bound = tql_bind_scalar(binder, item);
+  if (!bound || bound->type.base != NET_TEMPORAL) return bound;
+  base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source, &item->range,
+              "a temporal value changes with time and cannot make groups");
+  return NULL;
+}
+
+static bool bind_by(struct tql_binder *binder, const struct tql_expr *call,
+                    struct ng_aggregate *aggregate) {
+  bool all = true;
+  aggregate->by_count = call->by.count;
+  aggregate->by = BASE_NEW_ARRAY(binder->arena, call->by.count, const struct ng_expr *);
+  for (size_t i = 0; i < call->by.count; i++) {
+    aggregate->by[i] = bind_by_item(binder, call->by.items[i]);
+    all = all && aggregate->by[i];
+  }
+  return all;
+}
+
+static bool bind_where(struct tql_binder *binder, const struct tql_expr *call,
+                       struct ng_aggregate *aggregate) {
+  if (!call->where) return true;
+  aggregate->where = tql_bind_condition(binder, call->where);
+  return aggregate->where != NULL;
+}
+
+/* ---- the whole ---- */
+
+static bool is_over_events(const struct tql_binder *binder, const struct ng_aggregate *aggregate) {
+  return binder->variables[aggregate->variable].relation->layout->tuple_class == NET_EVENT;
+}
+
+/* Of sums and means: temporal if the argument is. */
+static struct net_type number_type(const struct ng_aggregate *aggregate, enum net_base_type base) {
+  if (aggregate->argument->type.base == NET_TEMPORAL) return (struct net_type){NET_TEMPORAL, 0};
+  return (struct net_type){base, 8};
+}
+
+static struct net_type result_type(const struct tql_binder *binder,
+                                   const struct ng_aggregate *aggregate) {
+  switch (aggregate->function) {
+    case NET_AGG_COUNT:
+    case NET_AGG_ANY:
+      return (struct net_type){NET_INTEGER, 8};
+    case NET_AGG_AVGC:
+      return is_over_events(binder, aggregate) ? (struct net_type){NET_FLOAT, 8}
+                                               : (struct net_type){NET_TEMPORAL, 0};
+    case NET_AGG_AVG:
+      return number_type(aggregate, NET_FLOAT);
+    case NET_AGG_SUM:
+      return number_type(aggregate, aggregate->argument->type.base);
+    case NET_AGG_MIN:
+    case NET_AGG_MAX:
+      return aggregate->argument->type;
+  }
+  return aggregate->argument->type;
+}
+
+static bool bind_parts(struct tql_binder *binder, const struct tql_expr *call,
+                       const struct aggregate_name *name, struct ng_aggregate *aggregate) {
+  binder->in_aggregate = true;
+  binder->aggregate_variable = -1;
+  bool bound = bind_argument(binder, call, name, aggregate);
+  if (binder->aggregate_variable >= 0) {
+    bound = bind_by(binder, call, aggregate) && bound;
+    bound = bind_where(binder, call, aggregate) && bound;
+    aggregate->variable = (unsigned)binder->aggregate_variable;
+  }
+  binder->in_aggregate = false;
+  return bound;
+}
+
+static const char *call_text(const struct tql_binder *binder, const struct tql_expr *call) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  tql_print_expr(&text, call);
+  const char *result = base_arena_strdup(binder->arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return result;
+}
+
+/* Index of the aggregate, which an equal earlier one may have already. */
+static unsigned add_aggregate(struct tql_binder *binder, const struct ng_aggregate *aggregate,
+                              const char *text) {
+  for (size_t i = 0; i < binder->aggregate_count; i++)
+    if (!strcmp(binder->aggregate_texts[i], text)) return (unsigned)i;
+  base_grow(&binder->aggregates, &binder->aggregate_capacity, binder->aggregate_count + 1,
+            sizeof *binder->aggregates);
+  base_grow(&binder->aggregate_texts, &binder->text_capacity, binder->aggregate_count + 1,
+            sizeof *binder->aggregate_texts);
+  binder->aggregates[binder->aggregate_count] = *aggregate;
+  binder->aggregate_texts[binder->aggregate_count] = text;
+  return (unsigned)binder->aggregate_count++;
+}
+
+const struct ng_expr *tql_bind_aggregate(struct tql_binder *binder, const struct tql_expr *call) {
+  const struct aggregate_name *name = find_name(call->name.text);
+  if (!check_shape(binder, call) || !is_executed(binder, call, name)) return NULL;
+  struct ng_aggregate aggregate = {
+      .function = name->function, .unique = name->form == UNIQUE, .range = call->range};
+  if (!bind_parts(binder, call, name, &aggregate)) return NULL;
+  aggregate.cumulative = name->form == CUMULATIVE || is_over_events(binder, &aggregate);
+  aggregate.type = result_type(binder, &aggregate);
+  struct ng_expr *bound = tql_new_expr(binder, NG_AGGREGATE, aggregate.type, call->range);
+  bound->index = add_aggregate(binder, &aggregate, call_text(binder, call));
+  return bound;
+}

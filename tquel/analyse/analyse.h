@@ -1,0 +1,86 @@
+/* Analysis: syntax tree -> bound query. Resolves names, checks types, makes constants absolute; fills
+ * in nothing that netgen supplies (defaults of when, start, stop, at).                               */
+#ifndef TQL_ANALYSE_H
+#define TQL_ANALYSE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/diag.h"
+#include "netgen/netgen.h"
+#include "tquel/lang/ast.h"
+
+/* Settings of a session that change meanings (the others are the session's own business). */
+struct tql_settings {
+  bool coverage;          /* set parallel coverage */
+  bool sequence_closest;  /* set sequence closest */
+  bool origin_given;
+  net_chronon origin;     /* 0 on the abstract timeline unless set */
+  bool averaging_origin_given;
+  net_chronon averaging_origin;
+  int64_t unit;           /* chronons per unit of integer constants: 1 ms real, 1 abstract */
+};
+
+struct tql_variable {
+  const char *name;
+  const struct ng_relation *relation;
+  int credibility; /* -1 not given, 0, 100 */
+};
+
+/* What names mean at the moment; the session implements it. */
+struct tql_scope {
+  void *context;
+  const struct ng_relation *(*find_relation)(void *context, const char *name);
+  /* Calls ON_NAME for every relation name (suggestions, completion). */
+  void (*each_relation)(void *context, void (*on_name)(void *, const char *), void *on_context);
+  const struct tql_variable *variables;
+  size_t variable_count;
+  const struct tql_settings *settings;
+  struct net_time_context time;
+  struct base_strings *strings;
+};
+
+struct tql_analysis {
+  struct base_arena *arena; /* results live here */
+  const struct tql_scope *scope;
+  const struct base_source *source;
+  struct base_diag_sink *diags;
+};
+
+/* The variable of that name (case-insensitive) or NULL. */
+const struct tql_variable *tql_scope_variable(const struct tql_scope *scope, const char *name);
+/* The relation NAME, or NULL after TQ-0101 with a suggestion. */
+const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analysis,
+                                               const struct tql_name *name);
+
+/* retrieve. *RET on BASE_OK only; on BASE_USER at least one diagnostic with a position was reported. */
+enum base_status tql_analyse_retrieve(const struct tql_analysis *analysis,
+                                      const struct tql_statement *statement,
+                                      const struct ng_query **ret) BASE_MUST_USE;
+
+/* append: a query whose result rows are to be added to the relation; its layout is that of the
+ * relation's records (traced, sampled) or tuples, domains that are not named get 0, "" or false.
+ * No variable: exactly one row. On the real timeline a bare integer time is an error with a hint.    */
+enum base_status tql_analyse_append(const struct tql_analysis *analysis,
+                                    const struct tql_statement *statement,
+                                    const struct ng_query **ret) BASE_MUST_USE;
+
+/* create: the new relation (name and domain checks, types, `by`). */
+enum base_status tql_analyse_create(const struct tql_analysis *analysis,
+                                    const struct tql_statement *statement,
+                                    const struct ng_relation **ret) BASE_MUST_USE;
+
+/* A constant time (checkpoint T, set origin T, at T of append): integer, ISO text, "now", forever,
+ * beginning (as bare names), a duration (on the real timeline: after 1970? no: an error). INTEGERS_OK:
+ * else a bare integer is an error on the real timeline (LIVE 12).                                   */
+enum base_status tql_analyse_time(const struct tql_analysis *analysis, const struct tql_expr *expr,
+                                  bool integers_ok, net_chronon *ret) BASE_MUST_USE;
+/* A duration in chronons: a duration, or an integer counted in units of the setting `unit`. */
+enum base_status tql_analyse_duration(const struct tql_analysis *analysis,
+                                      const struct tql_expr *expr, int64_t *ret) BASE_MUST_USE;
+
+/* Self-contained text of a derived relation for tq_query: canonical, with its range statements,
+ * constants as absolute instants and the settings that change results; parsing and analysing it in a
+ * fresh session gives the same query.                                                               */
+char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,
+                          const struct tql_statement *statement, const struct ng_query *query);
+
+#endif

@@ -1,0 +1,164 @@
+/* Constant times and durations made absolute.
+ *
+ * An integer counts time units from 0 on the abstract timeline and from the start of the session on
+ * the real one; a string is ISO 8601, a clock time or one of the words; beginning, forever and now
+ * may also stand bare (a tuple variable of that name wins). Durations stand where lengths are
+ * wanted; as a time a duration counts from the start of the session, in append, checkpoint and set
+ * origin only, which in turn refuse bare integers on the real timeline (LIVE 12).
+ *
+ * Nothing here is rounded or saturated: a constant outside the time line is an error. */
+#include <string.h>
+
+#include "tquel/analyse/analyse_internal.h"
+
+static bool is_time_word(const char *name) {
+  return tql_same_name(name, "beginning") || tql_same_name(name, "forever") ||
+         tql_same_name(name, "now");
+}
+
+/* An integer constant with any number of signs. */
+static bool integer_value(const struct tql_expr *expr, int64_t *ret) {
+  bool negative = false;
+  for (; expr && expr->kind == TQL_E_NEGATE; expr = expr->left) negative = !negative;
+  if (!expr || expr->kind != TQL_E_INTEGER || expr->integer == INT64_MIN) return false;
+  *ret = negative ? -expr->integer : expr->integer;
+  return true;
+}
+
+bool tql_looks_constant(const struct tql_expr *expr) {
+  int64_t ignored;
+  return expr->kind == TQL_E_STRING || expr->kind == TQL_E_DURATION ||
+         (expr->kind == TQL_E_NAME && is_time_word(expr->name.text)) ||
+         integer_value(expr, &ignored);
+}
+
+static enum tql_constant text_time(const struct tql_scope *scope, const char *text, size_t length,
+                                   net_chronon *ret) {
+  switch (net_time_parse(text, length, &scope->time, ret)) {
+    case NET_TIME_OK:
+      return TQL_CONSTANT_OK;
+    case NET_TIME_SYNTAX:
+      return TQL_CONSTANT_SYNTAX;
+    case NET_TIME_RANGE:
+      return TQL_CONSTANT_RANGE;
+    case NET_TIME_ABSTRACT:
+      return TQL_CONSTANT_ABSTRACT;
+  }
+  return TQL_CONSTANT_SYNTAX;
+}
+
+static enum tql_constant offset_from(net_chronon origin, int64_t count, int64_t unit,
+                                     net_chronon *ret) {
+  int64_t offset;
+  net_chronon time;
+  if (__builtin_mul_overflow(count, unit, &offset)) return TQL_CONSTANT_RANGE;
+  if (__builtin_add_overflow(origin, offset, &time)) return TQL_CONSTANT_RANGE;
+  if (time == NET_BEGINNING || time == NET_FOREVER) return TQL_CONSTANT_RANGE;
+  *ret = time;
+  return TQL_CONSTANT_OK;
+}
+
+enum tql_constant tql_constant_time(const struct tql_scope *scope, const struct tql_expr *expr,
+                                    struct tql_time_forms forms, net_chronon *ret) {
+  bool real = scope->time.timeline == NET_TIMELINE_REAL;
+  int64_t count;
+  if (expr->kind == TQL_E_STRING) return text_time(scope, expr->name.text, expr->length, ret);
+  if (expr->kind == TQL_E_NAME && is_time_word(expr->name.text))
+    return text_time(scope, expr->name.text, strlen(expr->name.text), ret);
+  if (expr->kind == TQL_E_DURATION) {
+    if (!real || !forms.durations) return TQL_CONSTANT_DURATION;
+    return offset_from(scope->time.now, expr->integer, 1, ret);
+  }
+  if (!integer_value(expr, &count)) return TQL_CONSTANT_NONE;
+  if (real && !forms.integers) return TQL_CONSTANT_BARE_INTEGER;
+  return offset_from(real ? scope->time.now : 0, count, scope->settings->unit, ret);
+}
+
+enum tql_constant tql_constant_duration(const struct tql_scope *scope, const struct tql_expr *expr,
+                                        int64_t *ret) {
+  int64_t count;
+  if (expr->kind == TQL_E_DURATION) {
+    if (scope->time.timeline != NET_TIMELINE_REAL) return TQL_CONSTANT_ABSTRACT;
+    *ret = expr->integer;
+    return *ret < 0 ? TQL_CONSTANT_RANGE : TQL_CONSTANT_OK;
+  }
+  if (!integer_value(expr, &count)) return TQL_CONSTANT_NONE;
+  if (count < 0 || __builtin_mul_overflow(count, scope->settings->unit, ret))
+    return TQL_CONSTANT_RANGE;
+  return TQL_CONSTANT_OK;
+}
+
+void tql_report_constant(const struct tql_analysis *analysis, const struct tql_expr *expr,
+                         enum tql_constant why) {
+  bool real = analysis->scope->time.timeline == NET_TIMELINE_REAL;
+  const char *text = tql_expr_text(analysis, expr);
+  switch (why) {
+    case TQL_CONSTANT_OK:
+      break;
+    case TQL_CONSTANT_NONE:
+      base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                       real ? "a time is ISO 8601 text, a clock time, \"now\", beginning, forever"
+                            : "a time is an integer, beginning or forever",
+                       "%s is no constant time", text);
+      break;
+    case TQL_CONSTANT_SYNTAX:
+      base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                       real
+                           ? "write ISO 8601, \"2026-11-20T11:02:03Z\", or a clock time, \"3:00pm\""
+                           : "times of the abstract timeline are integers",
+                       "%s is no time", text);
+      break;
+    case TQL_CONSTANT_RANGE:
+      base_report(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                  "%s is outside the time line", text);
+      break;
+    case TQL_CONSTANT_ABSTRACT:
+      base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                       "this database has the abstract timeline; its times are integers",
+                       "%s is no time of the abstract timeline", text);
+      break;
+    case TQL_CONSTANT_DURATION:
+      base_report_hint(analysis->diags, MSG_BAD_DURATION, analysis->source, &expr->range,
+                       real ? "durations follow within, or are compared with span(...)"
+                            : "times of the abstract timeline are integers",
+                       "%s is a duration, not a time", text);
+      break;
+    case TQL_CONSTANT_BARE_INTEGER:
+      base_report_hint(analysis->diags, MSG_BARE_INTEGER_TIME, analysis->source, &expr->range,
+                       "write ISO 8601 text, \"now\", or a number with a unit, which counts from "
+                       "the start of the session",
+                       "the bare integer %s is no time here", text);
+      break;
+  }
+}
+
+enum base_status tql_analyse_time(const struct tql_analysis *analysis, const struct tql_expr *expr,
+                                  bool integers_ok, net_chronon *ret) {
+  struct tql_time_forms forms = {.integers = integers_ok, .durations = true};
+  enum tql_constant why = tql_constant_time(analysis->scope, expr, forms, ret);
+  if (why == TQL_CONSTANT_OK) return BASE_OK;
+  tql_report_constant(analysis, expr, why);
+  return BASE_USER;
+}
+
+enum base_status tql_analyse_duration(const struct tql_analysis *analysis,
+                                      const struct tql_expr *expr, int64_t *ret) {
+  const char *text = tql_expr_text(analysis, expr);
+  switch (tql_constant_duration(analysis->scope, expr, ret)) {
+    case TQL_CONSTANT_OK:
+      return BASE_OK;
+    case TQL_CONSTANT_ABSTRACT:
+      base_report_hint(analysis->diags, MSG_BAD_DURATION, analysis->source, &expr->range,
+                       "durations of the abstract timeline are integers",
+                       "the abstract timeline has no unit that %s could mean", text);
+      return BASE_USER;
+    case TQL_CONSTANT_RANGE:
+      base_report(analysis->diags, MSG_BAD_DURATION, analysis->source, &expr->range,
+                  "the duration %s is negative or too long", text);
+      return BASE_USER;
+    default:
+      base_report_hint(analysis->diags, MSG_BAD_DURATION, analysis->source, &expr->range,
+                       "write a number with a unit, 5 s, or an integer", "%s is no duration", text);
+      return BASE_USER;
+  }
+}

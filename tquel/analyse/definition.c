@@ -1,0 +1,186 @@
+/* The text of a derived relation that the database keeps: what the statement meant when it was
+ * defined, in words that mean the same in any later session.
+ *
+ *      range statements of the variables that take part
+ *      set lines for the settings that change results and are not at their defaults
+ *      the statement in canonical form, in which
+ *          times are absolute: ISO 8601 in UTC on the real timeline, integers on the abstract one
+ *          the distance after within is in ns, or in chronons
+ *          bare names that are string constants stand in quotes
+ *
+ * The tree is copied and the copy printed; the statement itself is not changed. The statement must
+ * have been analysed without error in the same scope. */
+#include <string.h>
+
+#include "tquel/analyse/analyse_internal.h"
+
+struct rewriter {
+  struct base_arena *arena;
+  const struct tql_scope *scope;
+};
+
+enum reading { AS_VALUE, AS_TIME };
+
+/* ---- small trees ---- */
+
+static struct tql_expr *new_string(const struct rewriter *rewriter, const char *text,
+                                   size_t length) {
+  struct tql_expr *expr = BASE_NEW(rewriter->arena, struct tql_expr);
+  expr->kind = TQL_E_STRING;
+  expr->name.text = base_arena_strndup(rewriter->arena, text, length);
+  expr->length = length;
+  return expr;
+}
+
+static struct tql_expr *new_word(const struct rewriter *rewriter, const char *word) {
+  struct tql_expr *expr = BASE_NEW(rewriter->arena, struct tql_expr);
+  expr->kind = TQL_E_NAME;
+  expr->name.text = word;
+  return expr;
+}
+
+static struct tql_expr *new_integer(const struct rewriter *rewriter, int64_t value) {
+  struct tql_expr *expr = BASE_NEW(rewriter->arena, struct tql_expr);
+  expr->kind = TQL_E_INTEGER;
+  expr->integer = value;
+  return expr;
+}
+
+/* The reserved times are strings, because their bare words may be tuple variables. */
+static struct tql_expr *new_time(const struct rewriter *rewriter, net_chronon time) {
+  bool reserved = time == NET_BEGINNING || time == NET_FOREVER;
+  if (rewriter->scope->time.timeline == NET_TIMELINE_REAL || reserved) {
+    struct base_buffer text = BASE_BUFFER_EMPTY;
+    net_time_print(&text, rewriter->scope->time.timeline, time);
+    struct tql_expr *expr = new_string(rewriter, base_buffer_text(&text), text.length);
+    base_buffer_done(&text);
+    return expr;
+  }
+  return new_integer(rewriter, time);
+}
+
+static struct tql_expr *new_distance(const struct rewriter *rewriter, int64_t chronons) {
+  struct tql_expr *expr = new_integer(rewriter, chronons);
+  if (rewriter->scope->time.timeline != NET_TIMELINE_REAL) return expr;
+  expr->kind = TQL_E_DURATION;
+  expr->name.text = base_arena_printf(rewriter->arena, "%lld ns", (long long)chronons);
+  return expr;
+}
+
+/* ---- copying ---- */
+
+static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct tql_expr *expr,
+                                  enum reading reading);
+
+static struct tql_expr_list rewritten_list(const struct rewriter *rewriter,
+                                           const struct tql_expr_list *list, enum reading reading) {
+  struct tql_expr_list copy = {BASE_NEW_ARRAY(rewriter->arena, list->count, struct tql_expr *),
+                               list->count};
+  for (size_t i = 0; i < list->count; i++)
+    copy.items[i] = rewritten(rewriter, list->items[i], reading);
+  return copy;
+}
+
+static struct tql_expr *rewritten_distance(const struct rewriter *rewriter,
+                                           const struct tql_expr *within) {
+  int64_t chronons;
+  if (tql_constant_duration(rewriter->scope, within, &chronons) != TQL_CONSTANT_OK)
+    return rewritten(rewriter, within, AS_VALUE);
+  return new_distance(rewriter, chronons);
+}
+
+/* The constant that EXPR is in this reading, absolute; NULL: none. */
+static struct tql_expr *constant(const struct rewriter *rewriter, const struct tql_expr *expr,
+                                 enum reading reading) {
+  bool variable =
+      expr->kind == TQL_E_NAME && tql_scope_variable(rewriter->scope, expr->name.text) != NULL;
+  if (variable) return NULL;
+  if (reading == AS_VALUE)
+    return expr->kind == TQL_E_NAME ? new_string(rewriter, expr->name.text, strlen(expr->name.text))
+                                    : NULL;
+  struct tql_time_forms forms = {.integers = true, .durations = true};
+  net_chronon time;
+  if (!tql_looks_constant(expr)) return NULL;
+  if (tql_constant_time(rewriter->scope, expr, forms, &time) != TQL_CONSTANT_OK) return NULL;
+  return new_time(rewriter, time);
+}
+
+static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct tql_expr *expr,
+                                  enum reading reading) {
+  if (!expr) return NULL;
+  struct tql_expr *copy = constant(rewriter, expr, reading);
+  if (copy) return copy;
+  copy = BASE_NEW(rewriter->arena, struct tql_expr);
+  *copy = *expr;
+  copy->left = rewritten(rewriter, expr->left, reading);
+  copy->right = rewritten(rewriter, expr->right, reading);
+  if (expr->within) copy->within = rewritten_distance(rewriter, expr->within);
+  bool times = expr->kind == TQL_E_CALL && tql_function_takes_time(expr->name.text);
+  copy->args = rewritten_list(rewriter, &expr->args, times ? AS_TIME : AS_VALUE);
+  copy->by = rewritten_list(rewriter, &expr->by, AS_VALUE);
+  copy->where = rewritten(rewriter, expr->where, AS_VALUE);
+  copy->when = rewritten(rewriter, expr->when, AS_TIME);
+  return copy;
+}
+
+static struct tql_statement rewritten_statement(const struct rewriter *rewriter,
+                                                const struct tql_statement *statement) {
+  struct tql_statement copy = *statement;
+  const struct tql_clauses *clauses = &statement->clauses;
+  copy.targets.items = BASE_NEW_ARRAY(rewriter->arena, statement->targets.count, struct tql_target);
+  for (size_t i = 0; i < statement->targets.count; i++) {
+    copy.targets.items[i] = statement->targets.items[i];
+    copy.targets.items[i].expr = rewritten(rewriter, statement->targets.items[i].expr, AS_VALUE);
+  }
+  copy.clauses.where = rewritten(rewriter, clauses->where, AS_VALUE);
+  copy.clauses.when = rewritten(rewriter, clauses->when, AS_TIME);
+  copy.clauses.start = rewritten(rewriter, clauses->start, AS_TIME);
+  copy.clauses.stop = rewritten(rewriter, clauses->stop, AS_TIME);
+  copy.clauses.at = rewritten(rewriter, clauses->at, AS_TIME);
+  return copy;
+}
+
+/* ---- ranges and settings ---- */
+
+static void print_line(struct base_buffer *out, const struct tql_statement *statement) {
+  tql_print_statement(out, statement);
+  base_buffer_putc(out, '\n');
+}
+
+static void print_ranges(struct base_buffer *out, const struct ng_query *query) {
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_variable *variable = &query->variables[i];
+    struct tql_statement range = {.kind = TQL_S_RANGE,
+                                  .variable.text = variable->name,
+                                  .name.text = variable->relation->name,
+                                  .credibility = variable->credibility ? 0 : -1};
+    print_line(out, &range);
+  }
+}
+
+static void print_set(struct base_buffer *out, const char *words, struct tql_expr *value) {
+  struct tql_statement set = {.kind = TQL_S_SET, .words = words, .value = value, .credibility = -1};
+  print_line(out, &set);
+}
+
+static void print_settings(struct base_buffer *out, const struct rewriter *rewriter,
+                           const struct tql_settings *settings) {
+  if (settings->coverage) print_set(out, "parallel", new_word(rewriter, "coverage"));
+  if (settings->sequence_closest) print_set(out, "sequence", new_word(rewriter, "closest"));
+  if (settings->origin_given) print_set(out, "origin", new_time(rewriter, settings->origin));
+  if (settings->averaging_origin_given)
+    print_set(out, "averaging origin", new_time(rewriter, settings->averaging_origin));
+}
+
+char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,
+                          const struct tql_statement *statement, const struct ng_query *query) {
+  struct rewriter rewriter = {arena, scope};
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  print_ranges(&text, query);
+  print_settings(&text, &rewriter, scope->settings);
+  struct tql_statement copy = rewritten_statement(&rewriter, statement);
+  print_line(&text, &copy);
+  char *result = base_arena_strndup(arena, base_buffer_text(&text), text.length);
+  base_buffer_done(&text);
+  return result;
+}

@@ -1,0 +1,218 @@
+/* Functions: those of Quel that programs can compute, conversions by the names of types, and the
+ * doors between time and values: duration(V), span(...), chronon(...).
+ *
+ * Function names are contextual, not reserved. Aggregates are called alike and handled by
+ * aggregate.c; a name that is neither gets TQ-0107 with the nearest of both. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tquel/analyse/analyse_internal.h"
+
+enum shape {
+  TO_FLOAT,     /* one number; a float */
+  KEEP_NUMBER,  /* one number; of its type */
+  TWO_INTEGERS, /* an integer */
+  TO_TYPE,      /* one number; the function's type, .op unused */
+  OF_VARIABLE,  /* duration */
+  OF_SPAN,      /* a temporal expression: an integer */
+  OF_EVENT,     /* a temporal expression that is an event: an integer */
+  NOT_EXECUTED, /* of Quel, without a program */
+};
+
+struct function {
+  const char *name;
+  enum shape shape;
+  enum ng_op op;
+  enum net_base_type base; /* TO_TYPE */
+  uint32_t width;
+  int which; /* span, chronon: midpoint, lo, hi */
+};
+
+static const struct function functions[] = {
+    {"abs", KEEP_NUMBER, NG_ABS, NET_INTEGER, 8, 0},
+    {"ascii", NOT_EXECUTED, NG_CONVERT, NET_STRING, 0, 0},
+    {"atan", TO_FLOAT, NG_ATAN, NET_FLOAT, 8, 0},
+    {"chronon", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 0},
+    {"chronon_hi", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 2},
+    {"chronon_lo", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 1},
+    {"concat", NOT_EXECUTED, NG_CONVERT, NET_STRING, 0, 0},
+    {"cos", TO_FLOAT, NG_COS, NET_FLOAT, 8, 0},
+    {"duration", OF_VARIABLE, NG_DURATION, NET_TEMPORAL, 0, 0},
+    {"exp", TO_FLOAT, NG_EXP, NET_FLOAT, 8, 0},
+    {"f4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0},
+    {"f8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0},
+    {"float4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0},
+    {"float8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0},
+    {"gamma", NOT_EXECUTED, NG_CONVERT, NET_FLOAT, 8, 0},
+    {"i1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0},
+    {"i2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0},
+    {"i4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0},
+    {"i8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0},
+    {"int1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0},
+    {"int2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0},
+    {"int4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0},
+    {"int8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0},
+    {"log", TO_FLOAT, NG_LOG, NET_FLOAT, 8, 0},
+    {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0},
+    {"sin", TO_FLOAT, NG_SIN, NET_FLOAT, 8, 0},
+    {"span", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 0},
+    {"span_hi", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 2},
+    {"span_lo", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 1},
+    {"sqrt", TO_FLOAT, NG_SQRT, NET_FLOAT, 8, 0},
+};
+
+#define FUNCTION_COUNT (sizeof functions / sizeof *functions)
+
+static const struct net_type integer_type = {NET_INTEGER, 8};
+
+static const struct function *find_function(const char *name) {
+  for (size_t i = 0; i < FUNCTION_COUNT; i++)
+    if (tql_same_name(functions[i].name, name)) return &functions[i];
+  return NULL;
+}
+
+bool tql_function_takes_time(const char *name) {
+  const struct function *function = find_function(name);
+  return function && (function->shape == OF_SPAN || function->shape == OF_EVENT);
+}
+
+/* ---- unknown names ---- */
+
+struct candidates {
+  const char **items;
+  size_t count, capacity;
+};
+
+static void collect(void *context, const char *name) {
+  struct candidates *list = context;
+  base_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+  list->items[list->count++] = name;
+}
+
+static const struct ng_expr *refuse_unknown(const struct tql_binder *binder,
+                                            const struct tql_expr *call) {
+  struct candidates list = {0};
+  for (size_t i = 0; i < FUNCTION_COUNT; i++) collect(&list, functions[i].name);
+  tql_each_aggregate(collect, &list);
+  struct base_diag *diag =
+      base_report(binder->analysis->diags, MSG_UNKNOWN_FUNCTION, binder->analysis->source,
+                  &call->name.range, "there is no function or aggregate %s", call->name.text);
+  tql_suggest(diag, call->name.text, list.items, list.count);
+  free(list.items);
+  return NULL;
+}
+
+/* ---- arguments ---- */
+
+static bool check_count(const struct tql_binder *binder, const struct tql_expr *call,
+                        const struct function *function) {
+  size_t wanted = function->shape == TWO_INTEGERS ? 2 : 1;
+  if (call->args.count == wanted) return true;
+  bool time = function->shape == OF_SPAN || function->shape == OF_EVENT;
+  base_report_hint(
+      binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
+      time && call->args.count > 1 ? "put the operator , in parentheses: span((a , b))" : NULL,
+      "%s takes %s, not %zu", function->name, wanted == 2 ? "two arguments" : "one argument",
+      call->args.count);
+  return false;
+}
+
+static bool check_plain(const struct tql_binder *binder, const struct tql_expr *call) {
+  if (!call->by.count && !call->where && !call->when && call->tail == TQL_TAIL_NONE) return true;
+  base_report(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
+              "%s is no aggregate and takes no by, where, when or for", call->name.text);
+  return false;
+}
+
+static bool check_number(const struct tql_binder *binder, const struct function *function,
+                         const struct ng_expr *arg) {
+  bool integers = function->shape == TWO_INTEGERS;
+  bool fits = integers ? arg->type.base == NET_INTEGER : tql_type_is_number(arg->type);
+  if (fits) return true;
+  base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source, &arg->range,
+              "%s takes %s, not %s", function->name, integers ? "integers" : "a number",
+              tql_type_words(arg->type));
+  return false;
+}
+
+/* ---- kinds of functions ---- */
+
+static const struct ng_expr *bind_numeric(struct tql_binder *binder, const struct tql_expr *call,
+                                          const struct function *function) {
+  const struct ng_expr *args[2] = {NULL, NULL};
+  bool fits = true;
+  for (size_t i = 0; i < call->args.count; i++) {
+    args[i] = tql_bind_scalar(binder, call->args.items[i]);
+    fits = args[i] && check_number(binder, function, args[i]) && fits;
+  }
+  if (!fits) return NULL;
+  struct net_type type = {function->base, function->width};
+  switch (function->shape) {
+    case TWO_INTEGERS:
+      return tql_new_binary(binder, function->op, integer_type, call->range, args[0], args[1]);
+    case KEEP_NUMBER:
+      type = (struct net_type){args[0]->type.base, 8};
+      break;
+    case TO_FLOAT:
+      args[0] = tql_convert(binder, args[0], NET_FLOAT);
+      break;
+    default: /* a conversion that changes nothing needs no step */
+      if (args[0]->type.base == type.base && args[0]->type.width == type.width) return args[0];
+      break;
+  }
+  return tql_new_unary(binder, function->op, type, call->range, args[0]);
+}
+
+static const struct ng_expr *bind_duration(struct tql_binder *binder, const struct tql_expr *call) {
+  const struct tql_expr *arg = call->args.items[0];
+  if (arg->kind != TQL_E_NAME) {
+    base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &arg->range,
+                     "span(...) measures other expressions", "duration takes a tuple variable");
+    return NULL;
+  }
+  int index = tql_bind_variable(binder, &arg->name);
+  if (index < 0) return NULL;
+  if (binder->variables[index].relation->layout->tuple_class == NET_EVENT) {
+    base_report_hint(binder->analysis->diags, MSG_DURATION_OF_EVENT, binder->analysis->source,
+                     &arg->range, "span(e ; f) is the time between two events",
+                     "%s is an event and has no duration", arg->name.text);
+    return NULL;
+  }
+  struct ng_expr *bound =
+      tql_new_expr(binder, NG_DURATION, (struct net_type){NET_TEMPORAL, 0}, call->range);
+  bound->variable = (unsigned)index;
+  return bound;
+}
+
+static const struct ng_expr *bind_from_time(struct tql_binder *binder, const struct tql_expr *call,
+                                            const struct function *function) {
+  const struct tql_expr *arg = call->args.items[0];
+  const struct ng_expr *time = function->shape == OF_EVENT
+                                   ? tql_bind_event(binder, arg, function->name)
+                                   : tql_bind_temporal(binder, arg, TQL_IN_CLAUSE);
+  if (!time) return NULL;
+  struct ng_expr *bound = tql_new_unary(binder, function->op, integer_type, call->range, time);
+  bound->integer = function->which;
+  return bound;
+}
+
+const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_expr *call) {
+  if (tql_is_aggregate(call->name.text)) return tql_bind_aggregate(binder, call);
+  const struct function *function = find_function(call->name.text);
+  if (!function) return refuse_unknown(binder, call);
+  if (function->shape == NOT_EXECUTED) {
+    base_report(binder->analysis->diags, MSG_AGGREGATE_NOT_EXECUTED, binder->analysis->source,
+                &call->name.range, "the function %s is not executed yet", function->name);
+    return NULL;
+  }
+  if (!check_plain(binder, call) || !check_count(binder, call, function)) return NULL;
+  switch (function->shape) {
+    case OF_VARIABLE:
+      return bind_duration(binder, call);
+    case OF_SPAN:
+    case OF_EVENT:
+      return bind_from_time(binder, call, function);
+    default:
+      return bind_numeric(binder, call, function);
+  }
+}

@@ -1,0 +1,432 @@
+/* Scalar expressions: types, conversions, conditions.
+ *
+ * Operands of one operator get one base type: integer and float meet as floats, numbers and
+ * temporal values as temporal values, names and strings as strings; conversions are nodes of their
+ * own, those of constants are done here. Conditions are scalars of type bool. A bare name that is
+ * no tuple variable is a string constant; such names are remembered, because one that is also a
+ * domain of a variable in the statement was perhaps meant as that (TQ-0110).
+ *
+ * Temporal expressions are refused here, with the way to the when clause; span() and chronon()
+ * (function.c) are the doors from time to values. */
+#include <string.h>
+
+#include "tquel/analyse/analyse_internal.h"
+
+static const struct net_type integer_type = {NET_INTEGER, 8};
+static const struct net_type float_type = {NET_FLOAT, 8};
+static const struct net_type bool_type = {NET_BOOL, 0};
+
+bool tql_binder_enter(struct tql_binder *binder, const struct tql_expr *expr) {
+  if (binder->depth < TQL_DEPTH_MAX) {
+    binder->depth++;
+    return true;
+  }
+  base_report_hint(binder->analysis->diags, MSG_TOO_DEEP, binder->analysis->source, &expr->range,
+                   "divide it over several derived relations",
+                   "the expression is nested too deeply");
+  return false;
+}
+
+void tql_binder_leave(struct tql_binder *binder) {
+  binder->depth--;
+}
+
+/* ---- making nodes ---- */
+
+struct ng_expr *tql_new_expr(const struct tql_binder *binder, enum ng_op op, struct net_type type,
+                             struct base_range range) {
+  struct ng_expr *expr = BASE_NEW(binder->arena, struct ng_expr);
+  expr->op = op;
+  expr->type = type;
+  expr->range = range;
+  return expr;
+}
+
+struct ng_expr *tql_new_unary(const struct tql_binder *binder, enum ng_op op, struct net_type type,
+                              struct base_range range, const struct ng_expr *operand) {
+  struct ng_expr *expr = tql_new_expr(binder, op, type, range);
+  expr->args[0] = operand;
+  expr->arg_count = 1;
+  return expr;
+}
+
+struct ng_expr *tql_new_binary(const struct tql_binder *binder, enum ng_op op, struct net_type type,
+                               struct base_range range, const struct ng_expr *left,
+                               const struct ng_expr *right) {
+  struct ng_expr *expr = tql_new_unary(binder, op, type, range, left);
+  expr->args[1] = right;
+  expr->arg_count = 2;
+  return expr;
+}
+
+const struct ng_expr *tql_new_domain(const struct tql_binder *binder, unsigned variable,
+                                     unsigned field, struct base_range range) {
+  const struct net_layout *layout = binder->variables[variable].relation->layout;
+  struct ng_expr *expr = tql_new_expr(binder, NG_DOMAIN, layout->fields[field].type, range);
+  expr->variable = variable;
+  expr->index = field;
+  return expr;
+}
+
+/* ---- types ---- */
+
+bool tql_type_is_number(struct net_type type) {
+  return type.base == NET_INTEGER || type.base == NET_FLOAT;
+}
+
+static bool is_text(struct net_type type) {
+  return type.base == NET_STRING || type.base == NET_NAME;
+}
+
+const char *tql_type_words(struct net_type type) {
+  switch (type.base) {
+    case NET_INTEGER:
+      return "an integer";
+    case NET_FLOAT:
+      return "a float";
+    case NET_STRING:
+      return "a string";
+    case NET_BOOL:
+      return "a bool";
+    case NET_NAME:
+      return "a name";
+    case NET_TEMPORAL:
+      return "a temporal value";
+    case NET_INSTANT:
+      return "an instant";
+  }
+  return "a value";
+}
+
+const struct ng_expr *tql_convert(const struct tql_binder *binder, const struct ng_expr *expr,
+                                  enum net_base_type base) {
+  if (expr->type.base == base) return expr;
+  if (expr->op == NG_INTEGER && base == NET_FLOAT) {
+    struct ng_expr *constant = tql_new_expr(binder, NG_FLOAT, float_type, expr->range);
+    constant->real = (double)expr->integer;
+    return constant;
+  }
+  if (expr->op == NG_STRING && base == NET_NAME) {
+    struct ng_expr *constant =
+        tql_new_expr(binder, NG_STRING, (struct net_type){NET_NAME, 0}, expr->range);
+    constant->string = expr->string;
+    return constant;
+  }
+  uint32_t width = base == NET_INTEGER || base == NET_FLOAT ? 8 : 0;
+  return tql_new_unary(binder, NG_CONVERT, (struct net_type){base, width}, expr->range, expr);
+}
+
+/* Brings a name and a string together: a constant becomes a name, any other name a string. */
+static void unify_text(const struct tql_binder *binder, const struct ng_expr **left,
+                       const struct ng_expr **right) {
+  if ((*left)->type.base == (*right)->type.base) return;
+  if ((*left)->op == NG_STRING || (*right)->op == NG_STRING) {
+    *left = tql_convert(binder, *left, NET_NAME);
+    *right = tql_convert(binder, *right, NET_NAME);
+  } else {
+    *left = tql_convert(binder, *left, NET_STRING);
+    *right = tql_convert(binder, *right, NET_STRING);
+  }
+}
+
+static bool is_numeric_or_temporal(struct net_type type) {
+  return tql_type_is_number(type) || type.base == NET_TEMPORAL;
+}
+
+/* Temporal if either is, else float if either is, else integer. */
+static void unify_numbers(const struct tql_binder *binder, const struct ng_expr **left,
+                          const struct ng_expr **right) {
+  enum net_base_type a = (*left)->type.base, b = (*right)->type.base;
+  enum net_base_type base = a == NET_TEMPORAL || b == NET_TEMPORAL ? NET_TEMPORAL
+                            : a == NET_FLOAT || b == NET_FLOAT     ? NET_FLOAT
+                                                                   : NET_INTEGER;
+  *left = tql_convert(binder, *left, base);
+  *right = tql_convert(binder, *right, base);
+}
+
+/* ---- leaves ---- */
+
+static const struct ng_expr *bind_string(const struct tql_binder *binder,
+                                         const struct tql_expr *expr, const char *text,
+                                         size_t length) {
+  struct ng_expr *constant =
+      tql_new_expr(binder, NG_STRING, (struct net_type){NET_STRING, 0}, expr->range);
+  constant->string = base_strings_intern(binder->scope->strings, text, length);
+  return constant;
+}
+
+static const struct ng_expr *bind_bare_name(struct tql_binder *binder,
+                                            const struct tql_expr *expr) {
+  const struct tql_variable *variable = tql_scope_variable(binder->scope, expr->name.text);
+  if (variable) {
+    base_report_hint(binder->analysis->diags, MSG_NOT_A_VALUE, binder->analysis->source,
+                     &expr->range,
+                     "write V.domain for a value of the tuple; conditions on its time stand in the "
+                     "when clause",
+                     "%s is a tuple variable, not a value", expr->name.text);
+    return NULL;
+  }
+  base_grow(&binder->bare_names, &binder->bare_name_capacity, binder->bare_name_count + 1,
+            sizeof *binder->bare_names);
+  binder->bare_names[binder->bare_name_count++] = expr;
+  return bind_string(binder, expr, expr->name.text, strlen(expr->name.text));
+}
+
+static const struct ng_expr *bind_domain(struct tql_binder *binder, const struct tql_expr *expr) {
+  int variable = tql_bind_variable(binder, &expr->name);
+  if (variable < 0) return NULL;
+  const struct ng_relation *relation = binder->variables[variable].relation;
+  int field = tql_find_domain(binder->analysis, relation, relation->layout, &expr->member);
+  return field < 0 ? NULL
+                   : tql_new_domain(binder, (unsigned)variable, (unsigned)field, expr->range);
+}
+
+static const struct ng_expr *bind_number(const struct tql_binder *binder,
+                                         const struct tql_expr *expr) {
+  struct ng_expr *constant =
+      tql_new_expr(binder, expr->kind == TQL_E_FLOAT ? NG_FLOAT : NG_INTEGER,
+                   expr->kind == TQL_E_FLOAT ? float_type : integer_type, expr->range);
+  constant->integer = expr->integer;
+  constant->real = expr->real == 0 ? 0 : expr->real; /* no negative zero */
+  return constant;
+}
+
+static const struct ng_expr *bind_duration(const struct tql_binder *binder,
+                                           const struct tql_expr *expr) {
+  struct ng_expr *constant = tql_new_expr(binder, NG_INTEGER, integer_type, expr->range);
+  if (tql_analyse_duration(binder->analysis, expr, &constant->integer) != BASE_OK) return NULL;
+  return constant;
+}
+
+static const struct ng_expr *bind_truth(const struct tql_binder *binder,
+                                        const struct tql_expr *expr) {
+  struct ng_expr *constant = tql_new_expr(binder, NG_TRUTH, bool_type, expr->range);
+  constant->integer = expr->integer ? NET_TRUE : NET_FALSE;
+  return constant;
+}
+
+/* ---- arithmetic ---- */
+
+static enum ng_op arithmetic_op(enum tql_expr_kind kind) {
+  switch (kind) {
+    case TQL_E_ADD:
+      return NG_ADD;
+    case TQL_E_SUB:
+      return NG_SUB;
+    case TQL_E_MUL:
+      return NG_MUL;
+    case TQL_E_DIV:
+      return NG_DIV;
+    default:
+      return NG_POWER;
+  }
+}
+
+static const struct ng_expr *refuse_types(const struct tql_binder *binder,
+                                          const struct tql_expr *expr, const char *what,
+                                          const struct ng_expr *left, const struct ng_expr *right,
+                                          const char *hint) {
+  const char *left_words = tql_type_words(left->type), *right_words = tql_type_words(right->type);
+  struct base_diag *diag =
+      base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
+                  &expr->range, "cannot %s %s and %s", what, left_words, right_words);
+  const struct tql_expr *name = expr->left->kind == TQL_E_NAME    ? expr->left
+                                : expr->right->kind == TQL_E_NAME ? expr->right
+                                                                  : NULL;
+  if (name)
+    tql_set_hint(diag, "%s is no tuple variable and so a string; for a domain write V.%s",
+                 name->name.text, name->name.text);
+  else if (hint)
+    tql_set_hint(diag, "%s", hint);
+  return NULL;
+}
+
+static const struct ng_expr *check_form(const struct tql_binder *binder,
+                                        const struct ng_expr *expr) {
+  if (!tql_form_is_lost(expr)) return expr;
+  base_report_hint(binder->analysis->diags, MSG_TEMPORAL_FORM, binder->analysis->source,
+                   &expr->range, "multiply and divide by numbers, or divide two linear functions",
+                   "the result is no ratio of two linear functions of time");
+  return NULL;
+}
+
+static const struct ng_expr *bind_arithmetic(struct tql_binder *binder,
+                                             const struct tql_expr *expr) {
+  const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
+  const struct ng_expr *right = tql_bind_scalar(binder, expr->right);
+  if (!left || !right) return NULL;
+  enum ng_op op = arithmetic_op(expr->kind);
+  if (!is_numeric_or_temporal(left->type) || !is_numeric_or_temporal(right->type))
+    return refuse_types(binder, expr, "calculate with", left, right,
+                        "arithmetic takes integers, floats and temporal values");
+  unify_numbers(binder, &left, &right);
+  if (op == NG_POWER) {
+    if (left->type.base == NET_TEMPORAL)
+      return refuse_types(binder, expr, "take powers of", left, right,
+                          "powers take integers and floats");
+    left = tql_convert(binder, left, NET_FLOAT);
+    right = tql_convert(binder, right, NET_FLOAT);
+  }
+  struct net_type type = {left->type.base, left->type.base == NET_TEMPORAL ? 0 : 8};
+  return check_form(binder, tql_new_binary(binder, op, type, expr->range, left, right));
+}
+
+static const struct ng_expr *bind_negate(struct tql_binder *binder, const struct tql_expr *expr) {
+  const struct ng_expr *operand = tql_bind_scalar(binder, expr->left);
+  if (!operand) return NULL;
+  if (!is_numeric_or_temporal(operand->type)) {
+    base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source, &expr->range,
+                "cannot take the negative of %s", tql_type_words(operand->type));
+    return NULL;
+  }
+  bool folds =
+      operand->op == NG_FLOAT || (operand->op == NG_INTEGER && operand->integer != INT64_MIN);
+  if (folds) {
+    struct ng_expr *constant = tql_new_expr(binder, operand->op, operand->type, expr->range);
+    constant->integer = -operand->integer;
+    constant->real = operand->real == 0 ? 0 : -operand->real;
+    return constant;
+  }
+  struct net_type type = {operand->type.base, operand->type.base == NET_TEMPORAL ? 0 : 8};
+  return tql_new_unary(binder, NG_NEG, type, expr->range, operand);
+}
+
+/* ---- conditions ---- */
+
+static enum ng_op comparison_op(enum tql_expr_kind kind) {
+  switch (kind) {
+    case TQL_E_EQ:
+      return NG_EQ;
+    case TQL_E_NE:
+      return NG_NE;
+    case TQL_E_LT:
+      return NG_LT;
+    case TQL_E_LE:
+      return NG_LE;
+    case TQL_E_GT:
+      return NG_GT;
+    default:
+      return NG_GE;
+  }
+}
+
+static const struct ng_expr *bind_comparison(struct tql_binder *binder,
+                                             const struct tql_expr *expr) {
+  const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
+  const struct ng_expr *right = tql_bind_scalar(binder, expr->right);
+  if (!left || !right) return NULL;
+  enum ng_op op = comparison_op(expr->kind);
+  if (is_numeric_or_temporal(left->type) && is_numeric_or_temporal(right->type))
+    unify_numbers(binder, &left, &right);
+  else if (is_text(left->type) && is_text(right->type))
+    unify_text(binder, &left, &right);
+  else if (left->type.base != NET_BOOL || right->type.base != NET_BOOL)
+    return refuse_types(binder, expr, "compare", left, right, NULL);
+  else if (op != NG_EQ && op != NG_NE)
+    return refuse_types(binder, expr, "order", left, right, "bools compare with = and !=");
+  return tql_new_binary(binder, op, bool_type, expr->range, left, right);
+}
+
+const struct ng_expr *tql_bind_condition(struct tql_binder *binder, const struct tql_expr *expr) {
+  const struct ng_expr *bound = tql_bind_scalar(binder, expr);
+  if (!bound || bound->type.base == NET_BOOL) return bound;
+  base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
+                   &expr->range, "conditions are comparisons, bool domains, and, or, not",
+                   "%s is %s where a condition is needed", tql_expr_text(binder->analysis, expr),
+                   tql_type_words(bound->type));
+  return NULL;
+}
+
+static const struct ng_expr *bind_logic(struct tql_binder *binder, const struct tql_expr *expr) {
+  const struct ng_expr *left = tql_bind_condition(binder, expr->left);
+  if (expr->kind == TQL_E_NOT)
+    return left ? tql_new_unary(binder, NG_NOT, bool_type, expr->range, left) : NULL;
+  const struct ng_expr *right = tql_bind_condition(binder, expr->right);
+  if (!left || !right) return NULL;
+  enum ng_op op = expr->kind == TQL_E_AND ? NG_AND : NG_OR;
+  return tql_new_binary(binder, op, bool_type, expr->range, left, right);
+}
+
+bool tql_has_temporal_comparison(const struct ng_expr *expr) {
+  if (expr->op >= NG_EQ && expr->op <= NG_GE && expr->args[0]->type.base == NET_TEMPORAL)
+    return true;
+  if (expr->op == NG_SPAN || expr->op == NG_CHRONON) return false;
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (tql_has_temporal_comparison(expr->args[i])) return true;
+  return false;
+}
+
+/* ---- the dispatcher ---- */
+
+static const struct ng_expr *refuse_time(const struct tql_binder *binder,
+                                         const struct tql_expr *expr) {
+  base_report_hint(binder->analysis->diags, MSG_NOT_A_VALUE, binder->analysis->source, &expr->range,
+                   "temporal conditions stand in the when clause; span(...) and chronon(...) make "
+                   "numbers of times",
+                   "%s is a time, not a value", tql_expr_text(binder->analysis, expr));
+  return NULL;
+}
+
+static const struct ng_expr *bind_kind(struct tql_binder *binder, const struct tql_expr *expr) {
+  switch (expr->kind) {
+    case TQL_E_INTEGER:
+    case TQL_E_FLOAT:
+      return bind_number(binder, expr);
+    case TQL_E_STRING:
+      return bind_string(binder, expr, expr->name.text, expr->length);
+    case TQL_E_BOOL:
+      return bind_truth(binder, expr);
+    case TQL_E_DURATION:
+      return bind_duration(binder, expr);
+    case TQL_E_NAME:
+      return bind_bare_name(binder, expr);
+    case TQL_E_DOMAIN:
+      return bind_domain(binder, expr);
+    case TQL_E_ALL:
+      base_report_hint(binder->analysis->diags, MSG_NOT_A_VALUE, binder->analysis->source,
+                       &expr->range, "V.all is an element of the target list",
+                       "%s.all stands for several domains", expr->name.text);
+      return NULL;
+    case TQL_E_NEGATE:
+      return bind_negate(binder, expr);
+    case TQL_E_ADD:
+    case TQL_E_SUB:
+    case TQL_E_MUL:
+    case TQL_E_DIV:
+    case TQL_E_POWER:
+      return bind_arithmetic(binder, expr);
+    case TQL_E_EQ:
+    case TQL_E_NE:
+    case TQL_E_LT:
+    case TQL_E_LE:
+    case TQL_E_GT:
+    case TQL_E_GE:
+      return bind_comparison(binder, expr);
+    case TQL_E_NOT:
+    case TQL_E_AND:
+    case TQL_E_OR:
+      return bind_logic(binder, expr);
+    case TQL_E_CALL:
+      return tql_bind_call(binder, expr);
+    case TQL_E_START:
+    case TQL_E_STOP:
+    case TQL_E_TIME:
+    case TQL_E_SEQUENCE:
+    case TQL_E_PARALLEL:
+    case TQL_E_CHOICE:
+    case TQL_E_OVERLAP:
+    case TQL_E_EXTEND:
+    case TQL_E_PRECEDE:
+    case TQL_E_EQUAL:
+    case TQL_E_CONTAIN:
+      return refuse_time(binder, expr);
+  }
+  return refuse_time(binder, expr);
+}
+
+const struct ng_expr *tql_bind_scalar(struct tql_binder *binder, const struct tql_expr *expr) {
+  if (!tql_binder_enter(binder, expr)) return NULL;
+  const struct ng_expr *bound = bind_kind(binder, expr);
+  tql_binder_leave(binder);
+  return bound;
+}

@@ -1,0 +1,52 @@
+/* Output formats: table csv json ndjson line markdown timeline count (the manual's section on output).
+ * Human formats (table line markdown timeline) print ISO 8601 times on the real timeline, the others
+ * integers; "forever" and "beginning" as words.                                                     */
+#ifndef TQL_FORMAT_H
+#define TQL_FORMAT_H
+
+#include <stdio.h>
+
+#include "engine/base/buffer.h"
+#include "engine/batch.h"
+
+enum tql_format {
+  TQL_FORMAT_TABLE, TQL_FORMAT_CSV, TQL_FORMAT_JSON, TQL_FORMAT_NDJSON, TQL_FORMAT_LINE,
+  TQL_FORMAT_MARKDOWN, TQL_FORMAT_TIMELINE, TQL_FORMAT_COUNT,
+};
+/* -1: no such format. */
+int tql_format_find(const char *name);
+const char *tql_format_name(enum tql_format format);
+
+/* A result: rows in output order. */
+struct tql_rows {
+  const char *name; /* of the relation, or NULL */
+  struct net_rows rows;
+  net_chronon checkpoint; /* what open stops are filled with */
+};
+void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout);
+void tql_rows_done(struct tql_rows *rows);
+/* Adds a whole or open row; a closing row replaces its open one (identity). */
+void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch);
+/* Sorts into output order and makes a set of it: of rows equal in all domains, implicit ones (after
+ * filling open stops) included, one stays, definite if any is.                                      */
+void tql_rows_finish(struct tql_rows *rows, const struct base_strings *strings);
+
+struct tql_format_context {
+  enum tql_format format;
+  enum net_timeline timeline;
+  const struct base_strings *strings;
+  size_t results_before; /* unnamed results already printed: CSV separates by a blank line */
+  unsigned width;        /* of the terminal for table and timeline; 0: unlimited */
+};
+/* Appends the whole result. */
+void tql_format_rows(struct base_buffer *out, const struct tql_format_context *context,
+                     const struct tql_rows *rows);
+/* Live output: a heading once, then a line (or object) a row as it comes; opening rows are shown with
+ * an open stop, closing rows again with the stop. For table: "NAME  +  [start, stop)  domains".      */
+void tql_format_live_heading(struct base_buffer *out, const struct tql_format_context *context,
+                             const char *name, const struct net_layout *layout);
+void tql_format_live_row(struct base_buffer *out, const struct tql_format_context *context,
+                         const char *name, const struct net_layout *layout,
+                         const union net_slot *row, uint8_t marks, net_chronon checkpoint);
+
+#endif

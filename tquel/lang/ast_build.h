@@ -1,0 +1,236 @@
+/* Builds the syntax tree; called by the grammar's actions only. Internal to tquel/lang.
+ *
+ * A builder that meets a mistake which the grammar cannot see (a second where clause, nesting beyond
+ * TQL_DEPTH_MAX, a number out of range) reports it, sets parser->failed and returns something that
+ * can be built upon; parse.c then treats the statement like one with a syntax error.
+ * Lists are NULL when absent, which is not the same as empty.                                     */
+#ifndef TQL_AST_BUILD_H
+#define TQL_AST_BUILD_H
+
+#include "engine/base/arena.h"
+#include "engine/base/diag.h"
+#include "tquel/lang/ast.h"
+#include "tquel/lang/lexer.h"
+
+#define TQL_TOKENS_MAX 200 /* at least the number of the grammar's tokens; checked there */
+
+struct tql_parser {
+  struct base_arena *arena;
+  const struct base_source *source;
+  struct base_diag_sink *diags; /* NULL: nothing is reported */
+  const char *text;
+  struct tql_statement **statements; /* on the heap */
+  size_t count, capacity;
+  bool failed;
+  const struct tql_expr *minimum; /* the literal 2^63, legal only directly after a minus */
+  const char *expected[TQL_TOKENS_MAX]; /* names of the tokens that could have come */
+  size_t expected_count;
+};
+
+/* Elements of one size each; grows in the arena. */
+struct tql_list {
+  void *items;
+  size_t count, capacity;
+};
+
+struct tql_span tql_span_join(const struct tql_span *first, const struct tql_span *last);
+struct tql_span tql_span_after(const struct tql_span *span); /* the empty place behind it */
+const char *tql_token_name(int kind);
+
+struct tql_list *tql_list_empty(struct tql_parser *parser);
+/* Adds a copy of *ITEM; LIST NULL begins a list. */
+struct tql_list *tql_list_add(struct tql_parser *parser, struct tql_list *list, size_t size,
+                              const void *item);
+
+struct tql_name tql_name(struct tql_parser *parser, const struct tql_span *span,
+                         const struct tql_lexeme *lexeme);
+/* The same of a string, which must not be empty or have a zero byte in it. */
+struct tql_name tql_name_of_string(struct tql_parser *parser, const struct tql_span *span,
+                                   const struct tql_lexeme *string);
+/* Reports a mistake at RANGE, unless the parser is silent, and gives up the statement. */
+void tql_fail(struct tql_parser *parser, enum base_message number, const struct base_range *range,
+              const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void tql_check_minimum(struct tql_parser *parser);
+
+/* --- expressions (ast_build.c) --- */
+struct tql_expr *tql_build_expr(struct tql_parser *parser, enum tql_expr_kind kind,
+                                const struct tql_span *span, struct tql_expr *left,
+                                struct tql_expr *right);
+struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_span *span,
+                                  struct tql_expr *left, struct tql_expr *within,
+                                  struct tql_expr *right);
+struct tql_expr *tql_build_literal(struct tql_parser *parser, enum tql_expr_kind kind,
+                                   const struct tql_span *span, const struct tql_lexeme *lexeme);
+struct tql_expr *tql_build_negative(struct tql_parser *parser, const struct tql_span *span,
+                                    enum tql_expr_kind kind, const struct tql_span *number_span,
+                                    const struct tql_lexeme *lexeme);
+struct tql_expr *tql_build_truth(struct tql_parser *parser, const struct tql_span *span, bool truth);
+struct tql_expr *tql_build_name(struct tql_parser *parser, const struct tql_span *span,
+                                const struct tql_name *name);
+struct tql_expr *tql_build_domain(struct tql_parser *parser, const struct tql_span *span,
+                                  const struct tql_name *name, const struct tql_lexeme *domain,
+                                  const struct tql_span *domain_span);
+struct tql_expr *tql_build_all(struct tql_parser *parser, const struct tql_span *span,
+                               const struct tql_name *name);
+struct tql_expr *tql_build_access(struct tql_parser *parser, enum tql_expr_kind kind,
+                                  const struct tql_span *span, const struct tql_name *name,
+                                  const struct tql_span *name_span);
+struct tql_expr *tql_build_parentheses(struct tql_parser *parser, const struct tql_span *span,
+                                       struct tql_expr *expr);
+
+struct tql_call_tail {
+  struct tql_list *by;
+  struct tql_expr *where, *when, *within;
+  enum tql_tail tail;
+};
+struct tql_call_tail *tql_call_tail_new(struct tql_parser *parser);
+struct tql_call_tail *tql_call_by(struct tql_parser *parser, struct tql_call_tail *tail,
+                                  const struct tql_span *at, struct tql_list *by);
+struct tql_call_tail *tql_call_where(struct tql_parser *parser, struct tql_call_tail *tail,
+                                     const struct tql_span *at, struct tql_expr *where);
+struct tql_call_tail *tql_call_when(struct tql_parser *parser, struct tql_call_tail *tail,
+                                    const struct tql_span *at, struct tql_expr *when);
+struct tql_call_tail *tql_call_for(struct tql_parser *parser, struct tql_call_tail *tail,
+                                   const struct tql_span *at, enum tql_tail kind,
+                                   struct tql_expr *within);
+struct tql_expr *tql_build_call(struct tql_parser *parser, const struct tql_span *span,
+                                const struct tql_name *name, const struct tql_list *arguments,
+                                const struct tql_call_tail *tail);
+
+struct tql_target tql_target_domain(struct tql_parser *parser, const struct tql_span *span,
+                                    const struct tql_name *name, const struct tql_lexeme *domain,
+                                    const struct tql_span *domain_span);
+struct tql_target tql_target_all(struct tql_parser *parser, const struct tql_span *span,
+                                 const struct tql_name *name);
+
+/* --- clauses and statements (build_statement.c) --- */
+struct tql_clauses *tql_clauses_new(struct tql_parser *parser);
+struct tql_clauses *tql_clause_where(struct tql_parser *parser, struct tql_clauses *clauses,
+                                     const struct tql_span *at, struct tql_expr *expr);
+struct tql_clauses *tql_clause_when(struct tql_parser *parser, struct tql_clauses *clauses,
+                                    const struct tql_span *at, struct tql_expr *expr);
+struct tql_clauses *tql_clause_start(struct tql_parser *parser, struct tql_clauses *clauses,
+                                     const struct tql_span *at, struct tql_expr *expr);
+struct tql_clauses *tql_clause_stop(struct tql_parser *parser, struct tql_clauses *clauses,
+                                    const struct tql_span *at, struct tql_expr *expr);
+struct tql_clauses *tql_clause_at(struct tql_parser *parser, struct tql_clauses *clauses,
+                                  const struct tql_span *at, struct tql_expr *expr, bool valid);
+struct tql_clauses *tql_clause_valid(struct tql_parser *parser, struct tql_clauses *clauses,
+                                     const struct tql_span *at, struct tql_expr *from,
+                                     struct tql_expr *to);
+
+enum { TQL_MODE_UNIQUE = 1, TQL_MODE_COALESCED = 2 };
+
+struct tql_relation_head {
+  bool persistent;
+  enum tql_relation_kind kind;
+  struct tql_name name;
+};
+struct tql_relation_head tql_relation_head(bool persistent, enum tql_relation_kind kind,
+                                           const struct tql_name *name);
+
+struct tql_copy_options {
+  bool following, ordered, skipping;
+  struct tql_expr *within;
+};
+struct tql_copy_options *tql_copy_options_new(struct tql_parser *parser);
+struct tql_copy_options *tql_copy_following(struct tql_parser *parser,
+                                            struct tql_copy_options *options,
+                                            const struct tql_span *at);
+struct tql_copy_options *tql_copy_within(struct tql_parser *parser,
+                                         struct tql_copy_options *options,
+                                         const struct tql_span *at, struct tql_expr *within);
+struct tql_copy_options *tql_copy_ordered(struct tql_parser *parser,
+                                          struct tql_copy_options *options,
+                                          const struct tql_span *at);
+struct tql_copy_options *tql_copy_skipping(struct tql_parser *parser,
+                                           struct tql_copy_options *options,
+                                           const struct tql_span *at);
+
+struct tql_permit_options {
+  struct tql_name terminal, day_first, day_last;
+  struct tql_expr *time_first, *time_last, *where;
+};
+struct tql_permit_options *tql_permit_options_new(struct tql_parser *parser);
+struct tql_permit_options *tql_permit_at(struct tql_parser *parser,
+                                         struct tql_permit_options *options,
+                                         const struct tql_span *at,
+                                         const struct tql_name *terminal);
+struct tql_permit_options *tql_permit_from(struct tql_parser *parser,
+                                           struct tql_permit_options *options,
+                                           const struct tql_span *at,
+                                           struct tql_expr *first, struct tql_expr *last);
+struct tql_permit_options *tql_permit_on(struct tql_parser *parser,
+                                         struct tql_permit_options *options,
+                                         const struct tql_span *at, const struct tql_name *first,
+                                         const struct tql_name *last);
+struct tql_permit_options *tql_permit_where(struct tql_parser *parser,
+                                            struct tql_permit_options *options,
+                                            const struct tql_span *at, struct tql_expr *where);
+
+int tql_credibility(struct tql_parser *parser, const struct tql_span *span,
+                    const struct tql_lexeme *value);
+struct tql_list *tql_setting_word(struct tql_parser *parser, struct tql_list *words,
+                                  const struct tql_span *span, const struct tql_lexeme *word);
+
+/* Ends a statement: its text and its place in the list. */
+void tql_emit(struct tql_parser *parser, struct tql_statement *statement);
+struct tql_statement *tql_widen(struct tql_parser *parser, const struct tql_span *span,
+                                struct tql_statement *statement);
+struct tql_statement *tql_build_range(struct tql_parser *parser, const struct tql_span *span,
+                                      const struct tql_name *variable, struct tql_expr *relation,
+                                      int credibility);
+struct tql_statement *tql_build_create(struct tql_parser *parser, const struct tql_span *span,
+                                       const struct tql_relation_head *head,
+                                       const struct tql_list *domains, const struct tql_name *by);
+struct tql_statement *tql_build_retrieve(struct tql_parser *parser, const struct tql_span *span,
+                                         int modes, const struct tql_name *name,
+                                         const struct tql_list *targets,
+                                         const struct tql_span *targets_span,
+                                         const struct tql_clauses *clauses);
+/* append, delete, replace and define view */
+struct tql_statement *tql_build_update(struct tql_parser *parser, enum tql_statement_kind kind,
+                                       const struct tql_span *span, const struct tql_name *name,
+                                       const struct tql_list *targets,
+                                       const struct tql_span *targets_span,
+                                       const struct tql_clauses *clauses);
+struct tql_statement *tql_build_copy(struct tql_parser *parser, const struct tql_span *span,
+                                     const struct tql_name *name, const struct tql_lexeme *path,
+                                     const struct tql_span *path_span,
+                                     const struct tql_copy_options *options); /* NULL: into */
+struct tql_statement *tql_build_names(struct tql_parser *parser, enum tql_statement_kind kind,
+                                      const struct tql_span *span, const struct tql_list *names);
+struct tql_statement *tql_build_help(struct tql_parser *parser, const struct tql_span *span,
+                                     const struct tql_name *name, const struct tql_lexeme *topic);
+struct tql_statement *tql_build_explain(struct tql_parser *parser, const struct tql_span *span,
+                                        bool analyze, struct tql_statement *inner);
+struct tql_statement *tql_build_checkpoint(struct tql_parser *parser, const struct tql_span *span,
+                                           struct tql_expr *time, const struct tql_name *name);
+/* WORDS NULL: set rule, and nothing else. Without VALUE the last of several words is the value. */
+struct tql_statement *tql_build_set(struct tql_parser *parser, const struct tql_span *span,
+                                    const struct tql_list *words, const struct tql_name *rule,
+                                    struct tql_expr *value);
+struct tql_statement *tql_build_set_rule(struct tql_parser *parser, const struct tql_span *span,
+                                         const struct tql_lexeme *rule,
+                                         const struct tql_span *rule_span,
+                                         const struct tql_lexeme *value,
+                                         const struct tql_span *value_span);
+struct tql_statement *tql_build_index(struct tql_parser *parser, const struct tql_span *span,
+                                      const struct tql_name *variable, const struct tql_name *index,
+                                      const struct tql_list *names);
+struct tql_statement *tql_build_modify(struct tql_parser *parser, const struct tql_span *span,
+                                       const struct tql_name *relation,
+                                       const struct tql_name *structure,
+                                       const struct tql_list *names);
+struct tql_statement *tql_build_save(struct tql_parser *parser, const struct tql_span *span,
+                                     const struct tql_name *name, struct tql_expr *until);
+struct tql_statement *tql_build_integrity(struct tql_parser *parser, const struct tql_span *span,
+                                          const struct tql_name *variable, struct tql_expr *expr);
+struct tql_statement *tql_build_permit(struct tql_parser *parser, const struct tql_span *span,
+                                       const struct tql_list *operations,
+                                       const struct tql_name *relation,
+                                       const struct tql_list *attributes,
+                                       const struct tql_name *user,
+                                       const struct tql_permit_options *options);
+
+#endif

@@ -1,0 +1,257 @@
+/* The catalogue in memory: relations, tuple variables, and the scope that analysis sees.
+ *
+ * It mirrors the database; session_load_catalogue makes it anew after a rollback.                    */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tquel/session/session_impl.h"
+
+static const enum ng_relation_kind kinds[] = {
+    [ST_SNAPSHOT] = NG_REL_SNAPSHOT,       [ST_EVENT] = NG_REL_EVENT,
+    [ST_PERIOD] = NG_REL_PERIOD,           [ST_TRACED] = NG_REL_TRACED,
+    [ST_SAMPLED] = NG_REL_SAMPLED,         [ST_DERIVED_EVENT] = NG_REL_DERIVED,
+    [ST_DERIVED_PERIOD] = NG_REL_DERIVED,
+};
+
+bool session_is_derived(const struct session_relation *relation) {
+  return relation->ng.kind == NG_REL_DERIVED;
+}
+
+static struct net_layout *layout_of(struct base_arena *arena, const struct st_relation *relation,
+                                    enum net_tuple_class tuple_class) {
+  struct net_field *fields = BASE_NEW_ARRAY(arena, relation->domain_count + 1, struct net_field);
+  for (size_t i = 0; i < relation->domain_count; i++)
+    fields[i] =
+        (struct net_field){.name = relation->domains[i].name, .type = relation->domains[i].type};
+  return net_layout_new(arena, tuple_class, fields, (uint32_t)relation->domain_count);
+}
+
+struct session_relation *session_add_relation(struct tql_session *session,
+                                              const struct st_relation *from) {
+  struct base_arena *arena = session->arena;
+  struct session_relation *relation = BASE_NEW(arena, struct session_relation);
+  bool event = from->kind == ST_EVENT || from->kind == ST_DERIVED_EVENT;
+  relation->ng.name = base_arena_strdup(arena, from->name);
+  relation->ng.kind = kinds[from->kind];
+  relation->ng.layout = layout_of(arena, from, event ? NET_EVENT : NET_PERIOD);
+  relation->ng.by = from->by;
+  if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
+    relation->ng.records = layout_of(arena, from, NET_EVENT);
+  relation->kind = from->kind;
+  relation->checkpoint = from->checkpoint;
+  relation->latest = NET_BEGINNING;
+  relation->definition = from->definition ? base_arena_strdup(arena, from->definition) : NULL;
+  relation->origin_fixed = from->origin_fixed;
+  relation->origin = from->origin;
+  const char **inputs = BASE_NEW_ARRAY(arena, from->input_count + 1, const char *);
+  for (size_t i = 0; i < from->input_count; i++)
+    inputs[i] = base_arena_strdup(arena, from->inputs[i]);
+  relation->inputs = inputs;
+  relation->input_count = from->input_count;
+  base_grow(&session->relations, &session->relation_capacity, session->relation_count + 1,
+            sizeof *session->relations);
+  session->relations[session->relation_count++] = relation;
+  return relation;
+}
+
+static void relation_done(struct session_relation *relation) {
+  free(relation->accesses);
+  relation->accesses = NULL;
+  if (relation->has_pending) net_inbox_done(&relation->pending);
+  relation->has_pending = false;
+  if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
+}
+
+void session_remove_relation(struct tql_session *session, struct session_relation *relation) {
+  for (size_t i = 0; i < session->variable_count;) {
+    if (session->variables[i].relation == &relation->ng) {
+      session->variables[i] = session->variables[--session->variable_count];
+    } else {
+      i++;
+    }
+  }
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i] == relation) {
+      memmove(session->relations + i, session->relations + i + 1,
+              (session->relation_count - i - 1) * sizeof *session->relations);
+      session->relation_count--;
+      break;
+    }
+  relation_done(relation);
+}
+
+/* Feeds and variables outlive a reload; they find their relations again by name. */
+enum base_status session_load_catalogue(struct tql_session *session) {
+  session_drop_live(session);
+  struct session_relation **old = session->relations;
+  size_t old_count = session->relation_count;
+  session->relations = NULL;
+  session->relation_count = session->relation_capacity = 0;
+  struct st_relation *relations = NULL;
+  size_t count = 0;
+  enum base_status status = st_relations(session->database, session->arena, &relations, &count);
+  for (size_t i = 0; status == BASE_OK && i < count; i++)
+    session_add_relation(session, &relations[i]);
+  size_t kept = 0;
+  for (size_t i = 0; i < session->variable_count; i++) {
+    struct session_relation *now = session_find(session, session->variables[i].relation->name);
+    if (now == NULL) continue;
+    session->variables[kept] = session->variables[i];
+    session->variables[kept++].relation = &now->ng;
+  }
+  session->variable_count = kept;
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    struct session_relation *now = session_find(session, feed->relation->ng.name);
+    if (now == NULL) {
+      feed->ended = true;
+      continue;
+    }
+    now->feed = feed;
+    now->live = feed->relation->live;
+    now->latest = feed->relation->latest;
+    feed->relation = now;
+  }
+  for (size_t i = 0; i < old_count; i++) relation_done(old[i]);
+  free(old);
+  return status;
+}
+
+struct session_relation *session_find(struct tql_session *session, const char *name) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (strcasecmp(session->relations[i]->ng.name, name) == 0) return session->relations[i];
+  return NULL;
+}
+
+struct session_relation *session_of(struct tql_session *session, const struct ng_relation *ng) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (&session->relations[i]->ng == ng) return session->relations[i];
+  return NULL;
+}
+
+bool session_depends(struct tql_session *session, const struct session_relation *relation,
+                     const struct session_relation *other) {
+  for (size_t i = 0; i < relation->input_count; i++) {
+    if (strcasecmp(relation->inputs[i], other->ng.name) == 0) return true;
+    const struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL && session_depends(session, input, other)) return true;
+  }
+  return false;
+}
+
+/* --- scope */
+
+static const struct ng_relation *find_relation(void *context, const char *name) {
+  struct session_scope *scope = context;
+  if (scope->hidden != NULL && strcasecmp(scope->hidden, name) == 0) return NULL;
+  struct session_relation *relation = session_find(scope->session, name);
+  return relation ? &relation->ng : NULL;
+}
+
+static void each_relation(void *context, void (*on_name)(void *, const char *), void *on_context) {
+  struct session_scope *scope = context;
+  for (size_t i = 0; i < scope->session->relation_count; i++)
+    on_name(on_context, scope->session->relations[i]->ng.name);
+}
+
+void session_scope_init(struct session_scope *scope, struct tql_session *session,
+                        const char *hidden) {
+  *scope = (struct session_scope){.session = session, .hidden = hidden};
+  scope->scope = (struct tql_scope){
+      .context = scope,
+      .find_relation = find_relation,
+      .each_relation = each_relation,
+      .variables = session->variables,
+      .variable_count = session->variable_count,
+      .settings = &session->settings,
+      .time = session->time,
+      .strings = session->strings,
+  };
+}
+
+void session_set_variable(struct tql_session *session, const char *name,
+                          const struct ng_relation *relation, int credibility) {
+  struct tql_variable *variable = NULL;
+  for (size_t i = 0; i < session->variable_count; i++)
+    if (strcasecmp(session->variables[i].name, name) == 0) variable = &session->variables[i];
+  if (variable == NULL) {
+    base_grow(&session->variables, &session->variable_capacity, session->variable_count + 1,
+              sizeof *session->variables);
+    variable = &session->variables[session->variable_count++];
+  }
+  *variable = (struct tql_variable){base_arena_strdup(session->arena, name), relation, credibility};
+}
+
+/* --- definitions */
+
+/* A definition is a little script: range and set statements, then the retrieve. It is run in a scope
+ * of its own, so that the session's variables and settings do not show in it.                       */
+static const struct ng_query *bind_definition(struct tql_session *session,
+                                              struct session_relation *relation,
+                                              const struct base_source *source) {
+  size_t count = 0;
+  bool ok = false;
+  const struct ng_query *query = NULL;
+  struct tql_statement **statements =
+      tql_parse(session->arena, source, 1, session->diags, &count, &ok);
+  for (size_t i = 0; ok && i < count; i++) {
+    const struct tql_statement *statement = statements[i];
+    struct session_scope scope;
+    session_scope_init(&scope, session, relation->ng.name);
+    struct tql_analysis analysis = session_analysis(session, &scope);
+    analysis.arena = session->arena;
+    analysis.source = source;
+    if (statement->kind == TQL_S_RANGE) {
+      const struct ng_relation *over = tql_analyse_relation(&analysis, &statement->name);
+      if (over == NULL) return NULL;
+      session_set_variable(session, statement->variable.text, over, statement->credibility);
+    } else if (statement->kind == TQL_S_SET) {
+      if (session_set(session, statement) != BASE_OK) return NULL;
+    } else if (tql_analyse_retrieve(&analysis, statement, &query) != BASE_OK) {
+      return NULL;
+    }
+  }
+  return query;
+}
+
+const struct ng_query *session_query(struct tql_session *session,
+                                     struct session_relation *relation) {
+  if (relation->query != NULL) return relation->query;
+  struct tql_variable *variables = session->variables;
+  size_t count = session->variable_count, capacity = session->variable_capacity;
+  struct tql_settings settings = session->settings;
+  session->variables = NULL;
+  session->variable_count = session->variable_capacity = 0;
+  session->settings = (struct tql_settings){
+      .origin_given = session->timeline == NET_TIMELINE_ABSTRACT,
+      .unit = session->timeline == NET_TIMELINE_REAL ? 1000000 : 1,
+  };
+  struct base_source *source = BASE_NEW(session->arena, struct base_source);
+  *source = (struct base_source){
+      .name = base_arena_printf(session->arena, "<definition of %s>", relation->ng.name),
+      .text = relation->definition,
+      .length = strlen(relation->definition)};
+  relation->query = bind_definition(session, relation, source);
+  free(session->variables);
+  session->variables = variables;
+  session->variable_count = count;
+  session->variable_capacity = capacity;
+  session->settings = settings;
+  return relation->query;
+}
+
+struct session_relation *session_system_relation(struct tql_session *session, const char *name) {
+  struct session_relation *found = session_find(session, name);
+  if (found != NULL) return found;
+  static const struct st_domain domains[] = {
+      {"relation", {NET_STRING, 0}}, {"reason", {NET_STRING, 0}}, {"record", {NET_STRING, 0}}};
+  struct st_relation relation = {.name = name,
+                                 .kind = ST_EVENT,
+                                 .domains = domains,
+                                 .domain_count = 3,
+                                 .by = -1,
+                                 .checkpoint = NET_FOREVER};
+  if (st_create(session->database, &relation) != BASE_OK) return NULL;
+  return session_add_relation(session, &relation);
+}

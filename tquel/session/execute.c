@@ -1,0 +1,239 @@
+/* What each kind of statement does; the longer ones have files of their own. */
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tquel/session/session_impl.h"
+
+void session_say(struct tql_session *session, const char *format, ...) {
+  if (session->output == NULL || session->output->text == NULL) return;
+  va_list args;
+  va_start(args, format);
+  char *text = base_arena_vprintf(session->statement_arena, format, args);
+  va_end(args);
+  session->output->text(session->output->context, text);
+}
+
+struct tql_analysis session_analysis(struct tql_session *session,
+                                     const struct session_scope *scope) {
+  return (struct tql_analysis){.arena = session->statement_arena ? session->statement_arena
+                                                                 : session->arena,
+                               .scope = &scope->scope,
+                               .source = session->source,
+                               .diags = session->diags};
+}
+
+static enum base_status not_executed(struct tql_session *session, enum base_message number,
+                                     const struct tql_statement *statement, const char *what) {
+  base_report(session->diags, number, session->source, &statement->range, "%s is not executed yet",
+              what);
+  return BASE_USER;
+}
+
+static enum base_status execute_range(struct tql_session *session,
+                                      const struct tql_statement *statement) {
+  if (statement->expr != NULL)
+    return not_executed(session, MSG_CLOCK_NOT_EXECUTED, statement, "Clock");
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *relation = tql_analyse_relation(&analysis, &statement->name);
+  if (relation == NULL) return BASE_USER;
+  session_set_variable(session, statement->variable.text, relation, statement->credibility);
+  return BASE_OK;
+}
+
+static enum st_kind storage_kind(enum ng_relation_kind kind) {
+  switch (kind) {
+    case NG_REL_EVENT:
+      return ST_EVENT;
+    case NG_REL_PERIOD:
+      return ST_PERIOD;
+    case NG_REL_TRACED:
+      return ST_TRACED;
+    case NG_REL_SAMPLED:
+      return ST_SAMPLED;
+    case NG_REL_SNAPSHOT:
+    case NG_REL_DERIVED:
+    default:
+      return ST_SNAPSHOT;
+  }
+}
+
+static enum base_status execute_create(struct tql_session *session,
+                                       const struct tql_statement *statement) {
+  if (statement->relation_kind == TQL_SAMPLED)
+    return not_executed(session, MSG_SAMPLED_NOT_EXECUTED, statement, "a sampled relation");
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *made = NULL;
+  enum base_status status = tql_analyse_create(&analysis, statement, &made);
+  if (status != BASE_OK) return status;
+  const struct net_layout *layout = made->layout;
+  struct st_domain *domains =
+      BASE_NEW_ARRAY(session->statement_arena, layout->field_count + 1, struct st_domain);
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    domains[i] = (struct st_domain){layout->fields[i].name, layout->fields[i].type};
+  struct st_relation relation = {.name = made->name,
+                                 .kind = storage_kind(made->kind),
+                                 .domains = domains,
+                                 .domain_count = layout->field_count,
+                                 .by = made->by,
+                                 .checkpoint = session->manual ? NET_BEGINNING : NET_FOREVER};
+  status = session_begin(session);
+  if (status != BASE_OK) return status;
+  status = st_create(session->database, &relation);
+  if (status == BASE_OK) session_add_relation(session, &relation);
+  return session_end(session, status);
+}
+
+/* The relations that depend on RELATION, as "A, B and C"; NULL if none. */
+static const char *dependants(struct tql_session *session,
+                              const struct session_relation *relation) {
+  const char *text = NULL;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *other = session->relations[i];
+    if (!session_depends(session, other, relation)) continue;
+    text = text ? base_arena_printf(session->statement_arena, "%s, %s", text, other->ng.name)
+                : other->ng.name;
+  }
+  return text;
+}
+
+static enum base_status execute_destroy(struct tql_session *session,
+                                        const struct tql_statement *statement) {
+  enum base_status status = session_begin(session);
+  if (status != BASE_OK) return status;
+  for (size_t i = 0; status == BASE_OK && i < statement->name_count; i++) {
+    struct session_scope scope;
+    session_scope_init(&scope, session, NULL);
+    struct tql_analysis analysis = session_analysis(session, &scope);
+    const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->names[i]);
+    if (ng == NULL) {
+      status = BASE_USER;
+      break;
+    }
+    struct session_relation *relation = session_of(session, ng);
+    const char *users = dependants(session, relation);
+    if (users != NULL) {
+      base_report_hint(session->diags, MSG_HAS_DEPENDANTS, session->source,
+                       &statement->names[i].range, "destroy them first", "%s is used by %s",
+                       relation->ng.name, users);
+      status = BASE_USER;
+      break;
+    }
+    session_drop_live(session);
+    session_remove_feeds(session, relation);
+    status = st_destroy(session->database, relation->ng.name);
+    if (status == BASE_OK) session_remove_relation(session, relation);
+  }
+  return session_end(session, status);
+}
+
+static enum base_status execute_display(struct tql_session *session,
+                                        const struct tql_statement *statement) {
+  for (size_t i = 0; i < statement->name_count; i++) {
+    struct session_scope scope;
+    session_scope_init(&scope, session, NULL);
+    struct tql_analysis analysis = session_analysis(session, &scope);
+    const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->names[i]);
+    if (ng == NULL) return BASE_USER;
+    struct session_relation *relation = session_of(session, ng);
+    bool live = statement->kind == TQL_S_DISPLAY && session_is_fed(session, relation);
+    int64_t count = 0;
+    enum base_status status = BASE_OK;
+    if (live) status = st_count(session->database, ng->name, &count);
+    /* A live display starts with what is there, if anything is. */
+    if (status == BASE_OK && (!live || count > 0)) status = session_print(session, relation);
+    if (status == BASE_OK && live) status = session_add_display(session, relation);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
+
+static enum base_status execute_print(struct tql_session *session,
+                                      const struct tql_statement *statement) {
+  if (statement->name_count > 0) return execute_display(session, statement);
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
+  return ng == NULL ? BASE_USER : session_print(session, session_of(session, ng));
+}
+
+enum base_status session_execute(struct tql_session *session,
+                                 const struct tql_statement *statement) {
+  if (session->options.explain_only) return session_gather(session, statement);
+  switch (statement->kind) {
+    case TQL_S_RANGE:
+      return execute_range(session, statement);
+    case TQL_S_CREATE:
+      return execute_create(session, statement);
+    case TQL_S_RETRIEVE:
+      return session_retrieve(session, statement);
+    case TQL_S_APPEND:
+      return session_append(session, statement);
+    case TQL_S_COPY:
+      return session_copy(session, statement);
+    case TQL_S_DISPLAY:
+      return execute_display(session, statement);
+    case TQL_S_PRINT:
+      return execute_print(session, statement);
+    case TQL_S_DESTROY:
+      return execute_destroy(session, statement);
+    case TQL_S_HELP:
+      return session_help(session, statement);
+    case TQL_S_EXPLAIN:
+      return session_explain(session, statement);
+    case TQL_S_CHECKPOINT:
+      return session_checkpoint(session, statement);
+    case TQL_S_SET:
+      return session_set(session, statement);
+    case TQL_S_DELETE:
+      return not_executed(session, MSG_DELETE_NOT_EXECUTED, statement, "delete");
+    case TQL_S_REPLACE:
+      return not_executed(session, MSG_REPLACE_NOT_EXECUTED, statement, "replace");
+    case TQL_S_INDEX:
+      return not_executed(session, MSG_INDEX_NOT_EXECUTED, statement, "index");
+    case TQL_S_MODIFY:
+      return not_executed(session, MSG_MODIFY_NOT_EXECUTED, statement, "modify");
+    case TQL_S_SAVE:
+      return not_executed(session, MSG_SAVE_NOT_EXECUTED, statement, "save");
+    case TQL_S_VIEW:
+      return not_executed(session, MSG_VIEW_NOT_EXECUTED, statement, "define view");
+    case TQL_S_PERMIT:
+      return not_executed(session, MSG_PERMIT_NOT_EXECUTED, statement, "define permit");
+    case TQL_S_INTEGRITY:
+    default:
+      return not_executed(session, MSG_INTEGRITY_NOT_EXECUTED, statement, "define integrity");
+  }
+}
+
+/* `tquel explain`: names come to be as they would, nothing runs, all queries go into one plan. */
+enum base_status session_gather(struct tql_session *session,
+                                const struct tql_statement *statement) {
+  switch (statement->kind) {
+    case TQL_S_RANGE:
+      return execute_range(session, statement);
+    case TQL_S_SET:
+      return session_set(session, statement);
+    case TQL_S_CREATE:
+      return execute_create(session, statement);
+    case TQL_S_RETRIEVE:
+      return session_gather_retrieve(session, statement);
+    case TQL_S_EXPLAIN:
+      return session_gather_retrieve(session, statement->inner);
+    case TQL_S_DISPLAY:
+      for (size_t i = 0; i < statement->name_count; i++) {
+        struct session_scope scope;
+        session_scope_init(&scope, session, NULL);
+        struct tql_analysis analysis = session_analysis(session, &scope);
+        if (tql_analyse_relation(&analysis, &statement->names[i]) == NULL) return BASE_USER;
+        session_gather_display(session, statement->names[i].text);
+      }
+      return BASE_OK;
+    default:
+      return BASE_OK;
+  }
+}

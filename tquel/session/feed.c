@@ -1,0 +1,390 @@
+/* Live feeds: readers that go on as their input grows, pumped between statements.
+ *
+ * A feed's checkpoint is the latest time seen minus its `within`; while it has nothing to say it
+ * advances by the clock (real timeline), as long as the feed keeps up with the clock: the stamps of a
+ * log that is replayed late say nothing about now. The end of the input ends the feed: everything it
+ * brought is final then, open periods stay open. Bad records go to Rejected, late ones to Late; the
+ * feed goes on. What was read is committed in groups (set durable).                                 */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/base/env.h"
+#include "sensors/feed/feed.h"
+#include "tquel/session/session_impl.h"
+
+#define NS_PER_MS 1000000
+#define POLL_MS 20           /* how often silence is looked at */
+#define BATCHES_PER_TURN 16  /* of one feed, before the others have theirs */
+#define KEEPS_UP_NS (2 * (int64_t)1000000000)
+
+bool session_is_fed(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->feed_count; i++) {
+    const struct session_feed *feed = session->feeds[i];
+    if (feed->ended) continue;
+    if (feed->relation == relation || session_depends(session, relation, feed->relation))
+      return true;
+  }
+  return false;
+}
+
+enum base_status session_add_display(struct tql_session *session,
+                                     struct session_relation *relation) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (strcasecmp(session->displays[i].name, relation->ng.name) == 0) return BASE_OK;
+  base_grow(&session->displays, &session->display_capacity, session->display_count + 1,
+            sizeof *session->displays);
+  session->displays[session->display_count++] = (struct session_display){
+      .name = base_arena_strdup(session->arena, relation->ng.name)};
+  session_drop_live(session);
+  return BASE_OK;
+}
+
+static void feed_free(struct session_feed *feed) {
+  if (feed->reader != NULL) feed->reader->class->free(feed->reader);
+  free(feed);
+}
+
+void session_remove_feeds(struct tql_session *session, const struct session_relation *relation) {
+  size_t kept = 0;
+  for (size_t i = 0; i < session->feed_count; i++) {
+    if (relation == NULL || session->feeds[i]->relation == relation) {
+      feed_free(session->feeds[i]);
+    } else {
+      session->feeds[kept++] = session->feeds[i];
+    }
+  }
+  session->feed_count = kept;
+}
+
+enum base_status session_add_feed(struct tql_session *session,
+                                  const struct tql_statement *statement,
+                                  struct session_relation *relation) {
+  bool from_stdin = strcmp(statement->path, "-") == 0;
+  if (from_stdin && session->options.stdin_is_script) {
+    base_report_hint(session->diags, MSG_STDIN_TAKEN, session->source, &statement->path_range,
+                     "give the script with -f FILE",
+                     "standard input is the script and cannot be a feed as well");
+    return BASE_USER;
+  }
+  if (statement->ordered_by_stop) {
+    base_report(session->diags, MSG_ORDERED_BY_STOP_NOT_EXECUTED, session->source,
+                &statement->range, "following ordered by stop is not executed yet");
+    return BASE_USER;
+  }
+  if (relation->feed != NULL && !relation->feed->ended) {
+    base_report_hint(session->diags, MSG_FEED_TWICE, session->source, &statement->name.range,
+                     "merge the inputs before they come here", "%s has a feed already",
+                     relation->ng.name);
+    return BASE_USER;
+  }
+  int64_t within = 0;
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  if (statement->within != NULL) {
+    enum base_status status = tql_analyse_duration(&analysis, statement->within, &within);
+    if (status != BASE_OK) return status;
+  }
+  bool found = false;
+  struct st_feed saved = {0};
+  enum base_status status =
+      st_feed_load(session->database, session->statement_arena, relation->ng.name,
+                   statement->path, &found, &saved);
+  if (status != BASE_OK) return status;
+  struct session_feed *feed = base_xcalloc(1, sizeof *feed);
+  struct sn_reader_options options = {.path = statement->path,
+                                      .layout = session_write_layout(relation),
+                                      .time = session->time,
+                                      .strings = session->strings,
+                                      .following = true,
+                                      .timeless = relation->kind == ST_SNAPSHOT,
+                                      .position = found && !from_stdin ? saved.position : 0};
+  status = sn_reader_open(&options, session->diags, &feed->reader);
+  if (status != BASE_OK) {
+    feed_free(feed);
+    return status;
+  }
+  feed->relation = relation;
+  feed->path = base_arena_strdup(session->arena, statement->path);
+  feed->within = within;
+  feed->sequence = found ? saved.sequence : 0;
+  relation->feed = feed;
+  base_grow(&session->feeds, &session->feed_capacity, session->feed_count + 1,
+            sizeof *session->feeds);
+  session->feeds[session->feed_count++] = feed;
+  return BASE_OK;
+}
+
+/* --- durable groups */
+
+static enum base_status begin_group(struct tql_session *session) {
+  if (session->group_open) return BASE_OK;
+  enum base_status status = st_begin(session->database);
+  if (status != BASE_OK) return status;
+  session->group_open = true;
+  session->group_since = base_env_monotonic();
+  return BASE_OK;
+}
+
+static enum base_status save_positions(struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    int64_t position = feed->reader->class->position(feed->reader);
+    if (position == feed->position_saved) continue;
+    struct st_feed saved = {feed->relation->ng.name, feed->path, position, feed->sequence};
+    enum base_status status = st_feed_save(session->database, &saved);
+    if (status != BASE_OK) return status;
+    feed->position_saved = position;
+  }
+  return BASE_OK;
+}
+
+static enum base_status recompute_diverted(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!relation->diverted) continue;
+    relation->diverted = false;
+    enum base_status status = session_recompute_dependants(session, relation);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
+
+enum base_status session_commit_group(struct tql_session *session) {
+  if (!session->group_open) return BASE_OK;
+  session->group_open = false;
+  enum base_status status = save_positions(session);
+  if (status == BASE_OK) status = recompute_diverted(session);
+  if (status == BASE_OK) status = session_save_pending(session);
+  if (status == BASE_OK) status = st_commit(session->database);
+  if (status == BASE_OK) return BASE_OK;
+  st_rollback(session->database);
+  enum base_status reloaded = session_load_catalogue(session);
+  (void)reloaded;
+  return status;
+}
+
+/* --- reading */
+
+static enum base_status reject_record(struct tql_session *session, struct session_feed *feed,
+                                      const struct net_read_event *event, const char *reason) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "line %lld, column %lld: %s", (long long)event->line,
+                     (long long)event->column, reason);
+  net_chronon at = feed->relation->latest;
+  if (session->timeline == NET_TIMELINE_REAL) at = base_env_now();
+  if (at == NET_BEGINNING) at = 0;
+  feed->rejected++;
+  enum base_status status =
+      session_divert(session, "Rejected", feed->relation, at, base_buffer_text(&text),
+                     event->record ? event->record : "", event->record_length);
+  base_buffer_done(&text);
+  return status;
+}
+
+static enum base_status take_rows(struct tql_session *session, struct session_feed *feed,
+                                  const struct net_batch_builder *builder) {
+  struct session_relation *relation = feed->relation;
+  bool real = session->timeline == NET_TIMELINE_REAL;
+  net_chronon now = real ? base_env_now() : 0;
+  net_chronon limit = real ? net_chronon_add(now, session->future_limit) : NET_FOREVER;
+  for (uint32_t i = 0; i < builder->count; i++) {
+    const union net_slot *row = builder->rows + (size_t)i * builder->layout->slot_count;
+    feed->records++;
+    feed->sequence++;
+    session->counters.rows_in++;
+    enum base_status status;
+    if (row[0].i > limit && relation->kind != ST_SNAPSHOT) {
+      struct base_buffer record = BASE_BUFFER_EMPTY;
+      session_print_row(session, &record, builder->layout, row);
+      feed->rejected++;
+      status = session_divert(session, "Rejected", relation, now,
+                              "further ahead of the clock than set future limit",
+                              base_buffer_text(&record), record.length);
+      base_buffer_done(&record);
+    } else {
+      feed->keeps_up = real && row[0].i > now - feed->within - KEEPS_UP_NS;
+      status = session_take_record(session, relation, row, builder->marks[i]);
+    }
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
+
+static enum base_status advance_to_latest(struct tql_session *session, struct session_feed *feed) {
+  net_chronon latest = feed->relation->latest;
+  if (latest == NET_BEGINNING || latest == NET_FOREVER) return BASE_OK;
+  return session_advance(session, feed->relation, net_chronon_add(latest, -feed->within));
+}
+
+/* Nothing came: while the feed keeps up, that means that nothing happened. */
+static enum base_status advance_by_clock(struct tql_session *session, struct session_feed *feed) {
+  if (!feed->keeps_up) return BASE_OK;
+  return session_advance(session, feed->relation, base_env_now() - feed->within);
+}
+
+static enum base_status end_feed(struct tql_session *session, struct session_feed *feed) {
+  feed->ended = true;
+  struct session_relation *relation = feed->relation;
+  if (relation->latest == NET_BEGINNING) return BASE_OK;
+  return session_advance(session, relation, net_chronon_add(relation->latest, 1));
+}
+
+static enum base_status report_failure(struct tql_session *session, struct session_feed *feed,
+                                       const struct net_read_event *event) {
+  struct base_source source = {.name = feed->path};
+  struct base_range range = {(int)event->line, (int)event->column, (int)event->line,
+                             (int)event->column};
+  base_report(session->diags, event->number, &source, &range, "%s", event->reason);
+  feed->ended = true;
+  return BASE_SYSTEM;
+}
+
+/* One turn of one feed. *RET_IDLE: it had nothing. */
+static enum base_status turn(struct tql_session *session, struct session_feed *feed,
+                             struct net_batch_builder *builder, bool *ret_idle) {
+  struct net_read_event event = {0};
+  enum base_status status = BASE_OK;
+  bool more = true;
+  *ret_idle = false;
+  for (unsigned i = 0; i < BATCHES_PER_TURN && more && status == BASE_OK; i++) {
+    net_batch_builder_clear(builder);
+    switch (feed->reader->class->read(feed->reader, builder, &event)) {
+      case NET_READ_ROWS:
+        status = take_rows(session, feed, builder);
+        if (status == BASE_OK) status = advance_to_latest(session, feed);
+        break;
+      case NET_READ_CHECKPOINT:
+        status = session_advance(session, feed->relation, event.time);
+        break;
+      case NET_READ_END_RECORD:
+        feed->records++;
+        if (event.time > feed->relation->latest) feed->relation->latest = event.time;
+        status = session_take_end(session, feed->relation, &event);
+        if (status == BASE_OK) status = advance_to_latest(session, feed);
+        break;
+      case NET_READ_ROUND:
+        status = reject_record(session, feed, &event, "rounds are for sampled relations");
+        break;
+      case NET_READ_BAD:
+        status = reject_record(session, feed, &event, event.reason);
+        break;
+      case NET_READ_AGAIN:
+        *ret_idle = i == 0;
+        more = false;
+        if (i == 0) status = advance_by_clock(session, feed);
+        break;
+      case NET_READ_FAILED:
+        status = report_failure(session, feed, &event);
+        break;
+      case NET_READ_END:
+      default:
+        more = false;
+        status = end_feed(session, feed);
+    }
+  }
+  return status;
+}
+
+static void wait_for_news(struct tql_session *session, int timeout_ms) {
+  struct pollfd *descriptors = base_xcalloc(session->feed_count + 1, sizeof *descriptors);
+  nfds_t count = 0;
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    if (feed->ended) continue;
+    int descriptor = feed->reader->class->descriptor(feed->reader);
+    if (descriptor >= 0) descriptors[count++] = (struct pollfd){descriptor, POLLIN, 0};
+  }
+  (void)poll(descriptors, count, timeout_ms);
+  free(descriptors);
+}
+
+/* --- following */
+
+bool tql_session_has_feeds(const struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++)
+    if (!session->feeds[i]->ended) return true;
+  return false;
+}
+
+enum base_status tql_session_commit(struct tql_session *session) {
+  return session_commit_group(session);
+}
+
+static enum base_status prepare(struct tql_session *session) {
+  enum base_status status = begin_group(session);
+  for (size_t i = 0; status == BASE_OK && i < session->feed_count; i++)
+    if (!session->feeds[i]->ended) {
+      session->feeds[i]->relation->feed = session->feeds[i];
+      status = session_make_live(session, session->feeds[i]->relation);
+    }
+  return status;
+}
+
+/* Strings that nothing holds any more are forgotten now and then. */
+static void sweep_strings(struct tql_session *session) {
+  if (!base_strings_want_sweep(session->strings) || session->live == NULL) return;
+  for (size_t i = 0; i < session->feed_count; i++)
+    if (!session->feeds[i]->ended) return; /* their readers hold strings between calls */
+  base_strings_sweep_begin(session->strings);
+  net_mark_strings(session->live, session->strings);
+  base_strings_sweep_end(session->strings);
+}
+
+static enum base_status pump(struct tql_session *session, int timeout_ms) {
+  int64_t began = base_env_monotonic();
+  struct net_batch_builder builder;
+  enum base_status status = prepare(session);
+  while (status == BASE_OK && tql_session_has_feeds(session)) {
+    bool all_idle = true;
+    for (size_t i = 0; i < session->feed_count && status == BASE_OK; i++) {
+      struct session_feed *feed = session->feeds[i];
+      if (feed->ended) continue;
+      status = begin_group(session);
+      if (status != BASE_OK) break;
+      bool idle = false;
+      net_batch_builder_init(&builder, feed->reader->layout, NET_BATCH_ROWS);
+      status = turn(session, feed, &builder, &idle);
+      net_batch_builder_done(&builder);
+      all_idle &= idle;
+    }
+    if (status != BASE_OK) break;
+    if (session->group_open && base_env_monotonic() - session->group_since >= session->durable_ns)
+      status = session_commit_group(session);
+    if (base_env_interrupted()) return BASE_CANCEL;
+    int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
+    if (timeout_ms >= 0 && elapsed_ms >= timeout_ms) return BASE_AGAIN;
+    if (all_idle && status == BASE_OK) wait_for_news(session, POLL_MS);
+  }
+  sweep_strings(session);
+  return status;
+}
+
+enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
+                                    int timeout_ms) {
+  struct base_arena *arena = base_arena_new();
+  session->output = output;
+  session->statement_arena = arena;
+  session->source = NULL;
+  enum base_status status = pump(session, timeout_ms);
+  if (status == BASE_OK || status == BASE_CANCEL) {
+    enum base_status committed = session_commit_group(session);
+    if (committed != BASE_OK) status = committed;
+  } else if (status != BASE_AGAIN) {
+    /* What the group held is taken back; the feeds' inputs are not acknowledged. */
+    session->group_open = false;
+    st_rollback(session->database);
+    enum base_status reloaded = session_load_catalogue(session);
+    (void)reloaded;
+    for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->ended = true;
+  }
+  session->statement_arena = NULL;
+  session->output = NULL;
+  base_arena_free(arena);
+  return status;
+}

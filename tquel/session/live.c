@@ -1,0 +1,525 @@
+/* The live network: all standing queries over relations that are fed live, in one network.
+ *
+ *      records ──▶ pending ──▶ access ──▶ [event-to-period] ──▶ relation-store "R"
+ *                                    └──▶ queries ──▶ relation-store "D" ──▶ queries ... ──▶ display
+ *
+ * It is built by replaying the store: access nodes first read what is stored, up to each relation's
+ * checkpoint, while the relation stores follow without writing (their rows are there already); then
+ * batches are pushed. Whatever changes the set of standing queries or of live relations drops the
+ * network; it is built again when it is needed.
+ *
+ * Invariant: a record is pending (in tq_pending once committed) or it has been pushed, never both.    */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tquel/session/session_impl.h"
+
+static bool is_traced(const struct session_relation *relation) {
+  return relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+}
+
+/* --- building */
+
+static enum base_status open_replay(void *context, const struct ng_relation *ng,
+                                    const struct net_layout *layout, enum net_scan_form form,
+                                    struct net_source **ret) {
+  struct tql_session *session = context;
+  struct session_relation *relation = session_of(session, ng);
+  struct net_store *store = st_net(session->database);
+  uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
+  return store->class->scan(store, ng->name, layout, form, relation->checkpoint, rows, ret);
+}
+
+static void remember_access(void *context, const struct ng_relation *ng, enum net_scan_form form,
+                            struct net_node *access) {
+  (void)form;
+  struct session_relation *relation = session_of(context, ng);
+  base_grow(&relation->accesses, &relation->access_capacity, relation->access_count + 1,
+            sizeof *relation->accesses);
+  relation->accesses[relation->access_count++] = access;
+}
+
+static struct net_node *derived_node(void *context, const struct ng_relation *ng) {
+  return session_of(context, ng)->store_node;
+}
+
+/* A run-time error in a standing query: the combination goes to Rejected. */
+static bool reject_combination(void *context, const struct net_node *node,
+                               enum net_eval_error error, const struct net_layout *layout,
+                               const union net_slot *row) {
+  struct tql_session *session = context;
+  struct base_buffer record = BASE_BUFFER_EMPTY;
+  session_print_row(session, &record, layout, row);
+  enum base_status status =
+      session_divert(session, "Rejected", NULL, row[0].i, net_eval_error_text(error),
+                     base_buffer_text(&record), record.length);
+  base_buffer_done(&record);
+  (void)node;
+  return status == BASE_OK;
+}
+
+static void must_link(struct net_node *from, struct net_node *to) {
+  enum base_status status = net_link(from, to, 0);
+  BASE_CHECK(status == BASE_OK, "live-link");
+}
+
+/* access ─▶ [event-to-period] ─▶ relation-store of a primitive relation. */
+static enum base_status build_store(struct tql_session *session,
+                                    struct session_relation *relation) {
+  struct net_network *network = session->live;
+  const char *name = relation->ng.name;
+  const struct net_layout *layout = session_write_layout(relation);
+  struct net_source *source = NULL;
+  enum base_status status =
+      open_replay(session, &relation->ng, layout,
+                  is_traced(relation) ? NET_SCAN_RECORDS : NET_SCAN_TUPLES, &source);
+  if (status != BASE_OK) return status;
+  struct net_node *top = net_create_access(network, name, layout, source, false);
+  remember_access(session, &relation->ng, NET_SCAN_RECORDS, top);
+  if (is_traced(relation)) {
+    struct net_node *periods = net_create_event_to_period(network, name, layout,
+                                                          relation->ng.layout, relation->ng.by);
+    must_link(top, periods);
+    top = periods;
+  }
+  relation->store_node =
+      net_create_relation_store(network, name, relation->ng.layout, st_net(session->database));
+  net_store_node_set_replaying(relation->store_node, true);
+  must_link(top, relation->store_node);
+  return BASE_OK;
+}
+
+static enum base_status build_query(struct tql_session *session,
+                                    struct session_relation *relation) {
+  const struct ng_query *query = session_query(session, relation);
+  if (query == NULL) return BASE_USER;
+  struct base_arena *arena = net_network_arena(session->live);
+  struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
+  struct ng_inputs inputs = {.context = session,
+                             .source = open_replay,
+                             .made = remember_access,
+                             .derived = derived_node};
+  enum base_status status = ng_plan_add_query(plan, query, session->diags);
+  if (status != BASE_OK) return status;
+  ng_plan_transform(plan, &session->switches);
+  struct net_node *result = NULL;
+  status = ng_plan_build(plan, session->live, &inputs, session->diags, &result);
+  if (status != BASE_OK) return status;
+  relation->store_node = net_create_relation_store(session->live, relation->ng.name, query->layout,
+                                                   st_net(session->database));
+  net_store_node_set_replaying(relation->store_node, !relation->stale);
+  must_link(result, relation->store_node);
+  if (relation->stale) status = st_clear(session->database, relation->ng.name);
+  return status;
+}
+
+static bool depends_on_live(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i]->live && !session_is_derived(session->relations[i]) &&
+        session_depends(session, relation, session->relations[i]))
+      return true;
+  return false;
+}
+
+struct display_context {
+  struct tql_session *session;
+  const char *name;
+  const struct net_layout *layout;
+};
+
+static enum base_status show(void *context, const struct net_batch *batch) {
+  struct display_context *display = context;
+  struct tql_session *session = display->session;
+  if (!session->displays_on || session->output == NULL || session->output->live == NULL)
+    return BASE_OK;
+  for (uint32_t i = 0; i < batch->count; i++)
+    session->output->live(session->output->context, display->name, display->layout,
+                          net_batch_row(batch, i), net_batch_marks(batch, i), batch->checkpoint);
+  return BASE_OK;
+}
+
+static void build_displays(struct tql_session *session) {
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_relation *relation = session_find(session, session->displays[i].name);
+    if (relation == NULL || relation->store_node == NULL) continue;
+    struct display_context *context =
+        BASE_NEW(net_network_arena(session->live), struct display_context);
+    *context = (struct display_context){session, relation->ng.name, relation->ng.layout};
+    must_link(relation->store_node, net_create_display(session->live, relation->ng.name,
+                                                       relation->ng.layout, show, context));
+  }
+}
+
+void session_drop_live(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    session->relations[i]->store_node = NULL;
+    session->relations[i]->access_count = 0;
+  }
+  net_network_free(session->live);
+  session->live = NULL;
+}
+
+static void follow_checkpoints(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!session_is_derived(relation) || relation->store_node == NULL) continue;
+    net_chronon checkpoint = net_node_checkpoint(relation->store_node);
+    if (checkpoint > relation->checkpoint || relation->stale) relation->checkpoint = checkpoint;
+  }
+}
+
+enum base_status session_ensure_live(struct tql_session *session) {
+  if (session->live != NULL) return BASE_OK;
+  session->live = net_network_new(session->strings, session->timeline, session->diags);
+  if (session->options.batch_rows)
+    net_network_set_batch_rows(session->live, session->options.batch_rows);
+  net_network_on_reject(session->live, reject_combination, session);
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (session_is_derived(relation)) {
+      if (depends_on_live(session, relation)) status = build_query(session, relation);
+    } else if (relation->live) {
+      status = build_store(session, relation);
+    }
+  }
+  if (status == BASE_OK) {
+    build_displays(session);
+    net_freeze(session->live);
+    session->displays_on = false;
+    status = net_run(session->live);
+    session->displays_on = true;
+    follow_checkpoints(session);
+  }
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (relation->store_node != NULL) net_store_node_set_replaying(relation->store_node, false);
+    if (status == BASE_OK) relation->stale = false;
+  }
+  if (status != BASE_OK) session_drop_live(session);
+  return status;
+}
+
+/* --- a relation becomes live */
+
+/* Open tuples of a period relation, which end records may close. */
+static enum base_status collect_open_rows(struct tql_session *session,
+                                          struct session_relation *relation) {
+  struct net_source *source = NULL;
+  struct net_store *store = st_net(session->database);
+  if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
+  net_rows_init(&relation->open_rows, relation->ng.layout);
+  enum base_status status =
+      store->class->scan(store, relation->ng.name, relation->ng.layout, NET_SCAN_TUPLES,
+                         NET_FOREVER, NET_BATCH_ROWS, &source);
+  struct net_batch batch;
+  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
+    for (uint32_t i = 0; i < batch.count; i++)
+      if (net_row_is_open(batch.layout, net_batch_row(&batch, i)))
+        net_rows_add_copy(&relation->open_rows, net_batch_row(&batch, i),
+                          net_batch_marks(&batch, i));
+  if (source != NULL) source->free(source);
+  return status == BASE_END ? BASE_OK : status;
+}
+
+static void add_pending(struct session_relation *relation, const union net_slot *row,
+                        uint8_t marks) {
+  struct net_batch batch = {.layout = session_write_layout(relation),
+                            .rows = row,
+                            .marks = &marks,
+                            .count = 1,
+                            .checkpoint = NET_BEGINNING};
+  net_inbox_add(&relation->pending, 0, &batch);
+  relation->pending_changed = true;
+  if (row[0].i > relation->latest) relation->latest = row[0].i;
+  if (!is_traced(relation) && !(marks & NET_CLOSES) && net_row_is_open(batch.layout, row))
+    net_rows_add_copy(&relation->open_rows, row, marks);
+}
+
+static enum base_status load_pending(struct tql_session *session,
+                                     struct session_relation *relation) {
+  const struct net_layout *layout = session_write_layout(relation);
+  struct net_rows rows;
+  net_rows_init(&rows, layout);
+  enum base_status status = st_pending_load(session->database, relation->ng.name, layout, &rows);
+  if (relation->has_pending) net_inbox_done(&relation->pending);
+  net_inbox_init(&relation->pending, layout, NULL, is_traced(relation));
+  relation->has_pending = true;
+  for (size_t i = 0; status == BASE_OK && i < rows.count; i++)
+    add_pending(relation, net_rows_row(&rows, i), rows.marks[i]);
+  relation->pending_changed = false;
+  net_rows_done(&rows);
+  return status;
+}
+
+/* A relation that counted as closed for now is open again behind the latest start it has seen. */
+static enum base_status reopen(struct tql_session *session, struct session_relation *relation) {
+  bool any = false;
+  net_chronon first, last;
+  enum base_status status =
+      st_extent(session->database, relation->ng.name, &any, &first, &last);
+  if (status != BASE_OK) return status;
+  relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session_is_derived(session->relations[i]) &&
+        session_depends(session, session->relations[i], relation))
+      session->relations[i]->stale = true;
+  struct net_store *store = st_net(session->database);
+  return store->class->checkpoint(store, relation->ng.name, relation->checkpoint);
+}
+
+enum base_status session_make_live(struct tql_session *session,
+                                   struct session_relation *relation) {
+  if (!relation->live) {
+    session_drop_live(session);
+    enum base_status status = BASE_OK;
+    if (relation->checkpoint == NET_FOREVER) status = reopen(session, relation);
+    if (status == BASE_OK && !is_traced(relation)) status = collect_open_rows(session, relation);
+    if (status == BASE_OK) status = load_pending(session, relation);
+    if (status != BASE_OK) return status;
+    relation->live = true;
+  } else if (!relation->has_pending) {
+    /* After a reload of the catalogue. */
+    enum base_status status = is_traced(relation) ? BASE_OK : collect_open_rows(session, relation);
+    if (status == BASE_OK) status = load_pending(session, relation);
+    if (status != BASE_OK) return status;
+  }
+  return session_ensure_live(session);
+}
+
+/* --- records */
+
+enum base_status session_divert(struct tql_session *session, const char *system_relation,
+                                struct session_relation *relation, net_chronon at,
+                                const char *reason, const char *record, size_t record_length) {
+  struct session_relation *to = session_system_relation(session, system_relation);
+  if (to == NULL) return BASE_SYSTEM;
+  union net_slot row[5];
+  BASE_CHECK(to->ng.layout->slot_count == 5, "divert-layout");
+  row[0].i = row[1].i = at;
+  const char *name = relation ? relation->ng.name : "";
+  row[2].s = base_strings_intern_text(session->strings, name);
+  row[3].s = base_strings_intern_text(session->strings, reason);
+  row[4].s = base_strings_intern(session->strings, record, record_length);
+  struct net_store *store = st_net(session->database);
+  to->diverted = true;
+  return store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
+}
+
+enum base_status session_take_record(struct tql_session *session,
+                                     struct session_relation *relation, const union net_slot *row,
+                                     uint8_t marks) {
+  bool tuple_close = (marks & NET_CLOSES) && !is_traced(relation);
+  net_chronon time = tuple_close ? row[2].i : row[0].i;
+  if (time >= relation->checkpoint) {
+    add_pending(relation, row, marks);
+    return BASE_OK;
+  }
+  if (relation->feed != NULL) relation->feed->late++;
+  struct base_buffer record = BASE_BUFFER_EMPTY;
+  session_print_row(session, &record, session_write_layout(relation), row);
+  enum base_status status =
+      session_divert(session, "Late", relation, time, "before the checkpoint",
+                     base_buffer_text(&record), record.length);
+  base_buffer_done(&record);
+  return status;
+}
+
+enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
+                                  const struct net_read_event *event) {
+  const struct net_layout *layout = session_write_layout(relation);
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  enum base_status status = BASE_OK;
+  const char *wrong = NULL;
+  if (is_traced(relation)) {
+    memcpy(row, event->row, layout->slot_count * sizeof *row);
+    row[0].i = row[1].i = event->time;
+    if (event->named[relation->ng.by]) {
+      status = session_take_record(session, relation, row, NET_DEFINITE | NET_CLOSES);
+    } else {
+      wrong = "the end record does not name the entity";
+    }
+  } else if (layout->tuple_class == NET_EVENT) {
+    wrong = "an event has no end";
+  } else {
+    wrong = "the end record names no open period";
+    for (size_t i = 0; i < relation->open_rows.count;) {
+      const union net_slot *open = net_rows_row(&relation->open_rows, i);
+      bool same = open[1].i < event->time;
+      for (uint32_t f = 0; same && f < layout->field_count; f++) {
+        uint32_t slot = layout->fields[f].slot;
+        if (event->named[f])
+          same = memcmp(open + slot, event->row + slot,
+                        net_type_slots(layout->fields[f].type.base) * sizeof *open) == 0;
+      }
+      if (!same) {
+        i++;
+        continue;
+      }
+      wrong = NULL;
+      memcpy(row, open, layout->slot_count * sizeof *row);
+      row[2].i = row[3].i = event->time;
+      uint8_t marks = (uint8_t)(relation->open_rows.marks[i] | NET_CLOSES);
+      size_t last = relation->open_rows.count - 1;
+      memmove(net_rows_row(&relation->open_rows, i), net_rows_row(&relation->open_rows, last),
+              layout->slot_count * sizeof *row);
+      relation->open_rows.marks[i] = relation->open_rows.marks[last];
+      relation->open_rows.count--;
+      status = session_take_record(session, relation, row, marks);
+      if (status != BASE_OK) break;
+    }
+  }
+  free(row);
+  if (wrong == NULL || status != BASE_OK) return status;
+  if (relation->feed != NULL) relation->feed->rejected++;
+  return session_divert(session, "Rejected", relation, event->time, wrong,
+                        event->record ? event->record : "", event->record_length);
+}
+
+/* --- the checkpoint advances */
+
+/* The fields that an access node wants of the rows of BATCH, by name. */
+static enum base_status push_narrow(struct net_node *access, const struct net_batch *batch) {
+  const struct net_layout *wanted = net_node_layout(access), *from = batch->layout;
+  struct net_batch_builder builder;
+  net_batch_builder_init(&builder, wanted, batch->count > 0 ? batch->count : 1);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    union net_slot *to = net_batch_builder_add(&builder, net_batch_marks(batch, i));
+    memcpy(to, row, wanted->first_domain_slot * sizeof *to);
+    for (uint32_t f = 0; f < wanted->field_count; f++) {
+      int source = net_layout_find(from, wanted->fields[f].name);
+      BASE_CHECK(source >= 0, "push-field");
+      memcpy(to + wanted->fields[f].slot, row + from->fields[source].slot,
+             net_type_slots(wanted->fields[f].type.base) * sizeof *to);
+    }
+  }
+  struct net_batch narrow = net_batch_builder_batch(&builder, batch->checkpoint);
+  narrow.bound = batch->bound;
+  enum base_status status = net_access_push(access, &narrow);
+  net_batch_builder_done(&builder);
+  return status;
+}
+
+static bool same_fields(const struct net_layout *a, const struct net_layout *b) {
+  if (a->field_count != b->field_count) return false;
+  for (uint32_t f = 0; f < a->field_count; f++)
+    if (net_layout_find(b, a->fields[f].name) != (int)f) return false;
+  return true;
+}
+
+static enum base_status push(struct session_relation *relation, const struct net_rows *rows,
+                             net_chronon before, net_chronon checkpoint) {
+  for (size_t a = 0; a < relation->access_count; a++) {
+    size_t at = 0;
+    do {
+      size_t left = rows->count - at;
+      size_t count = left < NET_BATCH_ROWS ? left : NET_BATCH_ROWS;
+      struct net_batch batch = {.layout = rows->layout,
+                                .rows = count > 0 ? net_rows_row(rows, at) : NULL,
+                                .marks = count > 0 ? rows->marks + at : NULL,
+                                .count = (uint32_t)count,
+                                .checkpoint = at + count == rows->count ? checkpoint : before,
+                                .bound = before};
+      struct net_node *access = relation->accesses[a];
+      enum base_status status = same_fields(net_node_layout(access), rows->layout)
+                                    ? net_access_push(access, &batch)
+                                    : push_narrow(access, &batch);
+      if (status != BASE_OK) return status;
+      at += count;
+    } while (at < rows->count);
+  }
+  return BASE_OK;
+}
+
+/* Of the records of one entity at one time only the last in sequence survives. */
+static void drop_superseded(const struct session_relation *relation, struct net_rows *rows,
+                            size_t first) {
+  if (!is_traced(relation) || rows->count - first < 2) return;
+  uint32_t slot = rows->layout->fields[relation->ng.by].slot;
+  struct net_rowmap last;
+  net_rowmap_init(&last, rows->layout, NET_KEY_SLOTS, 0, &slot, 1, sizeof(size_t));
+  for (size_t i = first; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    if ((rows->marks[i] & NET_CLOSES) || row[0].i != row[1].i) continue;
+    *(size_t *)net_rowmap_state(&last, net_rowmap_put(&last, row, NULL)) = i;
+  }
+  size_t kept = first;
+  for (size_t i = first; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    if (!(rows->marks[i] & NET_CLOSES) && row[0].i == row[1].i &&
+        *(size_t *)net_rowmap_state(&last, net_rowmap_find(&last, row)) != i)
+      continue;
+    memmove(net_rows_row(rows, kept), row, rows->layout->slot_count * sizeof *row);
+    rows->marks[kept++] = rows->marks[i];
+  }
+  rows->count = kept;
+  net_rowmap_done(&last);
+}
+
+/* Records with uncertain times may be clipped by later ones: until the checkpoint has passed their
+ * latest bound, it does not pass their earliest.                                                    */
+static net_chronon settled_checkpoint(const struct session_relation *relation,
+                                      net_chronon checkpoint) {
+  if (!is_traced(relation) || checkpoint == NET_FOREVER) return checkpoint;
+  const struct net_inbox_port *port = &relation->pending.ports[0];
+  net_chronon settled = checkpoint;
+  for (size_t i = port->head; i < port->count; i++) {
+    const union net_slot *row =
+        port->slab + (size_t)port->items[i].row * port->layout->slot_count;
+    if (row[0].i < settled && row[1].i > row[0].i && row[1].i >= checkpoint) settled = row[0].i;
+  }
+  return settled;
+}
+
+enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
+                                 net_chronon checkpoint) {
+  checkpoint = settled_checkpoint(relation, checkpoint);
+  if (checkpoint <= relation->checkpoint) return BASE_OK;
+  const struct net_layout *layout = session_write_layout(relation);
+  struct net_batch promise = {.layout = layout, .checkpoint = checkpoint};
+  net_inbox_add(&relation->pending, 0, &promise);
+  struct net_rows rows;
+  net_rows_init(&rows, layout);
+  struct net_inbox_item item;
+  const union net_slot *row;
+  size_t group = 0;
+  net_chronon group_time = NET_BEGINNING;
+  while ((row = net_inbox_next(&relation->pending, &item, NULL)) != NULL) {
+    if (item.time != group_time) {
+      drop_superseded(relation, &rows, group);
+      group = rows.count;
+      group_time = item.time;
+    }
+    net_rows_add_copy(&rows, row, item.marks);
+  }
+  drop_superseded(relation, &rows, group);
+  net_inbox_tidy(&relation->pending);
+  if (rows.count > 0) relation->pending_changed = true;
+  net_chronon before = relation->checkpoint;
+  relation->checkpoint = checkpoint;
+  enum base_status status = push(relation, &rows, before, checkpoint);
+  net_rows_done(&rows);
+  follow_checkpoints(session);
+  return status;
+}
+
+enum base_status session_save_pending(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!relation->has_pending || !relation->pending_changed) continue;
+    const struct net_inbox_port *port = &relation->pending.ports[0];
+    struct net_rows rows;
+    net_rows_init(&rows, port->layout);
+    for (size_t j = port->head; j < port->count; j++)
+      net_rows_add_copy(&rows,
+                        port->slab + (size_t)port->items[j].row * port->layout->slot_count,
+                        port->items[j].marks);
+    enum base_status status = st_pending_save(session->database, relation->ng.name, rows.layout,
+                                              rows.rows, rows.marks, rows.count);
+    net_rows_done(&rows);
+    if (status != BASE_OK) return status;
+    relation->pending_changed = false;
+  }
+  return BASE_OK;
+}

@@ -1,0 +1,358 @@
+/* One-off networks: retrieve, print, explain, and computing a derived relation from its inputs.
+ *
+ * Access nodes read the store, each relation up to its checkpoint; the result is collected (retrieve)
+ * or goes into the store (derived relations).                                                       */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/env.h"
+#include "tquel/session/session_impl.h"
+
+/* --- sources that measure the time spent in the store */
+
+struct timed_source {
+  struct net_source source;
+  struct net_source *inner;
+  struct session_counters *counters;
+};
+
+static enum base_status timed_next(struct net_source *source, struct net_batch *ret) {
+  struct timed_source *timed = (struct timed_source *)source;
+  int64_t before = base_env_monotonic();
+  enum base_status status = timed->inner->next(timed->inner, ret);
+  timed->counters->load_ns += base_env_monotonic() - before;
+  if (status == BASE_OK) timed->counters->rows_in += ret->count;
+  return status;
+}
+
+static void timed_free(struct net_source *source) {
+  struct timed_source *timed = (struct timed_source *)source;
+  timed->inner->free(timed->inner);
+  free(timed);
+}
+
+static enum base_status open_source(void *context, const struct ng_relation *ng,
+                                    const struct net_layout *layout, enum net_scan_form form,
+                                    struct net_source **ret) {
+  struct tql_session *session = context;
+  struct session_relation *relation = session_of(session, ng);
+  BASE_CHECK(relation != NULL, "query-relation");
+  struct net_store *store = st_net(session->database);
+  uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
+  struct net_source *inner = NULL;
+  enum base_status status =
+      store->class->scan(store, ng->name, layout, form, relation->checkpoint, rows, &inner);
+  if (status != BASE_OK) return status;
+  struct timed_source *timed = base_xcalloc(1, sizeof *timed);
+  timed->source = (struct net_source){timed_next, timed_free};
+  timed->inner = inner;
+  timed->counters = &session->counters;
+  *ret = &timed->source;
+  return BASE_OK;
+}
+
+/* --- run-time errors */
+
+void session_print_row(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const union net_slot *row) {
+  struct tql_rows rows;
+  tql_rows_init(&rows, NULL, layout);
+  net_rows_add_copy(&rows.rows, row, NET_DEFINITE);
+  rows.checkpoint = NET_FOREVER;
+  struct tql_format_context context = {.format = TQL_FORMAT_NDJSON,
+                                       .timeline = session->timeline,
+                                       .strings = session->strings};
+  tql_format_rows(out, &context, &rows);
+  while (out->length > 0 && out->data[out->length - 1] == '\n') out->data[--out->length] = 0;
+  tql_rows_done(&rows);
+}
+
+static enum base_message eval_message(enum net_eval_error error) {
+  switch (error) {
+    case NET_EVAL_DIVISION:
+      return MSG_DIVISION_BY_ZERO;
+    case NET_EVAL_NUMBER:
+      return MSG_NOT_A_NUMBER;
+    case NET_EVAL_FORM:
+      return MSG_TEMPORAL_RESULT;
+    case NET_EVAL_RANGE:
+      return MSG_CONVERSION_RANGE;
+    case NET_EVAL_OVERFLOW:
+    case NET_EVAL_OK:
+    default:
+      return MSG_INTEGER_OVERFLOW;
+  }
+}
+
+bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
+                               enum net_eval_error error, const struct net_layout *layout,
+                               const union net_slot *row) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  session_print_row(session, &text, layout, row);
+  base_report(session->diags, eval_message(error), query->source, &query->range,
+              "%s%s%s for the tuple %s", net_eval_error_text(error), query->name ? " in " : "",
+              query->name ? query->name : "", base_buffer_text(&text));
+  base_buffer_done(&text);
+  return false;
+}
+
+struct reject_context {
+  struct tql_session *session;
+  const struct ng_query *query;
+};
+
+static bool on_reject(void *context, const struct net_node *node, enum net_eval_error error,
+                      const struct net_layout *layout, const union net_slot *row) {
+  (void)node;
+  struct reject_context *reject = context;
+  return session_report_eval_error(reject->session, reject->query, error, layout, row);
+}
+
+/* --- running */
+
+enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
+                                   net_batch_fn callback, void *context, const char *store_name,
+                                   net_chronon *ret_checkpoint) {
+  struct base_arena *arena = base_arena_new();
+  struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
+  struct net_network *network = NULL;
+  struct net_node *result = NULL, *sink = NULL;
+  struct reject_context reject = {session, query};
+  struct ng_inputs inputs = {.context = session, .source = open_source};
+  int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
+  enum base_status status = ng_plan_add_query(plan, query, session->diags);
+  if (status != BASE_OK) goto out;
+  ng_plan_transform(plan, &session->switches);
+  network = net_network_new(session->strings, session->timeline, session->diags);
+  if (session->options.batch_rows) net_network_set_batch_rows(network, session->options.batch_rows);
+  net_network_on_reject(network, on_reject, &reject);
+  status = ng_plan_build(plan, network, &inputs, session->diags, &result);
+  if (status != BASE_OK) goto out;
+  if (store_name != NULL) {
+    sink = net_create_relation_store(network, store_name, query->layout,
+                                     st_net(session->database));
+  } else {
+    sink = net_create_display(network, "result", query->layout, callback, context);
+  }
+  status = net_link(result, sink, 0);
+  BASE_CHECK(status == BASE_OK, "query-link-sink");
+  net_freeze(network);
+  status = net_run(network);
+  if (status == BASE_OK && ret_checkpoint != NULL) *ret_checkpoint = net_node_checkpoint(sink);
+out:
+  session->counters.network_ns += base_env_monotonic() - began -
+                                  (session->counters.load_ns - load_before);
+  net_network_free(network);
+  base_arena_free(arena);
+  return status;
+}
+
+struct collect {
+  struct tql_rows *rows;
+  net_chronon checkpoint;
+};
+
+static enum base_status collect(void *context, const struct net_batch *batch) {
+  struct collect *collecting = context;
+  tql_rows_add_batch(collecting->rows, batch);
+  if (batch->checkpoint > collecting->checkpoint) collecting->checkpoint = batch->checkpoint;
+  return BASE_OK;
+}
+
+static void print_rows(struct tql_session *session, struct tql_rows *rows) {
+  int64_t began = base_env_monotonic();
+  tql_rows_finish(rows, session->strings);
+  session->counters.rows_out += rows->rows.count;
+  if (session->output->rows != NULL) session->output->rows(session->output->context, rows);
+  session->counters.output_ns += base_env_monotonic() - began;
+}
+
+static enum base_status define(struct tql_session *session, const struct tql_statement *statement,
+                               const struct ng_query *query) {
+  struct base_arena *arena = session->statement_arena;
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  const struct net_layout *layout = query->layout;
+  struct st_domain *domains = BASE_NEW_ARRAY(arena, layout->field_count + 1, struct st_domain);
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    domains[i] = (struct st_domain){layout->fields[i].name, layout->fields[i].type};
+  const char **inputs = BASE_NEW_ARRAY(arena, query->variable_count + 1, const char *);
+  size_t input_count = 0;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const char *name = query->variables[i].relation->name;
+    bool known = false;
+    for (size_t j = 0; j < input_count; j++) known |= strcmp(inputs[j], name) == 0;
+    if (!known) inputs[input_count++] = name;
+  }
+  struct st_relation relation = {
+      .name = query->name,
+      .kind = layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
+      .domains = domains,
+      .domain_count = layout->field_count,
+      .by = -1,
+      .checkpoint = NET_BEGINNING,
+      .definition = tql_definition_text(arena, &scope.scope, statement, query),
+      .inputs = inputs,
+      .input_count = input_count,
+  };
+  enum base_status status = session_begin(session);
+  if (status != BASE_OK) return status;
+  status = st_create(session->database, &relation);
+  if (status == BASE_OK) {
+    struct session_relation *derived = session_add_relation(session, &relation);
+    session_drop_live(session);
+    status = session_recompute(session, derived);
+  }
+  return session_end(session, status);
+}
+
+enum base_status session_retrieve(struct tql_session *session,
+                                  const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
+  if (status != BASE_OK) return status;
+  if (query->name != NULL) return define(session, statement, query);
+  struct tql_rows rows;
+  tql_rows_init(&rows, NULL, query->layout);
+  struct collect collecting = {&rows, NET_BEGINNING};
+  status = session_run_query(session, query, collect, &collecting, NULL, NULL);
+  rows.checkpoint = collecting.checkpoint;
+  if (status == BASE_OK) print_rows(session, &rows);
+  tql_rows_done(&rows);
+  return status;
+}
+
+enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,
+                                 struct tql_rows *ret) {
+  struct net_store *store = st_net(session->database);
+  struct net_source *source = NULL;
+  tql_rows_init(ret, relation->ng.name, relation->ng.layout);
+  ret->checkpoint = relation->checkpoint;
+  /* All rows that are stored, also those at or beyond a checkpoint. */
+  int64_t began = base_env_monotonic();
+  enum base_status status =
+      store->class->scan(store, relation->ng.name, relation->ng.layout, NET_SCAN_TUPLES,
+                         NET_FOREVER, NET_BATCH_ROWS, &source);
+  struct net_batch batch;
+  while (status == BASE_OK) {
+    if (base_env_interrupted()) {
+      status = BASE_CANCEL;
+    } else if ((status = source->next(source, &batch)) == BASE_OK) {
+      session->counters.rows_in += batch.count;
+      tql_rows_add_batch(ret, &batch);
+    }
+  }
+  if (source != NULL) source->free(source);
+  session->counters.load_ns += base_env_monotonic() - began;
+  return status == BASE_END ? BASE_OK : status;
+}
+
+enum base_status session_print(struct tql_session *session, struct session_relation *relation) {
+  struct tql_rows rows;
+  enum base_status status = session_rows_of(session, relation, &rows);
+  if (status == BASE_OK) print_rows(session, &rows);
+  tql_rows_done(&rows);
+  return status;
+}
+
+/* --- derived relations */
+
+enum base_status session_recompute(struct tql_session *session,
+                                   struct session_relation *relation) {
+  const struct ng_query *query = session_query(session, relation);
+  if (query == NULL) return BASE_USER;
+  enum base_status status = st_clear(session->database, relation->ng.name);
+  if (status != BASE_OK) return status;
+  net_chronon checkpoint = NET_BEGINNING;
+  status = session_run_query(session, query, NULL, NULL, relation->ng.name, &checkpoint);
+  if (status != BASE_OK) return status;
+  relation->checkpoint = checkpoint;
+  return st_net(session->database)
+      ->class->checkpoint(st_net(session->database), relation->ng.name, checkpoint);
+}
+
+enum base_status session_recompute_dependants(struct tql_session *session,
+                                              const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *derived = session->relations[i];
+    if (!session_is_derived(derived) || !session_depends(session, derived, relation)) continue;
+    enum base_status status = session_recompute(session, derived);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
+
+/* --- explain */
+
+enum base_status session_explain(struct tql_session *session,
+                                 const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
+  if (status != BASE_OK) return status;
+  struct ng_plan *plan =
+      ng_plan_new(session->statement_arena, session->strings, session->timeline);
+  status = ng_plan_add_query(plan, query, session->diags);
+  if (status != BASE_OK) return status;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
+  ng_plan_transform(plan, &session->switches);
+  base_buffer_putc(&text, '\n');
+  ng_plan_explain_rules(plan, &text);
+  base_buffer_putc(&text, '\n');
+  ng_plan_explain(plan, NG_EXPLAIN_TEXT, "final network", &text);
+  session_say(session, "%s", base_buffer_text(&text));
+  base_buffer_done(&text);
+  return BASE_OK;
+}
+
+/* --- tquel explain */
+
+enum base_status session_gather_retrieve(struct tql_session *session,
+                                         const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  analysis.arena = session->arena; /* the plans keep it */
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
+  if (status == BASE_OK) status = ng_plan_add_query(session->gathered, query, session->diags);
+  if (status == BASE_OK) status = ng_plan_add_query(session->gathered_final, query, session->diags);
+  if (status != BASE_OK || query->name == NULL) return status;
+  /* The derived relation comes to be, in the database in memory that this session has. */
+  struct st_domain *domains =
+      BASE_NEW_ARRAY(session->statement_arena, query->layout->field_count + 1, struct st_domain);
+  for (uint32_t i = 0; i < query->layout->field_count; i++)
+    domains[i] = (struct st_domain){query->layout->fields[i].name, query->layout->fields[i].type};
+  struct st_relation relation = {
+      .name = query->name,
+      .kind = query->layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
+      .domains = domains,
+      .domain_count = query->layout->field_count,
+      .by = -1,
+      .checkpoint = NET_BEGINNING};
+  session_add_relation(session, &relation);
+  return BASE_OK;
+}
+
+void session_gather_display(struct tql_session *session, const char *name) {
+  ng_plan_add_display(session->gathered, name);
+  ng_plan_add_display(session->gathered_final, name);
+}
+
+void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
+                           struct base_buffer *out) {
+  ng_plan_transform(session->gathered_final, &session->switches);
+  if (format == NG_EXPLAIN_TEXT) {
+    ng_plan_explain(session->gathered, format, "initial network", out);
+    base_buffer_putc(out, '\n');
+    ng_plan_explain_rules(session->gathered_final, out);
+    base_buffer_putc(out, '\n');
+  }
+  ng_plan_explain(session->gathered_final, format, "final network", out);
+}

@@ -1,0 +1,240 @@
+/* Opening, closing, and running texts of statements. */
+#include "tquel/session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/base/env.h"
+#include "tquel/session/session_impl.h"
+
+static int32_t zone_offset(net_chronon now) {
+  time_t seconds = (time_t)(now / 1000000000);
+  struct tm local;
+  tzset();
+  return localtime_r(&seconds, &local) ? (int32_t)local.tm_gmtoff : 0;
+}
+
+enum base_status tql_session_open(const struct tql_session_options *options,
+                                  struct base_diag_sink *diags, struct tql_session **ret) {
+  struct tql_session *session = base_xcalloc(1, sizeof *session);
+  session->options = *options;
+  session->diags = diags;
+  session->arena = base_arena_new();
+  session->strings = base_strings_new();
+  struct st_options storage = {.path = options->path,
+                               .readonly = options->readonly,
+                               .timeline = options->timeline,
+                               .timeline_given = options->timeline_given};
+  enum base_status status = st_open(&storage, session->strings, diags, &session->database);
+  if (status == BASE_OK) {
+    session->timeline = st_timeline(session->database);
+    bool real = session->timeline == NET_TIMELINE_REAL;
+    int64_t now = base_env_now();
+    session->time = (struct net_time_context){session->timeline, now, zone_offset(now)};
+    session->settings =
+        (struct tql_settings){.origin_given = !real, .unit = real ? 1000000 : 1};
+    session->durable_ns = 200 * (int64_t)1000000;
+    session->future_limit = real ? 3600 * (int64_t)1000000000 : INT64_MAX;
+    for (int rule = 0; rule < NG_RULES; rule++) session->switches.off[rule] = options->rules_off;
+    if (options->explain_only) {
+      session->gathered = ng_plan_new(session->arena, session->strings, session->timeline);
+      session->gathered_final = ng_plan_new(session->arena, session->strings, session->timeline);
+    }
+    status = session_load_catalogue(session);
+  }
+  if (status != BASE_OK) {
+    tql_session_close(session);
+    return status;
+  }
+  *ret = session;
+  return BASE_OK;
+}
+
+void tql_session_close(struct tql_session *session) {
+  if (session == NULL) return;
+  if (session->database != NULL && session->group_open) {
+    enum base_status committed = session_commit_group(session);
+    (void)committed; /* reported; what was not committed was not acknowledged */
+  }
+  session_remove_feeds(session, NULL);
+  while (session->relation_count > 0)
+    session_remove_relation(session, session->relations[session->relation_count - 1]);
+  session_drop_live(session);
+  st_close(session->database);
+  free(session->relations);
+  free(session->variables);
+  free(session->feeds);
+  free(session->displays);
+  base_strings_free(session->strings);
+  base_arena_free(session->arena);
+  free(session);
+}
+
+/* --- statements */
+
+static const char *const keywords[] = {
+    [TQL_S_RANGE] = "range",     [TQL_S_CREATE] = "create",         [TQL_S_RETRIEVE] = "retrieve",
+    [TQL_S_APPEND] = "append",   [TQL_S_DELETE] = "delete",         [TQL_S_REPLACE] = "replace",
+    [TQL_S_COPY] = "copy",       [TQL_S_DISPLAY] = "display",       [TQL_S_PRINT] = "print",
+    [TQL_S_DESTROY] = "destroy", [TQL_S_HELP] = "help",             [TQL_S_EXPLAIN] = "explain",
+    [TQL_S_CHECKPOINT] = "checkpoint", [TQL_S_SET] = "set",         [TQL_S_INDEX] = "index",
+    [TQL_S_MODIFY] = "modify",   [TQL_S_SAVE] = "save",             [TQL_S_VIEW] = "define",
+    [TQL_S_PERMIT] = "define",   [TQL_S_INTEGRITY] = "define",
+};
+
+static void report_timing(struct tql_session *session, const struct tql_statement *statement,
+                          int64_t total_ns) {
+  if (session->output == NULL || session->output->timing == NULL) return;
+  const struct session_counters *counters = &session->counters;
+  char *line = base_arena_printf(
+      session->statement_arena,
+      "timing: %s %s total_us=%lld load_us=%lld network_us=%lld output_us=%lld rows_in=%llu "
+      "rows_out=%llu",
+      keywords[statement->kind], statement->name.text ? statement->name.text : "-",
+      (long long)(total_ns / 1000), (long long)(counters->load_ns / 1000),
+      (long long)(counters->network_ns / 1000), (long long)(counters->output_ns / 1000),
+      (unsigned long long)counters->rows_in, (unsigned long long)counters->rows_out);
+  session->output->timing(session->output->context, line);
+}
+
+static enum base_status run_one(struct tql_session *session,
+                                const struct tql_statement *statement) {
+  size_t errors = session->diags->errors;
+  session->statement = statement;
+  session->counters = (struct session_counters){0};
+  int64_t began = base_env_monotonic();
+  enum base_status status = session_execute(session, statement);
+  if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
+  if (status == BASE_CANCEL && session->diags->errors == errors) {
+    base_report(session->diags, MSG_CANCELLED, session->source, &statement->range,
+                "the statement was interrupted");
+  }
+  if (status == BASE_OK) report_timing(session, statement, base_env_monotonic() - began);
+  session->statement = NULL;
+  return status;
+}
+
+enum base_status tql_session_run(struct tql_session *session, const char *name, int first_line,
+                                 const char *text, size_t length, const struct tql_output *output,
+                                 bool single_transaction) {
+  struct base_source *source = BASE_NEW(session->arena, struct base_source);
+  *source = (struct base_source){.name = base_arena_strdup(session->arena, name),
+                                 .text = base_arena_strndup(session->arena, text, length),
+                                 .length = length};
+  struct base_arena *arena = base_arena_new();
+  size_t count = 0;
+  bool parsed = true;
+  struct tql_statement **statements =
+      tql_parse(arena, source, first_line, session->diags, &count, &parsed);
+  session->output = output;
+  session->source = source;
+  session->statement_arena = arena;
+  session->single_transaction = single_transaction;
+  enum base_status status = BASE_OK;
+  if (single_transaction && !parsed) count = 0;
+  for (size_t i = 0; i < count && status == BASE_OK; i++) status = run_one(session, statements[i]);
+  if (status == BASE_OK && !parsed) status = BASE_USER;
+  session->single_transaction = false;
+  if (session->in_script_transaction) {
+    session->in_script_transaction = false;
+    status = session_end(session, status);
+  }
+  session->statement_arena = NULL;
+  session->source = NULL;
+  session->output = NULL;
+  base_arena_free(arena);
+  return status;
+}
+
+/* --- looking */
+
+struct base_diag_sink *tql_session_diags(struct tql_session *session) { return session->diags; }
+enum net_timeline tql_session_timeline(const struct tql_session *session) {
+  return session->timeline;
+}
+const struct base_strings *tql_session_strings(const struct tql_session *session) {
+  return session->strings;
+}
+
+void tql_session_each_relation(struct tql_session *session,
+                               void (*on_name)(void *context, const char *name), void *context) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    on_name(context, session->relations[i]->ng.name);
+}
+
+void tql_session_each_variable(struct tql_session *session,
+                               void (*on_name)(void *context, const char *name), void *context) {
+  for (size_t i = 0; i < session->variable_count; i++)
+    on_name(context, session->variables[i].name);
+}
+
+void tql_session_each_domain(struct tql_session *session, const char *variable_or_relation,
+                             void (*on_name)(void *context, const char *name), void *context) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  const struct tql_variable *variable = tql_scope_variable(&scope.scope, variable_or_relation);
+  const struct ng_relation *ng = variable ? variable->relation : NULL;
+  if (ng == NULL) {
+    struct session_relation *relation = session_find(session, variable_or_relation);
+    ng = relation ? &relation->ng : NULL;
+  }
+  if (ng == NULL) return;
+  for (uint32_t i = 0; i < ng->layout->field_count; i++) on_name(context, ng->layout->fields[i].name);
+}
+
+/* --- describing */
+
+static const char *kind_word(const struct session_relation *relation) {
+  switch (relation->kind) {
+    case ST_SNAPSHOT:
+      return "snapshot";
+    case ST_EVENT:
+      return "event";
+    case ST_PERIOD:
+      return "period";
+    case ST_TRACED:
+      return "traced";
+    case ST_SAMPLED:
+      return "sampled";
+    case ST_DERIVED_EVENT:
+      return "derived event";
+    case ST_DERIVED_PERIOD:
+    default:
+      return "derived period";
+  }
+}
+
+static void describe_line(struct session_relation *relation, struct base_buffer *out) {
+  const struct net_layout *layout = relation->ng.layout;
+  base_buffer_printf(out, "%-14s %s (", kind_word(relation), relation->ng.name);
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    base_buffer_printf(out, "%s%s = ", i > 0 ? ", " : "", layout->fields[i].name);
+    net_type_print(out, layout->fields[i].type);
+  }
+  base_buffer_puts(out, ")");
+  if (relation->ng.by >= 0)
+    base_buffer_printf(out, " by %s", layout->fields[relation->ng.by].name);
+  base_buffer_putc(out, '\n');
+}
+
+bool tql_session_describe(struct tql_session *session, const char *name, struct base_buffer *out) {
+  if (name == NULL) {
+    for (size_t i = 0; i < session->relation_count; i++)
+      describe_line(session->relations[i], out);
+    if (session->relation_count == 0) base_buffer_puts(out, "no relations\n");
+    return true;
+  }
+  struct session_relation *relation = session_find(session, name);
+  if (relation == NULL) return false;
+  describe_line(relation, out);
+  int64_t count = 0;
+  if (st_count(session->database, relation->ng.name, &count) == BASE_OK)
+    base_buffer_printf(out, "tuples:     %lld\n", (long long)count);
+  base_buffer_puts(out, "checkpoint: ");
+  net_time_print(out, session->timeline, relation->checkpoint);
+  base_buffer_putc(out, '\n');
+  if (relation->definition != NULL)
+    base_buffer_printf(out, "definition:\n%s\n", relation->definition);
+  return true;
+}

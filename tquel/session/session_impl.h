@@ -1,0 +1,242 @@
+/* What the files of tquel/session/ share. See README.md for who does what.
+ *
+ * Invariants: the catalogue in memory mirrors the database file between statements; whatever fails
+ * rolls the transaction back and reloads the catalogue. Every write goes through session_begin and
+ * session_end. The live network exists only while some relation is fed live.                        */
+#ifndef TQL_SESSION_IMPL_H
+#define TQL_SESSION_IMPL_H
+
+#include "engine/inbox.h"
+#include "engine/ingest.h"
+#include "engine/rowmap.h"
+#include "netgen/netgen.h"
+#include "storage/storage.h"
+#include "tquel/analyse/analyse.h"
+#include "tquel/lang/parse.h"
+#include "tquel/session/session.h"
+
+struct session_feed;
+
+struct session_relation {
+  struct ng_relation ng;
+  enum st_kind kind;
+  net_chronon checkpoint;
+  const char *definition; /* derived: self-contained text */
+  const char *const *inputs;
+  size_t input_count;
+  const struct ng_query *query; /* derived: bound, once needed */
+  bool origin_fixed;
+  net_chronon origin;
+  bool stale;    /* derived: to be computed anew when the live network is built */
+  bool diverted; /* Late, Rejected: rows came since the last commit */
+
+  /* live: rows go through the live network */
+  bool live;
+  struct net_node *store_node;  /* in the live network */
+  struct net_node **accesses;   /* nodes that take this relation's rows or records */
+  size_t access_count, access_capacity;
+  struct net_inbox pending;     /* records beyond the checkpoint */
+  bool has_pending;
+  bool pending_changed;         /* since it was saved */
+  struct session_feed *feed;
+  net_chronon latest;           /* latest time seen by a feed */
+  struct net_rows open_rows;    /* period relations fed live: open tuples that an end record may name */
+};
+
+struct session_feed {
+  struct session_relation *relation;
+  struct net_reader *reader;
+  const char *path;
+  int64_t within; /* chronons */
+  int64_t position_saved, sequence;
+  bool ended;
+  bool keeps_up;  /* stamps follow the clock: silence then means that nothing happened */
+  uint64_t rejected, late, records;
+};
+
+struct session_display {
+  const char *name;
+  struct net_node *node;
+};
+
+struct session_counters {
+  int64_t load_ns, network_ns, output_ns;
+  uint64_t rows_in, rows_out;
+};
+
+struct tql_session {
+  struct tql_session_options options;
+  struct base_arena *arena;
+  struct base_diag_sink *diags;
+  struct base_strings *strings;
+  struct st_database *database;
+  enum net_timeline timeline;
+  struct net_time_context time;
+  struct tql_settings settings;
+  bool manual;           /* set checkpoint manual */
+  bool unbounded;        /* set unbounded allowed */
+  int64_t durable_ns;    /* set durable every D */
+  int64_t future_limit;  /* chronons */
+  struct ng_switches switches;
+
+  struct session_relation **relations; /* in order of creation */
+  size_t relation_count, relation_capacity;
+  struct tql_variable *variables;
+  size_t variable_count, variable_capacity;
+
+  struct net_network *live;
+  struct session_feed **feeds;
+  size_t feed_count, feed_capacity;
+  struct session_display *displays;
+  size_t display_count, display_capacity;
+  bool displays_on;        /* not while the live network replays */
+  bool group_open;         /* a durable group of the feeds is being written */
+  int64_t group_since;     /* monotonic ns */
+
+  /* of the statement that runs */
+  const struct tql_output *output;
+  const struct base_source *source;
+  const struct tql_statement *statement;
+  struct base_arena *statement_arena;
+  struct session_counters counters;
+  bool single_transaction;
+  bool in_script_transaction;
+
+  /* explain_only: all statements in one plan */
+  struct ng_plan *gathered, *gathered_final;
+};
+
+/* --- catalogue.c */
+enum base_status session_load_catalogue(struct tql_session *session) BASE_MUST_USE;
+struct session_relation *session_find(struct tql_session *session, const char *name);
+struct session_relation *session_of(struct tql_session *session, const struct ng_relation *ng);
+/* Adds a relation to the catalogue in memory; layouts and names are copied. */
+struct session_relation *session_add_relation(struct tql_session *session,
+                                              const struct st_relation *relation);
+void session_remove_relation(struct tql_session *session, struct session_relation *relation);
+bool session_is_derived(const struct session_relation *relation);
+/* Does RELATION depend on OTHER, directly or not? */
+bool session_depends(struct tql_session *session, const struct session_relation *relation,
+                     const struct session_relation *other);
+/* The scope in which a statement of this session is analysed. HIDDEN: a name that counts as free. */
+struct session_scope {
+  struct tql_session *session;
+  const char *hidden;
+  struct tql_scope scope;
+};
+void session_scope_init(struct session_scope *scope, struct tql_session *session,
+                        const char *hidden);
+void session_set_variable(struct tql_session *session, const char *name,
+                          const struct ng_relation *relation, int credibility);
+/* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
+const struct ng_query *session_query(struct tql_session *session,
+                                     struct session_relation *relation);
+/* A relation the system keeps (Late, Rejected), made at first use; NULL after a diagnostic. */
+struct session_relation *session_system_relation(struct tql_session *session, const char *name);
+
+/* --- transaction.c */
+enum base_status session_begin(struct tql_session *session) BASE_MUST_USE;
+/* Commits when STATUS is BASE_OK, else rolls back and reloads; returns what it came to. */
+enum base_status session_end(struct tql_session *session, enum base_status status) BASE_MUST_USE;
+
+/* --- execute.c */
+enum base_status session_execute(struct tql_session *session,
+                                 const struct tql_statement *statement) BASE_MUST_USE;
+void session_say(struct tql_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct tql_analysis session_analysis(struct tql_session *session, const struct session_scope *scope);
+
+/* `tquel explain`: binds, runs nothing; queries and displays are gathered in one plan. */
+enum base_status session_gather(struct tql_session *session,
+                                const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_gather_retrieve(struct tql_session *session,
+                                         const struct tql_statement *statement) BASE_MUST_USE;
+void session_gather_display(struct tql_session *session, const char *name);
+
+/* --- settings.c, help.c */
+enum base_status session_set(struct tql_session *session,
+                             const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_help(struct tql_session *session,
+                              const struct tql_statement *statement) BASE_MUST_USE;
+
+/* --- query.c: one-off networks */
+
+/* Plans, builds and runs QUERY over the stored relations; every result batch goes to CALLBACK, or to
+ * relation STORE_NAME of the store. *RET_CHECKPOINT (may be NULL): of the result.                   */
+enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
+                                   net_batch_fn callback, void *context, const char *store_name,
+                                   net_chronon *ret_checkpoint) BASE_MUST_USE;
+enum base_status session_retrieve(struct tql_session *session,
+                                  const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_print(struct tql_session *session,
+                               struct session_relation *relation) BASE_MUST_USE;
+enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,
+                                 struct tql_rows *ret) BASE_MUST_USE;
+enum base_status session_explain(struct tql_session *session,
+                                 const struct tql_statement *statement) BASE_MUST_USE;
+/* Computes a derived relation anew from its inputs. */
+enum base_status session_recompute(struct tql_session *session,
+                                   struct session_relation *relation) BASE_MUST_USE;
+/* ... all derived relations that depend on RELATION, in order. */
+enum base_status session_recompute_dependants(struct tql_session *session,
+                                              const struct session_relation *relation)
+    BASE_MUST_USE;
+/* A run-time error as a diagnostic with the tuple. */
+bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
+                               enum net_eval_error error, const struct net_layout *layout,
+                               const union net_slot *row);
+void session_print_row(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const union net_slot *row);
+
+/* --- write.c: statements' own writes */
+
+/* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
+const struct net_layout *session_write_layout(const struct session_relation *relation);
+/* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
+ * for now, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for the
+ * checkpoint instead.                                                                               */
+enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
+                                    struct net_rows *rows) BASE_MUST_USE;
+enum base_status session_append(struct tql_session *session,
+                                const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_copy(struct tql_session *session,
+                              const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_checkpoint(struct tql_session *session,
+                                    const struct tql_statement *statement) BASE_MUST_USE;
+
+/* --- live.c: the live network */
+
+/* Makes RELATION live: the network is (re)built and replayed from the store. */
+enum base_status session_make_live(struct tql_session *session,
+                                   struct session_relation *relation) BASE_MUST_USE;
+/* Builds the live network if some relation is live and it is not there. */
+enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
+void session_drop_live(struct tql_session *session);
+/* Puts one record into the relation's pending rows, or into Late. */
+enum base_status session_take_record(struct tql_session *session,
+                                     struct session_relation *relation, const union net_slot *row,
+                                     uint8_t marks) BASE_MUST_USE;
+/* Advances the relation's checkpoint: what it passes goes into store and network. */
+enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
+                                 net_chronon checkpoint) BASE_MUST_USE;
+enum base_status session_save_pending(struct tql_session *session) BASE_MUST_USE;
+/* Into relation Late or Rejected. */
+enum base_status session_divert(struct tql_session *session, const char *system_relation,
+                                struct session_relation *relation, net_chronon at,
+                                const char *reason, const char *record,
+                                size_t record_length) BASE_MUST_USE;
+
+/* --- feed.c */
+enum base_status session_add_feed(struct tql_session *session,
+                                  const struct tql_statement *statement,
+                                  struct session_relation *relation) BASE_MUST_USE;
+void session_remove_feeds(struct tql_session *session, const struct session_relation *relation);
+bool session_is_fed(struct tql_session *session, const struct session_relation *relation);
+enum base_status session_add_display(struct tql_session *session,
+                                     struct session_relation *relation) BASE_MUST_USE;
+enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
+/* An end record of a feed or file: closes what it names. */
+enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
+                                  const struct net_read_event *event) BASE_MUST_USE;
+
+#endif

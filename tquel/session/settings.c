@@ -1,0 +1,150 @@
+/* set NAME VALUE. Names that are not known get a suggestion. */
+#include <string.h>
+#include <strings.h>
+
+#include "tquel/session/session_impl.h"
+
+static const char *const names[] = {
+    "checkpoint", "parallel", "sequence", "origin", "averaging origin", "unit", "durable every",
+    "durable",    "rule",     "unbounded", "compensate", "future limit",
+};
+
+static const char *word(const struct tql_statement *statement) {
+  return statement->value != NULL && statement->value->kind == TQL_E_NAME
+             ? statement->value->name.text
+             : "";
+}
+
+static enum base_status bad_value(struct tql_session *session,
+                                  const struct tql_statement *statement, const char *expected) {
+  base_report_hint(session->diags, MSG_SETTING_VALUE, session->source,
+                   statement->value ? &statement->value->range : &statement->range,
+                   base_arena_printf(session->statement_arena ? session->statement_arena
+                                                              : session->arena,
+                                     "write: set %s %s", statement->words, expected),
+                   "set %s takes %s", statement->words, expected);
+  return BASE_USER;
+}
+
+/* One of two words: *RET is true for the second. */
+static enum base_status choose(struct tql_session *session, const struct tql_statement *statement,
+                               const char *no, const char *yes, bool *ret) {
+  if (strcasecmp(word(statement), no) == 0) {
+    *ret = false;
+  } else if (strcasecmp(word(statement), yes) == 0) {
+    *ret = true;
+  } else {
+    return bad_value(session, statement,
+                     base_arena_printf(session->arena, "%s or %s", no, yes));
+  }
+  return BASE_OK;
+}
+
+static enum base_status set_rule(struct tql_session *session,
+                                 const struct tql_statement *statement) {
+  const char *name = statement->name.text ? statement->name.text : "";
+  int rule = ng_rule_find(name);
+  if (rule < 0) {
+    const char *rules[NG_RULES];
+    for (int i = 0; i < NG_RULES; i++) rules[i] = ng_rule_info((enum ng_rule)i)->name;
+    const char *near = base_nearest(name, rules, NG_RULES);
+    char *hint = near ? base_arena_printf(session->arena, "did you mean %s?", near)
+                      : base_arena_strdup(session->arena, "help rules lists them");
+    base_report_hint(session->diags, MSG_UNKNOWN_RULE, session->source,
+                     statement->name.text ? &statement->name.range : &statement->range, hint,
+                     "there is no rule %s", name);
+    return BASE_USER;
+  }
+  bool on;
+  enum base_status status = choose(session, statement, "off", "on", &on);
+  if (status != BASE_OK) return status;
+  session->switches.off[rule] = !on;
+  session_drop_live(session);
+  return BASE_OK;
+}
+
+static enum base_status set_time(struct tql_session *session,
+                                 const struct tql_statement *statement, bool *given,
+                                 net_chronon *time) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  if (statement->value == NULL) return bad_value(session, statement, "a time");
+  enum base_status status = tql_analyse_time(&analysis, statement->value, false, time);
+  if (status == BASE_OK) *given = true;
+  return status;
+}
+
+static enum base_status set_duration(struct tql_session *session,
+                                     const struct tql_statement *statement, int64_t *ret) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  if (statement->value == NULL) return bad_value(session, statement, "a duration such as 200 ms");
+  return tql_analyse_duration(&analysis, statement->value, ret);
+}
+
+/* Durations of the machine's own clock, also on the abstract timeline: nanoseconds. */
+static enum base_status set_nanoseconds(struct tql_session *session,
+                                        const struct tql_statement *statement, int64_t *ret) {
+  if (statement->value == NULL || statement->value->kind != TQL_E_DURATION)
+    return bad_value(session, statement, "a duration such as 200 ms");
+  *ret = statement->value->integer;
+  return BASE_OK;
+}
+
+static enum base_status set_unit(struct tql_session *session,
+                                 const struct tql_statement *statement) {
+  int64_t unit;
+  enum base_status status;
+  if (session->timeline == NET_TIMELINE_REAL) {
+    status = set_nanoseconds(session, statement, &unit);
+  } else {
+    int64_t before = session->settings.unit;
+    session->settings.unit = 1; /* the new unit is said in chronons */
+    status = set_duration(session, statement, &unit);
+    session->settings.unit = before;
+  }
+  if (status == BASE_OK && unit <= 0)
+    status = bad_value(session, statement, "a duration greater than 0");
+  if (status == BASE_OK) session->settings.unit = unit;
+  return status;
+}
+
+enum base_status session_set(struct tql_session *session, const struct tql_statement *statement) {
+  const char *name = statement->words;
+  if (strcmp(name, "checkpoint") == 0)
+    return choose(session, statement, "auto", "manual", &session->manual);
+  if (strcmp(name, "parallel") == 0)
+    return choose(session, statement, "overlap", "coverage", &session->settings.coverage);
+  if (strcmp(name, "sequence") == 0)
+    return choose(session, statement, "full", "closest", &session->settings.sequence_closest);
+  if (strcmp(name, "origin") == 0)
+    return set_time(session, statement, &session->settings.origin_given, &session->settings.origin);
+  if (strcmp(name, "averaging origin") == 0)
+    return set_time(session, statement, &session->settings.averaging_origin_given,
+                    &session->settings.averaging_origin);
+  if (strcmp(name, "unit") == 0) return set_unit(session, statement);
+  if (strcmp(name, "durable every") == 0 || strcmp(name, "durable") == 0)
+    return set_nanoseconds(session, statement, &session->durable_ns);
+  if (strcmp(name, "rule") == 0) return set_rule(session, statement);
+  if (strcmp(name, "unbounded") == 0) {
+    return choose(session, statement, "refused", "allowed", &session->unbounded);
+  }
+  if (strcmp(name, "future limit") == 0)
+    return set_duration(session, statement, &session->future_limit);
+  if (strcmp(name, "compensate") == 0) {
+    bool on;
+    enum base_status status = choose(session, statement, "off", "on", &on);
+    if (status != BASE_OK || !on) return status;
+    base_report(session->diags, MSG_COMPENSATE_NOT_EXECUTED, session->source, &statement->range,
+                "set compensate on is not executed yet");
+    return BASE_USER;
+  }
+  const char *near = base_nearest(name, names, sizeof names / sizeof *names);
+  base_report_hint(session->diags, MSG_UNKNOWN_SETTING, session->source, &statement->range,
+                   near ? base_arena_printf(session->arena, "did you mean %s?", near)
+                        : "help \"set\" lists them",
+                   "there is no setting %s", name);
+  return BASE_USER;
+}

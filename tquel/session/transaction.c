@@ -1,0 +1,25 @@
+/* Transactions: a statement and all that follows from it commit together; what fails leaves nothing.
+ * A script run as a single transaction nests its statements in one.                                 */
+#include "tquel/session/session_impl.h"
+
+enum base_status session_begin(struct tql_session *session) {
+  enum base_status status = session_commit_group(session);
+  if (status != BASE_OK) return status;
+  if (session->in_script_transaction) return BASE_OK;
+  status = st_begin(session->database);
+  if (status == BASE_OK && session->single_transaction) session->in_script_transaction = true;
+  return status;
+}
+
+enum base_status session_end(struct tql_session *session, enum base_status status) {
+  if (status == BASE_OK) status = session_save_pending(session);
+  if (status == BASE_OK && session->in_script_transaction) return BASE_OK;
+  if (status == BASE_OK) {
+    status = st_commit(session->database);
+    if (status == BASE_OK) return BASE_OK;
+  }
+  st_rollback(session->database);
+  session->in_script_transaction = false;
+  enum base_status reloaded = session_load_catalogue(session);
+  return status != BASE_OK ? status : reloaded;
+}

@@ -1,0 +1,390 @@
+/* Statements' own writes: append, copy, checkpoint.
+ *
+ * A statement's rows are never late. In the ordinary mode they go straight into the table (a traced
+ * relation: the periods of the entities concerned are computed anew), the relation counts as closed
+ * at forever for now, and its dependants are recomputed. Where the relation is live (a feed, or `set
+ * checkpoint manual`), rows wait among its pending ones for the checkpoint, like a feed's.          */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/env.h"
+#include "sensors/feed/feed.h"
+#include "tquel/session/session_impl.h"
+
+const struct net_layout *session_write_layout(const struct session_relation *relation) {
+  return relation->ng.records ? relation->ng.records : relation->ng.layout;
+}
+
+static enum base_status put_rows(struct tql_session *session, struct session_relation *relation,
+                                 const struct net_rows *rows) {
+  struct net_store *store = st_net(session->database);
+  for (size_t i = 0; i < rows->count; i++) {
+    enum base_status status = store->class->put(store, relation->ng.name, rows->layout,
+                                                net_rows_row(rows, i), rows->marks[i]);
+    if (status != BASE_OK) return status;
+    if ((i & 0xfff) == 0 && base_env_interrupted()) return BASE_CANCEL;
+  }
+  return BASE_OK;
+}
+
+/* The records that the tuples of a traced relation stand for: a start, and an end where it is known. */
+static void add_records_of(struct net_rows *records, const struct net_rows *tuples) {
+  const struct net_layout *from = tuples->layout, *to = records->layout;
+  for (size_t i = 0; i < tuples->count; i++) {
+    const union net_slot *tuple = net_rows_row(tuples, i);
+    for (unsigned end = 0; end < 2; end++) {
+      if (end == 1 && tuple[2].i == NET_OPEN) continue;
+      union net_slot *record =
+          net_rows_add(records, (uint8_t)(end ? NET_DEFINITE | NET_CLOSES : tuples->marks[i]));
+      record[0] = tuple[end * 2];
+      record[1] = tuple[end * 2 + 1];
+      memcpy(record + to->first_domain_slot, tuple + from->first_domain_slot,
+             (to->slot_count - to->first_domain_slot) * sizeof *record);
+    }
+  }
+}
+
+static enum base_status put_traced(struct tql_session *session, struct session_relation *relation,
+                                   const struct net_rows *rows) {
+  struct net_rows tuples, records;
+  uint32_t slot = relation->ng.records->fields[relation->ng.by].slot;
+  union net_slot *values = base_xcalloc(rows->count + 1, sizeof *values);
+  struct net_rowmap entities;
+  net_rows_init(&tuples, relation->ng.layout);
+  net_rows_init(&records, relation->ng.records);
+  net_rowmap_init(&entities, relation->ng.records, NET_KEY_SLOTS, 0, &slot, 1, 0);
+  for (size_t i = 0; i < rows->count; i++)
+    net_rowmap_put(&entities, net_rows_row(rows, i), NULL);
+  size_t value_count = 0;
+  for (uint32_t i = 0; i < entities.used; i++)
+    values[value_count++] = net_rowmap_row(&entities, i)[slot];
+  enum base_status status =
+      st_take_entities(session->database, relation->ng.name, relation->ng.layout, relation->ng.by,
+                       values, value_count, &tuples);
+  struct net_network *network = NULL;
+  if (status == BASE_OK) {
+    add_records_of(&records, &tuples);
+    for (size_t i = 0; i < rows->count; i++)
+      net_rows_add_copy(&records, net_rows_row(rows, i), rows->marks[i]);
+    network = net_network_new(session->strings, session->timeline, session->diags);
+    struct net_node *access =
+        net_create_access(network, relation->ng.name, relation->ng.records, NULL, false);
+    struct net_node *periods = net_create_event_to_period(
+        network, relation->ng.name, relation->ng.records, relation->ng.layout, relation->ng.by);
+    struct net_node *sink = net_create_relation_store(
+        network, relation->ng.name, relation->ng.layout, st_net(session->database));
+    BASE_CHECK(net_link(access, periods, 0) == BASE_OK && net_link(periods, sink, 0) == BASE_OK,
+               "write-links");
+    net_freeze(network);
+    /* One batch a thousand rows; nothing is promised before the last. */
+    for (size_t at = 0; status == BASE_OK && at <= records.count; at += NET_BATCH_ROWS) {
+      size_t count = records.count - at < NET_BATCH_ROWS ? records.count - at : NET_BATCH_ROWS;
+      bool last = at + NET_BATCH_ROWS > records.count;
+      struct net_batch batch = {.layout = relation->ng.records,
+                                .rows = count > 0 ? net_rows_row(&records, at) : NULL,
+                                .marks = count > 0 ? records.marks + at : NULL,
+                                .count = (uint32_t)count,
+                                .checkpoint = last ? NET_FOREVER : NET_BEGINNING,
+                                .bound = NET_BEGINNING};
+      status = net_access_push(access, &batch);
+    }
+  }
+  net_network_free(network);
+  net_rowmap_done(&entities);
+  net_rows_done(&tuples);
+  net_rows_done(&records);
+  free(values);
+  return status;
+}
+
+static enum base_status set_checkpoint(struct tql_session *session,
+                                       struct session_relation *relation, net_chronon time) {
+  relation->checkpoint = time;
+  struct net_store *store = st_net(session->database);
+  return store->class->checkpoint(store, relation->ng.name, time);
+}
+
+enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
+                                    struct net_rows *rows) {
+  enum base_status status = BASE_OK;
+  session->counters.rows_in += rows->count;
+  if (session->manual || relation->feed != NULL) {
+    status = session_make_live(session, relation);
+    for (size_t i = 0; status == BASE_OK && i < rows->count; i++)
+      status = session_take_record(session, relation, net_rows_row(rows, i), rows->marks[i]);
+    return status;
+  }
+  /* What an earlier session left pending becomes part of the relation now. */
+  struct net_rows pending;
+  net_rows_init(&pending, rows->layout);
+  status = st_pending_load(session->database, relation->ng.name, rows->layout, &pending);
+  for (size_t i = 0; status == BASE_OK && i < pending.count; i++)
+    net_rows_add_copy(rows, net_rows_row(&pending, i), pending.marks[i]);
+  if (status == BASE_OK && pending.count > 0)
+    status = st_pending_save(session->database, relation->ng.name, rows->layout, NULL, NULL, 0);
+  net_rows_done(&pending);
+  if (relation->live) session_drop_live(session);
+  relation->live = false;
+  if (status == BASE_OK)
+    status = relation->kind == ST_TRACED ? put_traced(session, relation, rows)
+                                         : put_rows(session, relation, rows);
+  if (status == BASE_OK) status = set_checkpoint(session, relation, NET_FOREVER);
+  if (status == BASE_OK) status = session_recompute_dependants(session, relation);
+  return status;
+}
+
+/* --- append */
+
+static bool refuse_derived(struct tql_session *session, const struct session_relation *relation,
+                           const struct tql_name *name) {
+  if (!session_is_derived(relation)) return false;
+  base_report_hint(session->diags, MSG_DERIVED_WRITE, session->source, &name->range,
+                   "change the relations that it is derived from", "%s is a derived relation",
+                   relation->ng.name);
+  return true;
+}
+
+static enum base_status collect_rows(void *context, const struct net_batch *batch) {
+  struct net_rows *rows = context;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint8_t marks = net_batch_marks(batch, i);
+    if (marks & NET_CLOSES) {
+      for (size_t j = 0; j < rows->count; j++)
+        if (net_row_is_open(rows->layout, net_rows_row(rows, j)) &&
+            net_row_same_identity(rows->layout, net_rows_row(rows, j), net_batch_row(batch, i))) {
+          memcpy(net_rows_row(rows, j), net_batch_row(batch, i),
+                 rows->layout->slot_count * sizeof *rows->rows);
+          break;
+        }
+      continue;
+    }
+    net_rows_add_copy(rows, net_batch_row(batch, i), marks);
+  }
+  return BASE_OK;
+}
+
+enum base_status session_append(struct tql_session *session,
+                                const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
+  if (ng == NULL) return BASE_USER;
+  struct session_relation *relation = session_of(session, ng);
+  if (refuse_derived(session, relation, &statement->name)) return BASE_USER;
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_append(&analysis, statement, &query);
+  if (status != BASE_OK) return status;
+  struct net_rows rows;
+  net_rows_init(&rows, query->layout);
+  status = session_begin(session);
+  if (status == BASE_OK) {
+    status = session_run_query(session, query, collect_rows, &rows, NULL, NULL);
+    if (status == BASE_OK) status = session_write_rows(session, relation, &rows);
+    status = session_end(session, status);
+  }
+  net_rows_done(&rows);
+  return status;
+}
+
+/* --- copy from a file */
+
+#define BAD_RECORDS_SHOWN 10
+
+static void report_record(struct tql_session *session, const char *path,
+                          const struct net_read_event *event, bool as_note) {
+  struct base_source *source = BASE_NEW(session->statement_arena, struct base_source);
+  source->name = base_arena_strdup(session->statement_arena, path);
+  struct base_range range = {(int)event->line, (int)event->column, (int)event->line,
+                             (int)event->column};
+  if (as_note) {
+    session_say(session, "%s:%lld:%lld: %s\n", path, (long long)event->line,
+                (long long)event->column, event->reason);
+  } else {
+    base_report(session->diags, event->number, source, &range, "%s", event->reason);
+  }
+}
+
+/* Reads all of READER into ROWS and CHECKPOINTS are ignored: a file is closed when it is read. */
+static enum base_status read_all(struct tql_session *session, struct session_relation *relation,
+                                 struct net_reader *reader, const char *path, bool skipping,
+                                 struct net_rows *rows, uint64_t *ret_bad) {
+  struct net_batch_builder builder;
+  struct net_read_event event = {0};
+  net_batch_builder_init(&builder, reader->layout, NET_BATCH_ROWS);
+  enum base_status status = BASE_OK;
+  bool more = true;
+  while (more && status == BASE_OK) {
+    if (base_env_interrupted()) {
+      status = BASE_CANCEL;
+      break;
+    }
+    switch (reader->class->read(reader, &builder, &event)) {
+      case NET_READ_ROWS:
+        for (uint32_t i = 0; i < builder.count; i++)
+          net_rows_add_copy(rows, builder.rows + (size_t)i * builder.layout->slot_count,
+                            builder.marks[i]);
+        net_batch_builder_clear(&builder);
+        break;
+      case NET_READ_END_RECORD:
+        if (relation->kind == ST_TRACED) {
+          union net_slot *row = net_rows_add(rows, NET_DEFINITE | NET_CLOSES);
+          memcpy(row, event.row, reader->layout->slot_count * sizeof *row);
+          row[0].i = row[1].i = event.time;
+        } else {
+          base_report(session->diags, MSG_END_RECORD, NULL, NULL,
+                      "%s:%lld: an end record in a file that is copied as a whole", path,
+                      (long long)event.line);
+          status = BASE_USER;
+        }
+        break;
+      case NET_READ_CHECKPOINT:
+      case NET_READ_ROUND:
+        break;
+      case NET_READ_BAD:
+        if (skipping) {
+          if ((*ret_bad)++ < BAD_RECORDS_SHOWN) report_record(session, path, &event, true);
+        } else {
+          report_record(session, path, &event, false);
+          status = BASE_USER;
+        }
+        break;
+      case NET_READ_AGAIN:
+        break;
+      case NET_READ_FAILED:
+        report_record(session, path, &event, false);
+        status = BASE_SYSTEM;
+        break;
+      case NET_READ_END:
+      default:
+        more = false;
+    }
+  }
+  net_batch_builder_done(&builder);
+  return status;
+}
+
+static enum base_status copy_from(struct tql_session *session,
+                                  const struct tql_statement *statement,
+                                  struct session_relation *relation) {
+  struct net_reader *reader = NULL;
+  struct sn_reader_options options = {.path = statement->path,
+                                      .layout = session_write_layout(relation),
+                                      .time = session->time,
+                                      .strings = session->strings,
+                                      .timeless = relation->kind == ST_SNAPSHOT};
+  int64_t began = base_env_monotonic();
+  enum base_status status = sn_reader_open(&options, session->diags, &reader);
+  if (status != BASE_OK) return status;
+  struct net_rows rows;
+  uint64_t bad = 0;
+  net_rows_init(&rows, options.layout);
+  status = read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows,
+                    &bad);
+  reader->class->free(reader);
+  session->counters.load_ns += base_env_monotonic() - began;
+  if (status == BASE_OK) {
+    status = session_begin(session);
+    if (status == BASE_OK)
+      status = session_end(session, session_write_rows(session, relation, &rows));
+  }
+  if (status == BASE_OK && statement->skipping_errors)
+    session_say(session, "%llu record%s skipped\n", (unsigned long long)bad, bad == 1 ? "" : "s");
+  net_rows_done(&rows);
+  return status;
+}
+
+/* --- copy into a file */
+
+static enum base_status copy_into(struct tql_session *session,
+                                  const struct tql_statement *statement,
+                                  struct session_relation *relation) {
+  const char *dot = strrchr(statement->path, '.');
+  bool ndjson = dot != NULL && (strcasecmp(dot, ".ndjson") == 0 || strcasecmp(dot, ".jsonl") == 0);
+  if (!ndjson && (dot == NULL || strcasecmp(dot, ".csv") != 0)) {
+    base_report_hint(session->diags, MSG_COPY_SUFFIX, session->source, &statement->path_range,
+                     "call it NAME.csv or NAME.ndjson", "the name of the file does not say its format");
+    return BASE_USER;
+  }
+  struct tql_rows rows;
+  enum base_status status = session_rows_of(session, relation, &rows);
+  if (status == BASE_OK) {
+    tql_rows_finish(&rows, session->strings);
+    session->counters.rows_out += rows.rows.count;
+    struct tql_format_context context = {.format = ndjson ? TQL_FORMAT_NDJSON : TQL_FORMAT_CSV,
+                                         .timeline = session->timeline,
+                                         .strings = session->strings};
+    struct base_buffer out = BASE_BUFFER_EMPTY;
+    tql_format_rows(&out, &context, &rows);
+    int64_t began = base_env_monotonic();
+    FILE *file = fopen(statement->path, "wb");
+    bool failed = file == NULL;
+    if (file != NULL) {
+      failed = fwrite(base_buffer_text(&out), 1, out.length, file) != out.length;
+      failed |= fflush(file) != 0;
+      failed |= fclose(file) != 0;
+    }
+    if (failed) {
+      base_report(session->diags, MSG_CANNOT_WRITE, session->source, &statement->path_range,
+                  "cannot write %s: %s", statement->path, strerror(errno));
+      status = BASE_SYSTEM;
+    }
+    session->counters.output_ns += base_env_monotonic() - began;
+    base_buffer_done(&out);
+  }
+  tql_rows_done(&rows);
+  return status;
+}
+
+enum base_status session_copy(struct tql_session *session,
+                              const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
+  if (ng == NULL) return BASE_USER;
+  struct session_relation *relation = session_of(session, ng);
+  if (statement->copy_into) return copy_into(session, statement, relation);
+  if (refuse_derived(session, relation, &statement->name)) return BASE_USER;
+  if (statement->following) return session_add_feed(session, statement, relation);
+  return copy_from(session, statement, relation);
+}
+
+/* --- checkpoint */
+
+enum base_status session_checkpoint(struct tql_session *session,
+                                    const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  struct session_relation *only = NULL;
+  if (statement->name.text != NULL) {
+    const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
+    if (ng == NULL) return BASE_USER;
+    only = session_of(session, ng);
+    if (refuse_derived(session, only, &statement->name)) return BASE_USER;
+  }
+  net_chronon time;
+  enum base_status status = tql_analyse_time(&analysis, statement->expr, false, &time);
+  if (status != BASE_OK) return status;
+  status = session_begin(session);
+  if (status != BASE_OK) return status;
+  for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if ((only != NULL && relation != only) || session_is_derived(relation)) continue;
+    if (relation->kind == ST_EVENT && (strcasecmp(relation->ng.name, "Late") == 0 ||
+                                       strcasecmp(relation->ng.name, "Rejected") == 0))
+      continue;
+    if (session->manual || relation->live) {
+      status = session_make_live(session, relation);
+      if (status == BASE_OK) status = session_advance(session, relation, time);
+    } else {
+      /* A word about a closed relation: it is open again from TIME on. */
+      status = set_checkpoint(session, relation, time);
+      if (status == BASE_OK) status = session_recompute_dependants(session, relation);
+    }
+  }
+  return session_end(session, status);
+}

@@ -1,0 +1,273 @@
+/* Reads command lines from one table of options.
+ *
+ * Long options take their value after `=` or as the next argument; short ones directly or as the next
+ * argument; options and other arguments come in any order; `--` ends the options. Abbreviations are
+ * not accepted: a script must not change its meaning when an option is added. Every mistake is TQ-0001
+ * with a hint.                                                                                      */
+#include "tquel/shell/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "tquel/format/format.h"
+
+enum option {
+  OPTION_COMMAND,
+  OPTION_FILE,
+  OPTION_FORMAT,
+  OPTION_TIMELINE,
+  OPTION_READONLY,
+  OPTION_SINGLE_TRANSACTION,
+  OPTION_QUIET,
+  OPTION_TIMING,
+  OPTION_CONNECT,
+  OPTION_AS,
+  OPTION_RULES_OFF,
+  OPTION_BATCH_ROWS,
+  OPTION_HELP,
+  OPTION_VERSION,
+};
+
+static const struct row {
+  enum option option;
+  unsigned commands;      /* enum shell_command, or-ed */
+  const char *short_name; /* NULL: none */
+  const char *long_name;
+  const char *value; /* NULL: takes none */
+  const char *what;
+} rows[] = {
+    {OPTION_COMMAND, SHELL_RUN, "-c", NULL, "STATEMENTS",
+     "run the statements and exit; -c and -f may be repeated"},
+    {OPTION_FILE, SHELL_RUN, "-f", NULL, "FILE",
+     "run the statements in FILE and exit; - is standard input"},
+    {OPTION_FORMAT, SHELL_RUN, NULL, "--format", "NAME",
+     "table, csv, json, ndjson, line, markdown, timeline or count\n"
+     "(table on a terminal, else csv)"},
+    {OPTION_TIMELINE, SHELL_RUN | SHELL_EXPLAIN, NULL, "--timeline", "NAME",
+     "real or abstract: the timeline of a new database (real)"},
+    {OPTION_READONLY, SHELL_RUN, NULL, "--readonly", NULL, "change nothing in the database"},
+    {OPTION_SINGLE_TRANSACTION, SHELL_RUN, NULL, "--single-transaction", NULL,
+     "each -c, -f or script on standard input as a whole or not at all"},
+    {OPTION_QUIET, SHELL_RUN, "-q", "--quiet", NULL, "no greeting, no notes and warnings"},
+    {OPTION_TIMING, SHELL_RUN, NULL, "--timing", NULL,
+     "after each statement a line on standard error that says how\n"
+     "long it took"},
+    {OPTION_CONNECT, SHELL_RUN, NULL, "--connect", "SOCKET", "talk to a running server"},
+    {OPTION_AS, SHELL_EXPLAIN, NULL, "--as", "FORM", "text, dot or json (text)"},
+    {OPTION_RULES_OFF, SHELL_RUN | SHELL_EXPLAIN, NULL, "--rules-off", NULL,
+     "for testing: start with all optimiser rules off"},
+    {OPTION_BATCH_ROWS, SHELL_RUN, NULL, "--batch-rows", "N",
+     "for testing: at most N rows in a batch"},
+    {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN, NULL, "--help", NULL, "this text"},
+    {OPTION_VERSION, SHELL_RUN, NULL, "--version", NULL, "the version"},
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* What is being read. */
+struct command_line {
+  struct shell_options *options;
+  enum shell_command command;
+  int count;
+  char *const *arguments;
+  int next;
+  struct base_diag_sink *diags;
+};
+
+static bool wrong(struct command_line *line, const char *hint, const char *text, const char *value) {
+  static const struct base_source tquel = {.name = "tquel"};
+  if (!hint) hint = line->command == SHELL_RUN ? "see tquel --help" : "see tquel explain --help";
+  base_report_hint(line->diags, MSG_USAGE, &tquel, NULL, hint, text, value);
+  return false;
+}
+
+static bool unknown_option(struct command_line *line, const char *argument) {
+  const char *candidates[2 * ROW_COUNT];
+  size_t count = 0;
+  for (size_t i = 0; i < ROW_COUNT; i++) {
+    if (!(rows[i].commands & line->command)) continue;
+    if (rows[i].long_name) candidates[count++] = rows[i].long_name;
+  }
+  struct base_arena *arena = base_arena_new();
+  char *name = base_arena_strndup(arena, argument, strcspn(argument, "="));
+  const char *nearest = base_nearest(name, candidates, count);
+  const char *hint = nearest ? base_arena_printf(arena, "did you mean %s?", nearest) : NULL;
+  bool result = wrong(line, hint, "there is no option %s", name);
+  base_arena_free(arena);
+  return result;
+}
+
+static bool take_batch_rows(struct command_line *line, const char *value) {
+  char *end;
+  errno = 0;
+  unsigned long number = strtoul(value, &end, 10);
+  if (errno || *end || *value < '0' || *value > '9' || number < 1 || number > 1000000)
+    return wrong(line, NULL, "--batch-rows must be a number from 1 to 1000000, not %s", value);
+  line->options->batch_rows = (uint32_t)number;
+  return true;
+}
+
+static bool take_timeline(struct command_line *line, const char *value) {
+  bool real = strcmp(value, "real") == 0;
+  if (!real && strcmp(value, "abstract") != 0)
+    return wrong(line, "the timelines are real and abstract", "there is no timeline %s", value);
+  line->options->timeline_given = true;
+  line->options->timeline = real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
+  return true;
+}
+
+static bool take_format(struct command_line *line, const char *value) {
+  line->options->format = tql_format_find(value);
+  if (line->options->format >= 0) return true;
+  return wrong(line, "the formats are table csv json ndjson line markdown timeline count",
+               "there is no format %s", value);
+}
+
+static bool take_form(struct command_line *line, const char *value) {
+  if (strcmp(value, "text") != 0 && strcmp(value, "dot") != 0 && strcmp(value, "json") != 0)
+    return wrong(line, "the forms are text, dot and json", "there is no form %s", value);
+  line->options->explain_as = value;
+  return true;
+}
+
+static void take_item(struct shell_options *options, bool is_file, const char *text) {
+  base_grow(&options->items, &options->item_capacity, options->item_count + 1,
+            sizeof *options->items);
+  options->items[options->item_count++] = (struct shell_item){is_file, text};
+}
+
+static bool take_option(struct command_line *line, enum option option, const char *value) {
+  struct shell_options *options = line->options;
+  switch (option) {
+    case OPTION_COMMAND: take_item(options, false, value); return true;
+    case OPTION_FILE: take_item(options, true, value); return true;
+    case OPTION_FORMAT: return take_format(line, value);
+    case OPTION_TIMELINE: return take_timeline(line, value);
+    case OPTION_READONLY: options->readonly = true; return true;
+    case OPTION_SINGLE_TRANSACTION: options->single_transaction = true; return true;
+    case OPTION_QUIET: options->quiet = true; return true;
+    case OPTION_TIMING: options->timing = true; return true;
+    case OPTION_CONNECT: options->connect = value; return true;
+    case OPTION_AS: return take_form(line, value);
+    case OPTION_RULES_OFF: options->rules_off = true; return true;
+    case OPTION_BATCH_ROWS: return take_batch_rows(line, value);
+    case OPTION_HELP: options->help = true; return true;
+    case OPTION_VERSION: options->version = true; return true;
+  }
+  return true;
+}
+
+/* Does ARGUMENT name the option of ROW? *RET_VALUE: what follows directly, or NULL. */
+static bool matches(const struct row *row, const char *argument, const char **ret_value) {
+  *ret_value = NULL;
+  if (row->long_name && strncmp(argument, "--", 2) == 0) {
+    size_t length = strlen(row->long_name);
+    if (strncmp(argument, row->long_name, length) != 0) return false;
+    if (argument[length] == '=') *ret_value = argument + length + 1;
+    return argument[length] == '=' || argument[length] == '\0';
+  }
+  if (!row->short_name || argument[1] == '-' || argument[1] != row->short_name[1]) return false;
+  if (argument[2]) *ret_value = argument + 2;
+  return true;
+}
+
+static bool read_option(struct command_line *line, const char *argument) {
+  for (size_t i = 0; i < ROW_COUNT; i++) {
+    const char *value;
+    if (!(rows[i].commands & line->command) || !matches(&rows[i], argument, &value)) continue;
+    if (!rows[i].value) {
+      if (value && argument[1] != '-') return unknown_option(line, argument);
+      if (value) return wrong(line, NULL, "%s takes no value", rows[i].long_name);
+    } else if (!value) {
+      if (line->next == line->count) return wrong(line, NULL, "%s needs a value", argument);
+      value = line->arguments[line->next++];
+    }
+    return take_option(line, rows[i].option, value);
+  }
+  return unknown_option(line, argument);
+}
+
+static bool read_operand(struct command_line *line, const char *argument) {
+  struct shell_options *options = line->options;
+  if (line->command == SHELL_EXPLAIN && !options->explain_file) {
+    options->explain_file = argument;
+    return true;
+  }
+  if (options->database)
+    return wrong(line,
+                 line->command == SHELL_RUN
+                     ? "one database at most; -f FILE runs a file, -c STATEMENTS statements"
+                     : "the arguments are: [DB] FILE",
+                 "%s is too much", argument);
+  /* Of two arguments of explain the database comes first. */
+  options->database = argument;
+  if (line->command == SHELL_EXPLAIN) {
+    options->database = options->explain_file;
+    options->explain_file = argument;
+  }
+  return true;
+}
+
+static bool check(struct command_line *line) {
+  struct shell_options *options = line->options;
+  if (options->help || options->version) return true;
+  if (line->command == SHELL_EXPLAIN && !options->explain_file)
+    return wrong(line, "write: tquel explain [DB] FILE", "%s is missing", "FILE");
+  if (options->database && !*options->database)
+    return wrong(line, "leave it out for a database in memory", "the name of the database is %s",
+                 "empty");
+  if (options->database && strcmp(options->database, "-") == 0)
+    return wrong(line, "a script on standard input needs no argument", "%s is no database", "-");
+  if (options->readonly && !options->database)
+    return wrong(line, "name the database that is to be read", "%s needs a database", "--readonly");
+  size_t from_stdin = 0;
+  for (size_t i = 0; i < options->item_count; i++)
+    from_stdin += options->items[i].is_file && strcmp(options->items[i].text, "-") == 0;
+  if (from_stdin > 1)
+    return wrong(line, NULL, "%s can be read only once", "standard input (-f -)");
+  return true;
+}
+
+bool shell_options_read(struct shell_options *options, enum shell_command command, int count,
+                        char *const *arguments, struct base_diag_sink *diags) {
+  struct command_line line = {.options = options, .command = command, .count = count,
+                              .arguments = arguments, .diags = diags};
+  bool only_operands = false;
+  *options = (struct shell_options){.format = -1, .explain_as = "text"};
+  while (line.next < count) {
+    const char *argument = arguments[line.next++];
+    bool ok = true;
+    if (only_operands || argument[0] != '-' || argument[1] == '\0')
+      ok = read_operand(&line, argument);
+    else if (strcmp(argument, "--") == 0)
+      only_operands = true;
+    else
+      ok = read_option(&line, argument);
+    if (!ok) return false;
+  }
+  return check(&line);
+}
+
+void shell_options_done(struct shell_options *options) {
+  free(options->items);
+  *options = (struct shell_options){0};
+}
+
+void shell_options_describe(enum shell_command command, struct base_buffer *out) {
+  for (size_t i = 0; i < ROW_COUNT; i++) {
+    if (!(rows[i].commands & command)) continue;
+    struct base_buffer left = BASE_BUFFER_EMPTY;
+    if (rows[i].short_name) base_buffer_puts(&left, rows[i].short_name);
+    if (rows[i].short_name && rows[i].long_name) base_buffer_puts(&left, ", ");
+    if (rows[i].long_name) base_buffer_puts(&left, rows[i].long_name);
+    if (rows[i].value) base_buffer_printf(&left, " %s", rows[i].value);
+    base_buffer_printf(out, "  %-21s ", left.data);
+    for (const char *what = rows[i].what; *what; what++) {
+      base_buffer_putc(out, *what);
+      if (*what == '\n') base_buffer_printf(out, "  %-21s ", "");
+    }
+    base_buffer_putc(out, '\n');
+    base_buffer_done(&left);
+  }
+}

@@ -1,0 +1,44 @@
+/* The command line of the shell and of `tquel explain`. One table of options serves reading, "did you
+ * mean" and --help.                                                                                 */
+#ifndef TQL_SHELL_OPTIONS_H
+#define TQL_SHELL_OPTIONS_H
+
+#include "engine/base/diag.h"
+#include "engine/time.h"
+
+/* -c STATEMENTS or -f FILE, in the order given. */
+struct shell_item {
+  bool is_file;
+  const char *text;
+};
+
+struct shell_options {
+  const char *database; /* NULL: in memory */
+  struct shell_item *items;
+  size_t item_count, item_capacity;
+  int format; /* enum tql_format, -1: not given */
+  bool timeline_given;
+  enum net_timeline timeline;
+  bool readonly, quiet, timing, single_transaction;
+  const char *connect;
+  bool help, version;
+  bool rules_off;
+  uint32_t batch_rows;
+  /* tquel explain */
+  const char *explain_file;
+  const char *explain_as;
+};
+
+/* Which command line is read. */
+enum shell_command { SHELL_RUN = 1, SHELL_EXPLAIN = 2 };
+
+/* Reads ARGUMENTS (without the program's name and the subcommand). The strings are not copied. False:
+ * wrong usage, reported. Free with shell_options_done in either case.                               */
+bool shell_options_read(struct shell_options *options, enum shell_command command, int count,
+                        char *const *arguments, struct base_diag_sink *diags);
+void shell_options_done(struct shell_options *options);
+
+/* The options of COMMAND as lines of --help. */
+void shell_options_describe(enum shell_command command, struct base_buffer *out);
+
+#endif

@@ -1,0 +1,137 @@
+/* Results on their way to standard output.
+ *
+ * What is to be written is gathered and written in large pieces, but at least every FLUSH_NS while a
+ * display goes on, at the end of every statement, and before anything goes to standard error, so that
+ * both keep their order on a terminal. When a write fails (the reader has gone, the disk is full)
+ * the session is interrupted: there is no use in computing what nobody gets. Every result after the
+ * first is separated from it where the format wants that. */
+#include "tquel/shell/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+
+#define PENDING_MAX (64 * 1024)
+#define FLUSH_NS 20000000
+
+static void write_all(struct shell_output *output, const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t written = write(STDOUT_FILENO, bytes, length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      /* Someone has made the terminal or pipe non-blocking for all its users. */
+      struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+      (void)poll(&out, 1, -1);
+      continue;
+    }
+    if (written < 0) {
+      output->error = errno;
+      base_env_interrupt();
+      return;
+    }
+    bytes += written;
+    length -= (size_t)written;
+  }
+}
+
+void shell_output_flush(struct shell_output *output) {
+  output->flushed_at = base_env_monotonic();
+  if (output->pending.length == 0) return;
+  if (!output->error) {
+    if (output->before_writing) output->before_writing(output->context);
+    write_all(output, output->pending.data, output->pending.length);
+  }
+  base_buffer_clear(&output->pending);
+}
+
+static void flush_large(struct shell_output *output) {
+  if (output->pending.length >= PENDING_MAX) shell_output_flush(output);
+}
+
+void shell_output_text(struct shell_output *output, const char *text) {
+  base_buffer_puts(&output->pending, text);
+  flush_large(output);
+}
+
+static unsigned terminal_width(void) {
+  struct winsize size;
+  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+static struct tql_format_context format_context(const struct shell_output *output) {
+  return (struct tql_format_context){
+      .format = output->format,
+      .timeline = tql_session_timeline(output->session),
+      .strings = tql_session_strings(output->session),
+      .results_before = output->results,
+      .width = terminal_width(),
+  };
+}
+
+static void on_rows(void *context, const struct tql_rows *rows) {
+  struct shell_output *output = context;
+  struct tql_format_context format = format_context(output);
+  tql_format_rows(&output->pending, &format, rows);
+  output->results++;
+  flush_large(output);
+}
+
+static void on_text(void *context, const char *text) {
+  shell_output_text(context, text);
+}
+
+static bool is_headed(struct shell_output *output, const char *name) {
+  for (size_t i = 0; i < output->headed_count; i++)
+    if (strcmp(output->headed[i], name) == 0) return true;
+  base_grow(&output->headed, &output->headed_capacity, output->headed_count + 1,
+            sizeof *output->headed);
+  output->headed[output->headed_count++] = base_xstrdup(name);
+  return false;
+}
+
+static void on_live(void *context, const char *name, const struct net_layout *layout,
+                    const union net_slot *row, uint8_t marks, net_chronon checkpoint) {
+  struct shell_output *output = context;
+  struct tql_format_context format = format_context(output);
+  if (!is_headed(output, name)) {
+    if (output->results++ > 0 && output->format == TQL_FORMAT_CSV)
+      base_buffer_putc(&output->pending, '\n');
+    tql_format_live_heading(&output->pending, &format, name, layout);
+  }
+  tql_format_live_row(&output->pending, &format, name, layout, row, marks, checkpoint);
+  if (output->pending.length >= PENDING_MAX ||
+      base_env_monotonic() - output->flushed_at >= FLUSH_NS)
+    shell_output_flush(output);
+}
+
+static void on_timing(void *context, const char *line) {
+  struct shell_output *output = context;
+  shell_output_flush(output);
+  fprintf(stderr, "%s\n", line);
+}
+
+void shell_output_init(struct shell_output *output, struct tql_session *session,
+                       enum tql_format format, bool timing) {
+  *output = (struct shell_output){.session = session, .format = format};
+  output->output =
+      (struct tql_output){.context = output, .rows = on_rows, .text = on_text, .live = on_live};
+  shell_output_set_timing(output, timing);
+}
+
+void shell_output_set_timing(struct shell_output *output, bool timing) {
+  output->timing = timing;
+  output->output.timing = timing ? on_timing : NULL;
+}
+
+void shell_output_done(struct shell_output *output) {
+  for (size_t i = 0; i < output->headed_count; i++) free(output->headed[i]);
+  free(output->headed);
+  base_buffer_done(&output->pending);
+}

@@ -1,0 +1,98 @@
+/* Statements from the command line, from files and from standard input.
+ *
+ * They run in the order given and stop at the first error. When all are done and live feeds are
+ * registered, the process runs the feeds until they end or the user interrupts, which is an orderly
+ * end: what was read is kept. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/env.h"
+#include "tquel/shell/shell.h"
+
+#define FOLLOW_MS 50
+
+static bool read_all(int descriptor, struct base_buffer *ret) {
+  for (;;) {
+    char bytes[65536];
+    ssize_t count = read(descriptor, bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR && !base_env_interrupted()) continue;
+    if (count < 0) return false;
+    if (count == 0) return true;
+    base_buffer_append(ret, bytes, (size_t)count);
+  }
+}
+
+bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base_buffer *ret) {
+  bool is_stdin = strcmp(path, "-") == 0;
+  int descriptor = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  int error = 0;
+  if (descriptor < 0 || !read_all(descriptor, ret)) error = errno;
+  if (!is_stdin && descriptor >= 0) close(descriptor);
+  if (error && !(error == EINTR && base_env_interrupted()))
+    base_report(diags, MSG_SCRIPT_UNREADABLE, NULL, NULL, "cannot read %s: %s",
+                is_stdin ? "standard input" : path, strerror(error));
+  return !error;
+}
+
+enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
+                                size_t length) {
+  enum base_status status =
+      tql_session_run(shell->session, name, 1, text, length, &shell->output.output,
+                      shell->options->single_transaction);
+  shell_output_flush(&shell->output);
+  return status;
+}
+
+enum base_status shell_run_file(struct shell *shell, const char *path) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  enum base_status status = base_env_interrupted() ? BASE_CANCEL : BASE_SYSTEM;
+  if (shell_read_file(path, &shell->diags, &text))
+    status = shell_run_text(shell, strcmp(path, "-") == 0 ? "<stdin>" : path,
+                            base_buffer_text(&text), text.length);
+  else if (base_env_interrupted())
+    status = BASE_CANCEL;
+  base_buffer_done(&text);
+  return status;
+}
+
+static enum base_status run_command(struct shell *shell, const char *text, size_t number) {
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&name, "<command %zu>", number);
+  enum base_status status = shell_run_text(shell, name.data, text, strlen(text));
+  base_buffer_done(&name);
+  return status;
+}
+
+static enum base_status follow(struct shell *shell) {
+  enum base_status status = BASE_AGAIN;
+  while (status == BASE_AGAIN) {
+    if (base_env_interrupted()) {
+      status = BASE_CANCEL;
+      break;
+    }
+    status = tql_session_follow(shell->session, &shell->output.output, FOLLOW_MS);
+    shell_output_flush(&shell->output);
+  }
+  if (status == BASE_END || status == BASE_CANCEL) status = BASE_OK;
+  base_env_clear_interrupt();
+  enum base_status committed = tql_session_commit(shell->session);
+  return status == BASE_OK ? committed : status;
+}
+
+enum base_status shell_run_script(struct shell *shell) {
+  const struct shell_options *options = shell->options;
+  enum base_status status = BASE_OK;
+  size_t commands = 0;
+  for (size_t i = 0; i < options->item_count && status == BASE_OK; i++) {
+    const struct shell_item *item = &options->items[i];
+    status = item->is_file ? shell_run_file(shell, item->text)
+                           : run_command(shell, item->text, ++commands);
+    if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
+  }
+  if (options->item_count == 0) status = shell_run_file(shell, "-");
+  if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
+  if (status == BASE_OK && tql_session_has_feeds(shell->session)) status = follow(shell);
+  return status;
+}

@@ -1,0 +1,188 @@
+/* The shell from its command line to its exit code.
+ *
+ * Exit codes: 0; 1 wrong usage; 2 an error in a statement; 3 a database, file or network error. A
+ * reader of the output that has gone is no error (exit 0, quietly), a full disk is one (3). Ctrl-C
+ * ends live feeds in order (0) and anything else as a signal does, after the running statement was
+ * rolled back. Diagnostics are printed as they come, on standard error. */
+#include "tquel/shell/shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/env.h"
+#include "tquel/shell/help.h"
+#include "tquel/shell/signals.h"
+
+static void on_report(void *context, const struct base_diag *diag) {
+  struct shell *shell = context;
+  if (shell->quiet && diag->severity != BASE_ERROR) return;
+  /* Interrupted because nobody takes the output: that is said, if at all, in other words. */
+  if (shell->output.error && diag->number == MSG_CANCELLED) return;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_diag_format(&text, diag);
+  if (shell->session) shell_output_flush(&shell->output);
+  fwrite(text.data, 1, text.length, stderr);
+  base_buffer_done(&text);
+}
+
+static void shell_init(struct shell *shell, const struct shell_options *options) {
+  *shell = (struct shell){.options = options};
+  base_diag_sink_init(&shell->diags);
+  shell->diags.on_report = on_report;
+  shell->diags.context = shell;
+}
+
+/* A file opened while a standard descriptor is closed would take its number, and be written to. */
+static void keep_standard_descriptors(void) {
+  for (int descriptor = 0; descriptor <= 2; descriptor++) {
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
+      (void)!open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+static bool is_script_on_stdin(const struct shell_options *options, bool interactive) {
+  for (size_t i = 0; i < options->item_count; i++)
+    if (options->items[i].is_file && strcmp(options->items[i].text, "-") == 0) return true;
+  return options->item_count == 0 && !interactive;
+}
+
+static enum base_status open_session(struct shell *shell, bool stdin_is_script, bool explain_only) {
+  const struct shell_options *options = shell->options;
+  struct tql_session_options session_options = {
+      .path = options->database,
+      .timeline = options->timeline,
+      .timeline_given = options->timeline_given,
+      .readonly = options->readonly,
+      .rules_off = options->rules_off,
+      .batch_rows = options->batch_rows,
+      .stdin_is_script = stdin_is_script,
+      .explain_only = explain_only,
+      .explain_as = options->explain_as,
+  };
+  struct tql_session *session = NULL;
+  enum base_status status = tql_session_open(&session_options, &shell->diags, &session);
+  if (status != BASE_OK) return status;
+  int format = options->format;
+  if (format < 0) format = isatty(STDOUT_FILENO) ? TQL_FORMAT_TABLE : TQL_FORMAT_CSV;
+  shell_output_init(&shell->output, session, (enum tql_format)format, options->timing);
+  shell->session = session;
+  return BASE_OK;
+}
+
+static int exit_code(const struct shell *shell, enum base_status status) {
+  if (status == BASE_OK || status == BASE_END || status == BASE_AGAIN) return 0;
+  if (shell->diags.exit_code != 0) return shell->diags.exit_code;
+  return status == BASE_USER ? 2 : 3;
+}
+
+/* Writes the rest of the output, closes the session, says what went wrong with writing. */
+static int finish(struct shell *shell, enum base_status status) {
+  if (shell->session) {
+    shell_output_flush(&shell->output);
+    struct tql_session *session = shell->session;
+    shell->session = NULL; /* reports from here on have no output to flush */
+    if (tql_session_has_feeds(session) && tql_session_commit(session) != BASE_OK) status = BASE_SYSTEM;
+    tql_session_close(session);
+  }
+  int error = shell->output.error;
+  if (error && error != EPIPE)
+    base_report(&shell->diags, MSG_OUTPUT_FAILED, NULL, NULL, "cannot write the results: %s",
+                strerror(error));
+  if (status == BASE_CANCEL && error) status = error == EPIPE ? BASE_OK : BASE_SYSTEM;
+  if (status == BASE_OK && error && error != EPIPE) status = BASE_SYSTEM;
+  shell_output_done(&shell->output);
+  if (shell_signals_ending()) shell_signals_die(shell_signals_ending());
+  if (status == BASE_CANCEL) shell_signals_die(SIGINT);
+  return exit_code(shell, status);
+}
+
+static int run(struct shell *shell) {
+  const struct shell_options *options = shell->options;
+  bool interactive = options->item_count == 0 && isatty(STDIN_FILENO);
+  shell_signals_install(interactive);
+  shell->quiet = options->quiet;
+  enum base_status status =
+      open_session(shell, is_script_on_stdin(options, interactive), false);
+  if (status == BASE_OK && interactive)
+    shell_interact(shell);
+  else if (status == BASE_OK)
+    status = shell_run_script(shell);
+  return finish(shell, status);
+}
+
+static bool connects(struct shell *shell) {
+  if (!shell->options->connect) return false;
+  base_report_hint(&shell->diags, MSG_CONNECT_NOT_EXECUTED, NULL, NULL,
+                   "tquel help TQ-0957 says what to do instead", "--connect is not executed yet");
+  return true;
+}
+
+/* A new file called almost like a subcommand is more likely a slip than a wish. */
+static bool misspells_command(struct shell *shell) {
+  const char *name = shell->options->database;
+  if (!name || strpbrk(name, "./") || access(name, F_OK) == 0) return false;
+  const char *command = shell_nearest_command(name);
+  if (!command) return false;
+  struct base_buffer hint = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&hint, "did you mean tquel %s? A new database of this name is written ./%s",
+                     command, name);
+  base_report_hint(&shell->diags, MSG_USAGE, NULL, NULL, hint.data, "there is no command %s", name);
+  base_buffer_done(&hint);
+  return true;
+}
+
+int shell_main(int count, char *const *arguments) {
+  struct shell_options options;
+  struct shell shell;
+  int code;
+  keep_standard_descriptors();
+  shell_init(&shell, &options);
+  if (!shell_options_read(&options, SHELL_RUN, count, arguments, &shell.diags))
+    code = shell.diags.exit_code;
+  else if (options.help)
+    code = shell_help_command(NULL);
+  else if (options.version)
+    code = shell_help_version();
+  else if (connects(&shell) || misspells_command(&shell))
+    code = shell.diags.exit_code;
+  else
+    code = run(&shell);
+  base_diag_sink_done(&shell.diags);
+  shell_options_done(&options);
+  return code;
+}
+
+static int explain(struct shell *shell) {
+  const char *path = shell->options->explain_file;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  shell_signals_install(false);
+  enum base_status status = BASE_SYSTEM;
+  if (shell_read_file(path, &shell->diags, &text))
+    status = open_session(shell, strcmp(path, "-") == 0, true);
+  if (status == BASE_OK)
+    status = shell_run_text(shell, strcmp(path, "-") == 0 ? "<stdin>" : path,
+                            base_buffer_text(&text), text.length);
+  int code = finish(shell, status);
+  base_buffer_done(&text);
+  return code;
+}
+
+int shell_explain_main(int count, char *const *arguments) {
+  struct shell_options options;
+  struct shell shell;
+  int code;
+  keep_standard_descriptors();
+  shell_init(&shell, &options);
+  if (!shell_options_read(&options, SHELL_EXPLAIN, count, arguments, &shell.diags))
+    code = shell.diags.exit_code;
+  else if (options.help)
+    code = shell_help_command("explain");
+  else
+    code = explain(&shell);
+  base_diag_sink_done(&shell.diags);
+  shell_options_done(&options);
+  return code;
+}

@@ -1,0 +1,35 @@
+/* The shell: scripts and the interactive loop over one session. */
+#ifndef TQL_SHELL_H
+#define TQL_SHELL_H
+
+#include "tquel/shell/options.h"
+#include "tquel/shell/output.h"
+
+struct shell {
+  const struct shell_options *options;
+  struct base_diag_sink diags;
+  struct tql_session *session;
+  struct shell_output output;
+  bool quiet;
+};
+
+/* Runs `tquel [OPTION]... [DB]`; returns the exit code. */
+int shell_main(int count, char *const *arguments);
+/* Runs `tquel explain`. */
+int shell_explain_main(int count, char *const *arguments);
+
+/* --- script.c */
+
+/* Reads all of PATH ("-": standard input); on failure reports and returns false. */
+bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base_buffer *ret);
+/* Runs TEXT, called NAME in messages, and flushes. */
+enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
+                                size_t length);
+enum base_status shell_run_file(struct shell *shell, const char *path);
+/* Runs what the options name, or standard input, then the feeds until they end. */
+enum base_status shell_run_script(struct shell *shell);
+
+/* --- interactive.c */
+void shell_interact(struct shell *shell);
+
+#endif

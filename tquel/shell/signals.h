@@ -1,0 +1,21 @@
+/* Signals: Ctrl-C interrupts the session, SIGTERM and SIGHUP also end the program in order. */
+#ifndef TQL_SHELL_SIGNALS_H
+#define TQL_SHELL_SIGNALS_H
+
+#include <stdbool.h>
+
+/* INTERACTIVE: Ctrl-C never ends the program. Otherwise the second one does at once. */
+void shell_signals_install(bool interactive);
+/* The signal that asked the program to end (SIGTERM, SIGHUP), 0: none. */
+int shell_signals_ending(void);
+/* The terminal's size changed, or the program was continued after a stop, since the last question. */
+bool shell_signals_resized(void);
+bool shell_signals_continued(void);
+/* Waits until the terminal has input; false: a signal came first. */
+bool shell_signals_wait_input(void);
+/* Ends the process by SIGNAL, so that the caller sees why. */
+_Noreturn void shell_signals_die(int signal_number);
+/* In a child before exec: the signals as the user expects them. */
+void shell_signals_reset(void);
+
+#endif
