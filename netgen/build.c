@@ -247,11 +247,13 @@ static void build_apply(struct builder *builder, const struct ng_node *node) {
                                  built->layout, program(builder, node->inputs[0], node->expr));
 }
 
-/* Are both delimiters those of one and the same tuple? */
+/* Are both delimiters those of one and the same tuple, or the common period of an overlap product,
+ * whose test has found already whether it is empty? */
 static bool is_own_period(const struct ng_node *node, const struct ng_column *start,
                           const struct ng_column *stop) {
   while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
-  if (!ng_node_is_product(node)) return stop && node->start == start && node->stop == stop;
+  if (stop && node->start == start && node->stop == stop) return true;
+  if (!ng_node_is_product(node)) return false;
   return is_own_period(node->inputs[0], start, stop) || is_own_period(node->inputs[1], start, stop);
 }
 

@@ -124,7 +124,9 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
   switch (expr->op) {
     case NG_INTEGER: emit_integer(compiler, NET_OP_INTEGER, expr->integer); break;
     case NG_FLOAT: emit(compiler, (struct net_step){.op = NET_OP_FLOAT, .f = expr->real}); break;
-    case NG_STRING: emit(compiler, (struct net_step){.op = NET_OP_STRING, .s = expr->string}); break;
+    case NG_STRING:
+      emit(compiler, (struct net_step){.op = NET_OP_STRING, .s = expr->string});
+      break;
     case NG_TRUTH:
       emit_integer(compiler, NET_OP_TRUTH, expr->integer ? NET_TRUE : NET_FALSE);
       break;

@@ -52,7 +52,7 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
                           const struct ng_node *node) {
   base_buffer_puts(out, node->rule == NET_PRODUCT_FULL ? "full" : "overlap");
   if (node->as_events.count) {
-    base_buffer_puts(out, " of ");
+    base_buffer_puts(out, " at ");
     print_columns(out, &node->as_events);
   }
   if (!node->expr) return;

@@ -89,6 +89,18 @@ bool ng_expr_reads(const struct ng_expr *expr, const struct ng_column *column) {
   return false;
 }
 
+const struct ng_expr *ng_expr_substitute(struct base_arena *arena, const struct ng_expr *expr,
+                                         const struct ng_column *from, const struct ng_column *to) {
+  if (!ng_expr_reads(expr, from)) return expr;
+  if (expr->op == NG_COLUMN) return ng_expr_column(arena, to);
+  struct ng_expr *copy = BASE_NEW(arena, struct ng_expr);
+  *copy = *expr;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    copy->args[i] = ng_expr_substitute(arena, expr->args[i], from, to);
+  }
+  return copy;
+}
+
 bool ng_expr_reads_nothing(const struct ng_expr *expr) {
   if (expr->op == NG_COLUMN) return false;
   for (unsigned i = 0; i < expr->arg_count; i++) {
@@ -225,7 +237,9 @@ static bool float_can_fail(const struct ng_expr *expr) {
 bool ng_expr_can_fail(const struct ng_expr *expr) {
   if (expr->type.base == NET_INTEGER && range_of(expr).overflows) return true;
   if (expr->type.base == NET_FLOAT && float_can_fail(expr)) return true;
-  if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN && expr->op != NG_REBASE) return true;
+  if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN && expr->op != NG_REBASE) {
+    return true;
+  }
   for (unsigned i = 0; i < expr->arg_count; i++) {
     if (ng_expr_can_fail(expr->args[i])) return true;
   }

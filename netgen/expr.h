@@ -27,6 +27,9 @@ void ng_expr_mark(const struct ng_expr *expr, bool *used);
 bool ng_expr_fits(const struct ng_expr *expr, const struct ng_node *node);
 bool ng_expr_reads(const struct ng_expr *expr, const struct ng_column *column);
 bool ng_expr_reads_nothing(const struct ng_expr *expr);
+/* EXPR with TO in the place of FROM. */
+const struct ng_expr *ng_expr_substitute(struct base_arena *arena, const struct ng_expr *expr,
+                                         const struct ng_column *from, const struct ng_column *to);
 /* Reads a stop that may be open. */
 bool ng_expr_reads_open(const struct ng_expr *expr);
 /* Can its evaluation fail at run time? Integer ranges are followed through the arithmetic, so that

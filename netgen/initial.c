@@ -174,7 +174,8 @@ static struct ng_node *aggregate_node(struct initial *initial,
 
 /* --- products */
 
-static void add_product(struct initial *initial, enum net_product_rule rule, struct ng_node *right) {
+static void add_product(struct initial *initial, enum net_product_rule rule,
+                        struct ng_node *right) {
   if (!initial->top) {
     initial->top = right;
     return;
@@ -374,12 +375,14 @@ static struct ng_alternative default_times(struct initial *initial) {
     add_default(initial, initial->lowering.aggregate_inputs[i], events_only, &times);
   }
   if (times.start) return times;
-  return tuple_of(initial, (struct ng_lowered_input){initial->top->start, initial->top->stop, NULL});
+  struct ng_lowered_input row = {initial->top->start, initial->top->stop, NULL};
+  return tuple_of(initial, row);
 }
 
 static void find_instant(struct initial *initial) {
   if (initial->query->result_class != NET_EVENT) return;
-  initial->at = initial->query->at ? delimiter(initial, initial->query->at) : default_times(initial);
+  const struct ng_expr *at = initial->query->at;
+  initial->at = at ? delimiter(initial, at) : default_times(initial);
   initial->at.event = true;
 }
 
@@ -398,7 +401,7 @@ static const struct ng_column *stop_beside(struct initial *initial, const struct
 static void add_times(struct initial *initial, struct ng_node *projection) {
   const struct ng_query *query = initial->query;
   if (query->result_class == NET_EVENT) {
-    projection->start_from = column_of(initial, &initial->top, initial->at.start, "at");
+    projection->start_from = column_of(initial, &initial->top, initial->at.start, "instant");
     projection->stop_from = stop_beside(initial, projection->start_from);
     return;
   }

@@ -152,8 +152,8 @@ static void add_node(struct ng_plan *plan, struct ng_node *node) {
     if (plan->nodes[i] == node) return;
   }
   for (unsigned i = 0; i < node->input_count; i++) add_node(plan, node->inputs[i]);
-  plan->nodes =
-      ng_grown(plan->arena, plan->nodes, plan->node_count, &plan->node_capacity, sizeof *plan->nodes);
+  plan->nodes = ng_grown(plan->arena, plan->nodes, plan->node_count, &plan->node_capacity,
+                         sizeof *plan->nodes);
   plan->nodes[plan->node_count++] = node;
 }
 
@@ -231,8 +231,8 @@ void ng_plan_add_display(struct ng_plan *plan, const char *name) {
   }
   struct ng_node *display = ng_node_new(plan, NET_NODE_DISPLAY, shown->result, NULL);
   display->name = shown->query->name;
-  plan->displays = ng_grown(plan->arena, plan->displays, plan->display_count, &plan->display_capacity,
-                         sizeof(struct ng_node *));
+  plan->displays = ng_grown(plan->arena, plan->displays, plan->display_count,
+                            &plan->display_capacity, sizeof *plan->displays);
   plan->displays[plan->display_count++] = display;
   ng_plan_refresh(plan);
 }

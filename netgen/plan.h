@@ -155,6 +155,7 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
+void ng_rule_common_period(struct ng_plan *plan);
 void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);
 

@@ -37,6 +37,7 @@ struct entry {
   size_t length;
   uint64_t hash; /* of a free entry: the next free id, 0 at the end of the list */
   bool marked;
+  bool pinned; /* held for the life of the table */
 };
 
 struct base_strings {
@@ -163,7 +164,7 @@ base_string_id base_strings_intern(struct base_strings *strings, const char *tex
   }
   const char *copy = chunk_copy(&strings->chunks, text, length);
   id = take_id(strings);
-  strings->entries[id] = (struct entry){copy, length, hash, strings->sweeping};
+  strings->entries[id] = (struct entry){copy, length, hash, strings->sweeping, false};
   strings->slots[slot] = id;
   strings->count++;
   strings->bytes += length + 1;
@@ -211,7 +212,12 @@ bool base_strings_want_sweep(const struct base_strings *strings) {
 void base_strings_sweep_begin(struct base_strings *strings) {
   BASE_CHECK(!strings->sweeping, "strings-one-sweep");
   strings->sweeping = true;
-  for (size_t id = 0; id < strings->entry_count; id++) strings->entries[id].marked = false;
+  for (size_t id = 0; id < strings->entry_count; id++) strings->entries[id].marked = strings->entries[id].pinned;
+}
+
+void base_strings_pin_all(struct base_strings *strings) {
+  for (size_t id = 0; id < strings->entry_count; id++)
+    if (strings->entries[id].text) strings->entries[id].pinned = true;
 }
 
 void base_strings_mark(struct base_strings *strings, base_string_id id) {

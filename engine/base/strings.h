@@ -30,6 +30,9 @@ int base_strings_compare(const struct base_strings *strings, base_string_id a, b
 size_t base_strings_count(const struct base_strings *strings);
 size_t base_strings_bytes(const struct base_strings *strings);
 
+/* Every string now in the table stays for the life of the table: constants of statements, which no
+ * state lists.                                                                                     */
+void base_strings_pin_all(struct base_strings *strings);
 /* True when the table has at least doubled since the last sweep (and is worth sweeping). */
 bool base_strings_want_sweep(const struct base_strings *strings);
 void base_strings_sweep_begin(struct base_strings *strings);

@@ -38,8 +38,9 @@ static bool is_period(const struct ng_expr *start, const struct ng_expr *stop,
 
 static bool are_periods(const struct ng_expr *expr, struct ng_participant a,
                         struct ng_participant b) {
-  return (is_period(expr->args[0], expr->args[1], a) && is_period(expr->args[2], expr->args[3], b)) ||
-         (is_period(expr->args[0], expr->args[1], b) && is_period(expr->args[2], expr->args[3], a));
+  const struct ng_expr *const *args = expr->args;
+  return (is_period(args[0], args[1], a) && is_period(args[2], args[3], b)) ||
+         (is_period(args[0], args[1], b) && is_period(args[2], args[3], a));
 }
 
 static bool are_instants(const struct ng_expr *expr, const struct ng_column *a,
@@ -110,9 +111,8 @@ static bool view_holds(const struct facts *facts, const struct view *view) {
     for (size_t j = 0; j < view->right.count; j++) {
       struct ng_participant a = view->left.items[i], b = view->right.items[j];
       bool a_event = view->event[i], b_event = view->event[view->left.count + j];
-      if (!same_test(facts, a, a_event, b, b_event) && !implied_test(facts, a, a_event, b, b_event)) {
-        return false;
-      }
+      if (same_test(facts, a, a_event, b, b_event)) continue;
+      if (!implied_test(facts, a, a_event, b, b_event)) return false;
     }
   }
   return true;

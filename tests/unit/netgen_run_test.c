@@ -124,7 +124,8 @@ static void print_row(struct base_buffer *out, const struct net_layout *layout,
                       const union net_slot *row) {
   for (uint32_t slot = 0; slot < layout->first_domain_slot; slot++) {
     base_buffer_puts(out, slot ? " " : "");
-    if (row[slot].i == NET_OPEN && slot == 2) base_buffer_puts(out, "open");
+    bool open = slot == 2 && row[slot].i == NET_OPEN; /* after the last checkpoint: for ever */
+    if (open) base_buffer_puts(out, last_checkpoint == NET_FOREVER ? "forever" : "open");
     else net_time_print_raw(out, row[slot].i);
   }
   for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -256,7 +257,8 @@ static void fill_iteration(struct base_random *random, size_t count) {
 
 static int64_t stop_of(const struct net_rows *rows, size_t index) {
   for (size_t i = index + 1; i < rows->count; i++) {
-    if (net_rows_row(rows, i)[2].s == net_rows_row(rows, index)[2].s) return net_rows_row(rows, i)[0].i;
+    const union net_slot *later = net_rows_row(rows, i);
+    if (later[2].s == net_rows_row(rows, index)[2].s) return later[0].i;
   }
   return NET_FOREVER;
 }

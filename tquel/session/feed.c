@@ -104,7 +104,7 @@ enum base_status session_add_feed(struct tql_session *session,
                                       .following = true,
                                       .timeless = relation->kind == ST_SNAPSHOT,
                                       .position = found && !from_stdin ? saved.position : 0};
-  status = sn_reader_open(&options, session->diags, &feed->reader);
+  status = session_open_reader(session, statement, &options, &feed->reader);
   if (status != BASE_OK) {
     feed_free(feed);
     return status;
@@ -326,13 +326,21 @@ static enum base_status prepare(struct tql_session *session) {
   return status;
 }
 
-/* Strings that nothing holds any more are forgotten now and then. */
+/* Strings that nothing holds any more are forgotten, once the table has doubled: an endless feed of
+ * new strings runs in bounded memory. Between two turns nothing but the states listed here holds any. */
 static void sweep_strings(struct tql_session *session) {
   if (!base_strings_want_sweep(session->strings) || session->live == NULL) return;
-  for (size_t i = 0; i < session->feed_count; i++)
-    if (!session->feeds[i]->ended) return; /* their readers hold strings between calls */
   base_strings_sweep_begin(session->strings);
   net_mark_strings(session->live, session->strings);
+  st_mark_strings(session->database);
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    if (relation->has_pending) net_inbox_mark_strings(&relation->pending, session->strings);
+    if (relation->open_rows.layout == NULL) continue;
+    for (size_t row = 0; row < relation->open_rows.count; row++)
+      net_row_mark_strings(relation->open_rows.layout, session->strings,
+                           net_rows_row(&relation->open_rows, row));
+  }
   base_strings_sweep_end(session->strings);
 }
 
@@ -356,12 +364,12 @@ static enum base_status pump(struct tql_session *session, int timeout_ms) {
     if (status != BASE_OK) break;
     if (session->group_open && base_env_monotonic() - session->group_since >= session->durable_ns)
       status = session_commit_group(session);
+    sweep_strings(session);
     if (base_env_interrupted()) return BASE_CANCEL;
     int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
     if (timeout_ms >= 0 && elapsed_ms >= timeout_ms) return BASE_AGAIN;
     if (all_idle && status == BASE_OK) wait_for_news(session, POLL_MS);
   }
-  sweep_strings(session);
   return status;
 }
 
@@ -371,6 +379,7 @@ enum base_status tql_session_follow(struct tql_session *session, const struct tq
   session->output = output;
   session->statement_arena = arena;
   session->source = NULL;
+  base_strings_pin_all(session->strings);
   enum base_status status = pump(session, timeout_ms);
   if (status == BASE_OK || status == BASE_CANCEL) {
     enum base_status committed = session_commit_group(session);

@@ -91,8 +91,10 @@ static enum base_status build_store(struct tql_session *session,
 
 static enum base_status build_query(struct tql_session *session,
                                     struct session_relation *relation) {
+  bool fixed_now;
+  enum base_status fixed = session_fix_origin(session, relation, &fixed_now);
+  if (fixed != BASE_OK) return fixed;
   const struct ng_query *query = session_query(session, relation);
-  if (query == NULL) return BASE_USER;
   struct base_arena *arena = net_network_arena(session->live);
   struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
   struct ng_inputs inputs = {.context = session,
@@ -472,6 +474,29 @@ static net_chronon settled_checkpoint(const struct session_relation *relation,
   return settled;
 }
 
+/* Aggregates whose inputs were empty so far began at the first tuple of their own input; where a query
+ * has several inputs that need not be the earliest: then it is computed anew from the fixed origin. */
+static enum base_status fix_origins(struct tql_session *session) {
+  if (session->timeline != NET_TIMELINE_REAL) return BASE_OK;
+  bool rebuild = false;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!session_is_derived(relation) || relation->store_node == NULL || relation->origin_fixed)
+      continue;
+    bool fixed_now;
+    enum base_status status = session_fix_origin(session, relation, &fixed_now);
+    if (status != BASE_OK) return status;
+    if (!fixed_now || relation->query->variable_count < 2) continue;
+    relation->stale = rebuild = true;
+    for (size_t j = i + 1; j < session->relation_count; j++)
+      if (session_depends(session, session->relations[j], relation))
+        session->relations[j]->stale = true;
+  }
+  if (!rebuild) return BASE_OK;
+  session_drop_live(session);
+  return session_ensure_live(session);
+}
+
 enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
                                  net_chronon checkpoint) {
   checkpoint = settled_checkpoint(relation, checkpoint);
@@ -501,7 +526,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   enum base_status status = push(relation, &rows, before, checkpoint);
   net_rows_done(&rows);
   follow_checkpoints(session);
-  return status;
+  return status == BASE_OK ? fix_origins(session) : status;
 }
 
 enum base_status session_save_pending(struct tql_session *session) {

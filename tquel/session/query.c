@@ -108,6 +108,51 @@ static bool on_reject(void *context, const struct net_node *node, enum net_eval_
   return session_report_eval_error(reject->session, reject->query, error, layout, row);
 }
 
+/* --- the origin of aggregates on the real timeline */
+
+/* The earliest tuple among the query's own inputs; false while they are all empty. */
+static enum base_status earliest_tuple(struct tql_session *session, const struct ng_query *query,
+                                       bool *ret_any, net_chronon *ret) {
+  *ret_any = false;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    bool any = false;
+    net_chronon first, last;
+    enum base_status status = st_extent(session->database, query->variables[i].relation->name,
+                                        &any, &first, &last);
+    if (status != BASE_OK) return status;
+    if (any && (!*ret_any || first < *ret)) *ret = first;
+    *ret_any |= any;
+  }
+  return BASE_OK;
+}
+
+static const struct ng_query *query_at_origin(struct base_arena *arena,
+                                              const struct ng_query *query, net_chronon origin) {
+  struct ng_query *copy = BASE_NEW(arena, struct ng_query);
+  *copy = *query;
+  copy->origin_given = true;
+  copy->origin = origin;
+  return copy;
+}
+
+enum base_status session_fix_origin(struct tql_session *session,
+                                    struct session_relation *relation, bool *ret_fixed_now) {
+  const struct ng_query *query = session_query(session, relation);
+  *ret_fixed_now = false;
+  if (query == NULL) return BASE_USER;
+  if (query->aggregate_count == 0 || query->origin_given) return BASE_OK;
+  if (!relation->origin_fixed) {
+    enum base_status status =
+        earliest_tuple(session, query, &relation->origin_fixed, &relation->origin);
+    if (status != BASE_OK || !relation->origin_fixed) return status;
+    status = st_set_origin(session->database, relation->ng.name, relation->origin);
+    if (status != BASE_OK) return status;
+    *ret_fixed_now = true;
+  }
+  relation->query = query_at_origin(session->arena, query, relation->origin);
+  return BASE_OK;
+}
+
 /* --- running */
 
 enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
@@ -215,6 +260,13 @@ enum base_status session_retrieve(struct tql_session *session,
   enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
   if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
+  if (query->aggregate_count > 0 && !query->origin_given) {
+    bool any = false;
+    net_chronon origin;
+    status = earliest_tuple(session, query, &any, &origin);
+    if (status != BASE_OK) return status;
+    if (any) query = query_at_origin(session->statement_arena, query, origin);
+  }
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
   struct collect collecting = {&rows, NET_BEGINNING};
@@ -262,9 +314,11 @@ enum base_status session_print(struct tql_session *session, struct session_relat
 
 enum base_status session_recompute(struct tql_session *session,
                                    struct session_relation *relation) {
+  bool fixed_now;
+  enum base_status status = session_fix_origin(session, relation, &fixed_now);
+  if (status != BASE_OK) return status;
   const struct ng_query *query = session_query(session, relation);
-  if (query == NULL) return BASE_USER;
-  enum base_status status = st_clear(session->database, relation->ng.name);
+  status = st_clear(session->database, relation->ng.name);
   if (status != BASE_OK) return status;
   net_chronon checkpoint = NET_BEGINNING;
   status = session_run_query(session, query, NULL, NULL, relation->ng.name, &checkpoint);

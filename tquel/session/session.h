@@ -33,7 +33,6 @@ struct tql_session_options {
   uint32_t batch_rows;        /* 0: the default */
   bool stdin_is_script;       /* `following` "-" is then an error */
   bool explain_only;          /* bind and explain, run nothing */
-  const char *explain_as;     /* of explain_only: "text" (also NULL), "dot" or "json" */
 };
 
 /* Opens or creates the database. BASE_OK, or BASE_USER/BASE_SYSTEM after a diagnostic. */

@@ -174,6 +174,10 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
                                  struct tql_rows *ret) BASE_MUST_USE;
 enum base_status session_explain(struct tql_session *session,
                                  const struct tql_statement *statement) BASE_MUST_USE;
+/* On the real timeline the origin of a derived relation's aggregates is the earliest tuple of its
+ * inputs at its first checkpoint, and is kept.                                                      */
+enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
+                                    bool *ret_fixed_now) BASE_MUST_USE;
 /* Computes a derived relation anew from its inputs. */
 enum base_status session_recompute(struct tql_session *session,
                                    struct session_relation *relation) BASE_MUST_USE;
@@ -197,6 +201,11 @@ const struct net_layout *session_write_layout(const struct session_relation *rel
  * checkpoint instead.                                                                               */
 enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
                                     struct net_rows *rows) BASE_MUST_USE;
+struct sn_reader_options;
+enum base_status session_open_reader(struct tql_session *session,
+                                     const struct tql_statement *statement,
+                                     const struct sn_reader_options *options,
+                                     struct net_reader **ret) BASE_MUST_USE;
 enum base_status session_append(struct tql_session *session,
                                 const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_copy(struct tql_session *session,

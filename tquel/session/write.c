@@ -207,7 +207,29 @@ static void report_record(struct tql_session *session, const char *path,
   }
 }
 
-/* Reads all of READER into ROWS and CHECKPOINTS are ignored: a file is closed when it is read. */
+/* Opens a reader; what is wrong is reported at the path in the statement. */
+enum base_status session_open_reader(struct tql_session *session,
+                                     const struct tql_statement *statement,
+                                     const struct sn_reader_options *options,
+                                     struct net_reader **ret) {
+  struct base_diag_sink sink;
+  base_diag_sink_init(&sink);
+  enum base_status status = sn_reader_open(options, &sink, ret);
+  for (size_t i = 0; i < sink.count; i++) {
+    const struct base_diag *diag = &sink.items[i];
+    if (diag->source != NULL || diag->range.first_line > 0) {
+      base_report_hint(session->diags, diag->number, diag->source, &diag->range, diag->hint, "%s",
+                       diag->message);
+    } else {
+      base_report_hint(session->diags, diag->number, session->source, &statement->path_range,
+                       diag->hint, "%s", diag->message);
+    }
+  }
+  base_diag_sink_done(&sink);
+  return status;
+}
+
+/* Reads all of READER into ROWS; checkpoints are ignored: a file is closed when it is read. */
 static enum base_status read_all(struct tql_session *session, struct session_relation *relation,
                                  struct net_reader *reader, const char *path, bool skipping,
                                  struct net_rows *rows, uint64_t *ret_bad) {
@@ -276,7 +298,7 @@ static enum base_status copy_from(struct tql_session *session,
                                       .strings = session->strings,
                                       .timeless = relation->kind == ST_SNAPSHOT};
   int64_t began = base_env_monotonic();
-  enum base_status status = sn_reader_open(&options, session->diags, &reader);
+  enum base_status status = session_open_reader(session, statement, &options, &reader);
   if (status != BASE_OK) return status;
   struct net_rows rows;
   uint64_t bad = 0;

@@ -187,9 +187,7 @@ static void list_candidates(struct completion *completion) {
   size_t width = 0, column = 0, shown = completion->count;
   FILE *out = completion->terminal->out;
   int columns = 80;
-  char *answer = NULL;
-  if (el_get(completion->terminal->edit, EL_GETTC, "co", &answer) == 0 && answer)
-    columns = (int)strtol(answer, NULL, 10);
+  (void)el_get(completion->terminal->edit, EL_GETTC, "co", &columns, NULL);
   qsort(completion->items, completion->count, sizeof *completion->items, compare_candidates);
   if (shown > LISTED_MAX) shown = LISTED_MAX;
   for (size_t i = 0; i < shown; i++) {

@@ -70,6 +70,8 @@ static bool wait_input(struct terminal *terminal) {
   for (;;) {
     if (base_env_interrupted()) return false;
     if (shell_signals_continued()) {
+      /* Whoever had the terminal meanwhile has set it as they liked. */
+      el_set(terminal->edit, EL_PREP_TERM, 0);
       el_set(terminal->edit, EL_PREP_TERM, 1);
       el_set(terminal->edit, EL_REFRESH);
     }
@@ -138,7 +140,10 @@ void terminal_run(struct terminal *terminal) {
   *workspace = terminal->previous;
   terminal->previous = text;
   base_buffer_clear(workspace);
-  terminal_run_text(terminal, "<typed>", text.data, text.length);
+  /* Without the last line end, so that what is missing at the end is shown in the line typed last. */
+  size_t length = text.length;
+  while (length > 0 && text.data[length - 1] == '\n') length--;
+  terminal_run_text(terminal, "<typed>", text.data, length);
 }
 
 static bool ends_with_go(const char *line, size_t length) {

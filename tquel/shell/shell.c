@@ -60,7 +60,6 @@ static enum base_status open_session(struct shell *shell, bool stdin_is_script, 
       .batch_rows = options->batch_rows,
       .stdin_is_script = stdin_is_script,
       .explain_only = explain_only,
-      .explain_as = options->explain_as,
   };
   struct tql_session *session = NULL;
   enum base_status status = tql_session_open(&session_options, &shell->diags, &session);
@@ -155,16 +154,37 @@ int shell_main(int count, char *const *arguments) {
   return code;
 }
 
+static void print_explanation(struct shell *shell) {
+  const char *form = shell->options->explain_as;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  tql_session_explained(shell->session,
+                        strcmp(form, "dot") == 0    ? NG_EXPLAIN_DOT
+                        : strcmp(form, "json") == 0 ? NG_EXPLAIN_JSON
+                                                    : NG_EXPLAIN_TEXT,
+                        &text);
+  shell_output_text(&shell->output, base_buffer_text(&text));
+  base_buffer_done(&text);
+}
+
+/* A database that is not there would be created only to be looked at. */
+static bool is_missing(struct shell *shell, const char *database) {
+  if (!database || access(database, F_OK) == 0) return false;
+  base_report(&shell->diags, MSG_DATABASE_MISSING, NULL, NULL, "there is no database %s", database);
+  return true;
+}
+
 static int explain(struct shell *shell) {
   const char *path = shell->options->explain_file;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   shell_signals_install(false);
   enum base_status status = BASE_SYSTEM;
-  if (shell_read_file(path, &shell->diags, &text))
+  if (!is_missing(shell, shell->options->database) &&
+      shell_read_file(path, &shell->diags, &text))
     status = open_session(shell, strcmp(path, "-") == 0, true);
   if (status == BASE_OK)
     status = shell_run_text(shell, strcmp(path, "-") == 0 ? "<stdin>" : path,
                             base_buffer_text(&text), text.length);
+  if (status == BASE_OK) print_explanation(shell);
   int code = finish(shell, status);
   base_buffer_done(&text);
   return code;

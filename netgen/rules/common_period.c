@@ -1,0 +1,83 @@
+/* Common period: under the default clauses a result starts at the latest start and stops at the
+ * earliest stop of all that takes part (thesis 4.5.2). That is the overlap product's own time.
+ *
+ *      projection [start, stop)
+ *            |
+ *      apply start = later(A.start, B.start)          projection [product's start, its stop)
+ *            |                                 ==>              |
+ *      apply stop = earlier(A.stop, B.stop)                overlap product
+ *            |
+ *      overlap product
+ *
+ * The product's test is that this period is not empty, for two periods or more, in three-valued logic
+ * too: max start < min stop if and only if every start is before every stop. So the projection need
+ * not ask again. Only for products of periods; an event in it is the product's time itself.       */
+#include "netgen/expr.h"
+
+/* Is EXPR a tree of OP over columns of COLUMNS? */
+static bool is_fold_of(const struct ng_expr *expr, enum ng_op op,
+                       const struct ng_columns *columns) {
+  if (expr->op == NG_COLUMN) return ng_columns_have(columns, expr->column);
+  return expr->op == op && is_fold_of(expr->args[0], op, columns) &&
+         is_fold_of(expr->args[1], op, columns);
+}
+
+static bool is_fold_of_all(const struct ng_expr *expr, enum ng_op op,
+                           const struct ng_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++) {
+    if (!ng_expr_reads(expr, columns->items[i])) return false;
+  }
+  return is_fold_of(expr, op, columns);
+}
+
+static const struct ng_column *own_time(struct ng_plan *plan, const struct ng_node *product,
+                                        const struct ng_expr *expr) {
+  struct ng_participants participants = {0};
+  struct ng_columns starts = {0}, stops = {0};
+  ng_node_participants(plan, product, &participants);
+  for (size_t i = 0; i < participants.count; i++) {
+    ng_columns_add(plan->arena, &starts, participants.items[i].start);
+    ng_columns_add(plan->arena, &stops, participants.items[i].stop);
+  }
+  if (is_fold_of_all(expr, NG_LATER, &starts)) return product->own_start;
+  if (is_fold_of_all(expr, NG_EARLIER, &stops)) return product->own_stop;
+  return NULL;
+}
+
+static void substitute(struct ng_plan *plan, const struct ng_column *from,
+                       const struct ng_column *to) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->expr) node->expr = ng_expr_substitute(plan->arena, node->expr, from, to);
+    if (node->start_from == from) node->start_from = to;
+    if (node->stop_from == from) node->stop_from = to;
+  }
+}
+
+static bool take_own_time(struct ng_plan *plan, struct ng_node *apply) {
+  const struct ng_node *product = apply->inputs[0];
+  while (product->kind == NET_NODE_SELECTION || product->kind == NET_NODE_APPLY) {
+    product = product->inputs[0];
+  }
+  if (!ng_node_is_product(product) || product->rule != NET_PRODUCT_OVERLAP || !product->stop) {
+    return false;
+  }
+  const struct ng_column *own = own_time(plan, product, apply->expr);
+  if (!own) return false;
+  substitute(plan, apply->own.items[0], own);
+  ng_plan_replace(plan, apply, apply->inputs[0]);
+  return true;
+}
+
+void ng_rule_common_period(struct ng_plan *plan) {
+  size_t replaced = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->kind == NET_NODE_APPLY && node->expr->type.base == NET_INSTANT) {
+      replaced += take_own_time(plan, node);
+    }
+  }
+  if (!replaced) return;
+  ng_rule_changed(plan, NG_RULE_COMMON_PERIOD, replaced, "%zu %s the product's own time", replaced,
+                  replaced == 1 ? "apply was" : "applies were");
+}

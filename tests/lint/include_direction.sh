@@ -1,0 +1,82 @@
+#!/bin/sh
+# Who may include whom: reads every #include line below the folders of the product and fails on an
+# upward edge. The table below is the architecture; README.md tells it in words. Prints TAP.
+set -u
+root=${1:-.}
+cd "$root" || exit 1
+
+# folder: what it may include besides itself (prefixes of paths)
+allowed() {
+  case $1 in
+    engine/base) echo "engine/base" ;;
+    engine) echo "engine" ;;
+    storage) echo "storage engine" ;;
+    sensors) echo "sensors engine/base engine/ingest.h engine/batch.h engine/layout.h engine/value.h engine/time.h engine/interval.h" ;;
+    netgen) echo "netgen engine" ;;
+    tquel/lang) echo "tquel/lang engine/base" ;;
+    tquel/format) echo "tquel/format engine" ;;
+    tquel/analyse) echo "tquel/analyse tquel/lang netgen engine" ;;
+    tquel/session) echo "tquel/session tquel/analyse tquel/lang tquel/format storage netgen sensors engine" ;;
+    tquel) echo "tquel storage netgen sensors engine" ;;
+  esac
+}
+
+# What only the writers of nodes see, and what only the builders of networks see.
+private() {
+  case $2 in
+    engine/node_impl.h) case $1 in engine/nodes/*|engine/network.c) return 1 ;; *) return 0 ;; esac ;;
+    storage/internal.h) case $1 in storage/*) return 1 ;; *) return 0 ;; esac ;;
+    netgen/plan.h) case $1 in netgen/*) return 1 ;; *) return 0 ;; esac ;;
+    tquel/session/session_impl.h) case $1 in tquel/session/*) return 1 ;; *) return 0 ;; esac ;;
+  esac
+  return 1
+}
+
+room_of() {
+  for room in engine/base engine storage sensors netgen tquel/lang tquel/format tquel/analyse \
+      tquel/session tquel; do
+    case $1 in "$room"/*) echo "$room"; return ;; esac
+  done
+}
+
+bad=$(mktemp) || exit 1
+trap 'rm -f "$bad"' EXIT
+count=0
+check_edge() { # file, included
+  room=$(room_of "$1")
+  for prefix in $(allowed "$room"); do
+    case $2 in "$prefix"|"$prefix"/*)
+      if private "$1" "$2"; then echo "$1 includes $2, which is private" >>"$bad"; fi
+      return ;;
+    esac
+  done
+  echo "$1 includes $2" >>"$bad"
+}
+
+scan() { # prints "file included" for every quoted include with a folder in it
+  grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' --include='*.[chyl]' "$@" 2>/dev/null |
+    sed -nE 's/^([^:]*):[0-9]*:[^"]*"([^"]*)".*/\1 \2/p' | grep '/[^ ]*$'
+}
+
+list=$(scan engine storage sensors netgen tquel)
+echo "1..3"
+while read -r file included; do
+  [ -n "$file" ] || continue
+  count=$((count + 1))
+  case $included in
+    engine/*|storage/*|sensors/*|netgen/*|tquel/*) check_edge "$file" "$included" ;;
+  esac
+done <<EOF
+$list
+EOF
+if [ "$count" -gt 50 ]; then echo "ok 1 - $count include lines read"; else
+  echo "not ok 1 - only $count include lines found"; fi
+if [ -s "$bad" ]; then echo "not ok 2 - no upward include"; sed 's/^/# /' "$bad"; else
+  echo "ok 2 - no upward include"; fi
+# The check itself must be able to fail.
+: >"$bad"
+check_edge engine/base/fake.c storage/storage.h
+check_edge storage/fake.c tquel/lang/ast.h
+check_edge tquel/fake.c engine/node_impl.h
+if [ "$(wc -l <"$bad")" -eq 3 ]; then echo "ok 3 - wrong edges are found"; else
+  echo "not ok 3 - wrong edges are found"; fi

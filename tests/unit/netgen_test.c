@@ -1,0 +1,679 @@
+/* Plans: their shapes before and after each rule, what is refused, and that they build.
+ *
+ * The texts of explain are compared with netgen_golden.h, which `netgen_test print` writes anew:
+ *   netgen_test print > tests/unit/netgen_golden.h      (then read the diff)                       */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "netgen/expr.h"
+#include "tests/unit/netgen_golden.h"
+#include "tests/unit/netgen_queries.h"
+
+static const struct net_type type_long = {NET_INTEGER, 8};
+
+static struct base_diag_sink diags;
+
+static void set_up(void) {
+  nq_set_up();
+  base_diag_sink_init(&diags);
+}
+
+static void tear_down(void) {
+  base_diag_sink_done(&diags);
+  nq_tear_down();
+}
+
+static struct ng_plan *new_plan(void) {
+  return ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
+}
+
+/* No ck_assert here: this runs while goldens are printed, too. */
+static void add(struct ng_plan *plan, const struct ng_query *query) {
+  BASE_CHECK(ng_plan_add_query(plan, query, &diags) == BASE_OK, "test-query-accepted");
+}
+
+static struct ng_plan *plan_of(const struct ng_query *query) {
+  struct ng_plan *plan = new_plan();
+  add(plan, query);
+  return plan;
+}
+
+/* RULES as bits. */
+static void transform(struct ng_plan *plan, unsigned rules) {
+  struct ng_switches switches;
+  for (int i = 0; i < NG_RULES; i++) switches.off[i] = !(rules >> i & 1);
+  ng_plan_transform(plan, &switches);
+}
+
+enum {
+  DOWN = 1 << NG_RULE_PREDICATES_DOWN,
+  PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
+  JOINS = 1 << NG_RULE_JOINS,
+  COMMON = 1 << NG_RULE_COMMON_PERIOD,
+  UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
+  STARTS = 1 << NG_RULE_TRACED_START_ONLY,
+  ALL = (1 << NG_RULES) - 1,
+};
+
+static struct ng_plan *thesis_plan(bool during) {
+  struct ng_plan *plan = new_plan();
+  const struct ng_query *a_over_b = nq_a_over_b();
+  add(plan, a_over_b);
+  add(plan, nq_over(nq_derived(a_over_b)));
+  add(plan, nq_catch(during));
+  ng_plan_add_display(plan, "Over");
+  ng_plan_add_display(plan, "catch");
+  return plan;
+}
+
+/* --- some queries more */
+
+static const char *const names[] = {"E", "F", "G"};
+
+static struct ng_query *over(enum ng_relation_kind kind, unsigned count) {
+  const struct ng_relation *relation = nq_relation("R", kind, 2, 8);
+  const struct ng_relation *relations[] = {relation, relation, relation};
+  return nq_query("Q", count, names, relations);
+}
+
+static const struct ng_query *query_single(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "Twice", nq_binary(NG_MUL, nq_domain(query, 0, "B"), nq_integer(2)));
+  const struct ng_expr *a = nq_domain(query, 0, "A"), *b = nq_domain(query, 0, "B");
+  query->where = nq_binary(NG_OR, nq_binary(NG_LT, a, nq_integer(3)),
+                           nq_binary(NG_AND, nq_binary(NG_EQ, a, nq_integer(7)),
+                                     nq_not(nq_binary(NG_GE, b, nq_integer(5)))));
+  return nq_finish(query, NET_PERIOD);
+}
+
+static const struct ng_query *query_event(void) {
+  struct ng_query *query = over(NG_REL_EVENT, 1);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* An event and a period under the default clauses. */
+static const struct ng_query *query_event_and_period(void) {
+  const struct ng_relation *relations[] = {nq_relation("R", NG_REL_PERIOD, 2, 4),
+                                           nq_relation("S", NG_REL_EVENT, 2, 4)};
+  struct ng_query *query = nq_query(NULL, 2, names, relations);
+  nq_target(query, "Sum", nq_binary(NG_ADD, nq_domain(query, 0, "A"), nq_domain(query, 1, "A")));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* where E.A + 1 > F.A (may overflow) and E.A = F.A, three variables, start and stop given. */
+static const struct ng_query *query_failing(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 3);
+  const struct ng_expr *a = nq_domain(query, 0, "A"), *b = nq_domain(query, 1, "A");
+  query->where = nq_binary(NG_AND, nq_binary(NG_GT, nq_binary(NG_ADD, a, nq_integer(1)), b),
+                           nq_binary(NG_EQ, a, b));
+  query->start = nq_start(nq_variable(query, 2));
+  query->stop = nq_stop(nq_variable(query, 2));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* count(E by E.B where E.A > 1) for each E, and the count of all. */
+static const struct ng_query *query_counts(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(query, 0, "B");
+  struct ng_aggregate grouped = {
+      .function = NET_AGG_COUNT, .by = by, .by_count = 1, .type = type_long,
+      .where = nq_binary(NG_GT, nq_domain(query, 0, "A"), nq_integer(1))};
+  struct ng_aggregate all = {.function = NET_AGG_ANY, .cumulative = true, .type = type_long};
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, grouped)));
+  nq_target(query, "m", nq_aggregate_value(query, nq_aggregate(query, all)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* count(F) at E.start: the value at the result's instant. */
+static const struct ng_query *query_count_at(void) {
+  struct ng_query *query = over(NG_REL_TRACED, 2);
+  query->variables[1].outside = false;
+  struct ng_aggregate count = {.function = NET_AGG_COUNT, .variable = 1, .type = type_long};
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, count)));
+  query->at = nq_start(nq_variable(query, 0));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* F.start during E, written as a sequence; when E.start ; F.start and F.start ; E.stop. */
+static const struct ng_query *query_implied(void) {
+  struct ng_query *query = over(NG_REL_TRACED, 2);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_start(nq_variable(query, 1));
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  query->when = nq_binary(NG_AND, nq_holds(nq_temporal(NG_T_SEQUENCE, nq_start(e), f)),
+                          nq_holds(nq_temporal(NG_T_SEQUENCE, f, nq_stop(e))));
+  query->at = f;
+  return nq_finish(query, NET_EVENT);
+}
+
+static const struct ng_query *query_choice(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 3);
+  const struct ng_expr *choice =
+      nq_temporal(NG_T_CHOICE, nq_variable(query, 0), nq_variable(query, 1));
+  query->when = nq_holds(nq_temporal(NG_T_SEQUENCE, choice, nq_variable(query, 2)));
+  query->start = nq_start(nq_temporal(NG_T_EXTEND, nq_variable(query, 0), nq_variable(query, 1)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+static const struct ng_query *query_constants(void) {
+  struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
+  nq_target(query, "x", nq_integer(7));
+  nq_target(query, "s", nq_string("a\"b\n"));
+  return nq_finish(query, NET_PERIOD);
+}
+
+static const struct ng_query *query_at_constant(void) {
+  struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
+  query->at = nq_constant(5);
+  return nq_finish(query, NET_EVENT);
+}
+
+/* --- goldens */
+
+struct golden {
+  const char *name;
+  const struct ng_query *(*query)(void); /* NULL: the plan of thesis 3.7 */
+  bool during;
+  unsigned rules;
+  const char *text;
+};
+
+#define GOLDEN(NAME, QUERY, DURING, RULES) {#NAME, QUERY, DURING, RULES, golden_##NAME}
+
+static const struct golden goldens[] = {
+    GOLDEN(thesis_initial, NULL, false, 0),
+    GOLDEN(thesis_during_initial, NULL, true, 0),
+    GOLDEN(thesis_predicates_down, NULL, false, DOWN),
+    GOLDEN(thesis_product_rule, NULL, true, PRODUCTS),
+    GOLDEN(thesis_joins, NULL, false, JOINS),
+    GOLDEN(thesis_common_period, NULL, false, COMMON),
+    GOLDEN(thesis_unused_domains, NULL, false, UNUSED),
+    GOLDEN(thesis_starts_only, NULL, true, ALL & ~JOINS),
+    GOLDEN(thesis_final, NULL, false, ALL),
+    GOLDEN(thesis_during_final, NULL, true, ALL),
+    GOLDEN(single_initial, query_single, false, 0),
+    GOLDEN(event_initial, query_event, false, 0),
+    GOLDEN(event_and_period_initial, query_event_and_period, false, 0),
+    GOLDEN(failing_initial, query_failing, false, 0),
+    GOLDEN(failing_final, query_failing, false, ALL),
+    GOLDEN(counts_initial, query_counts, false, 0),
+    GOLDEN(counts_final, query_counts, false, ALL),
+    GOLDEN(count_at_initial, query_count_at, false, 0),
+    GOLDEN(count_at_final, query_count_at, false, ALL),
+    GOLDEN(implied_initial, query_implied, false, 0),
+    GOLDEN(implied_final, query_implied, false, ALL),
+    GOLDEN(choice_initial, query_choice, false, 0),
+    GOLDEN(constants_initial, query_constants, false, 0),
+    GOLDEN(at_constant_initial, query_at_constant, false, 0),
+};
+enum { GOLDENS = sizeof goldens / sizeof *goldens };
+
+static void explain(const struct golden *golden, struct base_buffer *out) {
+  struct ng_plan *plan =
+      golden->query ? plan_of(golden->query()) : thesis_plan(golden->during);
+  if (golden->rules) transform(plan, golden->rules);
+  ng_plan_explain(plan, NG_EXPLAIN_TEXT, golden->name, out);
+  ng_plan_explain_rules(plan, out);
+}
+
+START_TEST(plans_look_as_before) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  explain(&goldens[_i], &out);
+  ck_assert_str_eq(base_buffer_text(&out), goldens[_i].text);
+  base_buffer_done(&out);
+}
+END_TEST
+
+static void print_goldens(void) {
+  printf("/* What explain says of the plans of netgen_test.c; written by `netgen_test print`. */\n"
+         "#ifndef TESTS_NETGEN_GOLDEN_H\n#define TESTS_NETGEN_GOLDEN_H\n");
+  for (size_t i = 0; i < GOLDENS; i++) {
+    set_up();
+    struct base_buffer out = BASE_BUFFER_EMPTY;
+    explain(&goldens[i], &out);
+    printf("\nstatic const char golden_%s[] =\n    \"", goldens[i].name);
+    for (const char *at = base_buffer_text(&out); *at; at++) {
+      if (*at == '\n') printf(at[1] ? "\\n\"\n    \"" : "\\n");
+      else if (*at == '"' || *at == '\\') printf("\\%c", *at);
+      else putchar(*at);
+    }
+    printf("\";\n");
+    base_buffer_done(&out);
+    tear_down();
+  }
+  printf("\n#endif\n");
+}
+
+/* --- shapes */
+
+static void count_kinds(struct ng_plan *plan, unsigned *counts) {
+  for (int i = 0; i < NET_NODE_KINDS; i++) counts[i] = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    if (!plan->nodes[i]->alias) counts[plan->nodes[i]->kind]++;
+  }
+}
+
+START_TEST(figures_f_1_to_f_3) {
+  struct ng_plan *plan = thesis_plan(false);
+  unsigned counts[NET_NODE_KINDS];
+  count_kinds(plan, counts);
+  ck_assert_uint_eq(ng_plan_access_count(plan), 4);
+  ck_assert_uint_eq(ng_plan_operator_count(plan), 24);
+  ck_assert_uint_eq(counts[NET_NODE_EVENT_TO_PERIOD], 4);
+  ck_assert_uint_eq(counts[NET_NODE_PRODUCT], 2);
+  ck_assert_uint_eq(counts[NET_NODE_SELECTION], 7);
+  ck_assert_uint_eq(counts[NET_NODE_APPLY], 4);
+  ck_assert_uint_eq(counts[NET_NODE_PROJECTION], 3);
+  ck_assert_uint_eq(counts[NET_NODE_AGGREGATE], 1);
+  ck_assert_uint_eq(counts[NET_NODE_SWITCH_DISPOSITION], 1);
+  ck_assert_uint_eq(counts[NET_NODE_DISPLAY], 2);
+}
+END_TEST
+
+START_TEST(rules_have_names) {
+  ck_assert_int_eq(ng_rule_find("Predicates-Down"), NG_RULE_PREDICATES_DOWN);
+  ck_assert_int_eq(ng_rule_find("joins"), NG_RULE_JOINS);
+  ck_assert_int_eq(ng_rule_find("join"), -1);
+  ck_assert_int_eq(ng_rule_find(""), -1);
+  for (int i = 0; i < NG_RULES; i++) {
+    ck_assert_int_eq(ng_rule_find(ng_rule_info((enum ng_rule)i)->name), i);
+    ck_assert_uint_gt(strlen(ng_rule_info((enum ng_rule)i)->what), 10);
+  }
+}
+END_TEST
+
+/* Every column that a node reads is there, after any choice of rules. */
+START_TEST(nodes_read_what_their_inputs_have) {
+  for (size_t g = 0; g < GOLDENS; g++) {
+    struct golden golden = goldens[g];
+    struct ng_plan *plan =
+        golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
+    transform(plan, (unsigned)_i);
+    for (size_t i = 0; i < plan->node_count; i++) {
+      const struct ng_node *node = plan->nodes[i];
+      const struct ng_node *read = ng_node_is_product(node) ? node : node->inputs[0];
+      if (node->expr) ck_assert(ng_expr_fits(node->expr, read));
+      for (size_t k = 0; k < node->sources.count; k++) {
+        ck_assert(ng_node_has(read, node->sources.items[k]));
+      }
+      if (node->start_from) ck_assert(ng_node_has(read, node->start_from));
+      if (node->stop_from) ck_assert(ng_node_has(read, node->stop_from));
+    }
+  }
+}
+END_TEST
+
+/* --- expressions */
+
+static const struct ng_expr *column(const char *name, enum net_base_type base, uint32_t width) {
+  static struct ng_plan *plan;
+  plan = new_plan();
+  return ng_expr_column(nq_arena,
+                        ng_column_new(plan, name, (struct net_type){base, width}, false));
+}
+
+START_TEST(what_can_fail) {
+  const struct ng_expr *i4 = column("x", NET_INTEGER, 4), *i8 = column("y", NET_INTEGER, 8);
+  const struct ng_expr *one = nq_integer(1), *zero = nq_integer(0), *most = nq_integer(INT64_MAX);
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_ADD, i4, one)));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_ADD, i8, one)));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_ADD, i4, most)));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_MUL, i4, i4)));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_MUL, nq_binary(NG_MUL, i4, i4), i4)));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_SUB, i4, i4)));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_DIV, i4, i4)));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_DIV, i4, zero)));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_DIV, i8, nq_integer(2))));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_DIV, i8, nq_integer(-1))));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_MOD, i4, nq_integer(10))));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_GT, nq_binary(NG_ADD, i8, one), i4)));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_GT, i8, i4)));
+  const struct ng_expr *f = column("f", NET_FLOAT, 8);
+  ck_assert(ng_expr_can_fail(nq_binary(NG_ADD, f, f)));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_LT, f, nq_convert(i8, f->type))));
+  ck_assert(ng_expr_can_fail(nq_convert(f, i8->type)));
+  ck_assert(ng_expr_can_fail(nq_convert(i8, i4->type)));
+  ck_assert(!ng_expr_can_fail(nq_convert(i4, i8->type)));
+}
+END_TEST
+
+START_TEST(ranges_at_the_edges) {
+  int64_t lo, hi;
+  const struct ng_expr *least = nq_integer(INT64_MIN), *one = nq_integer(1);
+  ck_assert(ng_expr_can_fail(nq_binary(NG_SUB, least, one)));
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_ADD, least, one)));
+  ck_assert(ng_expr_can_fail(nq_binary(NG_DIV, least, nq_integer(-1))));
+  ng_expr_range(nq_binary(NG_MUL, column("x", NET_INTEGER, 1), nq_integer(-2)), &lo, &hi);
+  ck_assert_int_eq(lo, -254);
+  ck_assert_int_eq(hi, 256);
+  ng_expr_range(nq_binary(NG_DIV, column("x", NET_INTEGER, 1), nq_integer(3)), &lo, &hi);
+  ck_assert_int_le(lo, -128);
+  ck_assert_int_ge(hi, 127);
+  ck_assert_int_le(hi, 128);
+}
+END_TEST
+
+static size_t conjuncts(const struct ng_expr *expr, struct base_buffer *out) {
+  struct ng_exprs found = {0};
+  ng_expr_conjuncts(nq_arena, expr, &found);
+  struct ng_plan *plan = new_plan();
+  for (size_t i = 0; i < found.count; i++) {
+    if (i) base_buffer_puts(out, "; ");
+    ng_expr_print(out, plan, found.items[i]);
+  }
+  return found.count;
+}
+
+START_TEST(normal_form) {
+  const struct ng_expr *a = nq_binary(NG_LT, column("a", NET_INTEGER, 4), nq_integer(1));
+  const struct ng_expr *b = nq_binary(NG_EQ, column("b", NET_INTEGER, 4), nq_integer(2));
+  const struct ng_expr *c = nq_binary(NG_GE, column("c", NET_INTEGER, 4), nq_integer(3));
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  conjuncts(nq_binary(NG_OR, nq_binary(NG_AND, a, b), c), &out);
+  ck_assert_str_eq(base_buffer_text(&out), "a < 1 or c >= 3; b = 2 or c >= 3");
+  base_buffer_clear(&out);
+  conjuncts(nq_not(nq_binary(NG_OR, a, nq_not(nq_binary(NG_AND, b, c)))), &out);
+  ck_assert_str_eq(base_buffer_text(&out), "a >= 1; b = 2; c >= 3");
+  base_buffer_clear(&out);
+  /* what can fail is not taken apart */
+  const struct ng_expr *sum = nq_binary(NG_ADD, column("d", NET_INTEGER, 8), nq_integer(1));
+  const struct ng_expr *fails = nq_binary(NG_GT, sum, nq_integer(0));
+  conjuncts(nq_binary(NG_OR, nq_binary(NG_AND, a, fails), c), &out);
+  ck_assert_str_eq(base_buffer_text(&out), "a < 1 and d + 1 > 0 or c >= 3");
+  base_buffer_done(&out);
+}
+END_TEST
+
+START_TEST(normal_form_does_not_explode) {
+  const struct ng_expr *expr = NULL;
+  for (int i = 0; i < 12; i++) {
+    const struct ng_expr *a = nq_binary(NG_LT, column("a", NET_INTEGER, 4), nq_integer(i));
+    const struct ng_expr *b = nq_binary(NG_GT, column("b", NET_INTEGER, 4), nq_integer(i));
+    const struct ng_expr *both = nq_binary(NG_AND, a, b);
+    expr = expr ? nq_binary(NG_OR, expr, both) : both;
+  }
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  ck_assert_uint_le(conjuncts(expr, &out), 64);
+  base_buffer_done(&out);
+}
+END_TEST
+
+START_TEST(parentheses_where_needed) {
+  const struct ng_expr *a = column("a", NET_INTEGER, 8), *b = column("b", NET_INTEGER, 8);
+  const struct ng_expr *expr =
+      nq_binary(NG_SUB, a, nq_binary(NG_SUB, b, nq_binary(NG_MUL, nq_binary(NG_ADD, a, b), a)));
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  ng_expr_print(&out, new_plan(), expr);
+  ck_assert_str_eq(base_buffer_text(&out), "a - (b - (a + b) * a)");
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* --- what is refused */
+
+static void refuse(const struct ng_query *query, enum base_message number, int line) {
+  struct ng_plan *plan = new_plan();
+  base_diag_sink_clear(&diags);
+  ck_assert_int_eq(ng_plan_add_query(plan, query, &diags), BASE_USER);
+  ck_assert_uint_eq(diags.count, 1);
+  ck_assert_int_eq(diags.items[0].number, number);
+  ck_assert_int_eq(diags.items[0].range.first_line, line);
+  ck_assert_uint_eq(plan->node_count, 0);
+}
+
+static const struct ng_query *with_aggregate(struct ng_aggregate aggregate,
+                                             enum ng_relation_kind kind) {
+  struct ng_query *query = over(kind, 1);
+  query->variables[0].outside = false;
+  aggregate.type = type_long;
+  aggregate.range.first_line = 4;
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+START_TEST(parts_that_are_not_executed) {
+  struct ng_query *query = over(NG_REL_SAMPLED, 1);
+  struct ng_expr *target = BASE_NEW(nq_arena, struct ng_expr);
+  *target = *nq_domain(query, 0, "A");
+  target->range.first_line = 3;
+  nq_target(query, "A", target);
+  refuse(nq_finish(query, NET_PERIOD), MSG_SAMPLED_NOT_EXECUTED, 3);
+
+  query = over(NG_REL_PERIOD, 1);
+  query->range.first_line = 9;
+  query->variables[0].credibility = true;
+  refuse(nq_finish(query, NET_PERIOD), MSG_CREDIBILITY_NOT_EXECUTED, 9);
+
+  query = over(NG_REL_PERIOD, 1);
+  query->range.first_line = 8;
+  query->coalesced = true;
+  refuse(nq_finish(query, NET_PERIOD), MSG_COALESCED_NOT_EXECUTED, 8);
+
+  const struct ng_relation *clock = nq_relation("clock", NG_REL_EVENT, 0, 4);
+  query = nq_query(NULL, 1, names, &clock);
+  query->range.first_line = 7;
+  refuse(nq_finish(query, NET_EVENT), MSG_CLOCK_NOT_EXECUTED, 7);
+
+  refuse(with_aggregate((struct ng_aggregate){.function = NET_AGG_SUM}, NG_REL_PERIOD),
+         MSG_AGGREGATE_NOT_EXECUTED, 4);
+  refuse(with_aggregate((struct ng_aggregate){.function = NET_AGG_AVGC}, NG_REL_EVENT),
+         MSG_AGGREGATE_NOT_EXECUTED, 4);
+  refuse(with_aggregate((struct ng_aggregate){.function = NET_AGG_COUNT, .unique = true},
+                        NG_REL_PERIOD),
+         MSG_UNIQUE_NOT_EXECUTED, 4);
+}
+END_TEST
+
+START_TEST(temporal_comparisons_are_not_executed) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  struct ng_expr *equal = BASE_NEW(nq_arena, struct ng_expr);
+  const struct ng_expr *one = nq_convert(nq_integer(1), (struct net_type){NET_TEMPORAL, 0});
+  *equal = *nq_binary(NG_GT, one, one);
+  equal->range.first_line = 5;
+  query->where = nq_not(equal);
+  refuse(nq_finish(query, NET_PERIOD), MSG_TEMPORAL_COMPARISON_NOT_EXECUTED, 5);
+}
+END_TEST
+
+/* --- building and other formats */
+
+static enum base_status no_source(void *context, const struct ng_relation *relation,
+                                  const struct net_layout *layout, enum net_scan_form form,
+                                  struct net_source **ret) {
+  unsigned *asked = context;
+  ++*asked;
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    ck_assert_int_ge(net_layout_find(relation->layout, layout->fields[i].name), 0);
+  }
+  ck_assert_int_eq(layout->tuple_class == NET_EVENT,
+                   form == NET_SCAN_RECORDS || relation->layout->tuple_class == NET_EVENT);
+  *ret = NULL;
+  return BASE_OK;
+}
+
+START_TEST(every_plan_builds) {
+  for (size_t g = 0; g < GOLDENS; g++) {
+    struct golden golden = goldens[g];
+    struct ng_plan *plan =
+        golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
+    transform(plan, (unsigned)_i);
+    struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
+    unsigned asked = 0;
+    struct ng_inputs inputs = {.context = &asked, .source = no_source};
+    struct net_node *result = NULL;
+    ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_OK);
+    const struct ng_query *query = plan->queries[plan->query_count - 1].query;
+    ck_assert_int_eq(net_node_layout(result)->tuple_class, query->result_class);
+    ck_assert_uint_eq(net_node_layout(result)->field_count, query->layout->field_count);
+    net_freeze(network);
+    if (golden.query && query->variable_count) ck_assert_uint_gt(asked, 0);
+    net_network_free(network);
+  }
+}
+END_TEST
+
+static enum base_status failing_source(void *context, const struct ng_relation *relation,
+                                       const struct net_layout *layout, enum net_scan_form form,
+                                       struct net_source **ret) {
+  (void)context, (void)relation, (void)layout, (void)form, (void)ret;
+  return BASE_SYSTEM;
+}
+
+START_TEST(a_source_that_fails) {
+  struct ng_plan *plan = plan_of(query_single());
+  struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct ng_inputs inputs = {.source = failing_source};
+  struct net_node *result = NULL;
+  ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_SYSTEM);
+  ck_assert_ptr_null(result);
+  net_network_free(network);
+}
+END_TEST
+
+struct running {
+  struct net_node *node;
+  unsigned joined;
+};
+
+static struct net_node *running_node(void *context, const struct ng_relation *relation) {
+  ck_assert_str_eq(relation->name, "Q");
+  return ((struct running *)context)->node;
+}
+
+static void joined(void *context, const struct ng_relation *relation, struct net_node *node,
+                   unsigned port) {
+  (void)relation;
+  ck_assert_ptr_nonnull(node);
+  ck_assert_uint_eq(port, 0);
+  ((struct running *)context)->joined++;
+}
+
+static enum base_status see_rows(void *context, const struct net_batch *batch) {
+  int64_t *seen = context;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    *seen += row[batch->layout->fields[0].slot].i;
+  }
+  return BASE_OK;
+}
+
+/* A query over a derived relation whose network runs: its second domain, behind a selection. */
+START_TEST(a_running_derived_relation) {
+  const struct ng_query *inner = query_single();
+  const struct ng_relation *derived = nq_derived(inner);
+  struct ng_query *query = nq_query(NULL, 1, names, &derived);
+  nq_target(query, "B", nq_domain(query, 0, "Twice"));
+  query->where = nq_binary(NG_LT, nq_domain(query, 0, "Twice"), nq_integer(100));
+  const struct ng_query *outer = nq_finish(query, NET_PERIOD);
+  struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct running running = {net_create_access(network, "Q", inner->layout, NULL, false), 0};
+  struct ng_inputs inputs = {.context = &running, .derived = running_node, .joined = joined};
+  struct ng_plan *plan = plan_of(outer);
+  transform(plan, ALL);
+  struct net_node *result = NULL;
+  ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_OK);
+  ck_assert_uint_eq(running.joined, 1);
+  int64_t seen = 0;
+  struct net_node *sink =
+      net_create_display(network, "sink", net_node_layout(result), see_rows, &seen);
+  ck_assert_int_eq(net_link(result, sink, 0), BASE_OK);
+  net_freeze(network);
+  union net_slot row[6] = {{.i = 1}, {.i = 1}, {.i = 5}, {.i = 5}, {.i = 1000}, {.i = 42}};
+  uint8_t marks = NET_DEFINITE;
+  struct net_batch batch = {.layout = inner->layout, .rows = row, .marks = &marks, .count = 1,
+                            .checkpoint = NET_FOREVER, .bound = NET_FOREVER};
+  ck_assert_int_eq(net_access_push(running.node, &batch), BASE_OK);
+  ck_assert_int_eq(seen, 42);
+  net_network_free(network);
+}
+END_TEST
+
+START_TEST(a_query_of_constants_runs) {
+  struct ng_plan *plan = plan_of(query_constants());
+  struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct ng_inputs inputs = {.context = NULL};
+  struct net_node *result = NULL;
+  ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_OK);
+  int64_t seen = 0;
+  struct net_node *sink =
+      net_create_display(network, "sink", net_node_layout(result), see_rows, &seen);
+  ck_assert_int_eq(net_link(result, sink, 0), BASE_OK);
+  net_freeze(network);
+  ck_assert_int_eq(net_run(network), BASE_OK);
+  ck_assert_int_eq(seen, 7);
+  net_network_free(network);
+}
+END_TEST
+
+/* Brackets and quotes balance; hostile names do not break out of their strings. */
+static void check_balanced(const char *text) {
+  int depth = 0;
+  bool quoted = false;
+  for (; *text; text++) {
+    ck_assert(!quoted || (unsigned char)*text >= ' ');
+    if (quoted && *text == '\\') text++;
+    else if (*text == '"') quoted = !quoted;
+    else if (!quoted && (*text == '{' || *text == '[')) depth++;
+    else if (!quoted && (*text == '}' || *text == ']')) depth--;
+    ck_assert_int_ge(depth, 0);
+  }
+  ck_assert(!quoted);
+  ck_assert_int_eq(depth, 0);
+}
+
+START_TEST(dot_and_json) {
+  for (size_t g = 0; g < GOLDENS; g++) {
+    struct golden golden = goldens[g];
+    struct ng_plan *plan =
+        golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
+    struct base_buffer out = BASE_BUFFER_EMPTY;
+    ng_plan_explain(plan, NG_EXPLAIN_DOT, "a \"title\"\n\\", &out);
+    check_balanced(base_buffer_text(&out));
+    ck_assert_ptr_nonnull(strstr(base_buffer_text(&out), "digraph"));
+    base_buffer_clear(&out);
+    ng_plan_explain(plan, NG_EXPLAIN_JSON, "a \"title\"\n\\", &out);
+    check_balanced(base_buffer_text(&out));
+    const char *title = "\"title\": \"a \\\"title\\\"\\u000a\\\\\"";
+    ck_assert_ptr_nonnull(strstr(base_buffer_text(&out), title));
+    base_buffer_done(&out);
+  }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "print") == 0) {
+    print_goldens();
+    return EXIT_SUCCESS;
+  }
+  Suite *suite = suite_create("netgen");
+  TCase *cases = tcase_create("plans");
+  tcase_add_checked_fixture(cases, set_up, tear_down);
+  tcase_add_loop_test(cases, plans_look_as_before, 0, GOLDENS);
+  tcase_add_test(cases, figures_f_1_to_f_3);
+  tcase_add_test(cases, rules_have_names);
+  tcase_add_loop_test(cases, nodes_read_what_their_inputs_have, 0, 1 << NG_RULES);
+  tcase_add_test(cases, what_can_fail);
+  tcase_add_test(cases, ranges_at_the_edges);
+  tcase_add_test(cases, normal_form);
+  tcase_add_test(cases, normal_form_does_not_explode);
+  tcase_add_test(cases, parentheses_where_needed);
+  tcase_add_test(cases, parts_that_are_not_executed);
+  tcase_add_test(cases, temporal_comparisons_are_not_executed);
+  tcase_add_loop_test(cases, every_plan_builds, 0, 1 << NG_RULES);
+  tcase_add_test(cases, a_source_that_fails);
+  tcase_add_test(cases, a_running_derived_relation);
+  tcase_add_test(cases, a_query_of_constants_runs);
+  tcase_add_test(cases, dot_and_json);
+  suite_add_tcase(suite, cases);
+  SRunner *runner = srunner_create(suite);
+  srunner_set_tap(runner, "-");
+  srunner_run_all(runner, CK_SILENT);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
