@@ -9,6 +9,7 @@
 
 enum net_rowmap_key {
   NET_KEY_IDENTITY, /* all slots but openable ones */
+  NET_KEY_VERSION,  /* all slots, and whether the row is definite: see net_rowmap_put_version */
   NET_KEY_DOMAINS,  /* the first KEY_FIELDS fields */
   NET_KEY_SLOTS,    /* the slots KEY_SLOTS[0 .. KEY_COUNT) */
 };
@@ -39,6 +40,16 @@ uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row
 /* The entry with the key of ROW, made (with a copy of ROW and zeroed state) if need be.
  * *RET_NEW may be NULL.                                                                             */
 uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool *ret_new);
+/* Open rows in maps of NET_KEY_VERSION. Rows of one identity can differ in which of their stops are
+ * known and in being definite (marks: NET_DEFINITE); each version is an entry. find_version gives the
+ * entry that ROW, which closes a stop or several, is the next version of: what the entry knows already
+ * agrees with ROW; of several the one that is as definite and says most. It need not be removed at
+ * once, but ROW is another entry.                                                                   */
+uint32_t net_rowmap_put_version(struct net_rowmap *map, const union net_slot *row, uint8_t marks,
+                                bool *ret_new);
+uint32_t net_rowmap_find_version(const struct net_rowmap *map, const union net_slot *row,
+                                 uint8_t marks);
+bool net_rowmap_definite(const struct net_rowmap *map, uint32_t index); /* as it was put */
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
 /* Good until the next put. */
 union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index);

@@ -1,10 +1,11 @@
 /* From a plan to a running network: the last query of the plan, its nodes from the inputs up.
  *
- * Here columns get slots. Each built node has the layout of its rows and, for every field of the plan
- * node, the index of that field in the layout. The two can differ: a running derived relation that is
- * read directly has all its domains, the plan only those that somebody reads.
+ * Here columns get slots. Each built node has the layout of its rows and, for every field of the
+ * plan node, the index of that field in the layout. The two can differ: a running derived relation
+ * that is read directly has all its domains, the plan only those that somebody reads.
  *
- * Everything that the network keeps is copied to, or made in, the network's arena; the plan may go.  */
+ * Everything that the network keeps is copied to, or made in, the network's arena; the plan may go.
+ */
 #include <stdlib.h>
 
 #include "netgen/expr.h"
@@ -12,8 +13,8 @@
 struct built {
   struct net_node *node; /* NULL: not built yet */
   const struct net_layout *layout;
-  uint32_t *index;                     /* of plan field k in the layout */
-  const struct ng_relation *derived;   /* the node was there already: that of this relation */
+  uint32_t *index;                   /* of plan field k in the layout */
+  const struct ng_relation *derived; /* the node was there already: that of this relation */
 };
 
 struct builder {
@@ -135,12 +136,18 @@ static enum base_status next_single(struct net_source *source, struct net_batch 
   struct single_row *single = (struct single_row *)source;
   if (single->given) return BASE_END;
   single->given = true;
-  *ret = (struct net_batch){.layout = single->layout, .rows = single->row, .marks = &single->marks,
-                            .count = 1, .checkpoint = NET_FOREVER, .bound = NET_FOREVER};
+  *ret = (struct net_batch){.layout = single->layout,
+                            .rows = single->row,
+                            .marks = &single->marks,
+                            .count = 1,
+                            .checkpoint = NET_FOREVER,
+                            .bound = NET_FOREVER};
   return BASE_OK;
 }
 
-static void free_single(struct net_source *source) { free(source); }
+static void free_single(struct net_source *source) {
+  free(source);
+}
 
 static struct net_source *single_row(const struct ng_query *query,
                                      const struct net_layout *layout) {
@@ -207,8 +214,7 @@ static enum base_status build_access(struct builder *builder, const struct ng_no
   }
   const char *name =
       base_arena_printf(builder->arena, "%s %s", name_of(builder, node), node->relation->name);
-  built->node =
-      net_create_access(builder->network, name, built->layout, source, node->starts_only);
+  built->node = net_create_access(builder->network, name, built->layout, source, node->starts_only);
   if (inputs->made) inputs->made(inputs->context, node->relation, node->form, built->node);
   return BASE_OK;
 }
@@ -224,8 +230,8 @@ static enum base_status build_alias(struct builder *builder, const struct ng_nod
 
 static void build_event_to_period(struct builder *builder, const struct ng_node *node) {
   struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
-  built->layout = net_layout_new(builder->arena, NET_PERIOD, input->layout->fields,
-                                 input->layout->field_count);
+  built->layout =
+      net_layout_new(builder->arena, NET_PERIOD, input->layout->fields, input->layout->field_count);
   built->index = input->index;
   int by = node->by ? (int)field_of(builder, node->inputs[0], node->by) : -1;
   built->node = net_create_event_to_period(builder->network, name_of(builder, node), input->layout,
@@ -343,8 +349,7 @@ static const struct net_product_field *product_fields(struct builder *builder,
 }
 
 static const struct net_join_key *join_keys(struct builder *builder, const struct ng_node *node) {
-  struct net_join_key *keys =
-      BASE_NEW_ARRAY(builder->arena, node->key_count, struct net_join_key);
+  struct net_join_key *keys = BASE_NEW_ARRAY(builder->arena, node->key_count, struct net_join_key);
   for (size_t i = 0; i < node->key_count; i++) {
     keys[i].left_slot = slot_in(builder, node->inputs[0], node->keys[i].left);
     keys[i].right_slot = slot_in(builder, node->inputs[1], node->keys[i].right);
@@ -375,16 +380,32 @@ static void build_product(struct builder *builder, const struct ng_node *node) {
 static enum base_status create(struct builder *builder, const struct ng_node *node) {
   if (node->alias) return build_alias(builder, node);
   switch (node->kind) {
-    case NET_NODE_ACCESS: return build_access(builder, node);
-    case NET_NODE_EVENT_TO_PERIOD: build_event_to_period(builder, node); break;
-    case NET_NODE_SELECTION: build_selection(builder, node); break;
-    case NET_NODE_APPLY: build_apply(builder, node); break;
-    case NET_NODE_PROJECTION: build_projection(builder, node); break;
-    case NET_NODE_SWITCH_DISPOSITION: build_switch(builder, node); break;
-    case NET_NODE_AGGREGATE: build_aggregate(builder, node); break;
+    case NET_NODE_ACCESS:
+      return build_access(builder, node);
+    case NET_NODE_EVENT_TO_PERIOD:
+      build_event_to_period(builder, node);
+      break;
+    case NET_NODE_SELECTION:
+      build_selection(builder, node);
+      break;
+    case NET_NODE_APPLY:
+      build_apply(builder, node);
+      break;
+    case NET_NODE_PROJECTION:
+      build_projection(builder, node);
+      break;
+    case NET_NODE_SWITCH_DISPOSITION:
+      build_switch(builder, node);
+      break;
+    case NET_NODE_AGGREGATE:
+      build_aggregate(builder, node);
+      break;
     case NET_NODE_PRODUCT:
-    case NET_NODE_JOIN: build_product(builder, node); break;
-    default: BASE_CHECK(false, "built-kind");
+    case NET_NODE_JOIN:
+      build_product(builder, node);
+      break;
+    default:
+      BASE_CHECK(false, "built-kind");
   }
   return BASE_OK;
 }

@@ -1,9 +1,8 @@
 /* From a lowered expression to a program of the engine's stack machine: postfix order, one step for
  * each operator, columns by the slot they have in the rows that the program runs over.
  *
- * The machine stops at the first error. So that an error in one conjunct counts only if no other is
- * false, conjuncts that can fail are kept in selections of their own, after all those that cannot
- * (initial.c); inside one program nothing is reordered.                                            */
+ * Nothing is reordered and nothing is cut short: the machine itself sees to it that an error in one
+ * operand of `and` does not count when the other is false. */
 #include "netgen/expr.h"
 
 struct compiler {
@@ -28,13 +27,20 @@ static void emit_integer(struct compiler *compiler, enum net_op op, int64_t inte
 static void compile_column(struct compiler *compiler, const struct ng_column *column) {
   enum net_op op = NET_OP_SLOT;
   switch (column->type.base) {
-    case NET_BOOL: op = NET_OP_BOOL_SLOT; break;
-    case NET_TEMPORAL: op = NET_OP_TEMPORAL_SLOT; break;
-    case NET_INSTANT: op = column->openable ? NET_OP_STOP_SLOT : NET_OP_INSTANT_SLOT; break;
+    case NET_BOOL:
+      op = NET_OP_BOOL_SLOT;
+      break;
+    case NET_TEMPORAL:
+      op = NET_OP_TEMPORAL_SLOT;
+      break;
+    case NET_INSTANT:
+      op = column->openable ? NET_OP_STOP_SLOT : NET_OP_INSTANT_SLOT;
+      break;
     case NET_INTEGER:
     case NET_FLOAT:
     case NET_STRING:
-    case NET_NAME: break;
+    case NET_NAME:
+      break;
   }
   emit(compiler, (struct net_step){.op = op, .slot = compiler->slot(compiler->context, column)});
 }
@@ -43,13 +49,21 @@ static void compile_comparison(struct compiler *compiler, const struct ng_expr *
   static const enum net_comparison comparisons[] = {NET_EQ, NET_NE, NET_LT, NET_LE, NET_GT, NET_GE};
   enum net_op op = NET_OP_I_COMPARE;
   switch (expr->args[0]->type.base) {
-    case NET_INTEGER: break;
-    case NET_FLOAT: op = NET_OP_F_COMPARE; break;
+    case NET_INTEGER:
+      break;
+    case NET_FLOAT:
+      op = NET_OP_F_COMPARE;
+      break;
     case NET_STRING:
-    case NET_NAME: op = NET_OP_S_COMPARE; break;
-    case NET_BOOL: op = NET_OP_B_COMPARE; break;
+    case NET_NAME:
+      op = NET_OP_S_COMPARE;
+      break;
+    case NET_BOOL:
+      op = NET_OP_B_COMPARE;
+      break;
     case NET_TEMPORAL:
-    case NET_INSTANT: BASE_CHECK(false, "compared-types");
+    case NET_INSTANT:
+      BASE_CHECK(false, "compared-types");
   }
   emit_integer(compiler, op, comparisons[expr->op - NG_EQ]);
 }
@@ -79,42 +93,72 @@ static enum net_op arithmetic(const struct ng_expr *expr) {
   enum net_base_type base = expr->type.base;
   bool integer = base == NET_INTEGER, real = base == NET_FLOAT;
   switch (expr->op) {
-    case NG_NEG: return integer ? NET_OP_I_NEG : real ? NET_OP_F_NEG : NET_OP_T_NEG;
-    case NG_ADD: return integer ? NET_OP_I_ADD : real ? NET_OP_F_ADD : NET_OP_T_ADD;
-    case NG_SUB: return integer ? NET_OP_I_SUB : real ? NET_OP_F_SUB : NET_OP_T_SUB;
-    case NG_MUL: return integer ? NET_OP_I_MUL : real ? NET_OP_F_MUL : NET_OP_T_MUL;
-    case NG_DIV: return integer ? NET_OP_I_DIV : real ? NET_OP_F_DIV : NET_OP_T_DIV;
-    case NG_ABS: return integer ? NET_OP_I_ABS : NET_OP_F_ABS;
-    case NG_MOD: return NET_OP_I_MOD;
-    case NG_POWER: return NET_OP_F_POWER;
-    case NG_SQRT: return NET_OP_F_SQRT;
-    case NG_LOG: return NET_OP_F_LOG;
-    case NG_EXP: return NET_OP_F_EXP;
-    case NG_SIN: return NET_OP_F_SIN;
-    case NG_COS: return NET_OP_F_COS;
-    case NG_ATAN: return NET_OP_F_ATAN;
-    default: BASE_CHECK(false, "arithmetic-operator");
+    case NG_NEG:
+      return integer ? NET_OP_I_NEG : real ? NET_OP_F_NEG : NET_OP_T_NEG;
+    case NG_ADD:
+      return integer ? NET_OP_I_ADD : real ? NET_OP_F_ADD : NET_OP_T_ADD;
+    case NG_SUB:
+      return integer ? NET_OP_I_SUB : real ? NET_OP_F_SUB : NET_OP_T_SUB;
+    case NG_MUL:
+      return integer ? NET_OP_I_MUL : real ? NET_OP_F_MUL : NET_OP_T_MUL;
+    case NG_DIV:
+      return integer ? NET_OP_I_DIV : real ? NET_OP_F_DIV : NET_OP_T_DIV;
+    case NG_ABS:
+      return integer ? NET_OP_I_ABS : NET_OP_F_ABS;
+    case NG_MOD:
+      return NET_OP_I_MOD;
+    case NG_POWER:
+      return NET_OP_F_POWER;
+    case NG_SQRT:
+      return NET_OP_F_SQRT;
+    case NG_LOG:
+      return NET_OP_F_LOG;
+    case NG_EXP:
+      return NET_OP_F_EXP;
+    case NG_SIN:
+      return NET_OP_F_SIN;
+    case NG_COS:
+      return NET_OP_F_COS;
+    case NG_ATAN:
+      return NET_OP_F_ATAN;
+    default:
+      BASE_CHECK(false, "arithmetic-operator");
   }
   return NET_OP_I_NEG;
 }
 
 static enum net_op of_instants(enum ng_op op) {
   switch (op) {
-    case NG_LATER: return NET_OP_LATER;
-    case NG_EARLIER: return NET_OP_EARLIER;
-    case NG_INTERSECT: return NET_OP_INTERSECT;
-    case NG_BEFORE: return NET_OP_BEFORE;
-    case NG_NOT_AFTER: return NET_OP_NOT_AFTER;
-    case NG_EQUAL_INSTANTS: return NET_OP_EQUAL_INSTANTS;
-    case NG_WITHIN: return NET_OP_WITHIN;
-    case NG_OVERLAP_PERIODS: return NET_OP_OVERLAP_PERIODS;
-    case NG_OVERLAP_EVENT: return NET_OP_OVERLAP_EVENT;
-    case NG_EQUAL_PERIODS: return NET_OP_EQUAL_PERIODS;
-    case NG_CONTAIN: return NET_OP_CONTAIN;
-    case NG_REBASE: return NET_OP_T_REBASE;
-    case NG_SPAN_OF: return NET_OP_SPAN;
-    case NG_CHRONON_OF: return NET_OP_CHRONON;
-    default: BASE_CHECK(false, "operator-of-instants");
+    case NG_LATER:
+      return NET_OP_LATER;
+    case NG_EARLIER:
+      return NET_OP_EARLIER;
+    case NG_INTERSECT:
+      return NET_OP_INTERSECT;
+    case NG_BEFORE:
+      return NET_OP_BEFORE;
+    case NG_NOT_AFTER:
+      return NET_OP_NOT_AFTER;
+    case NG_EQUAL_INSTANTS:
+      return NET_OP_EQUAL_INSTANTS;
+    case NG_WITHIN:
+      return NET_OP_WITHIN;
+    case NG_OVERLAP_PERIODS:
+      return NET_OP_OVERLAP_PERIODS;
+    case NG_OVERLAP_EVENT:
+      return NET_OP_OVERLAP_EVENT;
+    case NG_EQUAL_PERIODS:
+      return NET_OP_EQUAL_PERIODS;
+    case NG_CONTAIN:
+      return NET_OP_CONTAIN;
+    case NG_REBASE:
+      return NET_OP_T_REBASE;
+    case NG_SPAN_OF:
+      return NET_OP_SPAN;
+    case NG_CHRONON_OF:
+      return NET_OP_CHRONON;
+    default:
+      BASE_CHECK(false, "operator-of-instants");
   }
   return NET_OP_LATER;
 }
@@ -122,30 +166,62 @@ static enum net_op of_instants(enum ng_op op) {
 static void compile(struct compiler *compiler, const struct ng_expr *expr) {
   for (unsigned i = 0; i < expr->arg_count; i++) compile(compiler, expr->args[i]);
   switch (expr->op) {
-    case NG_INTEGER: emit_integer(compiler, NET_OP_INTEGER, expr->integer); break;
-    case NG_FLOAT: emit(compiler, (struct net_step){.op = NET_OP_FLOAT, .f = expr->real}); break;
+    case NG_INTEGER:
+      emit_integer(compiler, NET_OP_INTEGER, expr->integer);
+      break;
+    case NG_FLOAT:
+      emit(compiler, (struct net_step){.op = NET_OP_FLOAT, .f = expr->real});
+      break;
     case NG_STRING:
       emit(compiler, (struct net_step){.op = NET_OP_STRING, .s = expr->string});
       break;
     case NG_TRUTH:
       emit_integer(compiler, NET_OP_TRUTH, expr->integer ? NET_TRUE : NET_FALSE);
       break;
-    case NG_COLUMN: compile_column(compiler, expr->column); break;
+    case NG_COLUMN:
+      compile_column(compiler, expr->column);
+      break;
     case NG_INSTANT:
       emit(compiler, (struct net_step){.op = NET_OP_CONST_INSTANT, .instant = expr->instant});
       break;
-    case NG_CONVERT: compile_conversion(compiler, expr); break;
-    case NG_EQ: case NG_NE: case NG_LT: case NG_LE: case NG_GT: case NG_GE:
+    case NG_CONVERT:
+      compile_conversion(compiler, expr);
+      break;
+    case NG_EQ:
+    case NG_NE:
+    case NG_LT:
+    case NG_LE:
+    case NG_GT:
+    case NG_GE:
       compile_comparison(compiler, expr);
       break;
-    case NG_AND: emit_op(compiler, NET_OP_AND); break;
-    case NG_OR: emit_op(compiler, NET_OP_OR); break;
-    case NG_NOT: emit_op(compiler, NET_OP_NOT); break;
-    case NG_NEG: case NG_ADD: case NG_SUB: case NG_MUL: case NG_DIV: case NG_MOD: case NG_POWER:
-    case NG_ABS: case NG_SQRT: case NG_LOG: case NG_EXP: case NG_SIN: case NG_COS: case NG_ATAN:
+    case NG_AND:
+      emit_op(compiler, NET_OP_AND);
+      break;
+    case NG_OR:
+      emit_op(compiler, NET_OP_OR);
+      break;
+    case NG_NOT:
+      emit_op(compiler, NET_OP_NOT);
+      break;
+    case NG_NEG:
+    case NG_ADD:
+    case NG_SUB:
+    case NG_MUL:
+    case NG_DIV:
+    case NG_MOD:
+    case NG_POWER:
+    case NG_ABS:
+    case NG_SQRT:
+    case NG_LOG:
+    case NG_EXP:
+    case NG_SIN:
+    case NG_COS:
+    case NG_ATAN:
       emit_op(compiler, arithmetic(expr));
       break;
-    default: emit_integer(compiler, of_instants(expr->op), expr->integer);
+    default:
+      emit_integer(compiler, of_instants(expr->op), expr->integer);
   }
 }
 

@@ -1,9 +1,9 @@
 /* Explain: the plan as text, as a graph for graphviz (dot), as JSON.
  *
- * Nodes are numbered from the access nodes up, and the numbers are those of the network's node names.
- * The text is for people but stable, so that tests and the manual can show it:
+ * Nodes are numbered from the access nodes up, and the numbers are those of the network's node
+ * names. The text is for people but stable, so that tests and the manual can show it:
  *
- *   number  kind  inputs  what it does  [what bounds its state]                                    */
+ *   number  kind  inputs  what it does  [what bounds its state] */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,23 +77,40 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
 static void print_what(struct base_buffer *out, const struct ng_plan *plan,
                        const struct ng_node *node) {
   switch (node->kind) {
-    case NET_NODE_ACCESS: print_access(out, node); break;
-    case NET_NODE_EVENT_TO_PERIOD:
-      if (node->by) base_buffer_printf(out, "by %s", node->by->name);
-      else base_buffer_puts(out, "single entity");
+    case NET_NODE_ACCESS:
+      print_access(out, node);
       break;
-    case NET_NODE_SELECTION: ng_expr_print(out, plan, node->expr); break;
+    case NET_NODE_EVENT_TO_PERIOD:
+      if (node->by)
+        base_buffer_printf(out, "by %s", node->by->name);
+      else
+        base_buffer_puts(out, "single entity");
+      break;
+    case NET_NODE_SELECTION:
+      ng_expr_print(out, plan, node->expr);
+      break;
     case NET_NODE_APPLY:
       base_buffer_printf(out, "%s = ", node->own.items[0]->name);
       ng_expr_print(out, plan, node->expr);
       break;
-    case NET_NODE_PROJECTION: print_projection(out, node); break;
+    case NET_NODE_PROJECTION:
+      print_projection(out, node);
+      break;
     case NET_NODE_PRODUCT:
-    case NET_NODE_JOIN: print_product(out, plan, node); break;
-    case NET_NODE_AGGREGATE: print_aggregate(out, node); break;
-    case NET_NODE_SWITCH_DISPOSITION: base_buffer_puts(out, "periods to events"); break;
-    case NET_NODE_DISPLAY: base_buffer_puts(out, node->name ? node->name : "result"); break;
-    default: break;
+    case NET_NODE_JOIN:
+      print_product(out, plan, node);
+      break;
+    case NET_NODE_AGGREGATE:
+      print_aggregate(out, node);
+      break;
+    case NET_NODE_SWITCH_DISPOSITION:
+      base_buffer_puts(out, "periods to events");
+      break;
+    case NET_NODE_DISPLAY:
+      base_buffer_puts(out, node->name ? node->name : "result");
+      break;
+    default:
+      break;
   }
 }
 
@@ -104,7 +121,8 @@ static const char *state_of(const struct ng_node *node) {
       return node->by ? "one open period per entity" : "one open period";
     case NET_NODE_SELECTION:
       return ng_expr_reads_open(node->expr) ? "open rows not yet decided" : NULL;
-    case NET_NODE_PROJECTION: return node->stop_from ? "open rows" : NULL;
+    case NET_NODE_PROJECTION:
+      return node->stop_from ? "open rows" : NULL;
     case NET_NODE_PRODUCT:
     case NET_NODE_JOIN:
       return node->rule == NET_PRODUCT_FULL ? "unbounded: all tuples"
@@ -114,7 +132,8 @@ static const char *state_of(const struct ng_node *node) {
         return "groups and sums";
       }
       return "tuples valid now, and groups";
-    default: return NULL;
+    default:
+      return NULL;
   }
 }
 
@@ -154,8 +173,10 @@ static void explain_text(const struct ng_plan *plan, const char *title, struct b
                        net_node_info(node->kind)->name, (int)inputs_width,
                        base_buffer_text(&lines[i].inputs));
     const char *what = base_buffer_text(&lines[i].what), *state = state_of(node);
-    if (state) base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what, state);
-    else base_buffer_printf(out, "%s\n", what);
+    if (state)
+      base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what, state);
+    else
+      base_buffer_printf(out, "%s\n", what);
     base_buffer_done(&lines[i].inputs);
     base_buffer_done(&lines[i].what);
   }
@@ -176,8 +197,10 @@ static void print_quoted(struct base_buffer *out, const char *text, bool json) {
       base_buffer_putc(out, '\\');
       base_buffer_putc(out, (char)byte);
     } else if (byte < ' ' || byte == 0x7f) {
-      if (json) base_buffer_printf(out, "\\u%04x", byte);
-      else base_buffer_putc(out, ' ');
+      if (json)
+        base_buffer_printf(out, "\\u%04x", byte);
+      else
+        base_buffer_putc(out, ' ');
     } else {
       base_buffer_putc(out, (char)byte);
     }
@@ -228,8 +251,10 @@ static void print_json_columns(struct base_buffer *out, const struct ng_node *no
     base_buffer_puts(out, i ? ", {\"name\": " : "{\"name\": ");
     print_quoted(out, column->name, true);
     base_buffer_puts(out, ", \"type\": \"");
-    if (column->type.base == NET_INSTANT) base_buffer_puts(out, "instant");
-    else net_type_print(out, column->type);
+    if (column->type.base == NET_INSTANT)
+      base_buffer_puts(out, "instant");
+    else
+      net_type_print(out, column->type);
     base_buffer_puts(out, "\"}");
   }
   base_buffer_puts(out, "]");
@@ -248,8 +273,10 @@ static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
   base_buffer_printf(out, ", \"tuples\": \"%s\", \"domains\": ", node->stop ? "period" : "event");
   print_json_columns(out, node);
   base_buffer_puts(out, ", \"state\": ");
-  if (state_of(node)) print_quoted(out, state_of(node), true);
-  else base_buffer_puts(out, "null");
+  if (state_of(node))
+    print_quoted(out, state_of(node), true);
+  else
+    base_buffer_puts(out, "null");
   base_buffer_puts(out, "}");
 }
 
@@ -271,8 +298,14 @@ static void explain_json(const struct ng_plan *plan, const char *title, struct b
 void ng_plan_explain(const struct ng_plan *plan, enum ng_explain_format format, const char *title,
                      struct base_buffer *out) {
   switch (format) {
-    case NG_EXPLAIN_TEXT: explain_text(plan, title, out); break;
-    case NG_EXPLAIN_DOT: explain_dot(plan, title, out); break;
-    case NG_EXPLAIN_JSON: explain_json(plan, title, out); break;
+    case NG_EXPLAIN_TEXT:
+      explain_text(plan, title, out);
+      break;
+    case NG_EXPLAIN_DOT:
+      explain_dot(plan, title, out);
+      break;
+    case NG_EXPLAIN_JSON:
+      explain_json(plan, title, out);
+      break;
   }
 }

@@ -2,7 +2,7 @@
  *
  * The range analysis knows integers only: what a column can hold by its width, and what + - * and
  * the like make of it. It decides whether a condition can fail, and so whether it may stand in
- * front of others (LIVE.md's rule that an error counts only if no other conjunct is false).        */
+ * front of others (an error counts only if no other conjunct is false). */
 #include "netgen/expr.h"
 
 #include <string.h>
@@ -132,19 +132,27 @@ static struct range whole_range(bool overflows) {
 
 static struct range width_range(uint32_t width) {
   switch (width) {
-    case 1: return (struct range){INT8_MIN, INT8_MAX, false};
-    case 2: return (struct range){INT16_MIN, INT16_MAX, false};
-    case 4: return (struct range){INT32_MIN, INT32_MAX, false};
-    default: return whole_range(false);
+    case 1:
+      return (struct range){INT8_MIN, INT8_MAX, false};
+    case 2:
+      return (struct range){INT16_MIN, INT16_MAX, false};
+    case 4:
+      return (struct range){INT32_MIN, INT32_MAX, false};
+    default:
+      return whole_range(false);
   }
 }
 
 static bool calculate(enum ng_op op, int64_t a, int64_t b, int64_t *ret) {
   switch (op) {
-    case NG_ADD: return !__builtin_add_overflow(a, b, ret);
-    case NG_SUB: return !__builtin_sub_overflow(a, b, ret);
-    case NG_MUL: return !__builtin_mul_overflow(a, b, ret);
-    default: return false;
+    case NG_ADD:
+      return !__builtin_add_overflow(a, b, ret);
+    case NG_SUB:
+      return !__builtin_sub_overflow(a, b, ret);
+    case NG_MUL:
+      return !__builtin_mul_overflow(a, b, ret);
+    default:
+      return false;
   }
 }
 
@@ -175,14 +183,16 @@ static struct range divide(const struct ng_expr *expr, struct range a, struct ra
 static struct range convert(const struct ng_expr *expr) {
   const struct ng_expr *from = expr->args[0];
   switch (from->type.base) {
-    case NET_BOOL: return (struct range){0, 1, ng_expr_can_fail(from)};
+    case NET_BOOL:
+      return (struct range){0, 1, ng_expr_can_fail(from)};
     case NET_INTEGER: {
       struct range range = range_of(from), width = width_range(expr->type.width);
       if (range.lo >= width.lo && range.hi <= width.hi) return range;
       width.overflows = true;
       return width;
     }
-    default: return whole_range(true);
+    default:
+      return whole_range(true);
   }
 }
 
@@ -193,23 +203,28 @@ static struct range negate(struct range a) {
 
 static struct range range_of(const struct ng_expr *expr) {
   switch (expr->op) {
-    case NG_INTEGER: return (struct range){expr->integer, expr->integer, false};
-    case NG_COLUMN: return width_range(expr->type.width);
+    case NG_INTEGER:
+      return (struct range){expr->integer, expr->integer, false};
+    case NG_COLUMN:
+      return width_range(expr->type.width);
     case NG_ADD:
     case NG_SUB:
-    case NG_MUL: return corners(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
+    case NG_MUL:
+      return corners(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
     case NG_DIV:
-    case NG_MOD: return divide(expr, range_of(expr->args[0]), range_of(expr->args[1]));
-    case NG_NEG: return negate(range_of(expr->args[0]));
+    case NG_MOD:
+      return divide(expr, range_of(expr->args[0]), range_of(expr->args[1]));
+    case NG_NEG:
+      return negate(range_of(expr->args[0]));
     case NG_ABS: {
       struct range a = range_of(expr->args[0]), minus = negate(a);
       if (minus.overflows) return whole_range(true);
       return (struct range){0, a.hi > minus.hi ? a.hi : minus.hi, false};
     }
-    case NG_CONVERT: return convert(expr);
-    case NG_SPAN_OF:
-    case NG_CHRONON_OF: return whole_range(false);
-    default: return whole_range(true);
+    case NG_CONVERT:
+      return convert(expr);
+    default:
+      return whole_range(true);
   }
 }
 
@@ -228,16 +243,19 @@ static bool float_can_fail(const struct ng_expr *expr) {
     case NG_ABS:
     case NG_SIN:
     case NG_COS:
-    case NG_ATAN: return false;
-    case NG_CONVERT: return expr->args[0]->type.base == NET_TEMPORAL;
-    default: return true;
+    case NG_ATAN:
+      return false;
+    case NG_CONVERT:
+      return expr->args[0]->type.base == NET_TEMPORAL;
+    default:
+      return true;
   }
 }
 
 bool ng_expr_can_fail(const struct ng_expr *expr) {
   if (expr->type.base == NET_INTEGER && range_of(expr).overflows) return true;
   if (expr->type.base == NET_FLOAT && float_can_fail(expr)) return true;
-  if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN && expr->op != NG_REBASE) {
+  if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN) {
     return true;
   }
   for (unsigned i = 0; i < expr->arg_count; i++) {
@@ -255,18 +273,25 @@ void ng_exprs_add(struct base_arena *arena, struct ng_exprs *list, const struct 
 
 static enum ng_op opposite(enum ng_op op) {
   switch (op) {
-    case NG_EQ: return NG_NE;
-    case NG_NE: return NG_EQ;
-    case NG_LT: return NG_GE;
-    case NG_LE: return NG_GT;
-    case NG_GT: return NG_LE;
-    case NG_GE: return NG_LT;
-    default: return op;
+    case NG_EQ:
+      return NG_NE;
+    case NG_NE:
+      return NG_EQ;
+    case NG_LT:
+      return NG_GE;
+    case NG_LE:
+      return NG_GT;
+    case NG_GT:
+      return NG_LE;
+    case NG_GE:
+      return NG_LT;
+    default:
+      return op;
   }
 }
 
 /* EXPR, or its negation, with NOT moved down to what is neither `and` nor `or`: De Morgan's laws
- * hold in Kleene's logic. A comparison of scalars is never unknown and turns into its opposite.    */
+ * hold in Kleene's logic. A comparison of scalars is never unknown and turns into its opposite. */
 static const struct ng_expr *with_not_inside(struct base_arena *arena, const struct ng_expr *expr,
                                              bool negated) {
   if (expr->op == NG_NOT) return with_not_inside(arena, expr->args[0], !negated);

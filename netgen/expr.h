@@ -1,7 +1,7 @@
 /* Expressions in netgen: making, comparing, asking, normal form, printing, compiling.
  *
  * After lowering (lower.h) an expression is over columns and instants; all functions here take
- * lowered expressions. Expressions are immutable, so trees share subtrees freely.                  */
+ * lowered expressions. Expressions are immutable, so trees share subtrees freely. */
 #ifndef NG_EXPR_H
 #define NG_EXPR_H
 
@@ -12,7 +12,8 @@ struct ng_expr *ng_expr_new(struct base_arena *arena, enum ng_op op, struct net_
 const struct ng_expr *ng_expr_column(struct base_arena *arena, const struct ng_column *column);
 const struct ng_expr *ng_expr_instant(struct base_arena *arena, struct net_instant instant);
 const struct ng_expr *ng_expr_truth(struct base_arena *arena, bool value);
-/* An operator of ARG_COUNT operands; truths for conditions, instants for LATER, EARLIER, INTERSECT. */
+/* An operator of ARG_COUNT operands; truths for conditions, instants for LATER, EARLIER, INTERSECT.
+ */
 const struct ng_expr *ng_expr_make(struct base_arena *arena, enum ng_op op, unsigned arg_count,
                                    const struct ng_expr *const *args);
 /* Conjunction; NULL is T on either side. */
@@ -33,7 +34,7 @@ const struct ng_expr *ng_expr_substitute(struct base_arena *arena, const struct 
 /* Reads a stop that may be open. */
 bool ng_expr_reads_open(const struct ng_expr *expr);
 /* Can its evaluation fail at run time? Integer ranges are followed through the arithmetic, so that
- * i4 + 1 cannot.                                                                                   */
+ * i4 + 1 cannot. */
 bool ng_expr_can_fail(const struct ng_expr *expr);
 /* The values an integer expression can have; the whole of int64 when it may overflow. */
 void ng_expr_range(const struct ng_expr *expr, int64_t *ret_lo, int64_t *ret_hi);
@@ -45,7 +46,7 @@ struct ng_exprs {
 };
 void ng_exprs_add(struct base_arena *arena, struct ng_exprs *list, const struct ng_expr *expr);
 /* Appends the conjuncts of EXPR's conjunctive normal form. A part that can fail is never taken
- * apart, and a conjunct that would grow beyond reason stays as it is.                              */
+ * apart, and a conjunct that would grow beyond reason stays as it is. */
 void ng_expr_conjuncts(struct base_arena *arena, const struct ng_expr *expr,
                        struct ng_exprs *conjuncts);
 

@@ -8,11 +8,13 @@
  *      switch-disposition.
  *
  * In the network the selections of 4 and 5 stand below the applies of 3, as in figure F-1. A target
- * that is a domain as it is has no apply, nor has a delimiter that is some tuple's own start or stop.
- * Defaults of when, start, stop and at are those of thesis 4.5.2: under the default `when` the
- * products have the overlap rule and there is no selection for it; a given `when` makes them full.
+ * that is a domain as it is has no apply, nor has a delimiter that is some tuple's own start or
+ * stop. Defaults of when, start, stop and at are those of thesis 4.5.2: under the default `when`
+ * the products have the overlap rule and there is no selection for it; a given `when` makes them
+ * full.
  *
- * Conjuncts that cannot fail come first, each that can fail then has a selection of its own.       */
+ * Conjuncts that cannot fail come first; those that can are one selection behind them, because an
+ * error counts only if no other conjunct is false, and the conjunction knows that. */
 #include <string.h>
 #include <strings.h>
 
@@ -27,10 +29,10 @@ struct initial {
   struct base_arena *arena;
   const struct ng_query *query;
   struct ng_lowering lowering;
-  struct ng_node *top;    /* the network so far */
-  size_t outside_count;   /* variables that take part outside aggregates */
-  bool events_outside;    /* one of them is an event variable */
-  bool aggregates_at;     /* aggregates contribute the value they have at the result's instant */
+  struct ng_node *top;  /* the network so far */
+  size_t outside_count; /* variables that take part outside aggregates */
+  bool events_outside;  /* one of them is an event variable */
+  bool aggregates_at;   /* aggregates contribute the value they have at the result's instant */
   struct ng_exprs conjuncts;
   struct ng_alternative at; /* the result's instant, when the result is an event */
 };
@@ -138,8 +140,8 @@ static struct ng_node *aggregate_node(struct initial *initial,
   const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
   struct ng_node *top = leaf(initial, variable);
   struct ng_lowering inner = initial->lowering;
-  inner.variables = BASE_NEW_ARRAY(initial->arena, initial->query->variable_count,
-                                   struct ng_lowered_input);
+  inner.variables =
+      BASE_NEW_ARRAY(initial->arena, initial->query->variable_count, struct ng_lowered_input);
   inner.variables[aggregate->variable] = input_of(top);
   inner.rebase_to = NULL;
   struct ng_node *node = ng_node_new(plan, NET_NODE_AGGREGATE, NULL, NULL);
@@ -150,8 +152,7 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->own_start = ng_column_new(plan, joined(initial, node->name, "start"), type_instant, false);
   node->own_stop = ng_column_new(plan, joined(initial, node->name, "stop"), type_instant, true);
   for (size_t i = 0; i < aggregate->by_count; i++) {
-    const struct ng_column *by =
-        column_of(initial, &top, ng_lower(&inner, aggregate->by[i]), "by");
+    const struct ng_column *by = column_of(initial, &top, ng_lower(&inner, aggregate->by[i]), "by");
     ng_columns_add(initial->arena, &node->by_columns, by);
     ng_columns_add(initial->arena, &node->own,
                    ng_column_new(plan, joined(initial, node->name, by->name), by->type, false));
@@ -206,10 +207,10 @@ static void collect_aggregates(struct initial *initial) {
   const struct ng_query *query = initial->query;
   /* Where a given `when` lets the variables lie apart, their combinations have no common point. */
   bool apart = initial->outside_count > 1 && query->when;
-  bool at_event = initial->outside_count > 0 && query->result_class == NET_EVENT &&
-                  (query->at || query->when);
-  initial->aggregates_at = query->aggregate_count > 0 && query->result_class == NET_EVENT &&
-                           (query->at || query->when);
+  bool at_event =
+      initial->outside_count > 0 && query->result_class == NET_EVENT && (query->at || query->when);
+  initial->aggregates_at =
+      query->aggregate_count > 0 && query->result_class == NET_EVENT && (query->at || query->when);
   enum net_product_rule rule = at_event || apart ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP;
   for (size_t i = 0; i < query->aggregate_count; i++) {
     struct ng_node *node = aggregate_node(initial, &query->aggregates[i]);
@@ -329,14 +330,18 @@ static void add_aggregate_times(struct initial *initial) {
   }
 }
 
+/* One for each conjunct; those that can fail are one conjunction, behind all others. */
 static void add_selections(struct initial *initial) {
-  for (int failing = 0; failing < 2; failing++) {
-    for (size_t i = 0; i < initial->conjuncts.count; i++) {
-      const struct ng_expr *conjunct = initial->conjuncts.items[i];
-      if (ng_expr_can_fail(conjunct) != (failing == 1)) continue;
+  const struct ng_expr *failing = NULL;
+  for (size_t i = 0; i < initial->conjuncts.count; i++) {
+    const struct ng_expr *conjunct = initial->conjuncts.items[i];
+    if (ng_expr_can_fail(conjunct)) {
+      failing = ng_expr_and(initial->arena, failing, conjunct);
+    } else {
       initial->top = select_rows(initial, initial->top, conjunct);
     }
   }
+  if (failing) initial->top = select_rows(initial, initial->top, failing);
 }
 
 /* --- delimiters */
@@ -354,7 +359,7 @@ static const struct ng_expr *fold(struct initial *initial, enum ng_op op,
   return ng_expr_make(initial->arena, op, 2, (const struct ng_expr *const[]){so_far, next});
 }
 
-/* The default of SEMANTICS section 4: what all that takes part has in common. */
+/* The default (thesis 4.5.2): what all that takes part has in common. */
 static void add_default(struct initial *initial, struct ng_lowered_input input, bool events_only,
                         struct ng_alternative *ret) {
   if (events_only && input.stop) return;
@@ -388,7 +393,8 @@ static void find_instant(struct initial *initial) {
 
 /* --- result */
 
-/* Of the period with that start, the stop: an event at START can then be had by way of the period. */
+/* Of the period with that start, the stop: an event at START can then be had by way of the period.
+ */
 static const struct ng_column *stop_beside(struct initial *initial, const struct ng_column *start) {
   struct ng_participants participants = {0};
   ng_node_participants(initial->plan, initial->top, &participants);
@@ -464,8 +470,7 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
   struct ng_lowering *lowering = &initial.lowering;
   lowering->plan = plan;
   lowering->query = query;
-  lowering->variables =
-      BASE_NEW_ARRAY(plan->arena, query->variable_count, struct ng_lowered_input);
+  lowering->variables = BASE_NEW_ARRAY(plan->arena, query->variable_count, struct ng_lowered_input);
   lowering->aggregate_inputs =
       BASE_NEW_ARRAY(plan->arena, query->aggregate_count, struct ng_lowered_input);
   lowering->aggregates =

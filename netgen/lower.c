@@ -1,11 +1,11 @@
 /* Lowering of bound expressions.
  *
- * Temporal expressions follow the table of SEMANTICS section 3: every one denotes a condition, a
+ * Temporal expressions follow thesis 4.5.1: every one denotes a condition, a
  * start and a stop; `|` keeps alternatives apart until the condition is asked for. `.start` and
  * `.stop` drop the condition of what they are applied to (productions 3 and 7 of the thesis).
  *
- * Scalars become expressions over columns. A temporal domain counts from the start of its own tuple;
- * where it goes into the result it is re-based, at the leaf, to the start of the result.           */
+ * Scalars become expressions over columns. A temporal domain counts from the start of its own
+ * tuple; where it goes into the result it is re-based, at the leaf, to the start of the result. */
 #include "netgen/lower.h"
 
 static const struct net_type type_temporal = {NET_TEMPORAL, 0};
@@ -16,8 +16,8 @@ static struct base_arena *arena_of(const struct ng_lowering *lowering) {
 
 static void add(const struct ng_lowering *lowering, struct ng_alternatives *list,
                 struct ng_alternative alternative) {
-  list->items = ng_grown(arena_of(lowering), list->items, list->count, &list->capacity,
-                         sizeof *list->items);
+  list->items =
+      ng_grown(arena_of(lowering), list->items, list->count, &list->capacity, sizeof *list->items);
   list->items[list->count++] = alternative;
 }
 
@@ -26,8 +26,8 @@ static const struct ng_expr *make2(struct base_arena *arena, enum ng_op op, cons
   return ng_expr_make(arena, op, 2, (const struct ng_expr *const[]){a, b});
 }
 
-static const struct ng_expr *make4(struct base_arena *arena, enum ng_op op,
-                                   struct ng_alternative a, struct ng_alternative b) {
+static const struct ng_expr *make4(struct base_arena *arena, enum ng_op op, struct ng_alternative a,
+                                   struct ng_alternative b) {
   const struct ng_expr *args[4] = {a.start, a.stop, b.start, b.stop};
   return ng_expr_make(arena, op, 4, args);
 }
@@ -104,11 +104,18 @@ static struct ng_alternative pair(const struct ng_lowering *lowering, const stru
   struct base_arena *arena = arena_of(lowering);
   struct ng_alternative result;
   switch (expr->op) {
-    case NG_T_SEQUENCE: result = sequence(lowering, expr, a, b); break;
-    case NG_T_OVERLAP: result = overlap(lowering, a, b); break;
+    case NG_T_SEQUENCE:
+      result = sequence(lowering, expr, a, b);
+      break;
+    case NG_T_OVERLAP:
+      result = overlap(lowering, a, b);
+      break;
     case NG_T_COVERAGE:
-    case NG_T_EXTEND: result = coverage(lowering, a, b); break;
-    default: result = condition_only(lowering, expr, a, b);
+    case NG_T_EXTEND:
+      result = coverage(lowering, a, b);
+      break;
+    default:
+      result = condition_only(lowering, expr, a, b);
   }
   const struct ng_expr *condition = ng_expr_and(arena, a.condition, b.condition);
   result.condition = ng_expr_and(arena, condition, result.condition);
@@ -156,7 +163,9 @@ void ng_lower_temporal(const struct ng_lowering *lowering, const struct ng_expr 
       break;
     }
     case NG_T_START:
-    case NG_T_STOP: lower_end(lowering, expr, ret); break;
+    case NG_T_STOP:
+      lower_end(lowering, expr, ret);
+      break;
     case NG_T_CHOICE:
       ng_lower_temporal(lowering, expr->args[0], ret);
       ng_lower_temporal(lowering, expr->args[1], ret);
@@ -167,8 +176,11 @@ void ng_lower_temporal(const struct ng_lowering *lowering, const struct ng_expr 
     case NG_T_EXTEND:
     case NG_T_PRECEDE:
     case NG_T_EQUAL:
-    case NG_T_CONTAIN: lower_pair(lowering, expr, ret); break;
-    default: BASE_CHECK(false, "temporal-expression");
+    case NG_T_CONTAIN:
+      lower_pair(lowering, expr, ret);
+      break;
+    default:
+      BASE_CHECK(false, "temporal-expression");
   }
 }
 
@@ -245,10 +257,13 @@ const struct ng_expr *ng_lower(const struct ng_lowering *lowering, const struct 
     case NG_AGGREGATE:
       return leaf(lowering, &lowering->aggregate_inputs[expr->index],
                   lowering->aggregates[expr->index]);
-    case NG_HOLDS: return holds(lowering, expr);
+    case NG_HOLDS:
+      return holds(lowering, expr);
     case NG_SPAN:
-    case NG_CHRONON: return of_time(lowering, expr);
-    default: break;
+    case NG_CHRONON:
+      return of_time(lowering, expr);
+    default:
+      break;
   }
   struct ng_expr *copy = BASE_NEW(arena, struct ng_expr);
   *copy = *expr;

@@ -1,7 +1,7 @@
 /* Lowering: from the bound query's expressions to expressions over columns and instants.
  *
  * A temporal expression becomes alternatives (condition, start, stop), the normal form over `|` of
- * SEMANTICS section 3; a condition the disjunction of its alternatives' conditions.                */
+ * thesis 4.5.1; a condition the disjunction of its alternatives' conditions. */
 #ifndef NG_LOWER_H
 #define NG_LOWER_H
 
@@ -16,7 +16,7 @@ struct ng_lowered_input {
 struct ng_lowering {
   struct ng_plan *plan;
   const struct ng_query *query;
-  struct ng_lowered_input *variables; /* as the query's variables */
+  struct ng_lowered_input *variables;  /* as the query's variables */
   const struct ng_column **aggregates; /* value column of each aggregate */
   struct ng_lowered_input *aggregate_inputs;
   /* Where temporal values count from in the result; NULL: they are left as they are. */
@@ -24,7 +24,7 @@ struct ng_lowering {
 };
 
 struct ng_alternative {
-  const struct ng_expr *condition; /* NULL: T */
+  const struct ng_expr *condition;    /* NULL: T */
   const struct ng_expr *start, *stop; /* of an event the same */
   bool event;
 };
@@ -38,7 +38,7 @@ void ng_lower_temporal(const struct ng_lowering *lowering, const struct ng_expr 
                        struct ng_alternatives *ret);
 /* Scalars and truths. */
 const struct ng_expr *ng_lower(const struct ng_lowering *lowering, const struct ng_expr *expr);
-/* The conjunction of overlap conditions of two participants of a combination (SEMANTICS 3). */
+/* The conjunction of overlap conditions of two participants of a combination. */
 const struct ng_expr *ng_lower_overlap(struct base_arena *arena, struct ng_alternative a,
                                        struct ng_alternative b);
 

@@ -1,7 +1,7 @@
 /* The plan graph: nodes, columns, and what a node's rows are.
  *
  * Everything lives in the plan's arena; nothing is freed alone. Nodes that no result and no display
- * needs any more simply drop out of plan->nodes at the next refresh.                               */
+ * needs any more simply drop out of plan->nodes at the next refresh. */
 #include "netgen/plan.h"
 
 #include <string.h>
@@ -64,7 +64,9 @@ bool ng_node_is_product(const struct ng_node *node) {
   return node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN;
 }
 
-bool ng_node_is_counted(const struct ng_node *node) { return !node->alias; }
+bool ng_node_is_counted(const struct ng_node *node) {
+  return !node->alias;
+}
 
 bool ng_node_is_combination(const struct ng_node *node) {
   while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];

@@ -9,14 +9,14 @@
  * Invariants that hold before and after every rule:
  *   - every column that a node reads is a column of its input;
  *   - the result of a query has all domains of the query's layout, in order;
- *   - only nodes with one reader are changed on behalf of that reader.                             */
+ *   - only nodes with one reader are changed on behalf of that reader. */
 #ifndef NG_PLAN_H
 #define NG_PLAN_H
 
 #include "netgen/netgen.h"
 
 struct ng_column {
-  unsigned id; /* 0.. in the plan */
+  unsigned id;      /* 0.. in the plan */
   const char *name; /* for people: A.IterNum, A.start, Diff */
   struct net_type type;
   bool openable; /* a stop whose end may not have been seen */
@@ -43,7 +43,7 @@ struct ng_key {
 
 /* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the
  * result of an earlier query under the names of a variable) and the one row of a query without
- * variables, which is an access node over a source that netgen has itself.                         */
+ * variables, which is an access node over a source that netgen has itself. */
 struct ng_node {
   enum net_node_kind kind;
   bool alias;
@@ -137,7 +137,7 @@ void ng_node_participants(struct ng_plan *plan, const struct ng_node *node,
 /* Does the participant take part in product NODE as an event? */
 bool ng_product_takes_event(const struct ng_node *node, struct ng_participant participant);
 /* Do NODE's rows carry their participants' times as fields? (Selections and applies do not change
- * that.)                                                                                           */
+ * that.) */
 bool ng_node_is_combination(const struct ng_node *node);
 /* Readers of NODE: inputs of other nodes, results and displays. */
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);

@@ -1,7 +1,7 @@
 /* Lowered expressions as people read them: infix, minimal parentheses, columns by name.
  *
  * For explain only; nothing parses it. Conditions on times are words that say what they test:
- *   A.stop before B.start        B.start in [A.start, A.stop)      [..) overlaps [..)              */
+ *   A.stop before B.start        B.start in [A.start, A.stop)      [..) overlaps [..) */
 #include "netgen/expr.h"
 
 #include <math.h>
@@ -9,63 +9,116 @@
 /* Binding strength; a weaker operand of a stronger operator stands in parentheses. */
 static int strength(const struct ng_expr *expr) {
   switch (expr->op) {
-    case NG_OR: return 1;
-    case NG_AND: return 2;
-    case NG_NOT: return 3;
-    case NG_EQ: case NG_NE: case NG_LT: case NG_LE: case NG_GT: case NG_GE:
-    case NG_BEFORE: case NG_NOT_AFTER: case NG_EQUAL_INSTANTS: case NG_WITHIN:
-    case NG_OVERLAP_PERIODS: case NG_OVERLAP_EVENT: case NG_EQUAL_PERIODS: case NG_CONTAIN:
+    case NG_OR:
+      return 1;
+    case NG_AND:
+      return 2;
+    case NG_NOT:
+      return 3;
+    case NG_EQ:
+    case NG_NE:
+    case NG_LT:
+    case NG_LE:
+    case NG_GT:
+    case NG_GE:
+    case NG_BEFORE:
+    case NG_NOT_AFTER:
+    case NG_EQUAL_INSTANTS:
+    case NG_WITHIN:
+    case NG_OVERLAP_PERIODS:
+    case NG_OVERLAP_EVENT:
+    case NG_EQUAL_PERIODS:
+    case NG_CONTAIN:
       return 4;
-    case NG_ADD: case NG_SUB: return 5;
-    case NG_MUL: case NG_DIV: case NG_MOD: return 6;
-    case NG_NEG: return 7;
-    case NG_POWER: return 8;
-    default: return 9;
+    case NG_ADD:
+    case NG_SUB:
+      return 5;
+    case NG_MUL:
+    case NG_DIV:
+    case NG_MOD:
+      return 6;
+    case NG_NEG:
+      return 7;
+    case NG_POWER:
+      return 8;
+    default:
+      return 9;
   }
 }
 
 static const char *infix(enum ng_op op) {
   switch (op) {
-    case NG_OR: return " or ";
-    case NG_AND: return " and ";
-    case NG_EQ: return " = ";
-    case NG_NE: return " != ";
-    case NG_LT: return " < ";
-    case NG_LE: return " <= ";
-    case NG_GT: return " > ";
-    case NG_GE: return " >= ";
-    case NG_ADD: return " + ";
-    case NG_SUB: return " - ";
-    case NG_MUL: return " * ";
-    case NG_DIV: return " / ";
-    case NG_MOD: return " mod ";
-    case NG_POWER: return " ** ";
-    case NG_BEFORE: return " before ";
-    case NG_NOT_AFTER: return " not after ";
-    case NG_EQUAL_INSTANTS: return " coincides with ";
-    default: return NULL;
+    case NG_OR:
+      return " or ";
+    case NG_AND:
+      return " and ";
+    case NG_EQ:
+      return " = ";
+    case NG_NE:
+      return " != ";
+    case NG_LT:
+      return " < ";
+    case NG_LE:
+      return " <= ";
+    case NG_GT:
+      return " > ";
+    case NG_GE:
+      return " >= ";
+    case NG_ADD:
+      return " + ";
+    case NG_SUB:
+      return " - ";
+    case NG_MUL:
+      return " * ";
+    case NG_DIV:
+      return " / ";
+    case NG_MOD:
+      return " mod ";
+    case NG_POWER:
+      return " ** ";
+    case NG_BEFORE:
+      return " before ";
+    case NG_NOT_AFTER:
+      return " not after ";
+    case NG_EQUAL_INSTANTS:
+      return " coincides with ";
+    default:
+      return NULL;
   }
 }
 
 static const char *function(const struct ng_expr *expr) {
   switch (expr->op) {
-    case NG_ABS: return "abs";
-    case NG_SQRT: return "sqrt";
-    case NG_LOG: return "log";
-    case NG_EXP: return "exp";
-    case NG_SIN: return "sin";
-    case NG_COS: return "cos";
-    case NG_ATAN: return "atan";
-    case NG_LATER: return "later";
-    case NG_EARLIER: return "earlier";
-    case NG_INTERSECT: return "intersection";
-    case NG_REBASE: return "rebase";
-    case NG_DURATION: return "duration";
+    case NG_ABS:
+      return "abs";
+    case NG_SQRT:
+      return "sqrt";
+    case NG_LOG:
+      return "log";
+    case NG_EXP:
+      return "exp";
+    case NG_SIN:
+      return "sin";
+    case NG_COS:
+      return "cos";
+    case NG_ATAN:
+      return "atan";
+    case NG_LATER:
+      return "later";
+    case NG_EARLIER:
+      return "earlier";
+    case NG_INTERSECT:
+      return "intersection";
+    case NG_REBASE:
+      return "rebase";
+    case NG_DURATION:
+      return "duration";
     case NG_SPAN_OF:
       return expr->integer == 0 ? "span" : expr->integer == 1 ? "span_lo" : "span_hi";
     case NG_CHRONON_OF:
       return expr->integer == 0 ? "chronon" : expr->integer == 1 ? "chronon_lo" : "chronon_hi";
-    default: BASE_CHECK(false, "printed-operator");
+    default:
+      BASE_CHECK(false, "printed-operator");
   }
   return NULL;
 }
@@ -127,8 +180,8 @@ static void print_operator(struct base_buffer *out, const struct ng_plan *plan,
                            const struct ng_expr *expr) {
   if (infix(expr->op) && expr->arg_count == 2) {
     int needed = strength(expr);
-    bool associative = expr->op == NG_AND || expr->op == NG_OR || expr->op == NG_ADD ||
-                       expr->op == NG_MUL;
+    bool associative =
+        expr->op == NG_AND || expr->op == NG_OR || expr->op == NG_ADD || expr->op == NG_MUL;
     print_operand(out, plan, expr->args[0], needed);
     base_buffer_puts(out, infix(expr->op));
     print_operand(out, plan, expr->args[1], associative ? needed : needed + 1);
@@ -151,18 +204,34 @@ static void print_prefix(struct base_buffer *out, const struct ng_plan *plan,
 void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
                    const struct ng_expr *expr) {
   switch (expr->op) {
-    case NG_INTEGER: base_buffer_int(out, expr->integer); break;
+    case NG_INTEGER:
+      base_buffer_int(out, expr->integer);
+      break;
     case NG_FLOAT:
       base_buffer_double(out, expr->real);
       if (expr->real == floor(expr->real) && fabs(expr->real) < 1e15) base_buffer_puts(out, ".0");
       break;
-    case NG_STRING: print_string(out, plan, expr->string); break;
-    case NG_TRUTH: base_buffer_puts(out, expr->integer ? "true" : "false"); break;
-    case NG_COLUMN: base_buffer_puts(out, expr->column->name); break;
-    case NG_INSTANT: print_instant(out, plan, expr->instant); break;
-    case NG_CONVERT: ng_expr_print(out, plan, expr->args[0]); break;
-    case NG_NEG: print_prefix(out, plan, expr, "-"); break;
-    case NG_NOT: print_prefix(out, plan, expr, "not "); break;
+    case NG_STRING:
+      print_string(out, plan, expr->string);
+      break;
+    case NG_TRUTH:
+      base_buffer_puts(out, expr->integer ? "true" : "false");
+      break;
+    case NG_COLUMN:
+      base_buffer_puts(out, expr->column->name);
+      break;
+    case NG_INSTANT:
+      print_instant(out, plan, expr->instant);
+      break;
+    case NG_CONVERT:
+      ng_expr_print(out, plan, expr->args[0]);
+      break;
+    case NG_NEG:
+      print_prefix(out, plan, expr, "-");
+      break;
+    case NG_NOT:
+      print_prefix(out, plan, expr, "not ");
+      break;
     case NG_WITHIN:
       print_operand(out, plan, expr->args[1], 5);
       base_buffer_puts(out, " within ");
@@ -170,14 +239,21 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
       base_buffer_puts(out, " of ");
       print_operand(out, plan, expr->args[0], 5);
       break;
-    case NG_OVERLAP_PERIODS: print_periods(out, plan, expr, " overlaps "); break;
-    case NG_EQUAL_PERIODS: print_periods(out, plan, expr, " equals "); break;
-    case NG_CONTAIN: print_periods(out, plan, expr, " contains "); break;
+    case NG_OVERLAP_PERIODS:
+      print_periods(out, plan, expr, " overlaps ");
+      break;
+    case NG_EQUAL_PERIODS:
+      print_periods(out, plan, expr, " equals ");
+      break;
+    case NG_CONTAIN:
+      print_periods(out, plan, expr, " contains ");
+      break;
     case NG_OVERLAP_EVENT:
       print_operand(out, plan, expr->args[0], 5);
       base_buffer_puts(out, " in ");
       print_period(out, plan, expr->args[1], expr->args[2]);
       break;
-    default: print_operator(out, plan, expr);
+    default:
+      print_operator(out, plan, expr);
   }
 }

@@ -1,5 +1,5 @@
-/* Parts of a query that are bound but cannot be executed. One message number for each feature; every
- * such part of the query is reported, so that one run shows them all.                              */
+/* Parts of a query that are bound but cannot be executed. One message number for each feature;
+ * every such part of the query is reported, so that one run shows them all. */
 #include "netgen/support.h"
 
 #include <strings.h>
@@ -62,13 +62,18 @@ static void check_variable(struct check *check, unsigned index) {
 
 static const char *function_name(enum net_aggregate_function function) {
   switch (function) {
-    case NET_AGG_SUM: return "sum is not executed yet";
-    case NET_AGG_AVG: return "avg is not executed yet";
-    case NET_AGG_MIN: return "min is not executed yet";
-    case NET_AGG_MAX: return "max is not executed yet";
+    case NET_AGG_SUM:
+      return "sum is not executed yet";
+    case NET_AGG_AVG:
+      return "avg is not executed yet";
+    case NET_AGG_MIN:
+      return "min is not executed yet";
+    case NET_AGG_MAX:
+      return "max is not executed yet";
     case NET_AGG_COUNT:
     case NET_AGG_ANY:
-    case NET_AGG_AVGC: break;
+    case NET_AGG_AVGC:
+      break;
   }
   return NULL;
 }

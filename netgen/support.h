@@ -1,5 +1,5 @@
 /* What the language has and networks do not execute yet: reported with its place, before a plan is
- * made.                                                                                             */
+ * made. */
 #ifndef NG_SUPPORT_H
 #define NG_SUPPORT_H
 

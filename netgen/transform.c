@@ -1,7 +1,7 @@
 /* Runs the rules, in the order of rules.def, and keeps what they did for explain.
  *
  * A rule is a function over the plan that leaves it valid (plan.h says what that means) and gives
- * the same results: on or off is a matter of speed only.                                           */
+ * the same results: on or off is a matter of speed only. */
 #include <stdarg.h>
 #include <strings.h>
 
@@ -49,9 +49,9 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
   va_start(args, format);
   const char *text = base_arena_vprintf(plan->arena, format, args);
   va_end(args);
-  plan->changes[rule] =
-      plan->changes[rule] ? base_arena_printf(plan->arena, "%s, %s", plan->changes[rule], text)
-                          : text;
+  plan->changes[rule] = plan->changes[rule]
+                            ? base_arena_printf(plan->arena, "%s, %s", plan->changes[rule], text)
+                            : text;
   plan->change_count[rule] += count;
 }
 

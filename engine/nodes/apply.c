@@ -18,8 +18,17 @@ struct apply {
   const struct net_program *program;
   uint32_t slot;
   enum net_base_type type;
+  bool openable;
   union net_slot *floor;
-  struct net_rowmap waiting; /* by identity; state: how many */
+  bool may_wait;
+  struct net_rowmap waiting; /* versions of open rows; state: struct waiting_state */
+  size_t waiting_count;
+};
+
+/* How many rows of this version wait, have passed. Those that have are kept so that a close is never
+ * taken for that of another row, alike in all but what is known of its stops. */
+struct waiting_state {
+  uint32_t waiting, passed;
 };
 
 static enum net_eval_error compute(const struct apply *apply, const union net_slot *row,
@@ -28,6 +37,10 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
   if (apply->type == NET_INSTANT) {
     struct net_instant instant;
     net_program_run_instant(apply->program, row, bound, &instant);
+    /* What is open at a checkpoint at forever stays an open row, also in the store. */
+    if (bound == NET_FOREVER && instant.lo == NET_FOREVER && apply->openable &&
+        net_row_is_open(apply->in, row))
+      instant.lo = NET_OPEN;
     ret[0].i = instant.lo;
     ret[1].i = instant.hi;
     return NET_EVAL_OK;
@@ -58,29 +71,29 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
   return NET_EVAL_OK;
 }
 
-/* One row; PLACE is where it waits, if it does. A row that waits comes out as if it were new. */
-static enum base_status settle(struct apply *apply, const union net_slot *row, uint8_t marks,
-                               net_chronon bound) {
-  uint32_t place = NET_NO_ENTRY;
-  if ((marks & NET_CLOSES) && apply->waiting.live > 0) {
-    place = net_rowmap_find(&apply->waiting, row);
-    if (place != NET_NO_ENTRY) marks &= (uint8_t)~NET_CLOSES;
+static struct waiting_state *note(struct apply *apply, const union net_slot *row, uint8_t marks) {
+  return net_rowmap_state(&apply->waiting,
+                          net_rowmap_put_version(&apply->waiting, row, marks, NULL));
+}
+
+/* Did the row that ROW closes wait? It is no longer noted. */
+static bool release(struct apply *apply, const union net_slot *row, uint8_t marks) {
+  uint32_t place = net_rowmap_find_version(&apply->waiting, row, marks);
+  if (place == NET_NO_ENTRY) return false;
+  struct waiting_state *state = net_rowmap_state(&apply->waiting, place);
+  bool waited = state->waiting > 0;
+  if (waited) {
+    state->waiting--;
+    apply->waiting_count--;
+  } else {
+    state->passed--;
   }
-  union net_slot value[4];
-  enum net_eval_error error =
-      compute(apply, row, net_row_bound(apply->in, row, marks, bound), value);
-  if (error == NET_EVAL_OPEN && bound != NET_FOREVER) {
-    if (place != NET_NO_ENTRY) return BASE_OK;
-    uint32_t *count =
-        net_rowmap_state(&apply->waiting, net_rowmap_put(&apply->waiting, row, NULL));
-    ++*count;
-    return BASE_OK;
-  }
-  if (place != NET_NO_ENTRY) {
-    uint32_t *count = net_rowmap_state(&apply->waiting, place);
-    if (--*count == 0) net_rowmap_remove(&apply->waiting, place);
-  }
-  if (error != NET_EVAL_OK) return net_node_error(&apply->node, error, apply->in, row);
+  if (state->waiting == 0 && state->passed == 0) net_rowmap_remove(&apply->waiting, place);
+  return waited;
+}
+
+static enum base_status put(struct apply *apply, const union net_slot *row, uint8_t marks,
+                            const union net_slot *value, net_chronon bound) {
   enum base_status status = BASE_OK;
   union net_slot *out = net_out_row(&apply->node, marks, bound, &status);
   memcpy(out, row, apply->in->slot_count * sizeof *row);
@@ -88,9 +101,51 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
   return status;
 }
 
+/* One row. A row that waited comes out as if it were new. */
+static enum base_status settle(struct apply *apply, const union net_slot *row, uint8_t marks,
+                               net_chronon bound) {
+  uint8_t own = marks;
+  if (apply->may_wait && (marks & NET_CLOSES) && release(apply, row, marks))
+    marks &= (uint8_t)~NET_CLOSES;
+  union net_slot value[4];
+  enum net_eval_error error =
+      compute(apply, row, net_row_bound(apply->in, row, marks, bound), value);
+  if (error == NET_EVAL_OPEN && bound != NET_FOREVER) {
+    note(apply, row, own)->waiting++;
+    apply->waiting_count++;
+    return BASE_OK;
+  }
+  if (apply->may_wait && net_row_is_open(apply->in, row)) note(apply, row, own)->passed++;
+  if (error != NET_EVAL_OK) return net_node_error(&apply->node, error, apply->in, row);
+  return put(apply, row, marks, value, bound);
+}
+
+/* The checkpoint is at forever: what is still open lasts for ever. */
+static enum base_status settle_waiting(struct apply *apply) {
+  enum base_status status = BASE_OK;
+  for (uint32_t i = 0; i < apply->waiting.used && status == BASE_OK; i++) {
+    if (!net_rowmap_live(&apply->waiting, i)) continue;
+    struct waiting_state *state = net_rowmap_state(&apply->waiting, i);
+    const union net_slot *row = net_rowmap_row(&apply->waiting, i);
+    uint8_t marks = net_rowmap_definite(&apply->waiting, i) ? NET_DEFINITE : 0;
+    union net_slot value[4];
+    enum net_eval_error error = NET_EVAL_OK;
+    if (state->waiting > 0) error = compute(apply, row, NET_FOREVER, value);
+    for (uint32_t n = 0; n < state->waiting && status == BASE_OK; n++)
+      status = error == NET_EVAL_OK ? put(apply, row, marks, value, NET_FOREVER)
+                                    : net_node_error(&apply->node, error, apply->in, row);
+    state->passed += state->waiting;
+    state->waiting = 0;
+  }
+  apply->waiting_count = 0;
+  return status;
+}
+
 static net_chronon earliest_waiting(const struct apply *apply, net_chronon earliest) {
   for (uint32_t i = 0; i < apply->waiting.used; i++)
-    if (net_rowmap_live(&apply->waiting, i) && net_rowmap_row(&apply->waiting, i)[0].i < earliest)
+    if (net_rowmap_live(&apply->waiting, i) &&
+        ((struct waiting_state *)net_rowmap_state(&apply->waiting, i))->waiting > 0 &&
+        net_rowmap_row(&apply->waiting, i)[0].i < earliest)
       earliest = net_rowmap_row(&apply->waiting, i)[0].i;
   return earliest;
 }
@@ -104,15 +159,20 @@ static enum base_status consume(struct net_node *node, unsigned port,
         settle(apply, net_batch_row(batch, i), net_batch_marks(batch, i), batch->bound);
     if (status != BASE_OK) return status;
   }
+  if (batch->checkpoint == NET_FOREVER && apply->waiting_count > 0) {
+    enum base_status status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
+    if (status == BASE_OK) status = settle_waiting(apply);
+    if (status != BASE_OK) return status;
+  }
   const union net_slot *floor = NULL;
-  if (batch->floor != NULL && node->wants_floor && apply->waiting.live == 0) {
+  if (batch->floor != NULL && node->wants_floor && apply->waiting_count == 0) {
     memcpy(apply->floor, batch->floor, apply->in->slot_count * sizeof *apply->floor);
     if (apply->type == NET_INSTANT)
       (void)compute(apply, batch->floor, batch->checkpoint, apply->floor + apply->slot);
     floor = apply->floor;
   }
   net_chronon checkpoint = batch->checkpoint;
-  if (apply->waiting.live > 0) checkpoint = earliest_waiting(apply, checkpoint);
+  if (apply->waiting_count > 0) checkpoint = earliest_waiting(apply, checkpoint);
   return net_out_flush(node, checkpoint, batch->bound, floor);
 }
 
@@ -138,8 +198,11 @@ struct net_node *net_create_apply(struct net_network *network, const char *name,
   apply->node.input_layouts[0] = in;
   apply->in = in;
   apply->program = program;
-  net_rowmap_init(&apply->waiting, in, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
+  apply->openable = out->fields[out->field_count - 1].openable;
+  net_rowmap_init(&apply->waiting, in, NET_KEY_VERSION, 0, NULL, 0,
+                  sizeof(struct waiting_state));
   apply->slot = out->fields[out->field_count - 1].slot;
+  apply->may_wait = program->reads_open && in->may_be_open;
   apply->type = out->fields[out->field_count - 1].type.base;
   apply->floor = base_arena_array(net_network_arena(network), out->slot_count, sizeof *apply->floor);
   return &apply->node;

@@ -49,7 +49,7 @@ struct side {
   uint32_t free_list;
   uint32_t *buckets; /* heads of chains; one without keys */
   size_t bucket_count;
-  struct net_rowmap open; /* open rows by identity; state: head of a stack of entries */
+  struct net_rowmap open; /* versions of open rows; state: head of a stack of entries */
   uint32_t *open_next;    /* beside lives */
   size_t open_capacity;
 };
@@ -158,6 +158,16 @@ static void rehash(struct product *product, unsigned which) {
   }
 }
 
+static void note_open(struct side *side, uint32_t index) {
+  bool fresh;
+  uint32_t place = net_rowmap_put_version(&side->open, live_row(side, index),
+                                          side->lives[index].marks, &fresh);
+  uint32_t *head = net_rowmap_state(&side->open, place);
+  base_grow(&side->open_next, &side->open_capacity, side->count, sizeof *side->open_next);
+  side->open_next[index] = fresh ? NONE : *head;
+  *head = index;
+}
+
 static uint32_t add_live(struct product *product, unsigned which, const union net_slot *row,
                          uint8_t marks) {
   struct side *side = &product->sides[which];
@@ -178,28 +188,18 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
   side->live_count++;
   if (product->params.key_count > 0 && side->live_count > side->bucket_count) rehash(product, which);
   chain(side, index, (uint32_t)(key_hash(product, which, row) & (side->bucket_count - 1)));
-  if (live->open) {
-    uint32_t *head;
-    bool fresh;
-    uint32_t place = net_rowmap_put(&side->open, row, &fresh);
-    head = net_rowmap_state(&side->open, place);
-    base_grow(&side->open_next, &side->open_capacity, side->count, sizeof *side->open_next);
-    side->open_next[index] = fresh ? NONE : *head;
-    *head = index;
-  }
+  if (live->open) note_open(side, index);
   return index;
 }
 
-/* The open entry with the identity of ROW, taken off the open ones if nothing in ROW is open. */
-static uint32_t find_open(struct side *side, const union net_slot *row, bool still_open) {
-  uint32_t place = net_rowmap_find(&side->open, row);
+/* The open entry that ROW is the next version of, taken off the open ones. */
+static uint32_t take_open(struct side *side, const union net_slot *row, uint8_t marks) {
+  uint32_t place = net_rowmap_find_version(&side->open, row, marks);
   BASE_CHECK(place != NET_NO_ENTRY, "product-close-unknown");
   uint32_t *head = net_rowmap_state(&side->open, place);
   uint32_t index = *head;
-  if (!still_open) {
-    *head = side->open_next[index];
-    if (*head == NONE) net_rowmap_remove(&side->open, place);
-  }
+  *head = side->open_next[index];
+  if (*head == NONE) net_rowmap_remove(&side->open, place);
   return index;
 }
 
@@ -303,7 +303,7 @@ static void combine(struct product *product, const union net_slot *left,
   fold_time(product, 1, right, hide, bound, &first, &any_open, &start, &stop);
   if (out->tuple_class == NET_PERIOD) {
     /* What is known and not hidden lies at or before the bound, hence before all that is open. */
-    bool open = any_open && stop.hi > bound;
+    bool open = any_open && (stop.hi > bound || stop.lo == NET_FOREVER);
     struct net_period period = {start, stop};
     if (!open) period = net_period_clip(period);
     row[2].i = open ? NET_OPEN : period.stop.lo;
@@ -467,13 +467,15 @@ static void arrive(struct product *product, unsigned which, const union net_slot
   }
 }
 
-static void close_row(struct product *product, unsigned which, const union net_slot *row) {
+static void close_row(struct product *product, unsigned which, const union net_slot *row,
+                      uint8_t marks) {
   struct side *side = &product->sides[which];
   bool still_open = net_row_is_open(side->layout, row);
-  uint32_t index = find_open(side, row, still_open);
+  uint32_t index = take_open(side, row, marks);
   struct live *live = &side->lives[index];
   memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
   live->open = still_open;
+  if (still_open) note_open(side, index);
   if (product->params.rule == NET_PRODUCT_OVERLAP) live->expires = expiry(side, row);
   release_if_done(side, index);
 }
@@ -505,7 +507,15 @@ static net_chronon out_checkpoint(const struct product *product, net_chronon che
   return promised;
 }
 
-/* Lower bounds of the instants of all later rows: those of the live rows, else the checkpoint. */
+static net_chronon lower(const struct net_field *field, const union net_slot *row, uint32_t slot,
+                         net_chronon smallest) {
+  net_chronon lo = row[slot].i;
+  if (field->openable && lo == NET_OPEN) return smallest;
+  return lo < smallest ? lo : smallest;
+}
+
+/* Lower bounds of the instants of all later rows: those of the rows that may still be combined and of
+ * the pairs that wait, else the checkpoint. */
 static const union net_slot *floors(struct product *product, net_chronon checkpoint) {
   const struct net_layout *out = product->node.layout;
   union net_slot *floor = product->floor;
@@ -517,19 +527,24 @@ static const union net_slot *floors(struct product *product, net_chronon checkpo
     floor[3].i = NET_FOREVER;
   }
   for (uint32_t f = 0; f < out->field_count; f++) {
-    if (out->fields[f].type.base != NET_INSTANT) continue;
-    const struct net_product_field *field = &product->params.fields[f];
-    const struct side *side = &product->sides[field->side];
+    const struct net_field *field = &out->fields[f];
+    if (field->type.base != NET_INSTANT) continue;
+    unsigned which = product->params.fields[f].side;
+    uint32_t slot = product->params.fields[f].slot;
+    const struct side *side = &product->sides[which];
     net_chronon smallest = checkpoint;
     for (uint32_t i = 0; i < side->count; i++) {
       const struct live *live = &side->lives[i];
-      if (!live->used || (live->expires <= checkpoint && live->pairs == NONE)) continue;
-      net_chronon lo = live_row(side, i)[field->slot].i;
-      if (out->fields[f].openable && lo == NET_OPEN) continue;
-      if (lo < smallest) smallest = lo;
+      if (live->used && live->in_chain && live->expires > checkpoint)
+        smallest = lower(field, live_row(side, i), slot, smallest);
     }
-    floor[out->fields[f].slot].i = smallest;
-    floor[out->fields[f].slot + 1].i = NET_FOREVER;
+    for (uint32_t i = 0; i < product->pair_count; i++) {
+      const struct pair *pair = &product->pairs[i];
+      if (pair->used && !pair->emitted)
+        smallest = lower(field, live_row(side, pair->entry[which]), slot, smallest);
+    }
+    floor[field->slot].i = smallest;
+    floor[field->slot + 1].i = NET_FOREVER;
   }
   return floor;
 }
@@ -547,7 +562,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
   unsigned which;
   while (status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
     if (item.marks & NET_CLOSES) {
-      close_row(product, which, row);
+      close_row(product, which, row, item.marks);
     } else {
       arrive(product, which, row, item.marks, item.time, &status);
     }
@@ -608,7 +623,7 @@ static void init_side(struct side *side, const struct net_layout *layout,
   side->buckets = base_xmalloc(sizeof *side->buckets);
   side->buckets[0] = NONE;
   side->purge_at = 64;
-  net_rowmap_init(&side->open, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
+  net_rowmap_init(&side->open, layout, NET_KEY_VERSION, 0, NULL, 0, sizeof(uint32_t));
 }
 
 static void *copy(struct base_arena *arena, const void *items, size_t count, size_t size) {

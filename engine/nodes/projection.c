@@ -5,7 +5,10 @@
  * A row goes out when its start is final and it is decided that the period is not certainly empty; its
  * stop may then still be open, and a close follows. The result's start need not be the input's: the
  * checkpoint that is passed on is bounded by the floor of the instant that becomes the start, and by
- * the rows that wait.                                                                               */
+ * the rows that wait.
+ *
+ * All open input rows are held, also those whose result is decided: so that a close is never taken for
+ * that of another row which is alike in all but what is known of its stops.                         */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +23,13 @@ struct projection {
   uint32_t start_slot, stop_slot;
   bool own_period;
   bool start_openable;
-  struct net_rowmap held; /* open input rows that wait or went out open, by identity */
+  struct net_rowmap held; /* versions of open input rows */
 };
 
+/* How many rows of this version wait, went out open, are decided (went out whole, or never will). */
 struct held_state {
+  uint32_t waiting, opened, decided;
   uint8_t marks;
-  bool opened;         /* went out with an open stop; else it waits */
-  uint32_t count;      /* rows of this identity (an earlier projection may have made them alike) */
   net_chronon stop_hi; /* of the open stop that went out */
 };
 
@@ -98,61 +101,88 @@ static void put_row(struct projection *projection, const union net_slot *row, ui
   }
 }
 
-static struct held_state *hold(struct projection *projection, const union net_slot *row) {
-  uint32_t place = net_rowmap_put(&projection->held, row, NULL);
-  memcpy(net_rowmap_row(&projection->held, place), row,
-         projection->in->slot_count * sizeof *row);
-  return net_rowmap_state(&projection->held, place);
-}
-
-static void release(struct projection *projection, uint32_t place, uint32_t count) {
+static struct held_state *hold(struct projection *projection, const union net_slot *row,
+                               uint8_t marks) {
+  uint32_t place = net_rowmap_put_version(&projection->held, row, marks, NULL);
   struct held_state *state = net_rowmap_state(&projection->held, place);
-  state->count -= count;
-  if (state->count == 0) net_rowmap_remove(&projection->held, place);
+  state->marks = marks & NET_DEFINITE;
+  return state;
 }
 
-/* COUNT equal rows as they are known now. PLACE: where they are held, if they are. */
-static void settle(struct projection *projection, uint32_t place, uint32_t count,
-                   const union net_slot *row, uint8_t marks, net_chronon bound,
-                   enum base_status *status) {
-  bool opened = false;
-  if (place != NET_NO_ENTRY)
-    opened = ((struct held_state *)net_rowmap_state(&projection->held, place))->opened;
+enum fate { NEW, WAITED, WENT_OUT_OPEN, DECIDED };
+
+/* What has become so far of the row that ROW closes; it is no longer held. */
+static enum fate release(struct projection *projection, const union net_slot *row, uint8_t marks) {
+  uint32_t place = net_rowmap_find_version(&projection->held, row, marks);
+  if (place == NET_NO_ENTRY) return DECIDED;
+  struct held_state *state = net_rowmap_state(&projection->held, place);
+  enum fate fate = state->waiting > 0 ? WAITED : state->opened > 0 ? WENT_OUT_OPEN : DECIDED;
+  if (fate == WAITED) state->waiting--;
+  if (fate == WENT_OUT_OPEN) state->opened--;
+  if (fate == DECIDED) state->decided--;
+  if (state->waiting == 0 && state->opened == 0 && state->decided == 0)
+    net_rowmap_remove(&projection->held, place);
+  return fate;
+}
+
+/* A row that came. */
+static void settle(struct projection *projection, const union net_slot *row, uint8_t marks,
+                   net_chronon bound, enum base_status *status) {
+  bool open_row = net_row_is_open(projection->in, row);
+  enum fate fate = marks & NET_CLOSES ? release(projection, row, marks) : NEW;
+  if (fate == DECIDED) {
+    if (open_row) hold(projection, row, marks)->decided++;
+    return;
+  }
   uint8_t out_marks = (uint8_t)(marks & NET_DEFINITE);
   struct net_period period = {{0, 0}, {0, 0}};
   bool open = false;
   enum verdict verdict =
       judge(projection, row, net_row_bound(projection->in, row, marks, bound), &out_marks, &period,
             &open);
-  if (opened) {
-    if (verdict == OPENED || verdict == WAIT) {
-      hold(projection, row);
-      return;
-    }
-    BASE_CHECK(verdict == WHOLE, "projection-retracts");
-    for (uint32_t n = 0; n < count; n++)
-      put_row(projection, row, (uint8_t)(out_marks | NET_CLOSES), period, false, bound, status);
-    release(projection, place, count);
-    return;
-  }
-  if (verdict == WHOLE)
-    for (uint32_t n = 0; n < count; n++)
-      put_row(projection, row, out_marks, period, false, bound, status);
-  if (verdict == OPENED)
-    for (uint32_t n = 0; n < count; n++)
-      put_row(projection, row, out_marks, period, true, bound, status);
-  if (verdict == WAIT || verdict == OPENED) {
-    struct held_state *state = hold(projection, row);
-    state->marks = out_marks;
-    state->opened = verdict == OPENED;
+  BASE_CHECK(fate != WENT_OUT_OPEN || verdict != DROP, "projection-retracts");
+  if (verdict == WAIT && fate != WENT_OUT_OPEN) {
+    hold(projection, row, marks)->waiting++;
+  } else if (verdict == WAIT || verdict == OPENED) {
+    struct held_state *state = hold(projection, row, marks);
+    state->opened++;
     state->stop_hi = period.stop.hi;
-    if (place == NET_NO_ENTRY) state->count += count;
-  } else if (place != NET_NO_ENTRY) {
-    release(projection, place, count);
+    if (fate != WENT_OUT_OPEN) put_row(projection, row, out_marks, period, true, bound, status);
+  } else {
+    uint8_t closes = fate == WENT_OUT_OPEN ? NET_CLOSES : 0;
+    if (open_row) hold(projection, row, marks)->decided++;
+    if (verdict == WHOLE)
+      put_row(projection, row, (uint8_t)(out_marks | closes), period, false, bound, status);
   }
 }
 
-/* What is held may be decided by the new checkpoint. Returns the earliest start that may still come. */
+/* What is held in the entry PLACE may be decided by the new checkpoint. ROW is a copy. */
+static void settle_entry(struct projection *projection, uint32_t place, const union net_slot *row,
+                         net_chronon checkpoint, enum base_status *status) {
+  struct held_state *state = net_rowmap_state(&projection->held, place);
+  uint8_t out_marks = state->marks;
+  struct net_period period = {{0, 0}, {0, 0}};
+  bool open = false;
+  enum verdict verdict =
+      judge(projection, row, net_row_bound(projection->in, row, state->marks, checkpoint),
+            &out_marks, &period, &open);
+  if (verdict == WAIT) return;
+  for (uint32_t n = 0; n < state->waiting && verdict != DROP; n++)
+    put_row(projection, row, out_marks, period, verdict == OPENED, checkpoint, status);
+  if (verdict == OPENED) {
+    state->opened += state->waiting;
+    state->stop_hi = period.stop.hi;
+  } else {
+    BASE_CHECK(state->opened == 0 || verdict == WHOLE, "projection-retracts");
+    for (uint32_t n = 0; n < state->opened; n++)
+      put_row(projection, row, (uint8_t)(out_marks | NET_CLOSES), period, false, checkpoint, status);
+    state->decided += state->waiting + state->opened;
+    state->opened = 0;
+  }
+  state->waiting = 0;
+}
+
+/* Returns the earliest start that may still come. */
 static net_chronon settle_held(struct projection *projection, net_chronon checkpoint,
                                enum base_status *status) {
   net_chronon earliest = NET_FOREVER;
@@ -160,13 +190,11 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
   union net_slot *row = base_xcalloc(width, sizeof *row);
   for (uint32_t i = 0; i < projection->held.used && *status == BASE_OK; i++) {
     if (!net_rowmap_live(&projection->held, i)) continue;
-    struct held_state state = *(struct held_state *)net_rowmap_state(&projection->held, i);
-    if (state.opened && state.stop_hi > checkpoint) continue;
+    const struct held_state *state = net_rowmap_state(&projection->held, i);
+    if (state->waiting == 0 && (state->opened == 0 || state->stop_hi > checkpoint)) continue;
     memcpy(row, net_rowmap_row(&projection->held, i), width * sizeof *row);
-    settle(projection, i, state.count, row, state.marks, checkpoint, status);
-    if (!net_rowmap_live(&projection->held, i)) continue;
-    state = *(struct held_state *)net_rowmap_state(&projection->held, i);
-    if (state.opened) continue;
+    settle_entry(projection, i, row, checkpoint, status);
+    if (state->waiting == 0) continue;
     net_chronon start = projection->start_openable && row[projection->start_slot].i == NET_OPEN
                             ? checkpoint
                             : row[projection->start_slot].i;
@@ -196,13 +224,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
   enum base_status status = BASE_OK;
   for (uint32_t i = 0; i < batch->count && status == BASE_OK; i++) {
     const union net_slot *row = net_batch_row(batch, i);
-    uint8_t marks = net_batch_marks(batch, i);
-    uint32_t place = NET_NO_ENTRY;
-    if (marks & NET_CLOSES) {
-      place = net_rowmap_find(&projection->held, row);
-      if (place == NET_NO_ENTRY) continue; /* the result was whole, or none, before */
-    }
-    settle(projection, place, 1, row, marks, batch->bound, &status);
+    settle(projection, row, net_batch_marks(batch, i), batch->bound, &status);
   }
   net_chronon checkpoint = start_floor(projection, batch), bound = batch->bound;
   if (projection->held.live > 0 && status == BASE_OK) {
@@ -244,6 +266,6 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->stop_slot = stop_slot;
   projection->own_period = own_period;
   projection->start_openable = openable(in, start_slot);
-  net_rowmap_init(&projection->held, in, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(struct held_state));
+  net_rowmap_init(&projection->held, in, NET_KEY_VERSION, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }

@@ -17,16 +17,18 @@ struct selection {
   struct net_node node;
   const struct net_program *predicate;
   bool may_wait;
-  struct net_rowmap waiting; /* by identity; state: marks */
+  struct net_rowmap waiting; /* versions of rows; state: marks */
   uint32_t *selected;
   uint8_t *marks;
   size_t selected_capacity, marks_capacity;
   union net_slot *floor;
 };
 
+/* How many open rows of this version wait, have passed, were dropped. Those that are decided are kept
+ * so that a close is never taken for that of another row, alike in all but what is known of its stops. */
 struct waiting_state {
   uint8_t marks;
-  uint32_t count; /* rows of one identity that wait (a projection may have made them alike) */
+  uint32_t waiting, passed, dropped;
 };
 
 enum verdict { DROP, PASS, PASS_OMEGA, WAIT, FAILED };
@@ -47,34 +49,50 @@ static enum verdict judge(struct selection *selection, const union net_slot *row
   return PASS_OMEGA;
 }
 
+static struct waiting_state *note(struct selection *selection, const union net_slot *row,
+                                  uint8_t marks) {
+  uint32_t place = net_rowmap_put_version(&selection->waiting, row, marks, NULL);
+  struct waiting_state *state = net_rowmap_state(&selection->waiting, place);
+  state->marks = marks & NET_DEFINITE;
+  return state;
+}
+
+/* What has become so far of the row that ROW closes: WAIT, PASS or DROP; it is no longer noted. */
+static enum verdict release(struct selection *selection, const union net_slot *row, uint8_t marks) {
+  uint32_t place = net_rowmap_find_version(&selection->waiting, row, marks);
+  if (place == NET_NO_ENTRY) return PASS;
+  struct waiting_state *state = net_rowmap_state(&selection->waiting, place);
+  enum verdict fate = state->waiting > 0 ? WAIT : state->passed > 0 ? PASS : DROP;
+  if (fate == WAIT) state->waiting--;
+  if (fate == PASS) state->passed--;
+  if (fate == DROP) state->dropped--;
+  if (state->waiting == 0 && state->passed == 0 && state->dropped == 0)
+    net_rowmap_remove(&selection->waiting, place);
+  return fate;
+}
+
 /* Rows that can wait go out one by one, since what passes is not a part of the input batch. */
 static enum base_status settle(struct selection *selection, const union net_slot *row,
                                uint8_t marks, net_chronon bound) {
   enum base_status status = BASE_OK;
-  uint32_t place = NET_NO_ENTRY;
-  if (marks & NET_CLOSES) {
-    place = net_rowmap_find(&selection->waiting, row);
-    if (place != NET_NO_ENTRY) marks &= (uint8_t)~NET_CLOSES; /* it never went out */
-  }
-  enum verdict verdict = judge(selection, row, marks, bound, &status);
+  bool open = net_row_is_open(selection->node.layout, row);
+  enum verdict fate = marks & NET_CLOSES ? release(selection, row, marks) : WAIT;
+  uint8_t own = marks;
+  if (fate == WAIT) marks &= (uint8_t)~NET_CLOSES; /* it never went out */
+  enum verdict verdict = fate == DROP ? DROP : judge(selection, row, marks, bound, &status);
   if (verdict == WAIT) {
-    bool again = place != NET_NO_ENTRY;
-    if (!again) place = net_rowmap_put(&selection->waiting, row, NULL);
-    memcpy(net_rowmap_row(&selection->waiting, place), row,
-           selection->node.layout->slot_count * sizeof *row);
-    struct waiting_state *state = net_rowmap_state(&selection->waiting, place);
-    state->marks = marks;
-    if (!again) state->count++;
+    note(selection, row, own)->waiting++;
     return status;
+  }
+  if (open) {
+    struct waiting_state *state = note(selection, row, own);
+    if (verdict == PASS || verdict == PASS_OMEGA) state->passed++;
+    else state->dropped++;
   }
   if (verdict == PASS || verdict == PASS_OMEGA) {
     if (verdict == PASS_OMEGA) marks &= (uint8_t)~NET_DEFINITE;
     memcpy(net_out_row(&selection->node, marks, bound, &status), row,
            selection->node.layout->slot_count * sizeof *row);
-  }
-  if (place != NET_NO_ENTRY) {
-    struct waiting_state *state = net_rowmap_state(&selection->waiting, place);
-    if (--state->count == 0) net_rowmap_remove(&selection->waiting, place);
   }
   return status;
 }
@@ -91,32 +109,39 @@ static enum base_status consume_waiting(struct selection *selection,
   status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
   if (status != BASE_OK) return status;
   net_chronon checkpoint = batch->checkpoint;
+  bool any = false;
   union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
   for (uint32_t i = 0; i < selection->waiting.used && status == BASE_OK; i++) {
     if (!net_rowmap_live(&selection->waiting, i)) continue;
-    /* A copy: settle may move or drop the entry. */
+    struct waiting_state *state = net_rowmap_state(&selection->waiting, i);
+    if (state->waiting == 0) continue;
     memcpy(row, net_rowmap_row(&selection->waiting, i), layout->slot_count * sizeof *row);
-    struct waiting_state state = *(struct waiting_state *)net_rowmap_state(&selection->waiting, i);
-    uint8_t marks = state.marks;
+    uint8_t marks = state->marks;
     enum verdict verdict = judge(selection, row, marks, batch->checkpoint, &status);
     if (verdict == WAIT) {
+      any = true;
       if (row[0].i < checkpoint) checkpoint = row[0].i;
       continue;
     }
     if (verdict == PASS || verdict == PASS_OMEGA) {
       if (verdict == PASS_OMEGA) marks &= (uint8_t)~NET_DEFINITE;
-      for (uint32_t n = 0; n < state.count; n++)
+      for (uint32_t n = 0; n < state->waiting; n++)
         memcpy(net_out_row(node, marks, batch->checkpoint, &status), row,
                layout->slot_count * sizeof *row);
+      state->passed += state->waiting;
+    } else {
+      state->dropped += state->waiting;
     }
-    net_rowmap_remove(&selection->waiting, i);
+    state->waiting = 0;
   }
   const union net_slot *floor = batch->floor;
-  if (floor != NULL && selection->waiting.live > 0) {
+  if (floor != NULL && any) {
     /* What waits may still come: its instants bound the floor, too. */
     memcpy(selection->floor, floor, layout->slot_count * sizeof *floor);
     for (uint32_t i = 0; i < selection->waiting.used; i++) {
       if (!net_rowmap_live(&selection->waiting, i)) continue;
+      const struct waiting_state *state = net_rowmap_state(&selection->waiting, i);
+      if (state->waiting == 0) continue;
       const union net_slot *waiting = net_rowmap_row(&selection->waiting, i);
       for (uint32_t f = 0; f < layout->field_count; f++) {
         uint32_t slot = layout->fields[f].slot;
@@ -199,7 +224,7 @@ struct net_node *net_create_selection(struct net_network *network, const char *n
   selection->node.input_layouts[0] = layout;
   selection->predicate = predicate;
   selection->may_wait = predicate->reads_open && layout->may_be_open;
-  net_rowmap_init(&selection->waiting, layout, NET_KEY_IDENTITY, 0, NULL, 0,
+  net_rowmap_init(&selection->waiting, layout, NET_KEY_VERSION, 0, NULL, 0,
                   sizeof(struct waiting_state));
   selection->floor =
       base_arena_array(net_network_arena(network), layout->slot_count, sizeof *selection->floor);

@@ -9,9 +9,10 @@
  *            |
  *      overlap product
  *
- * The product's test is that this period is not empty, for two periods or more, in three-valued logic
- * too: max start < min stop if and only if every start is before every stop. So the projection need
- * not ask again. Only for products of periods; an event in it is the product's time itself.       */
+ * The product's test is that this period is not empty, for two periods or more, in three-valued
+ * logic too: max start < min stop if and only if every start is before every stop. So the
+ * projection need not ask again. Only for products of periods; an event in it is the product's time
+ * itself. */
 #include "netgen/expr.h"
 
 /* Is EXPR a tree of OP over columns of COLUMNS? */
@@ -78,6 +79,7 @@ void ng_rule_common_period(struct ng_plan *plan) {
     }
   }
   if (!replaced) return;
-  ng_rule_changed(plan, NG_RULE_COMMON_PERIOD, replaced, "%zu %s the product's own time", replaced,
-                  replaced == 1 ? "apply was" : "applies were");
+  ng_rule_changed(plan, NG_RULE_COMMON_PERIOD, replaced,
+                  "%zu %s replaced by the product's own time", replaced,
+                  replaced == 1 ? "apply" : "applies");
 }

@@ -11,9 +11,9 @@
  * keeps it all the same.
  *
  * A predicate that can fail stays in its selection: inside the join an error would count even where
- * another conjunct, or the overlap of tuples whose end is not known yet, turns out false. So does one
- * that reads a stop: in a conjunction its waiting would hide that another part is unknown for good.
- * Selections that stay let the others pass: conjuncts may be taken in any order.                   */
+ * another conjunct, or the overlap of tuples whose end is not known yet, turns out false. So does
+ * one that reads a stop: in a conjunction its waiting would hide that another part is unknown for
+ * good. Selections that stay let the others pass: conjuncts may be taken in any order. */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"

@@ -11,10 +11,10 @@
  * only if it reads nothing but the domain that tells entities apart: a record also ends the period
  * before it, whatever its other domains are.
  *
- * A predicate that can fail stays where it is: moved in front of its guards it would report errors of
- * rows that the guards leave out. One that reads a stop stays above products: below, the rows that
- * wait for it to be decided would hold back the whole product. Nothing moves below a node that
- * others read, too.                                                                                */
+ * A predicate that can fail stays where it is: moved in front of its guards it would report errors
+ * of rows that the guards leave out. One that reads a stop stays above products: below, the rows
+ * that wait for it to be decided would hold back the whole product. Nothing moves below a node that
+ * others read, too. */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
@@ -31,7 +31,8 @@ static bool reads_only(const struct ng_expr *expr, const struct ng_column *colum
 static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsigned *ret_port) {
   *ret_port = 0;
   switch (node->kind) {
-    case NET_NODE_APPLY: return ng_expr_fits(expr, node->inputs[0]);
+    case NET_NODE_APPLY:
+      return ng_expr_fits(expr, node->inputs[0]);
     case NET_NODE_PRODUCT:
       if (ng_expr_reads_open(expr)) return false;
       for (unsigned port = 0; port < 2; port++) {
@@ -41,7 +42,8 @@ static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsig
       return false;
     case NET_NODE_EVENT_TO_PERIOD:
       return node->by && !ng_expr_reads_nothing(expr) && reads_only(expr, node->by);
-    default: return false;
+    default:
+      return false;
   }
 }
 

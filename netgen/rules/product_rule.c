@@ -15,7 +15,7 @@
  *
  * All pairs of a product must agree on how each participant takes part, and a product below it must
  * have the overlap rule with the same view. Conditions with `.stop` alone imply nothing: a period
- * does not contain its stop.                                                                       */
+ * does not contain its stop. */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
@@ -57,8 +57,8 @@ static struct ng_node *same_test(const struct facts *facts, struct ng_participan
     if (!a_event && !b_event) {
       same = expr->op == NG_OVERLAP_PERIODS && are_periods(expr, a, b);
     } else if (a_event && b_event) {
-      same = expr->op == NG_EQUAL_INSTANTS && (are_instants(expr, a.start, b.start) ||
-                                               are_instants(expr, b.start, a.start));
+      same = expr->op == NG_EQUAL_INSTANTS &&
+             (are_instants(expr, a.start, b.start) || are_instants(expr, b.start, a.start));
     } else {
       struct ng_participant event = a_event ? a : b, period = a_event ? b : a;
       same = expr->op == NG_OVERLAP_EVENT && is_column(expr->args[0], event.start) &&

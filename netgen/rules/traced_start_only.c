@@ -1,5 +1,5 @@
-/* Traced start only (thesis 7.2.1, figure 7-2 c): where only the start of a traced relation's periods
- * is asked for, the records themselves will do, and event-to-period goes.
+/* Traced start only (thesis 7.2.1, figure 7-2 c): where only the start of a traced relation's
+ * periods is asked for, the records themselves will do, and event-to-period goes.
  *
  *      projection at A.start             projection at A.start
  *            |                                 |
@@ -10,7 +10,7 @@
  * Asked for means: read by a predicate, an apply, a projection or a further node; or by the overlap
  * test of a product, unless the period takes part there as the event of its start (product_rule.c),
  * or the product is full. The access node leaves end records out; that of several records of one
- * entity at one time only the last arrives is its promise already.                                 */
+ * entity at one time only the last arrives is its promise already. */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
@@ -28,20 +28,24 @@ static bool is_participant_period(struct ng_plan *plan, const struct ng_node *pr
   return false;
 }
 
-/* Does NODE, or anything that gets rows from it, need the stop of the periods that PERIODS makes? */
+/* Does NODE, or anything that gets rows from it, need the stop of the periods that PERIODS makes?
+ */
 static bool needs_stop(struct ng_plan *plan, const struct ng_node *node,
                        const struct ng_node *periods) {
   const struct ng_column *stop = periods->own_stop;
   if (node->expr && ng_expr_reads(node->expr, stop)) return true;
   switch (node->kind) {
-    case NET_NODE_PROJECTION: return node->start_from == stop || node->stop_from == stop;
+    case NET_NODE_PROJECTION:
+      return node->start_from == stop || node->stop_from == stop;
     case NET_NODE_PRODUCT:
     case NET_NODE_JOIN:
       if (is_participant_period(plan, node, periods->start)) return true;
       break;
     case NET_NODE_SELECTION:
-    case NET_NODE_APPLY: break;
-    default: return true;
+    case NET_NODE_APPLY:
+      break;
+    default:
+      return true;
   }
   const struct ng_node *reader = ng_node_reader(plan, node);
   return !reader || needs_stop(plan, reader, periods);

@@ -8,10 +8,10 @@
  *   - where a selection leaves one entity only, event-to-period need not tell entities apart.
  *
  * Results keep all their domains, and so does everything below an aggregate: its set S(t) is over
- * all explicit domains. Elsewhere a relation with fewer domains may hold rows twice; the result is a
- * set all the same. But a row that goes out open must be recognised when it closes, so wherever rows
- * may be open everything stays that tells tuples apart: of a traced relation the entity and the
- * start, of other relations all domains.                                                           */
+ * all explicit domains. Elsewhere a relation with fewer domains may hold rows twice; the result is
+ * a set all the same. But a row that goes out open must be recognised when it closes, so wherever
+ * rows may be open everything stays that tells tuples apart: of a traced relation the entity and
+ * the start, of other relations all domains. */
 #include "netgen/plan.h"
 
 #include <string.h>

@@ -186,7 +186,7 @@ static const char golden_thesis_common_period[] =
     "  25  display             13     Over\n"
     "  26  display             24     Catch\n"
     "4 access nodes, 22 operator nodes\n"
-    "common-period: 2 applies were the product's own time\n";
+    "common-period: 2 applies replaced by the product's own time\n";
 
 static const char golden_thesis_unused_domains[] =
     "thesis_unused_domains\n"
@@ -248,7 +248,7 @@ static const char golden_thesis_starts_only[] =
     "4 access nodes, 19 operator nodes\n"
     "predicates-down: 4 selections moved, 4 of them below event-to-period\n"
     "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
-    "common-period: 2 applies were the product's own time\n"
+    "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 9 domains dropped, 1 switch-disposition merged into its projection, 4 event-to-periods of a single entity\n"
     "traced-start-only: 1 event-to-period node removed\n";
 
@@ -277,7 +277,7 @@ static const char golden_thesis_final[] =
     "4 access nodes, 16 operator nodes\n"
     "predicates-down: 4 selections moved, 4 of them below event-to-period\n"
     "joins: 2 joins from 3 selections, 1 hash key\n"
-    "common-period: 2 applies were the product's own time\n"
+    "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 8 domains dropped, 1 switch-disposition merged into its projection, 4 event-to-periods of a single entity\n"
     "traced-start-only: 2 event-to-period nodes removed\n";
 
@@ -308,7 +308,7 @@ static const char golden_thesis_during_final[] =
     "predicates-down: 4 selections moved, 4 of them below event-to-period\n"
     "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
     "joins: 2 joins from 2 selections, 1 hash key\n"
-    "common-period: 2 applies were the product's own time\n"
+    "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 9 domains dropped, 1 switch-disposition merged into its projection, 4 event-to-periods of a single entity\n"
     "traced-start-only: 1 event-to-period node removed\n";
 
@@ -362,6 +362,14 @@ static const char golden_failing_final[] =
     "joins: 1 join from 1 selection, 1 hash key\n"
     "unused-domains: 2 domains dropped\n";
 
+static const char golden_two_failing_initial[] =
+    "two_failing_initial\n"
+    "   1  access         R: E.A, E.B\n"
+    "   2  selection   1  E.B != 0\n"
+    "   3  selection   2  E.A + 1 > 0 and E.A / E.B = 2\n"
+    "   4  projection  3  [E.start, E.stop)  [open rows]\n"
+    "1 access node, 3 operator nodes\n";
+
 static const char golden_counts_initial[] =
     "counts_initial\n"
     "   1  access           R: E.A, E.B\n"
@@ -392,7 +400,7 @@ static const char golden_counts_final[] =
     "3 access nodes, 6 operator nodes\n"
     "predicates-down: 1 selection moved\n"
     "joins: 1 join from 1 selection, 1 hash key\n"
-    "common-period: 2 applies were the product's own time\n"
+    "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 3 domains dropped\n";
 
 static const char golden_count_at_initial[] =

@@ -88,8 +88,7 @@ const struct ng_query *nq_finish(struct ng_query *query, enum net_tuple_class re
         (struct net_field){.name = query->targets[i].name, .type = query->targets[i].expr->type};
   }
   query->result_class = result_class;
-  query->layout =
-      net_layout_new(nq_arena, result_class, fields, (uint32_t)query->target_count);
+  query->layout = net_layout_new(nq_arena, result_class, fields, (uint32_t)query->target_count);
   return query;
 }
 
@@ -145,7 +144,9 @@ const struct ng_expr *nq_binary(enum ng_op op, const struct ng_expr *a, const st
   return make(op, truth ? type_bool : type, a, b);
 }
 
-const struct ng_expr *nq_not(const struct ng_expr *a) { return make(NG_NOT, type_bool, a, NULL); }
+const struct ng_expr *nq_not(const struct ng_expr *a) {
+  return make(NG_NOT, type_bool, a, NULL);
+}
 
 const struct ng_expr *nq_variable(const struct ng_query *query, unsigned variable) {
   struct ng_expr *expr = make(NG_T_VARIABLE, type_bool, NULL, NULL);
@@ -200,8 +201,7 @@ const struct ng_query *nq_a_over_b(void) {
   const struct ng_expr *a = nq_domain(query, 0, "IterNum"), *b = nq_domain(query, 1, "IterNum");
   nq_target(query, "Diff", nq_binary(NG_SUB, b, a));
   query->where =
-      nq_binary(NG_AND, processes(query),
-                nq_binary(NG_GT, a, nq_binary(NG_ADD, b, nq_integer(1))));
+      nq_binary(NG_AND, processes(query), nq_binary(NG_GT, a, nq_binary(NG_ADD, b, nq_integer(1))));
   return nq_finish(query, NET_PERIOD);
 }
 
@@ -218,9 +218,9 @@ const struct ng_query *nq_catch(bool during) {
   const struct ng_relation *iteration = nq_iteration();
   struct ng_query *query =
       nq_query("Catch", 2, names_a_b, (const struct ng_relation *const[]){iteration, iteration});
-  query->where = nq_binary(NG_AND, processes(query),
-                           nq_binary(NG_EQ, nq_domain(query, 0, "IterNum"),
-                                     nq_domain(query, 1, "IterNum")));
+  query->where =
+      nq_binary(NG_AND, processes(query),
+                nq_binary(NG_EQ, nq_domain(query, 0, "IterNum"), nq_domain(query, 1, "IterNum")));
   const struct ng_expr *a = nq_variable(query, 0), *b_start = nq_start(nq_variable(query, 1));
   query->when = nq_holds(during ? nq_temporal(NG_T_OVERLAP, a, b_start)
                                 : nq_temporal(NG_T_SEQUENCE, nq_start(a), b_start));

@@ -1,5 +1,6 @@
 /* Bound queries made by hand, for the tests of netgen: small constructors, and the three queries of
- * thesis 3.7 (AOverB, Over, Catch). Everything lives in one arena that a fixture opens and closes.  */
+ * thesis 3.7 (AOverB, Over, Catch). Everything lives in one arena that a fixture opens and closes.
+ */
 #ifndef TESTS_NETGEN_QUERIES_H
 #define TESTS_NETGEN_QUERIES_H
 
@@ -45,7 +46,7 @@ const struct ng_expr *nq_holds(const struct ng_expr *expr);
 
 const struct ng_query *nq_a_over_b(void);
 const struct ng_query *nq_over(const struct ng_relation *a_over_b);
-/* CATCHES_DURING: when A , B.start (LIVE 23); else the thesis's own A.start ; B.start. */
+/* CATCHES_DURING: when A , B.start, which expires; else the thesis's own A.start ; B.start. */
 const struct ng_query *nq_catch(bool during);
 
 #endif

@@ -1,7 +1,7 @@
 /* Plans: their shapes before and after each rule, what is refused, and that they build.
  *
  * The texts of explain are compared with netgen_golden.h, which `netgen_test print` writes anew:
- *   netgen_test print > tests/unit/netgen_golden.h      (then read the diff)                       */
+ *   netgen_test print > tests/unit/netgen_golden.h      (then read the diff) */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,10 @@ static const struct ng_query *query_counts(void) {
   const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
   by[0] = nq_domain(query, 0, "B");
   struct ng_aggregate grouped = {
-      .function = NET_AGG_COUNT, .by = by, .by_count = 1, .type = type_long,
+      .function = NET_AGG_COUNT,
+      .by = by,
+      .by_count = 1,
+      .type = type_long,
       .where = nq_binary(NG_GT, nq_domain(query, 0, "A"), nq_integer(1))};
   struct ng_aggregate all = {.function = NET_AGG_ANY, .cumulative = true, .type = type_long};
   nq_target(query, "A", nq_domain(query, 0, "A"));
@@ -149,6 +152,18 @@ static const struct ng_query *query_implied(void) {
                           nq_holds(nq_temporal(NG_T_SEQUENCE, f, nq_stop(e))));
   query->at = f;
   return nq_finish(query, NET_EVENT);
+}
+
+/* Two conjuncts that can fail and one that cannot. */
+static const struct ng_query *query_two_failing(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  const struct ng_expr *a = nq_domain(query, 0, "A"), *b = nq_domain(query, 0, "B");
+  const struct ng_expr *first =
+      nq_binary(NG_GT, nq_binary(NG_ADD, a, nq_integer(1)), nq_integer(0));
+  const struct ng_expr *second = nq_binary(NG_EQ, nq_binary(NG_DIV, a, b), nq_integer(2));
+  query->where =
+      nq_binary(NG_AND, nq_binary(NG_AND, first, second), nq_binary(NG_NE, b, nq_integer(0)));
+  return nq_finish(query, NET_PERIOD);
 }
 
 static const struct ng_query *query_choice(void) {
@@ -183,7 +198,8 @@ struct golden {
   const char *text;
 };
 
-#define GOLDEN(NAME, QUERY, DURING, RULES) {#NAME, QUERY, DURING, RULES, golden_##NAME}
+#define GOLDEN(NAME, QUERY, DURING, RULES) \
+  { #NAME, QUERY, DURING, RULES, golden_##NAME }
 
 static const struct golden goldens[] = {
     GOLDEN(thesis_initial, NULL, false, 0),
@@ -201,6 +217,7 @@ static const struct golden goldens[] = {
     GOLDEN(event_and_period_initial, query_event_and_period, false, 0),
     GOLDEN(failing_initial, query_failing, false, 0),
     GOLDEN(failing_final, query_failing, false, ALL),
+    GOLDEN(two_failing_initial, query_two_failing, false, 0),
     GOLDEN(counts_initial, query_counts, false, 0),
     GOLDEN(counts_final, query_counts, false, ALL),
     GOLDEN(count_at_initial, query_count_at, false, 0),
@@ -214,8 +231,7 @@ static const struct golden goldens[] = {
 enum { GOLDENS = sizeof goldens / sizeof *goldens };
 
 static void explain(const struct golden *golden, struct base_buffer *out) {
-  struct ng_plan *plan =
-      golden->query ? plan_of(golden->query()) : thesis_plan(golden->during);
+  struct ng_plan *plan = golden->query ? plan_of(golden->query()) : thesis_plan(golden->during);
   if (golden->rules) transform(plan, golden->rules);
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, golden->name, out);
   ng_plan_explain_rules(plan, out);
@@ -230,17 +246,21 @@ START_TEST(plans_look_as_before) {
 END_TEST
 
 static void print_goldens(void) {
-  printf("/* What explain says of the plans of netgen_test.c; written by `netgen_test print`. */\n"
-         "#ifndef TESTS_NETGEN_GOLDEN_H\n#define TESTS_NETGEN_GOLDEN_H\n");
+  printf(
+      "/* What explain says of the plans of netgen_test.c; written by `netgen_test print`. */\n"
+      "#ifndef TESTS_NETGEN_GOLDEN_H\n#define TESTS_NETGEN_GOLDEN_H\n");
   for (size_t i = 0; i < GOLDENS; i++) {
     set_up();
     struct base_buffer out = BASE_BUFFER_EMPTY;
     explain(&goldens[i], &out);
     printf("\nstatic const char golden_%s[] =\n    \"", goldens[i].name);
     for (const char *at = base_buffer_text(&out); *at; at++) {
-      if (*at == '\n') printf(at[1] ? "\\n\"\n    \"" : "\\n");
-      else if (*at == '"' || *at == '\\') printf("\\%c", *at);
-      else putchar(*at);
+      if (*at == '\n')
+        printf(at[1] ? "\\n\"\n    \"" : "\\n");
+      else if (*at == '"' || *at == '\\')
+        printf("\\%c", *at);
+      else
+        putchar(*at);
     }
     printf("\";\n");
     base_buffer_done(&out);
@@ -291,8 +311,7 @@ END_TEST
 START_TEST(nodes_read_what_their_inputs_have) {
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
-    struct ng_plan *plan =
-        golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
+    struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
     transform(plan, (unsigned)_i);
     for (size_t i = 0; i < plan->node_count; i++) {
       const struct ng_node *node = plan->nodes[i];
@@ -313,8 +332,7 @@ END_TEST
 static const struct ng_expr *column(const char *name, enum net_base_type base, uint32_t width) {
   static struct ng_plan *plan;
   plan = new_plan();
-  return ng_expr_column(nq_arena,
-                        ng_column_new(plan, name, (struct net_type){base, width}, false));
+  return ng_expr_column(nq_arena, ng_column_new(plan, name, (struct net_type){base, width}, false));
 }
 
 START_TEST(what_can_fail) {
@@ -499,8 +517,7 @@ static enum base_status no_source(void *context, const struct ng_relation *relat
 START_TEST(every_plan_builds) {
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
-    struct ng_plan *plan =
-        golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
+    struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
     transform(plan, (unsigned)_i);
     struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
     unsigned asked = 0;
@@ -585,8 +602,12 @@ START_TEST(a_running_derived_relation) {
   net_freeze(network);
   union net_slot row[6] = {{.i = 1}, {.i = 1}, {.i = 5}, {.i = 5}, {.i = 1000}, {.i = 42}};
   uint8_t marks = NET_DEFINITE;
-  struct net_batch batch = {.layout = inner->layout, .rows = row, .marks = &marks, .count = 1,
-                            .checkpoint = NET_FOREVER, .bound = NET_FOREVER};
+  struct net_batch batch = {.layout = inner->layout,
+                            .rows = row,
+                            .marks = &marks,
+                            .count = 1,
+                            .checkpoint = NET_FOREVER,
+                            .bound = NET_FOREVER};
   ck_assert_int_eq(net_access_push(running.node, &batch), BASE_OK);
   ck_assert_int_eq(seen, 42);
   net_network_free(network);
@@ -616,10 +637,14 @@ static void check_balanced(const char *text) {
   bool quoted = false;
   for (; *text; text++) {
     ck_assert(!quoted || (unsigned char)*text >= ' ');
-    if (quoted && *text == '\\') text++;
-    else if (*text == '"') quoted = !quoted;
-    else if (!quoted && (*text == '{' || *text == '[')) depth++;
-    else if (!quoted && (*text == '}' || *text == ']')) depth--;
+    if (quoted && *text == '\\')
+      text++;
+    else if (*text == '"')
+      quoted = !quoted;
+    else if (!quoted && (*text == '{' || *text == '['))
+      depth++;
+    else if (!quoted && (*text == '}' || *text == ']'))
+      depth--;
     ck_assert_int_ge(depth, 0);
   }
   ck_assert(!quoted);
@@ -629,8 +654,7 @@ static void check_balanced(const char *text) {
 START_TEST(dot_and_json) {
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
-    struct ng_plan *plan =
-        golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
+    struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
     struct base_buffer out = BASE_BUFFER_EMPTY;
     ng_plan_explain(plan, NG_EXPLAIN_DOT, "a \"title\"\n\\", &out);
     check_balanced(base_buffer_text(&out));

@@ -2,8 +2,8 @@
  *
  * Closing rows are matched with the open rows they replace only when the result is finished: in
  * order of arrival, through a hash table of the open rows by identity. Of several open rows of one
- * identity the closing one takes one that is as definite as itself, if there is one, and the one
- * that came first among those. A closing row without an open one is a row like any other (the open
+ * identity the closing one takes one that is as definite as itself, if there is one, and among those
+ * one whose stop could be as late, the one that came first among equals. A closing row without an open one is a row like any other (the open
  * one was shown elsewhere).
  *
  * After tql_rows_finish the rows have no open stops and no NET_CLOSES any more. */
@@ -50,18 +50,29 @@ static void note_open(struct open_rows *open, size_t index) {
   open->slots[slot] = index;
 }
 
+/* How well the open row OTHER goes with row INDEX that closes one of its identity; 0: not at all. A stop
+ * that was known and only hidden kept its upper bound. */
+static int likeness(const struct net_rows *rows, size_t other, size_t index) {
+  const union net_slot *open = net_rows_row(rows, other), *row = net_rows_row(rows, index);
+  int alike = (rows->marks[index] ^ rows->marks[other]) & NET_DEFINITE ? 0 : 4;
+  if (rows->layout->tuple_class != NET_PERIOD) return alike + 1;
+  if (open[3].i < row[3].i) return 0;
+  return alike + (open[3].i == row[3].i ? 3 : open[3].i == NET_FOREVER ? 2 : 1);
+}
+
 /* The open row that row INDEX closes, taken out of the table; SLOT_EMPTY: none. */
 static size_t take_open(struct open_rows *open, size_t index) {
   const struct net_rows *rows = open->rows;
   size_t found = SLOT_EMPTY, slot = first_slot(open, index);
+  int best = 0;
   for (; open->slots[slot] != SLOT_EMPTY; slot = (slot + 1) & open->mask) {
     size_t other = open->slots[slot];
     if (other == SLOT_TAKEN ||
         !net_row_same_identity(rows->layout, net_rows_row(rows, index), net_rows_row(rows, other)))
       continue;
-    bool alike = !((rows->marks[index] ^ rows->marks[other]) & NET_DEFINITE);
-    if (found == SLOT_EMPTY || alike) found = slot;
-    if (alike) break;
+    int alike = likeness(rows, other, index);
+    if (alike > best) found = slot;
+    if (alike > best) best = alike;
   }
   if (found == SLOT_EMPTY) return SLOT_EMPTY;
   size_t taken = open->slots[found];

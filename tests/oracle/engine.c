@@ -1,0 +1,165 @@
+/* The session's side of a scenario: text statements, results caught as they are given out. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/oracle/judge.h"
+
+static void on_rows(void *context, const struct tql_rows *rows) {
+  struct engine *engine = context;
+  const struct net_layout *layout = rows->rows.layout;
+  const struct base_strings *strings = tql_session_strings(engine->session);
+  /* The layout goes with the statement. */
+  const struct net_layout *kept = net_layout_new(engine->arena, layout->tuple_class, layout->fields,
+                                                 layout->field_count);
+  engine->result = (struct oracle_relation){.layout = kept};
+  engine->has_result = true;
+  for (size_t i = 0; i < rows->rows.count; i++) {
+    oracle_add(engine->arena, &engine->result, net_rows_row(&rows->rows, i),
+               (rows->rows.marks[i] & NET_DEFINITE) != 0);
+    union net_slot *row = engine->result.tuples[i].row;
+    for (uint32_t j = 0; j < kept->field_count; j++) {
+      if (kept->fields[j].type.base != NET_STRING) continue;
+      union net_slot *slot = &row[kept->fields[j].slot];
+      size_t length;
+      const char *text = base_strings_text(strings, slot->s, &length);
+      slot->s = base_strings_intern(engine->strings, text, length);
+    }
+  }
+}
+
+static void on_text(void *context, const char *text) { (void)context, (void)text; }
+
+bool engine_open(struct engine *engine, struct base_arena *arena, struct base_strings *strings,
+                 const char *path, struct engine_options options) {
+  *engine = (struct engine){.arena = arena, .strings = strings};
+  engine->output = (struct tql_output){engine, on_rows, on_text, NULL, NULL};
+  base_diag_sink_init(&engine->diags);
+  struct tql_session_options session = {.path = path,
+                                        .timeline = NET_TIMELINE_ABSTRACT,
+                                        .timeline_given = true,
+                                        .rules_off = options.rules_off,
+                                        .batch_rows = options.batch_rows};
+  if (tql_session_open(&session, &engine->diags, &engine->session) == BASE_OK) return true;
+  engine->session = NULL;
+  return false;
+}
+
+void engine_close(struct engine *engine) {
+  tql_session_close(engine->session);
+  engine->session = NULL;
+  base_diag_sink_done(&engine->diags);
+}
+
+const char *engine_message(const struct engine *engine) {
+  for (size_t i = 0; i < engine->diags.count; i++)
+    if (engine->diags.items[i].severity == BASE_ERROR) return engine->diags.items[i].message;
+  return "no message";
+}
+
+enum answer engine_run(struct engine *engine, const char *text) {
+  base_diag_sink_clear(&engine->diags);
+  engine->has_result = false;
+  enum base_status status =
+      tql_session_run(engine->session, "judge", 1, text, strlen(text), &engine->output, false);
+  if (status == BASE_OK) return ANSWER_ROWS;
+  for (size_t i = 0; i < engine->diags.count; i++) {
+    const struct base_diag *diag = &engine->diags.items[i];
+    if (diag->severity == BASE_ERROR && (int)diag->number >= 900) return ANSWER_NOT_EXECUTED;
+  }
+  return status == BASE_USER ? ANSWER_REFUSED : ANSWER_BROKEN;
+}
+
+/* ROWS with the header into the relation. */
+bool engine_copy(struct engine *engine, const struct input *input, const char *rows) {
+  char path[] = "/tmp/judge-XXXXXX.csv";
+  int file = mkstemps(path, 4);
+  if (file < 0) return false;
+  FILE *out = fdopen(file, "w");
+  fputs(header_text(engine->arena, input), out);
+  fputs(rows, out);
+  fclose(out);
+  enum answer answer =
+      engine_run(engine, base_arena_printf(engine->arena, "copy %s from \"%s\"", input->name, path));
+  unlink(path);
+  return answer == ANSWER_ROWS;
+}
+
+static const char *all_rows(struct base_arena *arena, const struct input *input) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; i < input->count; i++)
+    if (!input->rows[i].dropped) base_buffer_puts(&out, row_text(arena, input, &input->rows[i]));
+  const char *text = base_arena_strdup(arena, base_buffer_text(&out));
+  base_buffer_done(&out);
+  return text;
+}
+
+bool engine_load(struct engine *engine, const struct scenario *scenario) {
+  for (size_t i = 0; i < scenario->input_count; i++) {
+    const struct input *input = &scenario->inputs[i];
+    if (engine_run(engine, create_text(engine->arena, input)) != ANSWER_ROWS) return false;
+    if (!engine_copy(engine, input, all_rows(engine->arena, input))) return false;
+    if (engine_run(engine, ranges_text(engine->arena, input->name)) != ANSWER_ROWS) return false;
+  }
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    if (engine_run(engine, scenario->settings[i]) != ANSWER_ROWS) return false;
+  return true;
+}
+
+enum answer engine_retrieve(struct engine *engine, const struct statement *statement) {
+  enum answer answer = engine_run(engine, statement_text(engine->arena, statement));
+  if (answer != ANSWER_ROWS || !statement->name) return answer;
+  if (engine_run(engine, ranges_text(engine->arena, statement->name)) != ANSWER_ROWS)
+    return ANSWER_BROKEN;
+  answer = engine_run(engine, base_arena_printf(engine->arena, "print %s", statement->name));
+  return answer == ANSWER_ROWS && !engine->has_result ? ANSWER_BROKEN : answer;
+}
+
+/* --- comparing */
+
+static void list(struct base_buffer *out, const char *mark, const struct base_strings *strings,
+                 const struct oracle_relation *relation, const struct oracle_tuple *tuple) {
+  base_buffer_printf(out, "  %s ", mark);
+  oracle_print_row(out, relation->layout, strings, tuple->row, tuple->definite);
+  base_buffer_putc(out, '\n');
+}
+
+static bool same_layout(const struct net_layout *a, const struct net_layout *b) {
+  if (a->tuple_class != b->tuple_class || a->field_count != b->field_count) return false;
+  for (uint32_t i = 0; i < a->field_count; i++)
+    if (a->fields[i].type.base != b->fields[i].type.base) return false;
+  return true;
+}
+
+bool same_relation(struct base_buffer *out, const struct base_strings *strings,
+                   const struct oracle_relation *expected, const struct oracle_relation *got) {
+  if (!same_layout(expected->layout, got->layout)) {
+    base_buffer_puts(out, "  another layout\n");
+    return false;
+  }
+  bool same = true;
+  bool *found = base_xcalloc(got->count + 1, sizeof *found);
+  for (size_t i = 0; i < expected->count; i++) {
+    const struct oracle_tuple *tuple = &expected->tuples[i];
+    size_t j = 0;
+    while (j < got->count && (found[j] || got->tuples[j].definite != tuple->definite ||
+                              !oracle_same_row(expected->layout, strings, tuple->row, strings,
+                                               got->tuples[j].row)))
+      j++;
+    if (j < got->count) {
+      found[j] = true;
+      list(out, " ", strings, expected, tuple);
+    } else {
+      same = false;
+      list(out, "-", strings, expected, tuple);
+    }
+  }
+  for (size_t j = 0; j < got->count; j++) {
+    if (found[j]) continue;
+    same = false;
+    list(out, "+", strings, got, &got->tuples[j]);
+  }
+  free(found);
+  return same;
+}

@@ -1,0 +1,256 @@
+/* Incremental = batch: the scenario's rows, under `set checkpoint manual`, once all at once and once in
+ * portions with checkpoints in between, in another order, the database file now and then closed and
+ * opened, the derived relations defined at any time. Afterwards all derived relations are the same.
+ *
+ * A row may come until a checkpoint has passed its start. Records of one entity at one time keep
+ * their order, as their sequence counts.                                                           */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/oracle/judge.h"
+
+struct arrival {
+  const struct input *input;
+  size_t row;
+  unsigned portion;
+  uint64_t order;
+};
+
+struct course {
+  const struct scenario *scenario;
+  struct base_arena *arena;
+  struct base_random random;
+  struct base_buffer *log;
+  net_chronon checkpoints[6];
+  unsigned portions; /* each followed by its checkpoint */
+  struct arrival arrivals[RELATIONS_MAX * ROWS_MAX];
+  size_t arrival_count;
+  unsigned define_before; /* portion */
+};
+
+static uint64_t below(struct course *course, uint64_t bound) {
+  return base_random_below(&course->random, bound);
+}
+
+/* --- planning */
+
+static bool is_traced(const struct input *input) { return strcmp(input->kind, "traced") == 0; }
+
+/* Of records of one entity at one time only the last: their order would be lost. */
+static bool is_tie(const struct input *input, size_t row) {
+  for (size_t i = row + 1; i < input->count; i++)
+    if (is_traced(input) && input->rows[i].time[0] == input->rows[row].time[0] &&
+        strcmp(input->rows[i].s, input->rows[row].s) == 0)
+      return true;
+  return false;
+}
+
+static int by_order(const void *a, const void *b) {
+  const struct arrival *x = a, *y = b;
+  if (x->portion != y->portion) return x->portion < y->portion ? -1 : 1;
+  return (x->order > y->order) - (x->order < y->order);
+}
+
+static void plan(struct course *course, net_chronon last) {
+  course->portions = (unsigned)below(course, 5) + 1;
+  net_chronon now = 0;
+  for (unsigned i = 0; i + 1 < course->portions; i++)
+    course->checkpoints[i] = now += (net_chronon)below(course, 5);
+  course->checkpoints[course->portions - 1] = last;
+  while (course->portions > 1 && course->checkpoints[course->portions - 2] > last)
+    course->checkpoints[--course->portions - 1] = last;
+  for (size_t i = 0; i < course->scenario->input_count; i++) {
+    const struct input *input = &course->scenario->inputs[i];
+    for (size_t j = 0; j < input->count; j++) {
+      if (input->rows[j].dropped || is_tie(input, j)) continue;
+      unsigned latest = 0; /* portion i comes before checkpoint i, after checkpoint i - 1 */
+      while (latest + 1 < course->portions && course->checkpoints[latest] <= input->rows[j].time[0])
+        latest++;
+      course->arrivals[course->arrival_count++] = (struct arrival){
+          input, j, (unsigned)below(course, latest + 1), base_random_next(&course->random)};
+    }
+  }
+  qsort(course->arrivals, course->arrival_count, sizeof *course->arrivals, by_order);
+  course->define_before = (unsigned)below(course, course->portions);
+}
+
+/* --- running */
+
+static bool run(struct course *course, struct engine *engine, const char *text) {
+  base_buffer_printf(course->log, "    %s\n", text);
+  enum answer answer = engine_run(engine, text);
+  if (answer == ANSWER_ROWS) return true;
+  base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
+  return false;
+}
+
+/* What a session forgets. */
+static bool greet(struct course *course, struct engine *engine, bool defined) {
+  const struct scenario *scenario = course->scenario;
+  bool good = run(course, engine, "set checkpoint manual");
+  for (size_t i = 0; i < scenario->setting_count && good; i++)
+    good = run(course, engine, scenario->settings[i]);
+  for (size_t i = 0; i < scenario->input_count && good; i++)
+    good = engine_run(engine, ranges_text(course->arena, scenario->inputs[i].name)) == ANSWER_ROWS;
+  for (size_t i = 0; i < scenario->statement_count && good && defined; i++)
+    if (!scenario->statements[i].dropped)
+      good = engine_run(engine, ranges_text(course->arena, scenario->statements[i].name)) ==
+             ANSWER_ROWS;
+  return good;
+}
+
+/* BASE_OK, BASE_END: not executed yet, BASE_SYSTEM: failed. */
+static enum base_status define(struct course *course, struct engine *engine) {
+  const struct scenario *scenario = course->scenario;
+  for (size_t i = 0; i < scenario->statement_count; i++) {
+    const struct statement *statement = &scenario->statements[i];
+    if (statement->dropped) continue;
+    const char *text = statement_text(course->arena, statement);
+    base_buffer_printf(course->log, "    %s\n", text);
+    enum answer answer = engine_run(engine, text);
+    if (answer == ANSWER_NOT_EXECUTED) return BASE_END;
+    if (answer == ANSWER_ROWS)
+      answer = engine_run(engine, ranges_text(course->arena, statement->name));
+    if (answer == ANSWER_ROWS) continue;
+    base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
+    return BASE_SYSTEM;
+  }
+  return BASE_OK;
+}
+
+static bool bring(struct course *course, struct engine *engine, unsigned portion) {
+  for (size_t i = 0; i < course->scenario->input_count; i++) {
+    const struct input *input = &course->scenario->inputs[i];
+    struct base_buffer rows = BASE_BUFFER_EMPTY;
+    for (size_t j = 0; j < course->arrival_count; j++) {
+      const struct arrival *arrival = &course->arrivals[j];
+      if (arrival->portion == portion && arrival->input == input)
+        base_buffer_puts(&rows, row_text(course->arena, input, &input->rows[arrival->row]));
+    }
+    bool good = true;
+    if (rows.length > 0) {
+      base_buffer_printf(course->log, "    -- into %s:\n%s", input->name, rows.data);
+      good = engine_copy(engine, input, rows.data);
+      if (!good) base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
+    }
+    base_buffer_done(&rows);
+    if (!good) return false;
+  }
+  return true;
+}
+
+static bool reopen(struct course *course, struct engine *engine, const char *path,
+                   struct engine_options options, bool defined) {
+  base_buffer_puts(course->log, "    -- closed and opened\n");
+  struct base_strings *strings = engine->strings;
+  engine_close(engine);
+  if (!engine_open(engine, course->arena, strings, path, options)) {
+    base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
+    return false;
+  }
+  return greet(course, engine, defined);
+}
+
+/* One course from the empty database to the last checkpoint. */
+static enum base_status follow(struct course *course, struct engine *engine, const char *path,
+                               struct engine_options options, bool reopening) {
+  const struct scenario *scenario = course->scenario;
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < scenario->input_count; i++)
+    if (!run(course, engine, create_text(course->arena, &scenario->inputs[i]))) return BASE_SYSTEM;
+  if (!greet(course, engine, false)) return BASE_SYSTEM;
+  bool defined = false;
+  for (unsigned i = 0; i < course->portions; i++) {
+    if (i == course->define_before) {
+      status = define(course, engine);
+      if (status != BASE_OK) return status;
+      defined = true;
+    }
+    if (!bring(course, engine, i)) return BASE_SYSTEM;
+    if (reopening && below(course, 3) == 0 && !reopen(course, engine, path, options, defined))
+      return BASE_SYSTEM;
+    struct base_buffer text = BASE_BUFFER_EMPTY;
+    base_buffer_puts(&text, "checkpoint ");
+    net_time_print_raw(&text, course->checkpoints[i]);
+    bool good = run(course, engine, base_arena_strdup(course->arena, text.data));
+    base_buffer_done(&text);
+    if (!good) return BASE_SYSTEM;
+    if (reopening && below(course, 3) == 0 && !reopen(course, engine, path, options, defined))
+      return BASE_SYSTEM;
+  }
+  return BASE_OK;
+}
+
+static bool compare(struct course *course, struct engine *all, struct engine *bits) {
+  const struct scenario *scenario = course->scenario;
+  for (size_t i = 0; i < scenario->statement_count; i++) {
+    const struct statement *statement = &scenario->statements[i];
+    if (statement->dropped) continue;
+    const char *text = base_arena_printf(course->arena, "print %s", statement->name);
+    struct base_buffer why = BASE_BUFFER_EMPTY;
+    bool good = run(course, all, text) && run(course, bits, text) &&
+                same_relation(&why, all->strings, &all->result, &bits->result);
+    if (!good)
+      base_buffer_printf(course->log, "  %s (- only at once, + only bit by bit):\n%s",
+                         statement->name, base_buffer_text(&why));
+    base_buffer_done(&why);
+    if (!good) return false;
+  }
+  return true;
+}
+
+static bool agrees_with_reference(struct course *course, struct world *world, struct engine *all) {
+  const struct scenario *scenario = course->scenario;
+  for (size_t i = 0; i < scenario->statement_count; i++) {
+    const struct statement *statement = &scenario->statements[i];
+    struct oracle_relation expected;
+    const char *reason;
+    if (statement->dropped) continue;
+    if (world_retrieve(world, statement, &expected, &reason) != BASE_OK) return true;
+    engine_run(all, base_arena_printf(course->arena, "print %s", statement->name));
+    struct base_buffer why = BASE_BUFFER_EMPTY;
+    bool good = same_relation(&why, all->strings, &expected, &all->result);
+    if (!good)
+      base_buffer_printf(course->log, "  %s (- only the reference, + only at once):\n%s",
+                         statement->name, base_buffer_text(&why));
+    base_buffer_done(&why);
+    if (!good) return false;
+  }
+  return true;
+}
+
+bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
+                       const char *directory) {
+  struct base_arena *arena = base_arena_new();
+  struct world *world = world_new(arena, scenario);
+  struct course bits = {.scenario = scenario, .arena = arena, .log = out};
+  bits.random.state = scenario->seed * 31 + 7;
+  net_chronon last = below(&bits, 2) == 0 ? NET_FOREVER : (net_chronon)below(&bits, 16);
+  plan(&bits, last);
+  struct course all = bits;
+  all.portions = 1;
+  all.checkpoints[0] = last;
+  all.define_before = 0;
+  for (size_t i = 0; i < all.arrival_count; i++) all.arrivals[i].portion = 0;
+  const char *path = base_arena_printf(arena, "%s/bits.db", directory);
+  struct engine_options options = {below(&bits, 2) == 0, below(&bits, 2) == 0 ? 1 : 0};
+  struct engine at_once, in_bits;
+  bool good = engine_open(&at_once, arena, world_strings(world), NULL, (struct engine_options){0});
+  good = engine_open(&in_bits, arena, world_strings(world), path, options) && good;
+  if (good) {
+    base_buffer_puts(out, "  at once:\n");
+    enum base_status status = follow(&all, &at_once, NULL, options, false);
+    base_buffer_puts(out, "  bit by bit:\n");
+    if (status == BASE_OK) status = follow(&bits, &in_bits, path, options, true);
+    good = status == BASE_END || (status == BASE_OK && compare(&all, &at_once, &in_bits));
+    if (good && status == BASE_OK && last == NET_FOREVER)
+      good = agrees_with_reference(&all, world, &at_once);
+  }
+  engine_close(&at_once);
+  engine_close(&in_bits);
+  world_free(world);
+  base_arena_free(arena);
+  unlink(path);
+  return good;
+}

@@ -1,0 +1,285 @@
+#!/bin/sh
+# The command line of tquel: options, the order of -c and -f, exit codes, messages, standard input and
+# output. Prints TAP; $1 is the path of the binary. What statements mean is tested elsewhere.
+
+if [ $# -ne 1 ] || [ ! -x "$1" ]; then
+  echo "Bail out! usage: $0 PATH-OF-TQUEL"
+  exit 99
+fi
+tquel=$(realpath "$1")
+dir=$(mktemp -d "${TMPDIR:-/tmp}/tquel-test.XXXXXX") || exit 99
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 99' INT TERM HUP
+cd "$dir" || exit 99
+count=0
+failures=0
+: >out
+: >err
+newline='
+'
+
+# ok NAME STATUS: one TAP line; STATUS 0 is success. On failure the last run's output is shown.
+ok() {
+  count=$((count + 1))
+  if [ "$2" -eq 0 ]; then
+    echo "ok $count - $1"
+  else
+    failures=$((failures + 1))
+    echo "not ok $count - $1"
+    echo "# exit status $status"
+    sed 's/^/# out: /' out
+    sed 's/^/# err: /' err
+  fi
+}
+
+# run ARGUMENTS: leaves status, out and err. Standard input is what the caller redirects.
+run() {
+  "$tquel" "$@" >out 2>err
+  status=$?
+}
+
+# ends STATUS TEXT NAME: exit status, and a text (a basic regular expression) on standard error.
+ends() {
+  [ "$status" -eq "$1" ] && grep -q -- "$2" err
+  ok "$3" $?
+}
+printed() { # printed TEXT: exactly this on standard output
+  [ "$status" -eq 0 ] && [ "$(cat out)" = "$1" ]
+}
+
+# The checks themselves must be able to fail.
+status=0
+echo "error TQ-0001: x" >err
+if (ends 1 TQ-0001 x | grep -q '^ok') || (ends 0 TQ-0002 x | grep -q '^ok') || printed x; then
+  ok "the checks can fail" 1
+else
+  ok "the checks can fail" 0
+fi
+
+# --- usage ---
+run --help </dev/null
+[ "$status" -eq 0 ] && grep -q -- --single-transaction out && grep -q explain out && [ ! -s err ]
+ok "--help" $?
+run --version </dev/null
+[ "$status" -eq 0 ] && grep -Eq '^tquel [0-9]+\.[0-9]+\.[0-9]+$' out
+ok "--version" $?
+run --fromat csv </dev/null
+ends 1 'error TQ-0001: there is no option --fromat' "unknown option"
+ends 1 'hint: did you mean --format?' "... with a suggestion"
+for arguments in "--format xml" "--format" "--timeline lunar" "a.db b.db" "-x" "-c" "--readonly" \
+  "--readonly=yes x.db" "--batch-rows 0" "--batch-rows x" "-" "-f - -f -" "--as dot"; do
+  # shellcheck disable=SC2086 # several words are meant
+  run $arguments </dev/null
+  ends 1 'error TQ-0001: ' "refused: $arguments"
+done
+run '' </dev/null
+ends 1 'error TQ-0001: ' "refused: an empty name"
+[ -z "$(find . -name '*.db')" ]
+ok "wrong usage creates no database" $?
+for command in serve collect feed sdf check solve eval; do
+  run "$command" x </dev/null
+  ends 1 "error TQ-095[0-6]: tquel $command is not executed yet" "$command answers with a number"
+  run "$command" --help </dev/null
+  [ "$status" -eq 0 ] && grep -q "^Usage: tquel $command" out
+  ok "$command --help" $?
+done
+run --connect socket </dev/null
+ends 1 'error TQ-0957' "--connect answers with a number"
+run chek </dev/null
+ends 1 'did you mean tquel check' "a slip of a subcommand is no new database"
+run ./check -c 'create event E ()' </dev/null
+[ "$status" -eq 0 ] && [ -s check ]
+ok "a database called like a subcommand" $?
+
+# --- help ---
+run help </dev/null
+[ "$status" -eq 0 ] && grep -q '^Usage' out
+ok "help" $?
+run help TQ-0101 </dev/null
+[ "$status" -eq 0 ] && grep -q '^TQ-0101 unknown-relation' out && grep -q example out
+ok "help TQ-0101" $?
+cp out first
+run help 101 </dev/null
+cmp -s out first
+ok "help 101 is the same" $?
+run help TQ-9999 </dev/null
+ends 1 'there is no help on TQ-9999' "help on no message"
+run help messages </dev/null
+[ "$status" -eq 0 ] && grep -q '^TQ-0001 usage' out && sort -c out
+ok "help messages" $?
+
+# --- statements ---
+run --timeline abstract t.db -c 'create event E (x = i4)' \
+  -c 'append to E (x = 1) at 10 append to E (x = 2) at 20' \
+  -c 'range of e is E retrieve (e.x)' </dev/null
+printed "at_lo,at_hi,definite,x${newline}10,10,true,1${newline}20,20,true,2"
+ok "-c in order, one session, csv when not a terminal" $?
+echo 'range of e is E' >range.tq
+echo 'retrieve (e.x) where e.x = 2' >two.tq
+run t.db -f range.tq -c 'retrieve (e.x) where e.x = 1' -ftwo.tq </dev/null
+printed "at_lo,at_hi,definite,x${newline}10,10,true,1${newline}${newline}at_lo,at_hi,definite,x${newline}20,20,true,2"
+ok "-c and -f in order; a blank line between results" $?
+run -c 'range of e is E' t.db -f two.tq --format=ndjson </dev/null
+[ "$status" -eq 0 ] && grep -q '"x": *2' out
+ok "options after the database; --format=NAME" $?
+run --format count t.db -f range.tq -c 'retrieve (e.x)' </dev/null
+printed 2
+ok "--format count" $?
+cat range.tq two.tq >script.tq
+run t.db <script.tq
+printed "at_lo,at_hi,definite,x${newline}20,20,true,2"
+ok "a script on standard input" $?
+run t.db -f - <script.tq
+printed "at_lo,at_hi,definite,x${newline}20,20,true,2"
+ok "-f -" $?
+run t.db </dev/null
+printed ''
+ok "an empty script" $?
+run -c 'create event Here (x = i4)' -c 'print Here' </dev/null
+[ "$status" -eq 0 ] && ls >files && ! grep -q Here files
+ok "without a database: in memory" $?
+
+# --- errors ---
+run t.db -c 'range of e is E' -c 'retrieve (e.x) print Nothing print E' -c 'print E' </dev/null
+ends 2 '^<command 2>:1:22: error TQ-0101: ' "unknown relation: position and number"
+[ "$(grep -c '^at_lo' out)" -eq 1 ]
+ok "... after the statements before it, and none after it" $?
+sed -n 2p err | grep -q 'print Nothing' && sed -n 3p err | grep -q '^ *^^*$'
+ok "... with source line and caret" $?
+printf 'range of e is E\nretrieve (e.y)\n' >bad.tq
+run t.db -f bad.tq </dev/null
+ends 2 '^bad.tq:2:13: error TQ-0103: ' "error in a file"
+run t.db <bad.tq
+ends 2 '^<stdin>:2:13: error TQ-0103: ' "error on standard input"
+run t.db -c 'retrieve (e.x' </dev/null
+ends 2 'error TQ-0201: ' "syntax error"
+run t.db -f missing.tq </dev/null
+ends 3 'error TQ-0650: .*missing.tq' "missing script"
+run nowhere/t.db -c 'print E' </dev/null
+ends 3 'error TQ-0601: ' "no directory for the database"
+echo 'this is a text and no database, whatever its name says; it is long enough' >text.db
+run text.db -c 'print E' </dev/null
+ends 3 'error TQ-0604: ' "not a database"
+run --readonly missing.db -c 'print E' </dev/null
+ends 3 'error TQ-0602: ' "--readonly: missing database"
+run --timeline real t.db -c 'print E' </dev/null
+ends 3 'error TQ-0609: ' "the other timeline"
+run --readonly t.db -c 'append to E (x = 3) at 30' </dev/null
+ends 3 'error TQ-0616: ' "--readonly: no writing"
+run --readonly t.db -c 'range of e is E retrieve (e.x)' --format count </dev/null
+printed 2
+ok "--readonly: reading" $?
+printf 'at,x\n1,2\n1,zwei\n' >bad.csv
+run t.db -c 'copy E from "bad.csv"' </dev/null
+ends 3 'bad.csv:3' "a malformed line of data: file and line"
+run t.db --format count -c 'print E' </dev/null
+printed 2
+ok "... and nothing of it is kept" $?
+
+# --- transactions ---
+run t.db --single-transaction -c 'create event F (x = i4) append to F (x = 1) at 1 print G' </dev/null
+ends 2 'TQ-0101' "--single-transaction: error"
+run t.db -c 'print F' </dev/null
+ends 2 'TQ-0101' "... leaves nothing"
+run t.db -c 'create event F (x = i4) append to F (x = 1) at 1 print G' </dev/null
+ends 2 'TQ-0101' "without it: error"
+run t.db --format count -c 'print F' </dev/null
+printed 1
+ok "... leaves the statements before" $?
+
+# --- output ---
+run t.db --timing -c 'range of e is E' -c 'retrieve (e.x)' </dev/null
+form='^timing: [a-z]* [^ ]* total_us=[0-9]* load_us=[0-9]* network_us=[0-9]* output_us=[0-9]* rows_in=[0-9]* rows_out=[0-9]*$'
+[ "$status" -eq 0 ] && [ "$(grep -c "$form" err)" -eq 2 ] && [ "$(wc -l <err)" -eq 2 ] &&
+  grep -q '^timing: retrieve .* rows_out=2$' err
+ok "--timing" $?
+run t.db -c 'range of e is E retrieve (e.x)' </dev/null
+[ ! -s err ]
+ok "nothing on standard error otherwise" $?
+if [ -w /dev/full ]; then
+  "$tquel" t.db -c 'print E' >/dev/full 2>err </dev/null
+  status=$?
+  ends 3 'error TQ-0651: ' "standard output is full"
+fi
+"$tquel" t.db -c 'print E' >&- 2>err </dev/null
+status=$?
+ends 3 'error TQ-0651: ' "standard output is closed"
+run t.db --format count -c 'print E' </dev/null
+printed 2
+ok "... and the database is whole" $?
+awk 'BEGIN { print "at,x"; for (i = 0; i < 200000; i++) print i "," i }' >many.csv
+{
+  "$tquel" --timeline abstract -c 'create event M (x = i4) copy M from "many.csv" print M' 2>err </dev/null
+  echo $? >code
+} | sed 1q >out
+status=$(cat code)
+[ "$status" -eq 0 ] && [ ! -s err ] && [ "$(cat out)" = "at_lo,at_hi,definite,x" ]
+ok "a reader that goes away is no error" $?
+
+# --- explain ---
+cat >explain.tq <<'END'
+range of a is E range of b is E
+retrieve into Later (y = b.x) where b.x > a.x when a ; b at b
+END
+run explain t.db explain.tq </dev/null
+[ "$status" -eq 0 ] && grep -q 'initial network' out && grep -q 'final network' out
+ok "explain" $?
+run explain t.db explain.tq --as dot </dev/null
+[ "$status" -eq 0 ] && grep -q '^digraph' out
+ok "explain --as dot" $?
+run explain --as=json t.db explain.tq </dev/null
+[ "$status" -eq 0 ] && grep -q '"nodes"' out
+ok "explain --as=json" $?
+run t.db -c 'print Later' </dev/null
+ends 2 TQ-0101 "explain defines nothing"
+run explain missing.db explain.tq </dev/null
+ends 3 TQ-0602 "explain: missing database"
+[ ! -e missing.db ]
+ok "... is not created" $?
+echo 'create event New (x = i4)' >create.tq
+run explain t.db create.tq </dev/null
+run t.db -c 'print New' </dev/null
+ends 2 TQ-0101 "explain creates nothing"
+run explain </dev/null
+ends 1 TQ-0001 "explain without a file"
+
+# --- feeds ---
+cat >feed.tq <<'END'
+create event Live (x = i4)
+copy Live from "-" following
+range of l is Live
+retrieve into Big (l.x) where l.x > 1
+display Big
+END
+printf 'at,x\n1,1\n2,2\n3,3\n' >live.csv
+run --timeline abstract live.db -f feed.tq <live.csv
+[ "$status" -eq 0 ] && [ "$(grep -c '^Big,' out)" -eq 2 ]
+ok "the feed runs to its end after the script" $?
+run live.db --format count -c 'print Live' -c 'print Big' </dev/null
+printed "3${newline}2"
+ok "... and what it brought is there" $?
+run --timeline abstract live2.db <feed.tq
+ends 2 TQ-0711 "a script on standard input cannot follow it"
+mkfifo pipe
+"$tquel" --timeline abstract live3.db -f feed.tq >out 2>err <pipe &
+pid=$!
+exec 3>pipe
+cat live.csv >&3
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+  grep -q '^Big,.*,2$' out && break
+  sleep 0.2
+done
+grep -q '^Big,.*,2$' out
+ok "a display prints while the feed goes on" $?
+kill -TERM "$pid"
+wait "$pid"
+status=$?
+exec 3>&-
+[ "$status" -eq 143 ]
+ok "SIGTERM ends the process as the signal does" $?
+run live3.db --format count -c 'print Big' </dev/null
+printed 1
+ok "... and what was displayed is kept" $?
+
+echo "1..$count"
+[ "$failures" -eq 0 ]
