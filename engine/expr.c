@@ -71,6 +71,7 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_F_TO_TEMPORAL] = OP("f", 'm', false, "temporal"),
     [NET_OP_TRUTH_TO_I] = OP("t", 'i', true, "integer"),
     [NET_OP_INTEGER_FITS] = OP("i", 'i', true, "fits"),
+    [NET_OP_DURATION] = OP("", 'm', false, "duration"),
     [NET_OP_T_NEG] = OP("m", 'm', false, "-"),
     [NET_OP_T_ADD] = OP("mm", 'm', true, "+"),
     [NET_OP_T_SUB] = OP("mm", 'm', true, "-"),
@@ -608,6 +609,9 @@ static void push(const struct machine *machine, const struct net_step *step,
       value->temporal = (struct net_temporal){row[step->slot].f, row[step->slot + 1].f,
                                               row[step->slot + 2].f, row[step->slot + 3].f};
       break;
+    case NET_OP_DURATION:
+      value->temporal = (struct net_temporal){0, 1, 1, 0};
+      break;
     case NET_OP_INSTANT_SLOT:
       value->instant = net_slot_instant(row, step->slot);
       break;
@@ -625,7 +629,8 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
   switch (step->op) {
     case NET_OP_INTEGER: case NET_OP_FLOAT: case NET_OP_STRING: case NET_OP_TRUTH:
     case NET_OP_CONST_INSTANT: case NET_OP_SLOT: case NET_OP_BOOL_SLOT:
-    case NET_OP_TEMPORAL_SLOT: case NET_OP_INSTANT_SLOT: case NET_OP_STOP_SLOT:
+    case NET_OP_TEMPORAL_SLOT: case NET_OP_DURATION: case NET_OP_INSTANT_SLOT:
+    case NET_OP_STOP_SLOT:
       push(machine, step, args);
       return NET_EVAL_OK;
     case NET_OP_I_NEG: case NET_OP_I_ADD: case NET_OP_I_SUB: case NET_OP_I_MUL:

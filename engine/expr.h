@@ -45,6 +45,7 @@ enum net_op {
   NET_OP_F_TO_TEMPORAL, NET_OP_TRUTH_TO_I /* F 0, T 1; unknown fails */,
   NET_OP_INTEGER_FITS, /* .i = width in bytes: fails when the integer does not fit */
   /* temporal values */
+  NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
   NET_OP_T_NEG, NET_OP_T_ADD, NET_OP_T_SUB, NET_OP_T_MUL, NET_OP_T_DIV,
   NET_OP_T_REBASE, /* temporal, instant from, instant to -> temporal: origin moved from from.lo to to.lo */
   /* comparisons: two operands -> truth. .i = enum net_comparison */

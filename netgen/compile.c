@@ -178,6 +178,9 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
     case NG_TRUTH:
       emit_integer(compiler, NET_OP_TRUTH, expr->integer ? NET_TRUE : NET_FALSE);
       break;
+    case NG_DURATION:
+      emit_op(compiler, NET_OP_DURATION);
+      break;
     case NG_COLUMN:
       compile_column(compiler, expr->column);
       break;

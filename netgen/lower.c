@@ -214,20 +214,27 @@ static const struct ng_expr *of_time(const struct ng_lowering *lowering,
   return result;
 }
 
-/* COLUMN of a tuple of INPUT; a temporal value is moved to where the result counts from. */
+/* A temporal VALUE of a tuple of INPUT, moved to where the result counts from. */
+static const struct ng_expr *rebased(const struct ng_lowering *lowering,
+                                     const struct ng_lowered_input *input,
+                                     const struct ng_expr *value) {
+  struct base_arena *arena = arena_of(lowering);
+  const struct ng_column *to = lowering->rebase_to;
+  if (!to || to == input->start) return value;
+  struct ng_expr *result = ng_expr_new(arena, NG_REBASE, type_temporal);
+  result->arg_count = 3;
+  result->args[0] = value;
+  result->args[1] = ng_expr_column(arena, input->start);
+  result->args[2] = ng_expr_column(arena, to);
+  return result;
+}
+
+/* COLUMN of a tuple of INPUT. */
 static const struct ng_expr *leaf(const struct ng_lowering *lowering,
                                   const struct ng_lowered_input *input,
                                   const struct ng_column *column) {
-  struct base_arena *arena = arena_of(lowering);
-  const struct ng_expr *value = ng_expr_column(arena, column);
-  const struct ng_column *to = lowering->rebase_to;
-  if (column->type.base != NET_TEMPORAL || !to || to == input->start) return value;
-  struct ng_expr *rebased = ng_expr_new(arena, NG_REBASE, type_temporal);
-  rebased->arg_count = 3;
-  rebased->args[0] = value;
-  rebased->args[1] = ng_expr_column(arena, input->start);
-  rebased->args[2] = ng_expr_column(arena, to);
-  return rebased;
+  const struct ng_expr *value = ng_expr_column(arena_of(lowering), column);
+  return column->type.base == NET_TEMPORAL ? rebased(lowering, input, value) : value;
 }
 
 /* An integer power goes by way of floats: there is no integer step for it. */
@@ -253,6 +260,11 @@ const struct ng_expr *ng_lower(const struct ng_lowering *lowering, const struct 
       const struct ng_lowered_input *input = &lowering->variables[expr->variable];
       BASE_CHECK(input->fields, "variable-takes-part");
       return leaf(lowering, input, input->fields[expr->index]);
+    }
+    case NG_DURATION: {
+      const struct ng_lowered_input *input = &lowering->variables[expr->variable];
+      struct ng_expr *duration = ng_expr_new(arena, NG_DURATION, type_temporal);
+      return rebased(lowering, input, duration);
     }
     case NG_AGGREGATE:
       return leaf(lowering, &lowering->aggregate_inputs[expr->index],

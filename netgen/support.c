@@ -85,9 +85,6 @@ static void check_expr(struct check *check, const struct ng_expr *expr) {
     report(check, MSG_TEMPORAL_COMPARISON_NOT_EXECUTED, &expr->range,
            "a comparison of temporal values is not executed yet");
   }
-  if (expr->op == NG_DURATION) {
-    report(check, MSG_DURATION_NOT_EXECUTED, &expr->range, "duration is not executed yet");
-  }
   for (unsigned i = 0; i < expr->arg_count; i++) check_expr(check, expr->args[i]);
 }
 

@@ -20,7 +20,8 @@ struct evaluation {
   struct oracle *oracle;
   const struct ng_aggregate *aggregate;
   const struct net_layout *layout;
-  bool events;
+  enum net_aggregate_function function; /* on events avgc is the running mean */
+  bool events, cumulative;
   bool groups_of_all;
   struct member *members;
   size_t member_count;
@@ -71,7 +72,7 @@ static void take_members(struct evaluation *e) {
 static enum net_truth there(const struct evaluation *e, const struct oracle_tuple *tuple,
                             net_chronon t) {
   const union net_slot *row = tuple->row;
-  bool goes = !e->events && !e->aggregate->cumulative;
+  bool goes = !e->events && !e->cumulative;
   if (t < row[0].i || (goes && t >= row[3].i)) return NET_FALSE;
   bool sure = tuple->definite && row[1].i <= t && (!goes || t < row[2].i);
   return sure ? NET_TRUE : NET_UNKNOWN;
@@ -98,7 +99,7 @@ static bool same_domains(const struct evaluation *e, const struct member *a,
 /* Does member I stand for itself at T: no equal one is there more surely, none before it as surely?
  * Cumulative functions count each tuple.                                                           */
 static bool speaks(const struct evaluation *e, size_t i, net_chronon t) {
-  if (e->events || e->aggregate->cumulative) return true;
+  if (e->events || e->cumulative) return true;
   enum net_truth own = there(e, e->members[i].tuple, t);
   for (size_t j = 0; j < e->member_count; j++) {
     if (j == i || !same_domains(e, &e->members[i], &e->members[j])) continue;
@@ -165,7 +166,7 @@ static bool better(struct evaluation *e, const struct oracle_value *a, const str
     less = strcmp(base_strings_text(e->oracle->world->strings, a->s, NULL),
                   base_strings_text(e->oracle->world->strings, b->s, NULL)) < 0;
   }
-  return less == (e->aggregate->function == NET_AGG_MIN);
+  return less == (e->function == NET_AGG_MIN);
 }
 
 static void value_at(struct evaluation *e, const struct oracle_value *by, net_chronon t,
@@ -187,7 +188,7 @@ static void value_at(struct evaluation *e, const struct oracle_value *by, net_ch
   struct oracle_value *value = &ret->value;
   value->base = e->aggregate->type.base;
   long double total = (long double)sum + sum_f;
-  switch (e->aggregate->function) {
+  switch (e->function) {
     case NET_AGG_COUNT: value->i = sure; break;
     case NET_AGG_ANY: value->i = sure > 0; break;
     case NET_AGG_SUM:
@@ -227,7 +228,7 @@ static struct sample sample_at(struct evaluation *e, const struct oracle_value *
     sample.present = false;
     return sample;
   }
-  if (e->aggregate->function == NET_AGG_AVGC) average_at(e, by, t, &sample);
+  if (e->function == NET_AGG_AVGC) average_at(e, by, t, &sample);
   else value_at(e, by, t, &sample);
   return sample;
 }
@@ -320,6 +321,9 @@ void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segment
   struct evaluation e = {.oracle = oracle, .aggregate = aggregate};
   e.layout = oracle->inputs[aggregate->variable].layout;
   e.events = e.layout->tuple_class == NET_EVENT;
+  e.function = aggregate->function;
+  e.cumulative = aggregate->cumulative || e.events;
+  if (e.events && e.function == NET_AGG_AVGC) e.function = NET_AGG_AVG;
   e.groups_of_all = oracle->query->variables[aggregate->variable].outside;
   if (aggregate->unique) oracle_fail(oracle, "unique aggregate");
   take_members(&e);

@@ -81,6 +81,10 @@ static enum base_status execute_create(struct tql_session *session,
                                  .domain_count = layout->field_count,
                                  .by = made->by,
                                  .checkpoint = session->manual ? NET_BEGINNING : NET_FOREVER};
+  if (session->options.explain_only) {
+    session_add_relation(session, &relation); /* the database is only read */
+    return BASE_OK;
+  }
   status = session_begin(session);
   if (status != BASE_OK) return status;
   status = st_create(session->database, &relation);

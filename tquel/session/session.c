@@ -23,7 +23,8 @@ enum base_status tql_session_open(const struct tql_session_options *options,
   session->arena = base_arena_new();
   session->strings = base_strings_new();
   struct st_options storage = {.path = options->path,
-                               .readonly = options->readonly,
+                               .readonly = options->readonly ||
+                                           (options->explain_only && options->path != NULL),
                                .timeline = options->timeline,
                                .timeline_given = options->timeline_given};
   enum base_status status = st_open(&storage, session->strings, diags, &session->database);
@@ -83,6 +84,13 @@ static const char *const keywords[] = {
     [TQL_S_PERMIT] = "define",   [TQL_S_INTEGRITY] = "define",
 };
 
+/* The name that the timing line carries. */
+static const char *subject(const struct tql_statement *statement) {
+  if (statement->name.text != NULL) return statement->name.text;
+  if (statement->name_count > 0) return statement->names[0].text;
+  return statement->variable.text != NULL ? statement->variable.text : "-";
+}
+
 static void report_timing(struct tql_session *session, const struct tql_statement *statement,
                           int64_t total_ns) {
   if (session->output == NULL || session->output->timing == NULL) return;
@@ -91,7 +99,7 @@ static void report_timing(struct tql_session *session, const struct tql_statemen
       session->statement_arena,
       "timing: %s %s total_us=%lld load_us=%lld network_us=%lld output_us=%lld rows_in=%llu "
       "rows_out=%llu",
-      keywords[statement->kind], statement->name.text ? statement->name.text : "-",
+      keywords[statement->kind], subject(statement),
       (long long)(total_ns / 1000), (long long)(counters->load_ns / 1000),
       (long long)(counters->network_ns / 1000), (long long)(counters->output_ns / 1000),
       (unsigned long long)counters->rows_in, (unsigned long long)counters->rows_out);
