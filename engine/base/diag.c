@@ -70,6 +70,7 @@ void base_diag_sink_clear(struct base_diag_sink *sink) {
     free(sink->items[i].hint);
   }
   sink->count = 0;
+  sink->delivered = 0;
   sink->errors = 0;
   sink->exit_code = 0;
 }
@@ -108,6 +109,22 @@ static char *format_line(const char *format, va_list args) {
 }
 
 /* Takes over MESSAGE and HINT. */
+static void deliver(struct base_diag_sink *sink) {
+  if (sink->holds > 0) return;
+  while (sink->delivered < sink->count) {
+    const struct base_diag *diag = &sink->items[sink->delivered++];
+    if (sink->on_report) sink->on_report(sink->context, diag);
+  }
+}
+
+void base_diag_hold(struct base_diag_sink *sink) { sink->holds++; }
+
+void base_diag_release(struct base_diag_sink *sink) {
+  BASE_CHECK(sink->holds > 0, "diag-release");
+  sink->holds--;
+  deliver(sink);
+}
+
 static struct base_diag *add(struct base_diag_sink *sink, enum base_message number,
                              const struct base_source *source, const struct base_range *range,
                              char *message, char *hint) {
@@ -126,8 +143,8 @@ static struct base_diag *add(struct base_diag_sink *sink, enum base_message numb
     if (sink->errors == 0) sink->exit_code = info->exit_code;
     sink->errors++;
   }
-  if (sink->on_report) sink->on_report(sink->context, diag);
-  return diag;
+  deliver(sink);
+  return &sink->items[sink->count - 1];
 }
 
 struct base_diag *base_report(struct base_diag_sink *sink, enum base_message number,

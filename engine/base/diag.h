@@ -70,11 +70,17 @@ struct base_diag_sink {
   int exit_code; /* that of the first error, 0 if none */
   void (*on_report)(void *context, const struct base_diag *diag);
   void *context;
+  unsigned holds;   /* see base_diag_hold */
+  size_t delivered; /* items that on_report has seen */
 };
 
 void base_diag_sink_init(struct base_diag_sink *sink);
 void base_diag_sink_done(struct base_diag_sink *sink);
 void base_diag_sink_clear(struct base_diag_sink *sink);
+/* Between hold and release (they nest) on_report sees nothing, so that hints can be added to what
+ * base_report returned; the last release delivers.                                                */
+void base_diag_hold(struct base_diag_sink *sink);
+void base_diag_release(struct base_diag_sink *sink);
 
 /* Reports NUMBER with the message from FORMAT (which need not be the registry's template) and
  * returns the diagnostic so that a hint can be added. SOURCE may be NULL, RANGE may be NULL.

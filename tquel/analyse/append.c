@@ -201,7 +201,7 @@ static const struct ng_relation *find_target(const struct tql_analysis *analysis
   return NULL;
 }
 
-enum base_status tql_analyse_append(const struct tql_analysis *analysis,
+static enum base_status append_held(const struct tql_analysis *analysis,
                                     const struct tql_statement *statement,
                                     const struct ng_query **ret) {
   BASE_CHECK(statement->kind == TQL_S_APPEND, "analyse-append-kind");
@@ -220,4 +220,13 @@ enum base_status tql_analyse_append(const struct tql_analysis *analysis,
   if (!query) return BASE_USER;
   *ret = query;
   return BASE_OK;
+}
+
+enum base_status tql_analyse_append(const struct tql_analysis *analysis,
+                                    const struct tql_statement *statement,
+                                    const struct ng_query **ret) {
+  base_diag_hold(analysis->diags);
+  enum base_status status = append_held(analysis, statement, ret);
+  base_diag_release(analysis->diags);
+  return status;
 }

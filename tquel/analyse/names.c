@@ -84,12 +84,14 @@ const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analys
   const struct tql_scope *scope = analysis->scope;
   const struct ng_relation *relation = scope->find_relation(scope->context, name->text);
   if (relation) return relation;
+  base_diag_hold(analysis->diags);
   struct base_diag *diag = base_report(analysis->diags, MSG_UNKNOWN_RELATION, analysis->source,
                                        &name->range, "there is no relation %s", name->text);
   struct name_list list = {0};
   if (scope->each_relation) scope->each_relation(scope->context, collect, &list);
   tql_suggest(diag, name->text, list.items, list.count);
   free(list.items);
+  base_diag_release(analysis->diags);
   return NULL;
 }
 

@@ -265,7 +265,7 @@ static void make_result(struct tql_binder *binder) {
       net_layout_new(binder->arena, query->result_class, fields, (uint32_t)binder->target_count);
 }
 
-enum base_status tql_analyse_retrieve(const struct tql_analysis *analysis,
+static enum base_status retrieve_held(const struct tql_analysis *analysis,
                                       const struct tql_statement *statement,
                                       const struct ng_query **ret) {
   BASE_CHECK(statement->kind == TQL_S_RETRIEVE, "analyse-retrieve-kind");
@@ -285,4 +285,13 @@ enum base_status tql_analyse_retrieve(const struct tql_analysis *analysis,
   if (!query) return BASE_USER;
   *ret = query;
   return BASE_OK;
+}
+
+enum base_status tql_analyse_retrieve(const struct tql_analysis *analysis,
+                                      const struct tql_statement *statement,
+                                      const struct ng_query **ret) {
+  base_diag_hold(analysis->diags);
+  enum base_status status = retrieve_held(analysis, statement, ret);
+  base_diag_release(analysis->diags);
+  return status;
 }
