@@ -22,4 +22,8 @@ enum { NET_OP_COUNT = NET_OP_CHRONON + 1 };
 /* The row of OP; OP must be an operation (BASE_CHECK). */
 const struct net_op_info *net_op_info(enum net_op op);
 
+/* A T_ step on ARGS (operands as the table says); leaves its result in ARGS[0]. expr_temporal.c. */
+enum net_eval_error net_temporal_operation(const struct net_program *program, enum net_op op,
+                                           struct net_value *args);
+
 #endif

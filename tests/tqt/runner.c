@@ -249,7 +249,8 @@ static bool looks_like_position(const char *word) {
 static bool matches(struct run *run, const struct base_diag *diag, const char *args) {
   struct base_arena *arena = run->file->arena;
   const char *number = tqt_word(arena, &args);
-  if (number && strcmp(number, base_arena_printf(arena, "TQ-%04d", (int)diag->number)) != 0)
+  if (number && strncmp(number, base_arena_printf(arena, "TQ-%04d", (int)diag->number),
+                         strlen(number)) != 0)
     return false;
   const char *rest = args, *position = tqt_word(arena, &rest);
   if (position && looks_like_position(position)) {

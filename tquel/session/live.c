@@ -254,7 +254,7 @@ static enum base_status load_pending(struct tql_session *session,
   return status;
 }
 
-/* A relation that counted as closed for now is open again behind the latest start it has seen. */
+/* A relation that counted as closed is open again behind the latest start it has seen. */
 static enum base_status reopen(struct tql_session *session, struct session_relation *relation) {
   bool any = false;
   net_chronon first, last;

@@ -197,7 +197,7 @@ void session_print_row(struct tql_session *session, struct base_buffer *out,
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
 /* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
- * for now, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for the
+ * until the next write, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for the
  * checkpoint instead.                                                                               */
 enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
                                     struct net_rows *rows) BASE_MUST_USE;

@@ -2,7 +2,7 @@
  *
  * A statement's rows are never late. In the ordinary mode they go straight into the table (a traced
  * relation: the periods of the entities concerned are computed anew), the relation counts as closed
- * at forever for now, and its dependants are recomputed. Where the relation is live (a feed, or `set
+ * at forever until the next write, and its dependants are recomputed. Where the relation is live (a feed, or `set
  * checkpoint manual`), rows wait among its pending ones for the checkpoint, like a feed's.          */
 #include <errno.h>
 #include <stdlib.h>

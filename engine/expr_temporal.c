@@ -1,0 +1,116 @@
+/* Arithmetic on temporal values, the T_ steps of expression programs: sums, products and quotients that
+ * stay ratios of linear functions, and moving a value to another origin. What leaves the form is an
+ * error when it runs; analysis refuses what the degrees show.                                       */
+#include <math.h>
+
+#include "engine/expr_ops.h"
+
+/* --- temporal values. A constant is (c 0 1 0), so both slopes are zero. */
+
+static bool constant(struct net_temporal v) {
+  return v.n1 == 0 && v.d1 == 0;
+}
+
+static enum net_eval_error set_temporal(struct net_value *value, struct net_temporal v) {
+  v = net_temporal_normal(v);
+  if (!isfinite(v.n0) || !isfinite(v.n1) || !isfinite(v.d0) || !isfinite(v.d1)) {
+    return NET_EVAL_NUMBER;
+  }
+  value->temporal = v;
+  return NET_EVAL_OK;
+}
+
+static struct net_temporal negated(struct net_temporal v) {
+  return (struct net_temporal){0.0 - v.n0, 0.0 - v.n1, v.d0, v.d1};
+}
+
+/* Gives *A and *B the same denominator if theirs differ by a factor only. The one with the smaller
+ * denominator is blown up, which keeps integers integers where it can be done at all. */
+static bool common_denominator(struct net_temporal *a, struct net_temporal *b) {
+  struct net_temporal a_ratio = {a->d1, 0, a->d0, 0}, b_ratio = {b->d1, 0, b->d0, 0};
+  struct net_temporal *smaller = a, *larger = b;
+  double a_size = a->d0 != 0 ? fabs(a->d0) : fabs(a->d1);
+  double b_size = b->d0 != 0 ? fabs(b->d0) : fabs(b->d1);
+  double factor;
+  if (a->d0 == b->d0 && a->d1 == b->d1) return true;
+  if ((a->d0 == 0) != (b->d0 == 0) || (a->d1 == 0) != (b->d1 == 0)) return false;
+  if (a->d0 != 0 && !net_temporal_equal(a_ratio, b_ratio)) return false;
+  if (a_size > b_size) {
+    smaller = b;
+    larger = a;
+  }
+  factor = a->d0 != 0 ? larger->d0 / smaller->d0 : larger->d1 / smaller->d1;
+  *smaller =
+      (struct net_temporal){smaller->n0 * factor, smaller->n1 * factor, larger->d0, larger->d1};
+  return true;
+}
+
+/* The sum of two fractions with different poles has both of them and leaves the form; so does a
+ * fraction plus a linear function. */
+static enum net_eval_error temporal_add(struct net_value *result, struct net_temporal a,
+                                        struct net_temporal b) {
+  if (constant(b)) {
+    struct net_temporal other = a;
+    a = b;
+    b = other;
+  }
+  if (constant(a)) { /* c + b */
+    b.n0 = fma(a.n0, b.d0, b.n0);
+    b.n1 = fma(a.n0, b.d1, b.n1);
+    return set_temporal(result, b);
+  }
+  if (!common_denominator(&a, &b)) return NET_EVAL_FORM;
+  return set_temporal(result, (struct net_temporal){a.n0 + b.n0, a.n1 + b.n1, a.d0, a.d1});
+}
+
+static enum net_eval_error temporal_multiply(struct net_value *result, struct net_temporal a,
+                                             struct net_temporal b) {
+  if (constant(b)) {
+    struct net_temporal other = a;
+    a = b;
+    b = other;
+  }
+  if (!constant(a)) return NET_EVAL_FORM;
+  return set_temporal(result, (struct net_temporal){a.n0 * b.n0, a.n0 * b.n1, b.d0, b.d1});
+}
+
+static enum net_eval_error temporal_divide(struct net_value *result, struct net_temporal a,
+                                           struct net_temporal b) {
+  if (b.n0 == 0 && b.n1 == 0) return NET_EVAL_DIVISION;
+  if (constant(b)) { /* numerators are divided, so that 200 / 2 is 100 in every place */
+    return set_temporal(result, (struct net_temporal){a.n0 / b.n0, a.n1 / b.n0, a.d0, a.d1});
+  }
+  if (constant(a)) {
+    return set_temporal(result, (struct net_temporal){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1});
+  }
+  if (!common_denominator(&a, &b)) return NET_EVAL_FORM;
+  return set_temporal(result, (struct net_temporal){a.n0, a.n1, b.n0, b.n1});
+}
+
+static enum net_eval_error rebase(enum net_timeline timeline, struct net_value *args) {
+  net_chronon from = args[1].instant.lo, to = args[2].instant.lo;
+  int64_t chronons;
+  if (from == to || constant(args[0].temporal)) return NET_EVAL_OK;
+  if (__builtin_sub_overflow(to, from, &chronons)) return NET_EVAL_OVERFLOW;
+  return set_temporal(args,
+                      net_temporal_rebase(args[0].temporal, net_span_units(timeline, chronons)));
+}
+
+enum net_eval_error net_temporal_operation(const struct net_program *program, enum net_op op,
+                                           struct net_value *args) {
+  switch (op) {
+    case NET_OP_T_NEG:
+      args[0].temporal = negated(args[0].temporal);
+      return NET_EVAL_OK;
+    case NET_OP_T_ADD:
+      return temporal_add(args, args[0].temporal, args[1].temporal);
+    case NET_OP_T_SUB:
+      return temporal_add(args, args[0].temporal, negated(args[1].temporal));
+    case NET_OP_T_MUL:
+      return temporal_multiply(args, args[0].temporal, args[1].temporal);
+    case NET_OP_T_DIV:
+      return temporal_divide(args, args[0].temporal, args[1].temporal);
+    default:
+      return rebase(program->timeline, args); /* NET_OP_T_REBASE */
+  }
+}
