@@ -398,6 +398,21 @@ static void remove_pair(struct product *product, uint32_t index) {
   product->pairs_live--;
 }
 
+/* A stop that is known, but not to the chronon, cannot count as open (it may lie before the bound), and
+ * cannot stand known beside one that is open. Such a pair waits. */
+static bool is_vague(struct net_instant stop, net_chronon bound) {
+  return stop.lo != NET_OPEN && stop.lo != stop.hi && stop.hi > bound;
+}
+
+static bool has_vague_stop(const struct side *side, const union net_slot *row, net_chronon bound) {
+  const struct net_layout *layout = side->layout;
+  if (layout->tuple_class == NET_PERIOD && is_vague(net_slot_instant(row, 2), bound)) return true;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (layout->fields[i].openable && is_vague(net_slot_instant(row, layout->fields[i].slot), bound))
+      return true;
+  return false;
+}
+
 /* Judges one pair with everything before BOUND seen. */
 static void settle_pair(struct product *product, uint32_t index, net_chronon bound,
                         enum base_status *status) {
@@ -416,6 +431,9 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
     if (open_count == 0) remove_pair(product, index);
     return;
   }
+  if (open && (has_vague_stop(&product->sides[0], left_row, bound) ||
+               has_vague_stop(&product->sides[1], right_row, bound)))
+    return;
   enum net_truth truth = judge(product, left_row, right_row, bound, status);
   if (truth == NET_UNKNOWN && open && bound != NET_FOREVER) return;
   if (truth == NET_FALSE) {

@@ -236,7 +236,9 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   const char *path = base_arena_printf(arena, "%s/bits.db", directory);
   struct engine_options options = {below(&bits, 2) == 0, below(&bits, 2) == 0 ? 1 : 0};
   struct engine at_once, in_bits;
-  bool good = engine_open(&at_once, arena, world_strings(world), NULL, (struct engine_options){0});
+  /* The same rules on both sides: how far a derived relation's checkpoint comes depends on them. */
+  bool good = engine_open(&at_once, arena, world_strings(world), NULL,
+                          (struct engine_options){options.rules_off, 0});
   good = engine_open(&in_bits, arena, world_strings(world), path, options) && good;
   if (good) {
     base_buffer_puts(out, "  at once:\n");

@@ -211,7 +211,11 @@ static void draw(struct judge *judge, struct scenario *scenario) {
     judge->judged++;
     judge->refused += status == BASE_USER;
     judge->errors += status == BASE_END;
-    for (size_t j = 0; status == BASE_OK && j < rows.count; j++) judge->omega += !rows.tuples[j].definite;
+    for (size_t j = 0; status == BASE_OK && j < rows.count; j++) {
+      judge->omega += !rows.tuples[j].definite;
+      /* What happens at `forever` never happens: nothing is said about combinations with it. */
+      if (rows.tuples[j].row[0].i == NET_FOREVER) sizes.large[i] = true;
+    }
     if (status == BASE_OK) judge->rows += rows.count;
     if (!judge->verbose) continue;
     printf("%s\n", statement_text(arena, statement));
@@ -249,6 +253,8 @@ static void judge_bit_by_bit(struct judge *judge, uint64_t seed, const char *dir
     scenario_add_statement(scenario, true, is_large, &sizes);
     enum base_status status = world_retrieve(world, &scenario->statements[i], &rows, &reason);
     sizes.large[i] = status != BASE_OK || rows.count > LARGE;
+    for (size_t j = 0; status == BASE_OK && j < rows.count; j++)
+      if (rows.tuples[j].row[0].i == NET_FOREVER) sizes.large[i] = true;
     scenario->statements[i].dropped = status != BASE_OK;
   }
   world_free(world);

@@ -3,8 +3,8 @@
  * Closing rows are matched with the open rows they replace only when the result is finished: in
  * order of arrival, through a hash table of the open rows by identity. Of several open rows of one
  * identity the closing one takes one that is as definite as itself, if there is one, and among those
- * one whose stop could be as late, the one that came first among equals. A closing row without an open one is a row like any other (the open
- * one was shown elsewhere).
+ * one whose stop could be as late, the one that came first among equals. A closing row without an
+ * open one is a row like any other (the open one was shown elsewhere).
  *
  * After tql_rows_finish the rows have no open stops and no NET_CLOSES any more. */
 #include <stdlib.h>
