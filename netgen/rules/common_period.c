@@ -12,7 +12,8 @@
  * The product's test is that this period is not empty, for two periods or more, in three-valued
  * logic too: max start < min stop if and only if every start is before every stop. So the
  * projection need not ask again. Only for products of periods; an event in it is the product's time
- * itself. */
+ * itself. And only for both ends together: where bounds are uncertain the product's time is clipped to
+ * be a period, so that one end of it does not go with another clause's other end. */
 #include "netgen/expr.h"
 
 /* Is EXPR a tree of OP over columns of COLUMNS? */
@@ -55,18 +56,34 @@ static void substitute(struct ng_plan *plan, const struct ng_column *from,
   }
 }
 
-static bool take_own_time(struct ng_plan *plan, struct ng_node *apply) {
-  const struct ng_node *product = apply->inputs[0];
-  while (product->kind == NET_NODE_SELECTION || product->kind == NET_NODE_APPLY) {
-    product = product->inputs[0];
+/* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
+static struct ng_node *maker_of(const struct ng_node *projection, const struct ng_column *column) {
+  struct ng_node *node = projection->inputs[0];
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) {
+    if (node->kind == NET_NODE_APPLY && node->own.items[0] == column) return node;
+    node = node->inputs[0];
   }
-  if (!ng_node_is_product(product) || product->rule != NET_PRODUCT_OVERLAP || !product->stop) {
+  return NULL;
+}
+
+static const struct ng_node *product_below(const struct ng_node *node) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  return ng_node_is_product(node) && node->rule == NET_PRODUCT_OVERLAP && node->stop ? node : NULL;
+}
+
+static bool take_own_time(struct ng_plan *plan, struct ng_node *projection) {
+  struct ng_node *start = maker_of(projection, projection->start_from);
+  struct ng_node *stop = maker_of(projection, projection->stop_from);
+  const struct ng_node *product = product_below(projection->inputs[0]);
+  if (!start || !stop || !product) return false;
+  if (own_time(plan, product, start->expr) != product->own_start ||
+      own_time(plan, product, stop->expr) != product->own_stop) {
     return false;
   }
-  const struct ng_column *own = own_time(plan, product, apply->expr);
-  if (!own) return false;
-  substitute(plan, apply->own.items[0], own);
-  ng_plan_replace(plan, apply, apply->inputs[0]);
+  substitute(plan, start->own.items[0], product->own_start);
+  substitute(plan, stop->own.items[0], product->own_stop);
+  ng_plan_replace(plan, start, start->inputs[0]);
+  ng_plan_replace(plan, stop, stop->inputs[0]);
   return true;
 }
 
@@ -74,12 +91,10 @@ void ng_rule_common_period(struct ng_plan *plan) {
   size_t replaced = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
-    if (node->kind == NET_NODE_APPLY && node->expr->type.base == NET_INSTANT) {
-      replaced += take_own_time(plan, node);
-    }
+    if (node->kind == NET_NODE_PROJECTION && node->stop_from && take_own_time(plan, node))
+      replaced += 2;
   }
   if (!replaced) return;
   ng_rule_changed(plan, NG_RULE_COMMON_PERIOD, replaced,
-                  "%zu %s replaced by the product's own time", replaced,
-                  replaced == 1 ? "apply" : "applies");
+                  "%zu applies replaced by the product's own time", replaced);
 }
