@@ -111,7 +111,13 @@ static enum base_status build_query(struct tql_session *session,
                                                    st_net(session->database));
   net_store_node_set_replaying(relation->store_node, !relation->stale);
   must_link(result, relation->store_node);
-  if (relation->stale) status = st_clear(session->database, relation->ng.name);
+  if (!relation->stale) return BASE_OK;
+  /* Computed anew: what was promised of the old tuples does not hold for the new ones. */
+  struct net_store *store = st_net(session->database);
+  relation->checkpoint = NET_BEGINNING;
+  status = st_clear(session->database, relation->ng.name);
+  if (status == BASE_OK)
+    status = store->class->checkpoint(store, relation->ng.name, NET_BEGINNING);
   return status;
 }
 
