@@ -16,20 +16,28 @@ void net_batch_builder_init(struct net_batch_builder *builder, const struct net_
   *builder = (struct net_batch_builder){.layout = layout, .capacity = capacity};
   builder->rows = base_xcalloc((size_t)capacity * layout->slot_count, sizeof *builder->rows);
   builder->marks = base_xcalloc(capacity, sizeof *builder->marks);
+  builder->ids = base_xcalloc(capacity, sizeof *builder->ids);
 }
 
 void net_batch_builder_done(struct net_batch_builder *builder) {
   free(builder->rows);
   free(builder->marks);
+  free(builder->ids);
   *builder = (struct net_batch_builder){0};
 }
 
 union net_slot *net_batch_builder_add(struct net_batch_builder *builder, uint8_t marks) {
+  return net_batch_builder_add_id(builder, marks, 0);
+}
+
+union net_slot *net_batch_builder_add_id(struct net_batch_builder *builder, uint8_t marks,
+                                         uint64_t id) {
   size_t slots = builder->layout->slot_count;
   union net_slot *row;
   BASE_CHECK(!net_batch_builder_full(builder), "batch-full");
   row = builder->rows + builder->count * slots;
   memset(row, 0, slots * sizeof *row);
+  builder->ids[builder->count] = id;
   builder->marks[builder->count++] = marks;
   return row;
 }
@@ -39,6 +47,7 @@ struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder
   return (struct net_batch){.layout = builder->layout,
                             .rows = builder->rows,
                             .marks = builder->marks,
+                            .ids = builder->ids,
                             .count = builder->count,
                             .checkpoint = checkpoint,
                             .bound = NET_BEGINNING};

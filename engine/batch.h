@@ -5,12 +5,15 @@
  *
  * Marks of a row, beside the slab:
  *   DEFINITE  it is in the relation for sure (not omega);
- *   CLOSES    it replaces an earlier open row of the same identity (same domains and starts): the
- *             stop is known now. In a combination of several periods a row may close one of them
- *             and leave another open; then a further close follows.
- * A row with an open stop and without CLOSES opens a period; a row without either is whole. What a
- * row once said of existence, definiteness, start and domains never changes: there are no
- * retractions.
+ *   CLOSES    it replaces the earlier open row that has its id: the stop is known now. In a
+ *             combination of several periods a row may close one of them and leave another open;
+ *             then a further close of the same id follows.
+ * A row with an open instant and without CLOSES opens; a row without either is whole. What a row once
+ * said of existence, definiteness, start and domains never changes: there are no retractions.
+ *
+ * IDS: which row a row closes. A row that opens carries an id that is not 0 and that no other row of
+ * the arc has had; each row that closes it carries the same. Whole rows have 0. Access nodes give ids to
+ * what comes from outside: sources and pushed batches have none (and end records need none).
  *
  * BOUND: the open stops of this batch's rows are at or after it (at least the arc's checkpoint before
  * the batch; nodes that emit open rows at the end of their work up to a checkpoint say that one).
@@ -34,6 +37,7 @@ struct net_batch {
   const struct net_layout *layout;
   const union net_slot *rows; /* row i at rows + i * layout->slot_count */
   const uint8_t *marks;
+  const uint64_t *ids; /* indexed like the marks; NULL: all 0 */
   const uint32_t *selection; /* NULL: rows 0..count-1 */
   uint32_t count;            /* rows that count (length of the selection, if there is one) */
   net_chronon checkpoint;
@@ -50,12 +54,16 @@ static inline const union net_slot *net_batch_row(const struct net_batch *batch,
 static inline uint8_t net_batch_marks(const struct net_batch *batch, uint32_t i) {
   return batch->marks[net_batch_index(batch, i)];
 }
+static inline uint64_t net_batch_id(const struct net_batch *batch, uint32_t i) {
+  return batch->ids ? batch->ids[net_batch_index(batch, i)] : 0;
+}
 
 /* Builds batches row by row in a slab of its own, reused from batch to batch. */
 struct net_batch_builder {
   const struct net_layout *layout;
   union net_slot *rows;
   uint8_t *marks;
+  uint64_t *ids;
   uint32_t count;
   uint32_t capacity;
 };
@@ -66,8 +74,10 @@ void net_batch_builder_done(struct net_batch_builder *builder);
 static inline bool net_batch_builder_full(const struct net_batch_builder *builder) {
   return builder->count == builder->capacity;
 }
-/* A new zeroed row with MARKS; the builder must not be full. */
+/* A new zeroed row with MARKS, and with ID; the builder must not be full. */
 union net_slot *net_batch_builder_add(struct net_batch_builder *builder, uint8_t marks);
+union net_slot *net_batch_builder_add_id(struct net_batch_builder *builder, uint8_t marks,
+                                         uint64_t id);
 /* The rows so far as a batch; it points into the builder. Bound: NET_BEGINNING, no floor. */
 struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder,
                                          net_chronon checkpoint);

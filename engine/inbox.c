@@ -59,6 +59,7 @@ void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct ne
   for (uint32_t i = 0; i < batch->count; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     struct net_inbox_item item = {.sequence = inbox->sequence++,
+                                  .id = net_batch_id(batch, i),
                                   .row = (uint32_t)port->slab_rows,
                                   .marks = net_batch_marks(batch, i)};
     key_row(inbox, port->layout, row, &item);

@@ -211,6 +211,7 @@ enum base_status net_emit(struct net_node *node, const struct net_batch *batch) 
 }
 
 enum base_status net_inject(struct net_node *node, unsigned port, const struct net_batch *batch) {
+  if (base_env_interrupted()) return BASE_CANCEL;
   node->fires++;
   node->rows_in += batch->count;
   enum base_status status = node->class->consume(node, port, batch);
@@ -221,7 +222,7 @@ enum base_status net_inject(struct net_node *node, unsigned port, const struct n
   return status;
 }
 
-union net_slot *net_out_row(struct net_node *node, uint8_t marks, net_chronon bound,
+union net_slot *net_out_row(struct net_node *node, uint8_t marks, uint64_t id, net_chronon bound,
                             enum base_status *status) {
   if (net_batch_builder_full(&node->out)) {
     struct net_batch batch = net_batch_builder_batch(&node->out, node->checkpoint);
@@ -230,7 +231,7 @@ union net_slot *net_out_row(struct net_node *node, uint8_t marks, net_chronon bo
     if (*status == BASE_OK) *status = emitted;
     net_batch_builder_clear(&node->out);
   }
-  return net_batch_builder_add(&node->out, marks);
+  return net_batch_builder_add_id(&node->out, marks, id);
 }
 
 enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, net_chronon bound,
@@ -292,4 +293,11 @@ struct net_node_stats net_node_stats_at(const struct net_network *network, size_
 
 const struct net_layout *net_node_layout(const struct net_node *node) { return node->layout; }
 const char *net_node_name(const struct net_node *node) { return node->name; }
+const char *net_node_result_name(const struct net_node *node) {
+  while (node->kind != NET_NODE_RELATION_STORE) {
+    if (node->reader_count == 0) return NULL;
+    node = node->readers[0].reader;
+  }
+  return node->name;
+}
 net_chronon net_node_checkpoint(const struct net_node *node) { return node->checkpoint; }

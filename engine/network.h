@@ -159,6 +159,10 @@ struct net_node *net_create_relation_store(struct net_network *network, const ch
                                            const struct net_layout *layout,
                                            struct net_store *store);
 void net_store_node_set_replaying(struct net_node *node, bool replaying);
+/* A replay that may say more than was stored (its inputs have come further than the relation): rows that
+ * began and ended before STORED, the relation's checkpoint in the store, are there and are not written
+ * again; all others are. The caller has taken the open rows out of the table. NET_BEGINNING ends it.  */
+void net_store_node_set_stored(struct net_node *node, net_chronon stored);
 /* File store: every row goes to WRITER (formats live outside). */
 struct net_node *net_create_file_store(struct net_network *network, const char *name,
                                        const struct net_layout *layout, net_batch_fn writer,
@@ -201,6 +205,8 @@ size_t net_node_count(const struct net_network *network);
 struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index);
 const struct net_layout *net_node_layout(const struct net_node *node);
 const char *net_node_name(const struct net_node *node);
+/* The relation that NODE's rows end in: of the nearest relation-store above it; NULL if there is none. */
+const char *net_node_result_name(const struct net_node *node);
 /* The checkpoint that NODE last passed on; NET_BEGINNING before the first. */
 net_chronon net_node_checkpoint(const struct net_node *node);
 

@@ -48,9 +48,10 @@ struct net_node {
 void *net_node_new(struct net_network *network, size_t size, const struct net_node_class *class,
                    const char *name, const struct net_layout *layout);
 
-/* Adds a row to the node's output, sending the batch on when it is full; BOUND as of the batch. The
- * returned row is zeroed and good until the next call. *STATUS keeps the first failure.             */
-union net_slot *net_out_row(struct net_node *node, uint8_t marks, net_chronon bound,
+/* Adds a row to the node's output, sending the batch on when it is full; BOUND as of the batch. ID: 0
+ * for a whole row (batch.h). The returned row is zeroed and good until the next call. *STATUS keeps the
+ * first failure.                                                                                    */
+union net_slot *net_out_row(struct net_node *node, uint8_t marks, uint64_t id, net_chronon bound,
                             enum base_status *status);
 /* Sends on what is in the output, and CHECKPOINT (never back: an earlier one counts as the last). */
 enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, net_chronon bound,

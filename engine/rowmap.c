@@ -15,8 +15,7 @@
 struct entry {
   uint64_t hash;
   uint32_t next_free;
-  uint16_t live;
-  uint16_t definite; /* NET_KEY_VERSION */
+  uint32_t live;
 };
 
 #define REMOVED UINT32_MAX
@@ -30,6 +29,8 @@ static size_t round_up(size_t size) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
+static size_t width(const struct net_layout *layout) { return layout ? layout->slot_count : 0; }
+
 void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
                      enum net_rowmap_key key, uint32_t key_fields, const uint32_t *key_slots,
                      size_t key_count, size_t state_size) {
@@ -41,7 +42,7 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_count = key_count;
   map->state_size = state_size;
   map->state_offset =
-      round_up(sizeof(struct entry) + layout->slot_count * sizeof(union net_slot));
+      round_up(sizeof(struct entry) + width(layout) * sizeof(union net_slot));
   map->stride = round_up(map->state_offset + state_size);
 }
 
@@ -70,32 +71,33 @@ static uint64_t key_hash(const struct net_rowmap *map, const union net_slot *row
   uint64_t hash = 0x9e3779b97f4a7c15u;
   switch (map->key) {
     case NET_KEY_IDENTITY:
-    case NET_KEY_VERSION:
       return net_row_identity_hash(map->layout, row);
     case NET_KEY_DOMAINS:
       return slots_hash(row, map->layout->first_domain_slot, domain_slots(map), hash);
     case NET_KEY_SLOTS:
       for (size_t i = 0; i < map->key_count; i++) hash = slots_hash(row, map->key_slots[i], 1, hash);
       return hash;
+    case NET_KEY_ID:
+      break;
   }
+  BASE_CHECK(false, "rowmap-key");
   return hash;
 }
 
+/* Of rows whose hash is the same. */
 static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
                       const union net_slot *b) {
-  uint32_t first = map->layout->first_domain_slot;
+  uint32_t first = map->layout ? map->layout->first_domain_slot : 0;
   switch (map->key) {
     case NET_KEY_IDENTITY:
       return net_row_same_identity(map->layout, a, b);
-    case NET_KEY_VERSION:
-      for (uint32_t i = 0; i < map->layout->slot_count; i++)
-        if (a[i].i != b[i].i) return false;
-      return true;
     case NET_KEY_DOMAINS:
       return memcmp(a + first, b + first, domain_slots(map) * sizeof *a) == 0;
     case NET_KEY_SLOTS:
       for (size_t i = 0; i < map->key_count; i++)
         if (a[map->key_slots[i]].i != b[map->key_slots[i]].i) return false;
+      return true;
+    case NET_KEY_ID:
       return true;
   }
   return false;
@@ -117,24 +119,21 @@ static void rebuild(struct net_rowmap *map) {
   }
 }
 
-static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *row, uint64_t hash,
-                          uint16_t definite) {
+static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *row, uint64_t hash) {
   if (map->table_size == 0) return NET_NO_ENTRY;
   size_t place = (size_t)hash & (map->table_size - 1);
   for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
     if (map->table[place] == REMOVED) continue;
     uint32_t index = map->table[place] - 1;
     const struct entry *entry = entry_at(map, index);
-    if (entry->hash == hash && entry->definite == definite &&
-        key_equal(map, net_rowmap_row(map, index), row))
-      return index;
+    if (entry->hash == hash && key_equal(map, net_rowmap_row(map, index), row)) return index;
   }
   return NET_NO_ENTRY;
 }
 
 uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row) {
   if (map->live == 0) return NET_NO_ENTRY;
-  return find_hash(map, row, key_hash(map, row), 0);
+  return find_hash(map, row, key_hash(map, row));
 }
 
 static uint32_t new_entry(struct net_rowmap *map) {
@@ -152,19 +151,14 @@ static uint32_t new_entry(struct net_rowmap *map) {
   return (uint32_t)map->used++;
 }
 
-static uint32_t put(struct net_rowmap *map, const union net_slot *row, uint16_t definite,
-                    bool *ret_new) {
-  uint64_t hash = key_hash(map, row);
-  uint32_t index = find_hash(map, row, hash, definite);
-  if (ret_new != NULL) *ret_new = index == NET_NO_ENTRY;
-  if (index != NET_NO_ENTRY) return index;
-  index = new_entry(map);
+/* A new entry under HASH, with a copy of ROW and zeroed state. */
+static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t hash) {
+  uint32_t index = new_entry(map);
   struct entry *entry = entry_at(map, index);
   memset(entry, 0, map->stride);
   entry->hash = hash;
   entry->live = 1;
-  entry->definite = definite;
-  memcpy(net_rowmap_row(map, index), row, map->layout->slot_count * sizeof *row);
+  if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
   map->live++;
   if ((map->live + map->tombstones) * 4 > map->table_size * 3 || map->table_size == 0) {
     rebuild(map);
@@ -179,77 +173,36 @@ static uint32_t put(struct net_rowmap *map, const union net_slot *row, uint16_t 
 }
 
 uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool *ret_new) {
-  return put(map, row, 0, ret_new);
-}
-
-uint32_t net_rowmap_put_version(struct net_rowmap *map, const union net_slot *row, uint8_t marks,
-                                bool *ret_new) {
-  BASE_CHECK(map->key == NET_KEY_VERSION, "rowmap-version");
-  return put(map, row, (marks & NET_DEFINITE) != 0, ret_new);
-}
-
-/* How well the stop at SLOT of an earlier version and of ROW go together; -1: ROW is no later version of
- * it. A stop that is known but still hidden keeps its upper bound, so another finite one, both still
- * open, is the worst sign; one that became known earlier than it could have been at most is a bad one,
- * as only the earlier of several stops does that. */
-static int agreement(const union net_slot *earlier, const union net_slot *row, uint32_t slot) {
-  enum { BAD = 0, POOR = 10, GOOD = 100, SAME = 101 };
-  net_chronon latest = earlier[slot + 1].i, now = row[slot + 1].i;
-  if (earlier[slot].i != NET_OPEN)
-    return earlier[slot].i == row[slot].i && latest == now ? SAME : -1;
-  if (now > latest) return -1;
-  if (now == latest || latest == NET_FOREVER) return GOOD;
-  return row[slot].i == NET_OPEN ? BAD : POOR;
-}
-
-/* The better the higher; -1: ROW is no later version of EARLIER. */
-static int likeness(const struct net_layout *layout, const union net_slot *earlier,
-                    const union net_slot *row) {
-  int score = layout->tuple_class == NET_PERIOD ? agreement(earlier, row, 2) : 0;
-  for (uint32_t i = 0; i < layout->field_count && score >= 0; i++) {
-    if (!layout->fields[i].openable) continue;
-    int agrees = agreement(earlier, row, layout->fields[i].slot);
-    score = agrees < 0 ? -1 : score + agrees;
-  }
-  return score;
-}
-
-/* Of two earlier versions that know equally many stops: does A say more of the others (how late they
- * can be at most)? */
-static bool is_tighter(const struct net_layout *layout, const union net_slot *a,
-                       const union net_slot *b) {
-  if (layout->tuple_class == NET_PERIOD && a[3].i != b[3].i) return a[3].i < b[3].i;
-  for (uint32_t i = 0; i < layout->field_count; i++) {
-    uint32_t hi = layout->fields[i].slot + 1;
-    if (layout->fields[i].openable && a[hi].i != b[hi].i) return a[hi].i < b[hi].i;
-  }
-  return false;
-}
-
-uint32_t net_rowmap_find_version(const struct net_rowmap *map, const union net_slot *row,
-                                 uint8_t marks) {
-  BASE_CHECK(map->key == NET_KEY_VERSION, "rowmap-version");
-  if (map->live == 0) return NET_NO_ENTRY;
   uint64_t hash = key_hash(map, row);
-  uint32_t best = NET_NO_ENTRY;
-  int best_score = -1;
-  size_t place = (size_t)hash & (map->table_size - 1);
-  for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
-    if (map->table[place] == REMOVED) continue;
-    uint32_t index = map->table[place] - 1;
-    const struct entry *entry = entry_at(map, index);
-    if (entry->hash != hash) continue;
-    const union net_slot *earlier = net_rowmap_row(map, index);
-    if (!net_row_same_identity(map->layout, earlier, row)) continue;
-    int score = likeness(map->layout, earlier, row);
-    if (score < 0) continue;
-    if (entry->definite == ((marks & NET_DEFINITE) != 0)) score += 1000;
-    if (score < best_score) continue;
-    if (score == best_score && !is_tighter(map->layout, earlier, net_rowmap_row(map, best))) continue;
-    best = index;
-    best_score = score;
-  }
-  return best;
+  uint32_t index = find_hash(map, row, hash);
+  if (ret_new != NULL) *ret_new = index == NET_NO_ENTRY;
+  return index == NET_NO_ENTRY ? add(map, row, hash) : index;
+}
+
+/* Ids are scattered so that none is lost: the hash of an id is that of no other, and says which. */
+#define SCATTER 0x9e3779b97f4a7c15u
+#define GATHER 0xf1de83e19937733du /* SCATTER * GATHER = 1 */
+
+static uint64_t id_hash(uint64_t id) {
+  uint64_t hash = id * SCATTER;
+  return hash ^ hash >> 32;
+}
+
+uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index) {
+  uint64_t hash = entry_at(map, index)->hash;
+  return (hash ^ hash >> 32) * GATHER;
+}
+
+uint32_t net_rowmap_find_id(const struct net_rowmap *map, uint64_t id) {
+  BASE_CHECK(map->key == NET_KEY_ID && id != 0, "rowmap-id");
+  return map->live == 0 ? NET_NO_ENTRY : find_hash(map, NULL, id_hash(id));
+}
+
+uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_slot *row) {
+  uint32_t index = net_rowmap_find_id(map, id);
+  if (index == NET_NO_ENTRY) return add(map, row, id_hash(id));
+  if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
+  return index;
 }
 
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
@@ -271,10 +224,6 @@ union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index) {
 
 void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
   return (unsigned char *)entry_at(map, index) + map->state_offset;
-}
-
-bool net_rowmap_definite(const struct net_rowmap *map, uint32_t index) {
-  return entry_at(map, index)->definite != 0;
 }
 
 bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {

@@ -1,4 +1,4 @@
-/* A hash map from rows to a little state: open rows by identity, groups by their key.
+/* A hash map from rows, or from the ids of rows (batch.h), to a little state.
  *
  * Entries keep their index while they live; indices are reused. Iteration is by index, so its order
  * depends on the history of operations alone (the network stays deterministic).                    */
@@ -9,9 +9,9 @@
 
 enum net_rowmap_key {
   NET_KEY_IDENTITY, /* all slots but openable ones */
-  NET_KEY_VERSION,  /* all slots, and whether the row is definite: see net_rowmap_put_version */
   NET_KEY_DOMAINS,  /* the first KEY_FIELDS fields */
   NET_KEY_SLOTS,    /* the slots KEY_SLOTS[0 .. KEY_COUNT) */
+  NET_KEY_ID,       /* the row's id; LAYOUT may be NULL: no row is kept */
 };
 
 struct net_rowmap {
@@ -40,16 +40,11 @@ uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row
 /* The entry with the key of ROW, made (with a copy of ROW and zeroed state) if need be.
  * *RET_NEW may be NULL.                                                                             */
 uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool *ret_new);
-/* Open rows in maps of NET_KEY_VERSION. Rows of one identity can differ in which of their stops are
- * known and in being definite (marks: NET_DEFINITE); each version is an entry. find_version gives the
- * entry that ROW, which closes a stop or several, is the next version of: what the entry knows already
- * agrees with ROW; of several the one that is as definite and says most. It need not be removed at
- * once, but ROW is another entry.                                                                   */
-uint32_t net_rowmap_put_version(struct net_rowmap *map, const union net_slot *row, uint8_t marks,
-                                bool *ret_new);
-uint32_t net_rowmap_find_version(const struct net_rowmap *map, const union net_slot *row,
-                                 uint8_t marks);
-bool net_rowmap_definite(const struct net_rowmap *map, uint32_t index); /* as it was put */
+/* The same in maps of NET_KEY_ID; put_id replaces the row of an entry that is there. ROW NULL: without
+ * one. */
+uint32_t net_rowmap_find_id(const struct net_rowmap *map, uint64_t id);
+uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_slot *row);
+uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index);
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
 /* Good until the next put. */
 union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index);

@@ -36,10 +36,12 @@ struct net_store_class {
   enum base_status (*put)(struct net_store *store, const char *relation,
                           const struct net_layout *layout, const union net_slot *row,
                           uint8_t marks);
-  /* Replaces the open row with the identity of ROW by ROW (whose stop is known). */
+  /* Replaces the open row OPEN (its stop's lo is NET_OPEN; all columns count) by ROW, whose stop is
+   * known: definite as MARKS say, or as a row like it that is there already. BASE_END: there is no
+   * such row, and nothing was changed.                                                              */
   enum base_status (*close)(struct net_store *store, const char *relation,
-                            const struct net_layout *layout, const union net_slot *row,
-                            uint8_t marks);
+                            const struct net_layout *layout, const union net_slot *open,
+                            const union net_slot *row, uint8_t marks);
   /* RELATION's checkpoint is now TIME (part of the running transaction). */
   enum base_status (*checkpoint)(struct net_store *store, const char *relation, net_chronon time);
 };

@@ -153,8 +153,8 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
                                  const struct net_layout *layout, const union net_slot *row,
                                  uint8_t marks);
 enum base_status st_relation_close(struct net_store *store, const char *relation,
-                                   const struct net_layout *layout, const union net_slot *row,
-                                   uint8_t marks);
+                                   const struct net_layout *layout, const union net_slot *open,
+                                   const union net_slot *row, uint8_t marks);
 enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
                                         net_chronon time);
 

@@ -5,10 +5,10 @@
  * the call returns. A layout's fields are matched to the relation's domains by name; the match is
  * remembered and only checked the next time, whatever layout comes then.
  *
- * close relies on what an open row looks like: stop_lo NULL and, as a rule, stop_hi at forever. That
- * one is found through the whole of the index and updated in place. Everything unusual (another
- * stop_hi, no open row at all, a row like the closed one there already) goes the long way: take the
- * open rows of that identity out, put the closed one in.                                         */
+ * An open row's stop_lo is NULL. close finds the one it is given through the whole of the index and
+ * updates it in place. Everything unusual (no such row, a row like the closed one there already) goes
+ * the long way: take the open row out, put the closed one in.                                      */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "storage/internal.h"
@@ -151,18 +151,15 @@ static enum base_status prepare_put(struct st_database *database, struct st_tabl
   return status;
 }
 
-/* WHERE the row is open and has the identity in the parameters: ?1, ?2 its start, ?6... its domains;
+/* WHERE the row is the open one in the parameters: ?1, ?2 its start, ?4 its stop_hi, ?6... its domains;
  * found through the set's index. A vector, because a long chain of ANDs would be too deep for SQLite's
- * parser. FOREVER_ONLY: only the usual one, whose stop_hi is forever.                            */
-static void sql_where_open(struct base_buffer *sql, const struct st_table *table,
-                           bool forever_only) {
+ * parser.                                                                                          */
+static void sql_where_open(struct base_buffer *sql, const struct st_table *table) {
   base_buffer_puts(sql, " INDEXED BY ");
   st_sql_index(sql, table->name);
-  base_buffer_puts(sql, " WHERE (start_lo,start_hi," ST_OPEN_KEY);
-  if (forever_only) base_buffer_puts(sql, ",stop_hi");
+  base_buffer_puts(sql, " WHERE (start_lo,start_hi," ST_OPEN_KEY ",stop_hi");
   st_sql_domains(sql, table->domains, table->domain_count);
-  base_buffer_puts(sql, ")=(?1,?2,-9223372036854775808");
-  if (forever_only) base_buffer_puts(sql, "," FOREVER_TEXT);
+  base_buffer_puts(sql, ")=(?1,?2,-9223372036854775808,?4");
   int columns = domain_columns(table);
   if (columns) base_buffer_putc(sql, ',');
   sql_parameters(sql, 6, columns);
@@ -179,32 +176,32 @@ static const char *rowid_name(const struct st_table *table) {
 
 /* One UPDATE with the WHERE above would collect the rows it finds in a table of its own first and
  * guard against half of them failing; two statements are twice as fast.
- *   find_open    parameters as in put; the row's number, if there is the usual open row
+ *   find_open    parameters as in put; the row's number, if it is there
  *   close_open   parameters: number, stop_lo, stop_hi, definite                                  */
 static enum base_status prepare_close_in_place(struct st_database *database,
                                                struct st_table *table, const char *rowid) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_printf(&sql, "SELECT %s FROM ", rowid);
   st_sql_name(&sql, table->name);
-  sql_where_open(&sql, table, true);
+  sql_where_open(&sql, table);
   enum base_status status = st_prepare(database, sql.data, true, &table->find_open);
   base_buffer_clear(&sql);
   base_buffer_puts(&sql, "UPDATE ");
   st_sql_name(&sql, table->name);
-  base_buffer_printf(&sql, " SET stop_lo=?2,stop_hi=?3,definite=max(definite,?4) WHERE %s=?1",
+  base_buffer_printf(&sql, " SET stop_lo=?2,stop_hi=?3,definite=?4 WHERE %s=?1",
                      rowid);
   if (status == BASE_OK) status = st_prepare(database, sql.data, true, &table->close_open);
   base_buffer_done(&sql);
   return status;
 }
 
-/* The long way. Parameters as in put. */
+/* The long way. Parameters as in put; a row if one was deleted. */
 static enum base_status prepare_take(struct st_database *database, struct st_table *table) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "DELETE FROM ");
   st_sql_name(&sql, table->name);
-  sql_where_open(&sql, table, false);
-  base_buffer_puts(&sql, " RETURNING definite");
+  sql_where_open(&sql, table);
+  base_buffer_puts(&sql, " RETURNING 1");
   enum base_status status = st_prepare(database, sql.data, true, &table->take_open);
   base_buffer_done(&sql);
   return status;
@@ -272,12 +269,12 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   return put_row(database, table, layout, row, marks & NET_DEFINITE);
 }
 
-/* The number of the usual open row with the identity of ROW; *RET_FOUND false: there is none. */
+/* The number of the open row OPEN; *RET_FOUND false: it is not there. */
 static enum base_status find_open(struct st_database *database, struct st_table *table,
-                                  const struct net_layout *layout, const union net_slot *row,
+                                  const struct net_layout *layout, const union net_slot *open,
                                   bool *ret_found, int64_t *ret_number) {
   enum base_status status = BASE_OK;
-  bind_row(database, table, table->find_open, layout, row, false);
+  bind_row(database, table, table->find_open, layout, open, false);
   int code = sqlite3_step(table->find_open);
   *ret_found = code == SQLITE_ROW;
   if (code == SQLITE_ROW)
@@ -288,9 +285,11 @@ static enum base_status find_open(struct st_database *database, struct st_table 
   return status;
 }
 
-/* The usual case of close. *RET_DONE false: nothing was changed, the long way is needed. */
+/* The usual case of close. BASE_END: there is no such row. *RET_DONE false: nothing was changed, the
+ * long way is needed. */
 static enum base_status close_in_place(struct st_database *database, struct st_table *table,
-                                       const struct net_layout *layout, const union net_slot *row,
+                                       const struct net_layout *layout,
+                                       const union net_slot *open, const union net_slot *row,
                                        bool definite, bool *ret_done) {
   const char *rowid = rowid_name(table);
   enum base_status status = BASE_OK;
@@ -298,8 +297,10 @@ static enum base_status close_in_place(struct st_database *database, struct st_t
   int64_t number = 0;
   if (!rowid) return BASE_OK;
   if (!table->close_open) status = prepare_close_in_place(database, table, rowid);
-  if (status == BASE_OK) status = find_open(database, table, layout, row, &found, &number);
-  if (status != BASE_OK || !found) return status;
+  if (status == BASE_OK)
+    status = find_open(database, table, layout, open, &found, &number);
+  if (status != BASE_OK) return status;
+  if (!found) return BASE_END;
   sqlite3_bind_int64(table->close_open, 1, number);
   sqlite3_bind_int64(table->close_open, 2, row[2].i);
   sqlite3_bind_int64(table->close_open, 3, row[3].i);
@@ -313,22 +314,23 @@ static enum base_status close_in_place(struct st_database *database, struct st_t
 }
 
 static enum base_status take_and_put(struct st_database *database, struct st_table *table,
-                                     const struct net_layout *layout, const union net_slot *row,
-                                     bool definite) {
+                                     const struct net_layout *layout, const union net_slot *open,
+                                     const union net_slot *row, bool definite) {
   enum base_status status = table->take_open ? BASE_OK : prepare_take(database, table);
   if (status != BASE_OK) return status;
-  bind_row(database, table, table->take_open, layout, row, definite);
+  bool found = false;
+  bind_row(database, table, table->take_open, layout, open, definite);
   int code;
-  while ((code = sqlite3_step(table->take_open)) == SQLITE_ROW)
-    definite = definite || sqlite3_column_int(table->take_open, 0);
+  while ((code = sqlite3_step(table->take_open)) == SQLITE_ROW) found = true;
   if (code != SQLITE_DONE) status = st_fail(database, "closing a period");
   sqlite3_reset(table->take_open);
+  if (status == BASE_OK && !found) return BASE_END;
   return status == BASE_OK ? put_row(database, table, layout, row, definite) : status;
 }
 
 enum base_status st_relation_close(struct net_store *store, const char *relation,
-                                   const struct net_layout *layout, const union net_slot *row,
-                                   uint8_t marks) {
+                                   const struct net_layout *layout, const union net_slot *open,
+                                   const union net_slot *row, uint8_t marks) {
   struct st_database *database = (struct st_database *)store;
   struct st_table *table = NULL;
   bool done = false;
@@ -336,11 +338,12 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
   if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
   if (status != BASE_OK) return status;
   BASE_CHECK(layout->tuple_class == NET_PERIOD, "storage-close-of-a-period");
+  BASE_CHECK(open[2].i == NET_OPEN, "storage-close-of-an-open-row");
   BASE_CHECK(row[2].i != NET_OPEN, "storage-close-with-a-stop");
   match_fields(table, layout);
-  status = close_in_place(database, table, layout, row, marks & NET_DEFINITE, &done);
+  status = close_in_place(database, table, layout, open, row, marks & NET_DEFINITE, &done);
   if (status == BASE_OK && !done)
-    status = take_and_put(database, table, layout, row, marks & NET_DEFINITE);
+    status = take_and_put(database, table, layout, open, row, marks & NET_DEFINITE);
   return status;
 }
 
@@ -363,17 +366,27 @@ enum base_status st_relation_checkpoint(struct net_store *store, const char *rel
 
 /* ---- a relation as a whole ---- */
 
-enum base_status st_clear(struct st_database *database, const char *name) {
+static enum base_status delete_rows(struct st_database *database, const char *name,
+                                    bool only_open) {
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK || (only_open && st_kind_is_event(table->kind))) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "DELETE FROM ");
   st_sql_name(&sql, table->name);
+  if (only_open) base_buffer_puts(&sql, " WHERE stop_lo IS NULL");
   status = st_run(database, sql.data, "clearing a relation");
   base_buffer_done(&sql);
   return status;
+}
+
+enum base_status st_clear(struct st_database *database, const char *name) {
+  return delete_rows(database, name, false);
+}
+
+enum base_status st_clear_open(struct st_database *database, const char *name) {
+  return delete_rows(database, name, true);
 }
 
 enum base_status st_count(struct st_database *database, const char *name, int64_t *ret) {
@@ -444,19 +457,23 @@ static enum base_status choose_entities(struct st_database *database, enum net_b
   return status;
 }
 
-static void sql_of_entities(struct base_buffer *sql, const struct st_domain *domain) {
+static void sql_of_entities(struct base_buffer *sql, const struct st_domain *domain,
+                            net_chronon from) {
   base_buffer_puts(sql, " WHERE ");
   st_sql_column(sql, domain, 0);
   base_buffer_puts(sql, " IN (SELECT value FROM temp.tq_entity)");
+  if (from != NET_BEGINNING)
+    base_buffer_printf(sql, " AND (stop_lo IS NULL OR stop_hi>=%" PRId64 ")", from);
 }
 
 static enum base_status read_entities(struct st_database *database, const struct st_table *table,
                                       const struct net_layout *layout,
-                                      const struct st_domain *domain, struct net_rows *rows) {
+                                      const struct st_domain *domain, net_chronon from,
+                                      struct net_rows *rows) {
   sqlite3_stmt *statement = NULL;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   st_sql_select(&sql, table, layout);
-  sql_of_entities(&sql, domain);
+  sql_of_entities(&sql, domain, from);
   base_buffer_puts(&sql, " ORDER BY ");
   st_sql_key(&sql, table);
   enum base_status status = st_prepare(database, sql.data, false, &statement);
@@ -477,7 +494,7 @@ static enum base_status read_entities(struct st_database *database, const struct
 enum base_status st_take_entities(struct st_database *database, const char *name,
                                   const struct net_layout *layout, int by,
                                   const union net_slot *values, size_t value_count,
-                                  struct net_rows *ret) {
+                                  net_chronon from, struct net_rows *ret) {
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
@@ -486,12 +503,12 @@ enum base_status st_take_entities(struct st_database *database, const char *name
   const struct st_domain *domain = &table->domains[by];
   BASE_CHECK(st_domain_columns(domain) == 1, "storage-by-has-one-slot");
   status = choose_entities(database, domain->type.base, values, value_count);
-  if (status == BASE_OK) status = read_entities(database, table, layout, domain, ret);
+  if (status == BASE_OK) status = read_entities(database, table, layout, domain, from, ret);
   if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "DELETE FROM ");
   st_sql_name(&sql, table->name);
-  sql_of_entities(&sql, domain);
+  sql_of_entities(&sql, domain, from);
   status = st_run(database, sql.data, "taking entities out");
   base_buffer_done(&sql);
   return status;

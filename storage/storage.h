@@ -79,6 +79,8 @@ enum base_status st_set_origin(struct st_database *database, const char *name, n
     BASE_MUST_USE;
 /* Forgets all rows of the relation (before a recomputation). */
 enum base_status st_clear(struct st_database *database, const char *name) BASE_MUST_USE;
+/* ... only those that are open (before a replay that says anew what is open). */
+enum base_status st_clear_open(struct st_database *database, const char *name) BASE_MUST_USE;
 enum base_status st_count(struct st_database *database, const char *name, int64_t *ret) BASE_MUST_USE;
 /* The smallest start (or at) and the latest time seen in the relation (starts and known stops);
  * *RET_ANY false: it is empty.                                                                      */
@@ -86,11 +88,12 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
                            net_chronon *ret_first, net_chronon *ret_last) BASE_MUST_USE;
 
 /* Traced relations: deletes and returns the tuples of the entities whose `by` domain has one of
- * VALUES (a one-slot field), as rows of LAYOUT (period), for recomputation of those entities.        */
+ * VALUES (a one-slot field) and that stop at FROM or later, as rows of LAYOUT (period), for
+ * recomputation of those entities from then on.                                                     */
 enum base_status st_take_entities(struct st_database *database, const char *name,
                                   const struct net_layout *layout, int by,
                                   const union net_slot *values, size_t value_count,
-                                  struct net_rows *ret) BASE_MUST_USE;
+                                  net_chronon from, struct net_rows *ret) BASE_MUST_USE;
 
 /* Marks the strings that open scans still hold, before a sweep (base_strings_mark). */
 void st_mark_strings(struct st_database *database);

@@ -1,14 +1,31 @@
 /* Access: where rows enter the network (thesis 6.3).
  *
- *      [ source or push ] ──▶ out          state: none      order: that of the source
+ *      [ source or push ] ──▶ out          state: ids of open rows      order: that of the source
  *
  * A source is pulled by net_run; without one, the owner pushes batches. With DROP_CLOSES, end records
- * are left out: the reader wants starts only.                                                       */
+ * are left out: the reader wants starts only.
+ *
+ * Rows of period relations come without ids. An open one gets a new id here; one that closes gets that
+ * of an open one with its start and domains: as definite as itself, if there is one, and of those the one
+ * whose stop can be latest at the soonest after it. All that are alike are closed by the same end record,
+ * so it does not matter which. A close of nothing (the open row was equal to another, and the store kept
+ * one of them) is left out.                                                                         */
 #include "engine/nodes/access.h"
 
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
+#include "engine/rowmap.h"
+
+#define NONE UINT32_MAX
+
+/* An open row, in the list of those of its identity; unused entries make a list, too. */
+struct opened {
+  uint64_t id;
+  net_chronon stop_hi;
+  uint32_t next;
+  bool definite;
+};
 
 struct access {
   struct net_node node;
@@ -16,19 +33,110 @@ struct access {
   bool drop_closes;
   uint32_t *selection;
   size_t selection_capacity;
+  bool gives_ids;
+  uint64_t last_id;
+  uint64_t *ids; /* of the batch that is sent */
+  size_t id_capacity;
+  struct net_rowmap open; /* by identity; state: first of its list */
+  struct opened *opened;
+  size_t opened_count, opened_capacity;
+  uint32_t opened_free;
 };
+
+/* --- ids */
+
+static void note_open(struct access *access, const union net_slot *row, uint8_t marks,
+                      uint64_t id) {
+  uint32_t place = access->opened_free;
+  if (place != NONE) {
+    access->opened_free = access->opened[place].next;
+  } else {
+    base_grow(&access->opened, &access->opened_capacity, access->opened_count + 1,
+              sizeof *access->opened);
+    place = (uint32_t)access->opened_count++;
+  }
+  bool fresh;
+  uint32_t *head =
+      net_rowmap_state(&access->open, net_rowmap_put(&access->open, row, &fresh));
+  access->opened[place] = (struct opened){.id = id,
+                                          .stop_hi = row[3].i,
+                                          .next = fresh ? NONE : *head,
+                                          .definite = (marks & NET_DEFINITE) != 0};
+  *head = place;
+}
+
+/* Does A go better than B with a row that is DEFINITE and stops at STOP_HI at the latest? */
+static bool fits_better(const struct opened *a, const struct opened *b, bool definite,
+                        net_chronon stop_hi) {
+  if (a->definite != b->definite) return a->definite == definite;
+  if ((a->stop_hi >= stop_hi) != (b->stop_hi >= stop_hi)) return a->stop_hi >= stop_hi;
+  return a->stop_hi >= stop_hi ? a->stop_hi < b->stop_hi : a->stop_hi > b->stop_hi;
+}
+
+/* The id of the open row that ROW closes, which is forgotten; 0: there is none. */
+static uint64_t take_open(struct access *access, const union net_slot *row, uint8_t marks) {
+  uint32_t place = net_rowmap_find(&access->open, row);
+  if (place == NET_NO_ENTRY) return 0;
+  uint32_t *head = net_rowmap_state(&access->open, place), *best = head;
+  bool definite = (marks & NET_DEFINITE) != 0;
+  for (uint32_t *at = head; *at != NONE; at = &access->opened[*at].next)
+    if (fits_better(&access->opened[*at], &access->opened[*best], definite, row[3].i)) best = at;
+  uint32_t taken = *best;
+  uint64_t id = access->opened[taken].id;
+  *best = access->opened[taken].next;
+  access->opened[taken].next = access->opened_free;
+  access->opened_free = taken;
+  if (*head == NONE) net_rowmap_remove(&access->open, place);
+  return id;
+}
+
+static void give_ids(struct access *access, const struct net_batch *batch) {
+  const struct net_layout *layout = access->node.layout;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint32_t index = net_batch_index(batch, i);
+    const union net_slot *row = net_batch_row(batch, i);
+    uint8_t marks = batch->marks[index];
+    bool open = net_row_is_open(layout, row);
+    uint64_t id = 0;
+    if (marks & NET_CLOSES) {
+      id = take_open(access, row, marks);
+    } else if (open) {
+      id = ++access->last_id;
+    }
+    if (open && id != 0) note_open(access, row, marks, id);
+    base_grow(&access->ids, &access->id_capacity, (size_t)index + 1, sizeof *access->ids);
+    access->ids[index] = id;
+  }
+}
+
+/* --- sending */
+
+/* Is row INDEX left out: an end record nobody wants, or the close of nothing? */
+static bool is_left_out(const struct access *access, const struct net_batch *batch,
+                        uint32_t index) {
+  if (!(batch->marks[index] & NET_CLOSES)) return false;
+  return access->drop_closes || (access->gives_ids && access->ids[index] == 0);
+}
 
 static enum base_status send(struct net_node *node, const struct net_batch *batch) {
   struct access *access = (struct access *)node;
   struct net_batch out = *batch;
   if (out.checkpoint < node->checkpoint) out.checkpoint = node->checkpoint;
   if (out.bound < node->checkpoint) out.bound = node->checkpoint;
-  if (access->drop_closes) {
+  out.ids = NULL;
+  if (access->gives_ids && batch->count > 0) {
+    give_ids(access, batch);
+    out.ids = access->ids;
+  }
+  uint32_t left_out = 0;
+  for (uint32_t i = 0; i < batch->count; i++)
+    left_out += is_left_out(access, batch, net_batch_index(batch, i));
+  if (left_out > 0) {
     base_grow(&access->selection, &access->selection_capacity, batch->count,
               sizeof *access->selection);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < batch->count; i++)
-      if (!(net_batch_marks(batch, i) & NET_CLOSES))
+      if (!is_left_out(access, batch, net_batch_index(batch, i)))
         access->selection[kept++] = net_batch_index(batch, i);
     out.selection = access->selection;
     out.count = kept;
@@ -65,6 +173,17 @@ static void done(struct net_node *node) {
   struct access *access = (struct access *)node;
   if (access->source != NULL) access->source->free(access->source);
   free(access->selection);
+  free(access->ids);
+  free(access->opened);
+  net_rowmap_done(&access->open);
+}
+
+static void mark_strings(const struct net_node *node, struct base_strings *strings) {
+  net_rowmap_mark_strings(&((const struct access *)node)->open, strings);
+}
+
+static size_t state_rows(const struct net_node *node) {
+  return ((const struct access *)node)->open.live;
 }
 
 static enum base_status consume(struct net_node *node, unsigned port,
@@ -73,8 +192,11 @@ static enum base_status consume(struct net_node *node, unsigned port,
   return net_access_push(node, batch);
 }
 
-static const struct net_node_class class = {
-    .kind = NET_NODE_ACCESS, .consume = consume, .done = done};
+static const struct net_node_class class = {.kind = NET_NODE_ACCESS,
+                                            .consume = consume,
+                                            .mark_strings = mark_strings,
+                                            .state_rows = state_rows,
+                                            .done = done};
 
 struct net_node *net_create_access(struct net_network *network, const char *name,
                                    const struct net_layout *layout, struct net_source *source,
@@ -82,5 +204,8 @@ struct net_node *net_create_access(struct net_network *network, const char *name
   struct access *access = net_node_new(network, sizeof *access, &class, name, layout);
   access->source = source;
   access->drop_closes = drop_closes;
+  access->gives_ids = layout->tuple_class == NET_PERIOD && layout->may_be_open;
+  access->opened_free = NONE;
+  net_rowmap_init(&access->open, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
   return &access->node;
 }

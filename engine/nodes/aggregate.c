@@ -49,9 +49,9 @@ struct group {
   int64_t present_sure, present_perhaps; /* tuples of the group, counting or not (groups of all) */
   bool tainted;      /* cumulative: something uncertain came and never goes */
   bool begun;        /* a segment runs */
-  bool opened;       /* it went out open */
   bool omega;        /* of the segment */
   bool touched;
+  uint64_t id;       /* of the segment; 0: it has not gone out open */
   net_chronon since; /* start of the segment */
   int64_t value;     /* count, any */
   int64_t references; /* changes to come */
@@ -81,6 +81,7 @@ struct change {
   enum change_kind kind;
   bool from_perhaps, to_perhaps; /* the tuple was / will then be there perhaps */
   bool counts;
+  bool never_sure; /* avgc: with COMES_SURELY: begun for sure, but there for sure at no time */
   bool integer;
   int64_t weight;
   double weight_f;
@@ -92,12 +93,11 @@ struct aggregate {
   struct net_inbox inbox;
   struct net_rowmap groups;  /* by the by fields */
   struct net_rowmap members; /* by the domains and where */
-  struct net_rowmap open;    /* open input rows: how many of one identity */
   struct net_rowmap same_start; /* cumulative: rows of one start, to make a set of them */
   uint32_t *row_slots;
   struct change *heap;
   size_t heap_count, heap_capacity;
-  uint64_t sequence;
+  uint64_t sequence, last_id;
   uint32_t *by_slots;
   bool origin_known, averaging_known;
   net_chronon origin, averaging_origin;
@@ -191,18 +191,26 @@ static void push_start(struct aggregate *node, const union net_slot *row, uint8_
     return;
   }
   heap_push(node, change);
-  if (!ever_sure) return;
+  if (!ever_sure && (!(marks & NET_DEFINITE) || !counts_each(node))) return;
   change.time = row[1].i;
   change.kind = COMES_SURELY;
   change.from_perhaps = true;
+  change.never_sure = !ever_sure;
   heap_push(node, change);
 }
 
-/* Its stop: perhaps gone from stop.lo, surely from stop.hi. */
+/* Its stop: perhaps gone from stop.lo, surely from stop.hi. OPENED: the start was seen without the stop;
+ * that it comes for sure is then taken back where it may be gone before. */
 static void push_stop(struct aggregate *node, const union net_slot *row, uint8_t marks,
-                      struct net_instant stop) {
+                      struct net_instant stop, bool opened) {
   struct change change = change_for(node, row);
   bool was_sure = (marks & NET_DEFINITE) && row[1].i < stop.lo;
+  if (opened && !was_sure && (marks & NET_DEFINITE)) {
+    change.time = row[1].i;
+    change.kind = GOES_PERHAPS;
+    change.to_perhaps = true;
+    heap_push(node, change);
+  }
   if (was_sure && stop.lo == stop.hi) {
     change.time = stop.lo;
     change.kind = GOES_SURELY;
@@ -240,23 +248,14 @@ static void arrive(struct aggregate *node, const union net_slot *row, uint8_t ma
   bool goes = in->tuple_class == NET_PERIOD &&
               (!node->params.cumulative || node->params.function == NET_AGG_AVGC);
   if (marks & NET_CLOSES) {
-    if (!goes) return;
-    uint32_t place = net_rowmap_find(&node->open, row);
-    BASE_CHECK(place != NET_NO_ENTRY, "aggregate-close-unknown");
-    uint32_t *count = net_rowmap_state(&node->open, place);
-    if (--*count == 0) net_rowmap_remove(&node->open, place);
-    push_stop(node, row, marks, net_slot_instant(row, 2));
+    if (goes && row[2].i != NET_OPEN) push_stop(node, row, marks, net_slot_instant(row, 2), true);
     return;
   }
   know_origin(node, row);
   bool open = in->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
   push_start(node, row, marks, goes && !open ? row[2].i : NET_FOREVER);
-  if (!goes) return;
-  if (open) {
-    ++*(uint32_t *)net_rowmap_state(&node->open, net_rowmap_put(&node->open, row, NULL));
-  } else if (row[3].i != NET_FOREVER || row[2].i != NET_FOREVER) {
-    push_stop(node, row, marks, net_slot_instant(row, 2));
-  }
+  if (goes && !open && (row[3].i != NET_FOREVER || row[2].i != NET_FOREVER))
+    push_stop(node, row, marks, net_slot_instant(row, 2), false);
 }
 
 /* --- values */
@@ -323,7 +322,7 @@ static void put_segment(struct aggregate *node, uint32_t index, uint8_t closes, 
   const struct group *group = group_at(node, index);
   const union net_slot *key = net_rowmap_row(&node->groups, index);
   uint8_t marks = (uint8_t)((group->omega ? 0 : NET_DEFINITE) | closes);
-  union net_slot *row = net_out_row(&node->node, marks, bound, status);
+  union net_slot *row = net_out_row(&node->node, marks, group->id, bound, status);
   row[0].i = row[1].i = group->since;
   row[2].i = stop;
   row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
@@ -351,12 +350,12 @@ static void look(struct aggregate *node, uint32_t index, net_chronon now,
   if (group->begun && has && same_value(node, group, value, function, omega)) return;
   if (group->begun) {
     if (now > group->since)
-      put_segment(node, index, group->opened ? NET_CLOSES : 0, now, node->node.checkpoint, status);
+      put_segment(node, index, group->id ? NET_CLOSES : 0, now, node->node.checkpoint, status);
     group->begun = false;
   }
   if (!has) return;
   group->begun = true;
-  group->opened = false;
+  group->id = 0;
   group->omega = omega;
   group->since = now;
   group->value = value;
@@ -413,7 +412,8 @@ static void apply_cumulative(struct aggregate *node, const struct change *change
   bool comes = change->kind == COMES_PERHAPS || change->kind == COMES_SURELY;
   if (node->params.function == NET_AGG_AVGC) {
     integrate(node, group, change->time);
-    int sign = change->kind == COMES_SURELY ? 1
+    int sign = change->never_sure            ? 0
+               : change->kind == COMES_SURELY ? 1
                : change->kind == GOES_PERHAPS ||
                        (change->kind == GOES_SURELY && !change->from_perhaps)
                    ? -1
@@ -493,9 +493,9 @@ static void open_segments(struct aggregate *node, net_chronon checkpoint,
   for (uint32_t i = 0; i < node->groups.used; i++) {
     if (!net_rowmap_live(&node->groups, i)) continue;
     struct group *group = group_at(node, i);
-    if (!group->begun || group->opened || group->since >= checkpoint) continue;
+    if (!group->begun || group->id != 0 || group->since >= checkpoint) continue;
+    group->id = ++node->last_id;
     put_segment(node, i, 0, NET_OPEN, checkpoint, status);
-    group->opened = true;
   }
 }
 
@@ -550,7 +550,6 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   net_inbox_mark_strings(&node->inbox, strings);
   net_rowmap_mark_strings(&node->groups, strings);
   net_rowmap_mark_strings(&node->members, strings);
-  net_rowmap_mark_strings(&node->open, strings);
 }
 
 static size_t state_rows(const struct net_node *base) {
@@ -564,7 +563,6 @@ static void done(struct net_node *base) {
   net_inbox_done(&node->inbox);
   net_rowmap_done(&node->groups);
   net_rowmap_done(&node->members);
-  net_rowmap_done(&node->open);
   net_rowmap_done(&node->same_start);
   free(node->heap);
   free(node->touched);
@@ -606,7 +604,6 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
                   sizeof(struct group));
   net_rowmap_init(&node->members, params->in, NET_KEY_SLOTS, 0, slots, member_count,
                   sizeof(struct member));
-  net_rowmap_init(&node->open, params->in, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
   node->row_slots = BASE_NEW_ARRAY(arena, params->in->slot_count, uint32_t);
   for (uint32_t i = 0; i < params->in->slot_count; i++) node->row_slots[i] = i;
   net_rowmap_init(&node->same_start, params->in, NET_KEY_SLOTS, 0, node->row_slots,

@@ -4,7 +4,7 @@
  *
  * An instant computed from stops that are open may be open itself; the row comes again, as a close,
  * when one of them is known. Any other value that depends on an open stop (a span) is not known before
- * the stop is: the row waits here for its close.                                                    */
+ * the stop is: the row waits here for its close. A row whose value fails is dropped, with its closes.  */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +20,13 @@ struct apply {
   enum net_base_type type;
   bool openable;
   union net_slot *floor;
-  bool may_wait;
-  struct net_rowmap waiting; /* versions of open rows; state: struct waiting_state */
-  size_t waiting_count;
+  struct net_rowmap held; /* by id: open rows that wait, or were dropped */
+  size_t waiting;         /* how many wait */
 };
 
-/* How many rows of this version wait, have passed. Those that have are kept so that a close is never
- * taken for that of another row, alike in all but what is known of its stops. */
-struct waiting_state {
-  uint32_t waiting, passed;
+struct held_state {
+  uint8_t marks;
+  bool waiting;
 };
 
 static enum net_eval_error compute(const struct apply *apply, const union net_slot *row,
@@ -71,31 +69,24 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
   return NET_EVAL_OK;
 }
 
-static struct waiting_state *note(struct apply *apply, const union net_slot *row, uint8_t marks) {
-  return net_rowmap_state(&apply->waiting,
-                          net_rowmap_put_version(&apply->waiting, row, marks, NULL));
+static void hold(struct apply *apply, const union net_slot *row, uint8_t marks, uint64_t id,
+                 bool waiting) {
+  uint32_t place = net_rowmap_put_id(&apply->held, id, row);
+  struct held_state *state = net_rowmap_state(&apply->held, place);
+  apply->waiting += waiting;
+  apply->waiting -= state->waiting;
+  *state = (struct held_state){.marks = marks & NET_DEFINITE, .waiting = waiting};
 }
 
-/* Did the row that ROW closes wait? It is no longer noted. */
-static bool release(struct apply *apply, const union net_slot *row, uint8_t marks) {
-  uint32_t place = net_rowmap_find_version(&apply->waiting, row, marks);
-  if (place == NET_NO_ENTRY) return false;
-  struct waiting_state *state = net_rowmap_state(&apply->waiting, place);
-  bool waited = state->waiting > 0;
-  if (waited) {
-    state->waiting--;
-    apply->waiting_count--;
-  } else {
-    state->passed--;
-  }
-  if (state->waiting == 0 && state->passed == 0) net_rowmap_remove(&apply->waiting, place);
-  return waited;
+static void release(struct apply *apply, uint32_t place) {
+  apply->waiting -= ((struct held_state *)net_rowmap_state(&apply->held, place))->waiting;
+  net_rowmap_remove(&apply->held, place);
 }
 
 static enum base_status put(struct apply *apply, const union net_slot *row, uint8_t marks,
-                            const union net_slot *value, net_chronon bound) {
+                            uint64_t id, const union net_slot *value, net_chronon bound) {
   enum base_status status = BASE_OK;
-  union net_slot *out = net_out_row(&apply->node, marks, bound, &status);
+  union net_slot *out = net_out_row(&apply->node, marks, id, bound, &status);
   memcpy(out, row, apply->in->slot_count * sizeof *row);
   memcpy(out + apply->slot, value, net_type_slots(apply->type) * sizeof *value);
   return status;
@@ -103,50 +94,59 @@ static enum base_status put(struct apply *apply, const union net_slot *row, uint
 
 /* One row. A row that waited comes out as if it were new. */
 static enum base_status settle(struct apply *apply, const union net_slot *row, uint8_t marks,
-                               net_chronon bound) {
-  uint8_t own = marks;
-  if (apply->may_wait && (marks & NET_CLOSES) && release(apply, row, marks))
-    marks &= (uint8_t)~NET_CLOSES;
+                               uint64_t id, net_chronon bound) {
+  bool open = id != 0 && net_row_is_open(apply->in, row);
+  uint8_t out_marks = marks;
+  if ((marks & NET_CLOSES) && apply->held.live > 0) {
+    uint32_t place = net_rowmap_find_id(&apply->held, id);
+    if (place != NET_NO_ENTRY) {
+      bool waited = ((struct held_state *)net_rowmap_state(&apply->held, place))->waiting;
+      if (!waited && open) return BASE_OK;
+      release(apply, place);
+      if (!waited) return BASE_OK;
+      out_marks &= (uint8_t)~NET_CLOSES;
+      if (!open) id = 0;
+    }
+  }
   union net_slot value[4];
   enum net_eval_error error =
-      compute(apply, row, net_row_bound(apply->in, row, marks, bound), value);
+      compute(apply, row, net_row_bound(apply->in, row, out_marks, bound), value);
   if (error == NET_EVAL_OPEN && bound != NET_FOREVER) {
-    note(apply, row, own)->waiting++;
-    apply->waiting_count++;
+    hold(apply, row, marks, id, true);
     return BASE_OK;
   }
-  if (apply->may_wait && net_row_is_open(apply->in, row)) note(apply, row, own)->passed++;
-  if (error != NET_EVAL_OK) return net_node_error(&apply->node, error, apply->in, row);
-  return put(apply, row, marks, value, bound);
+  if (error == NET_EVAL_OK) return put(apply, row, out_marks, id, value, bound);
+  if (open) hold(apply, row, marks, id, false);
+  return net_node_error(&apply->node, error, apply->in, row);
 }
 
 /* The checkpoint is at forever: what is still open lasts for ever. */
 static enum base_status settle_waiting(struct apply *apply) {
   enum base_status status = BASE_OK;
-  for (uint32_t i = 0; i < apply->waiting.used && status == BASE_OK; i++) {
-    if (!net_rowmap_live(&apply->waiting, i)) continue;
-    struct waiting_state *state = net_rowmap_state(&apply->waiting, i);
-    const union net_slot *row = net_rowmap_row(&apply->waiting, i);
-    uint8_t marks = net_rowmap_definite(&apply->waiting, i) ? NET_DEFINITE : 0;
+  for (uint32_t i = 0; i < apply->held.used && status == BASE_OK; i++) {
+    if (!net_rowmap_live(&apply->held, i)) continue;
+    const struct held_state *state = net_rowmap_state(&apply->held, i);
+    if (!state->waiting) continue;
+    const union net_slot *row = net_rowmap_row(&apply->held, i);
     union net_slot value[4];
-    enum net_eval_error error = NET_EVAL_OK;
-    if (state->waiting > 0) error = compute(apply, row, NET_FOREVER, value);
-    for (uint32_t n = 0; n < state->waiting && status == BASE_OK; n++)
-      status = error == NET_EVAL_OK ? put(apply, row, marks, value, NET_FOREVER)
-                                    : net_node_error(&apply->node, error, apply->in, row);
-    state->passed += state->waiting;
-    state->waiting = 0;
+    enum net_eval_error error = compute(apply, row, NET_FOREVER, value);
+    if (error == NET_EVAL_OK) {
+      status = put(apply, row, state->marks, net_rowmap_id(&apply->held, i), value, NET_FOREVER);
+      release(apply, i);
+    } else {
+      status = net_node_error(&apply->node, error, apply->in, row);
+      hold(apply, row, state->marks, net_rowmap_id(&apply->held, i), false);
+    }
   }
-  apply->waiting_count = 0;
   return status;
 }
 
 static net_chronon earliest_waiting(const struct apply *apply, net_chronon earliest) {
-  for (uint32_t i = 0; i < apply->waiting.used; i++)
-    if (net_rowmap_live(&apply->waiting, i) &&
-        ((struct waiting_state *)net_rowmap_state(&apply->waiting, i))->waiting > 0 &&
-        net_rowmap_row(&apply->waiting, i)[0].i < earliest)
-      earliest = net_rowmap_row(&apply->waiting, i)[0].i;
+  for (uint32_t i = 0; i < apply->held.used; i++)
+    if (net_rowmap_live(&apply->held, i) &&
+        ((struct held_state *)net_rowmap_state(&apply->held, i))->waiting &&
+        net_rowmap_row(&apply->held, i)[0].i < earliest)
+      earliest = net_rowmap_row(&apply->held, i)[0].i;
   return earliest;
 }
 
@@ -156,33 +156,34 @@ static enum base_status consume(struct net_node *node, unsigned port,
   struct apply *apply = (struct apply *)node;
   for (uint32_t i = 0; i < batch->count; i++) {
     enum base_status status =
-        settle(apply, net_batch_row(batch, i), net_batch_marks(batch, i), batch->bound);
+        settle(apply, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i),
+               batch->bound);
     if (status != BASE_OK) return status;
   }
-  if (batch->checkpoint == NET_FOREVER && apply->waiting_count > 0) {
+  if (batch->checkpoint == NET_FOREVER && apply->waiting > 0) {
     enum base_status status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
     if (status == BASE_OK) status = settle_waiting(apply);
     if (status != BASE_OK) return status;
   }
   const union net_slot *floor = NULL;
-  if (batch->floor != NULL && node->wants_floor && apply->waiting_count == 0) {
+  if (batch->floor != NULL && node->wants_floor && apply->waiting == 0) {
     memcpy(apply->floor, batch->floor, apply->in->slot_count * sizeof *apply->floor);
     if (apply->type == NET_INSTANT)
       (void)compute(apply, batch->floor, batch->checkpoint, apply->floor + apply->slot);
     floor = apply->floor;
   }
   net_chronon checkpoint = batch->checkpoint;
-  if (apply->waiting_count > 0) checkpoint = earliest_waiting(apply, checkpoint);
+  if (apply->waiting > 0) checkpoint = earliest_waiting(apply, checkpoint);
   return net_out_flush(node, checkpoint, batch->bound, floor);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
-  net_rowmap_mark_strings(&((const struct apply *)node)->waiting, strings);
+  net_rowmap_mark_strings(&((const struct apply *)node)->held, strings);
 }
 static size_t state_rows(const struct net_node *node) {
-  return ((const struct apply *)node)->waiting.live;
+  return ((const struct apply *)node)->held.live;
 }
-static void done(struct net_node *node) { net_rowmap_done(&((struct apply *)node)->waiting); }
+static void done(struct net_node *node) { net_rowmap_done(&((struct apply *)node)->held); }
 
 static const struct net_node_class class = {.kind = NET_NODE_APPLY,
                                             .consume = consume,
@@ -199,10 +200,8 @@ struct net_node *net_create_apply(struct net_network *network, const char *name,
   apply->in = in;
   apply->program = program;
   apply->openable = out->fields[out->field_count - 1].openable;
-  net_rowmap_init(&apply->waiting, in, NET_KEY_VERSION, 0, NULL, 0,
-                  sizeof(struct waiting_state));
+  net_rowmap_init(&apply->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   apply->slot = out->fields[out->field_count - 1].slot;
-  apply->may_wait = program->reads_open && in->may_be_open;
   apply->type = out->fields[out->field_count - 1].type.base;
   apply->floor = base_arena_array(net_network_arena(network), out->slot_count, sizeof *apply->floor);
   return &apply->node;

@@ -19,18 +19,20 @@ struct event_to_period {
   struct net_inbox inbox;
   struct net_rowmap current; /* by entity; rows of the output layout */
   uint32_t key_slot;
+  uint64_t last_id;
   union net_slot *period; /* scratch row */
 };
 
 struct current_state {
   uint8_t marks;
-  bool opened; /* went out as an open row */
+  uint64_t id; /* went out as an open row; 0: it has not */
 };
 
 static void put(struct event_to_period *node, uint32_t place, uint8_t closes,
                 struct net_instant stop, net_chronon bound, enum base_status *status) {
   const struct current_state *state = net_rowmap_state(&node->current, place);
-  union net_slot *out = net_out_row(&node->node, (uint8_t)(state->marks | closes), bound, status);
+  union net_slot *out = net_out_row(&node->node, (uint8_t)(state->marks | closes), state->id,
+                                    bound, status);
   memcpy(out, net_rowmap_row(&node->current, place),
          node->node.layout->slot_count * sizeof *out);
   out[2].i = stop.lo;
@@ -42,7 +44,7 @@ static bool finish(struct event_to_period *node, uint32_t place, struct net_inst
                    net_chronon bound, enum base_status *status) {
   struct current_state *state = net_rowmap_state(&node->current, place);
   struct net_instant start = net_row_start(net_rowmap_row(&node->current, place));
-  if (state->opened) {
+  if (state->id != 0) {
     put(node, place, NET_CLOSES, stop, bound, status);
     return true;
   }
@@ -79,7 +81,7 @@ static void record(struct event_to_period *node, const union net_slot *row, uint
     memcpy(net_rowmap_row(&node->current, place), period, out->slot_count * sizeof *period);
   }
   struct current_state *state = net_rowmap_state(&node->current, place);
-  *state = (struct current_state){.marks = (uint8_t)(marks & NET_DEFINITE), .opened = false};
+  *state = (struct current_state){.marks = (uint8_t)(marks & NET_DEFINITE)};
 }
 
 /* Sends out, open, the periods whose start no later record can clip any more; returns the earliest
@@ -90,11 +92,11 @@ static net_chronon open_settled(struct event_to_period *node, net_chronon checkp
   for (uint32_t i = 0; i < node->current.used; i++) {
     if (!net_rowmap_live(&node->current, i)) continue;
     struct current_state *state = net_rowmap_state(&node->current, i);
-    if (state->opened) continue;
+    if (state->id != 0) continue;
     struct net_instant start = net_row_start(net_rowmap_row(&node->current, i));
     if (start.hi < checkpoint || checkpoint == NET_FOREVER) {
+      state->id = ++node->last_id;
       put(node, i, 0, (struct net_instant){NET_OPEN, NET_FOREVER}, checkpoint, status);
-      state->opened = true;
     } else if (start.lo < earliest) {
       earliest = start.lo;
     }

@@ -19,7 +19,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
   const union net_slot *row;
   enum base_status status = BASE_OK;
   while (status == BASE_OK && (row = net_inbox_next(&node->inbox, &item, NULL)) != NULL)
-    memcpy(net_out_row(base, item.marks, base->checkpoint, &status), row,
+    memcpy(net_out_row(base, item.marks, item.id, base->checkpoint, &status), row,
            base->layout->slot_count * sizeof *row);
   net_inbox_tidy(&node->inbox);
   if (status != BASE_OK) return status;

@@ -10,8 +10,9 @@
  *
  * A combination of rows whose stops are known is decided at once and goes out whole. One in which a
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
- * pairs are judged with bound c: still undecided, false (forgotten), or it goes out, open or whole; a
- * pair that went out open goes out again, as a close, when one of its stops has become known. Where one
+ * pairs are judged with bound c: still undecided, false (forgotten), or it goes out, open (with an id of
+ * its own) or whole; a pair that went out open goes out again, as a close, when one of its stops has
+ * become known. What a predicate that reads no stop does not know stays unknown. Where one
  * participant is open, the known stop of another counts as open, too, until the checkpoint has passed
  * it, so that what stays open in a row is never before what is known in it.
  *
@@ -49,17 +50,16 @@ struct side {
   uint32_t free_list;
   uint32_t *buckets; /* heads of chains; one without keys */
   size_t bucket_count;
-  struct net_rowmap open; /* versions of open rows; state: head of a stack of entries */
-  uint32_t *open_next;    /* beside lives */
-  size_t open_capacity;
+  bool has_event;         /* an event takes part */
+  struct net_rowmap open; /* open rows by id; state: index */
 };
 
 struct pair {
   uint32_t entry[2];
   uint32_t next[2], previous[2];
-  bool emitted;
+  uint64_t id; /* of the row that went out; 0: none has */
   bool used;
-  uint32_t open_count; /* instants open in the row that went out */
+  uint32_t open_count; /* instants open in it */
   uint8_t marks;
 };
 
@@ -71,6 +71,7 @@ struct product {
   struct pair *pairs;
   size_t pair_count, pair_capacity, pairs_live;
   uint32_t pair_free;
+  uint64_t last_id;
   union net_slot *scratch; /* an out row */
   union net_slot *floor;
   bool event_result; /* overlap rule with an event participant */
@@ -158,18 +159,13 @@ static void rehash(struct product *product, unsigned which) {
   }
 }
 
-static void note_open(struct side *side, uint32_t index) {
-  bool fresh;
-  uint32_t place = net_rowmap_put_version(&side->open, live_row(side, index),
-                                          side->lives[index].marks, &fresh);
-  uint32_t *head = net_rowmap_state(&side->open, place);
-  base_grow(&side->open_next, &side->open_capacity, side->count, sizeof *side->open_next);
-  side->open_next[index] = fresh ? NONE : *head;
-  *head = index;
+static void note_open(struct side *side, uint32_t index, uint64_t id) {
+  uint32_t *state = net_rowmap_state(&side->open, net_rowmap_put_id(&side->open, id, NULL));
+  *state = index;
 }
 
 static uint32_t add_live(struct product *product, unsigned which, const union net_slot *row,
-                         uint8_t marks) {
+                         uint8_t marks, uint64_t id) {
   struct side *side = &product->sides[which];
   uint32_t index = side->free_list;
   if (index != NONE) {
@@ -188,18 +184,7 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
   side->live_count++;
   if (product->params.key_count > 0 && side->live_count > side->bucket_count) rehash(product, which);
   chain(side, index, (uint32_t)(key_hash(product, which, row) & (side->bucket_count - 1)));
-  if (live->open) note_open(side, index);
-  return index;
-}
-
-/* The open entry that ROW is the next version of, taken off the open ones. */
-static uint32_t take_open(struct side *side, const union net_slot *row, uint8_t marks) {
-  uint32_t place = net_rowmap_find_version(&side->open, row, marks);
-  BASE_CHECK(place != NET_NO_ENTRY, "product-close-unknown");
-  uint32_t *head = net_rowmap_state(&side->open, place);
-  uint32_t index = *head;
-  *head = side->open_next[index];
-  if (*head == NONE) net_rowmap_remove(&side->open, place);
+  if (live->open) note_open(side, index, id);
   return index;
 }
 
@@ -322,31 +307,39 @@ static void combine(struct product *product, const union net_slot *left,
   }
 }
 
-/* Truth of the combination in product->scratch; *STATUS when the predicate fails. */
-static enum net_truth judge(struct product *product, const union net_slot *left,
+/* What is known of the combination in product->scratch. FINAL: no later stop decides it. */
+struct verdict {
+  enum net_truth truth;
+  bool final;
+};
+
+/* *STATUS when the predicate fails. */
+static struct verdict judge(struct product *product, const union net_slot *left,
                             const union net_slot *right, net_chronon bound,
                             enum base_status *status) {
-  enum net_truth truth = NET_TRUE;
+  const struct net_program *predicate = product->params.predicate;
+  struct verdict verdict = {NET_TRUE, true};
   if (product->params.rule == NET_PRODUCT_OVERLAP) {
-    truth = all_overlap(product, left, right, bound);
-    if (truth == NET_FALSE) return truth;
+    verdict.truth = all_overlap(product, left, right, bound);
+    verdict.final = verdict.truth != NET_UNKNOWN;
+    if (verdict.truth == NET_FALSE) return verdict;
   }
-  if (product->params.predicate != NULL) {
-    struct net_value value;
-    enum net_eval_error error =
-        net_program_run(product->params.predicate, product->scratch, bound, &value);
-    if (error != NET_EVAL_OK) {
-      *status = net_node_error(&product->node, error, product->node.layout, product->scratch);
-      return NET_FALSE;
-    }
-    truth = net_and(truth, value.truth);
+  if (predicate == NULL) return verdict;
+  struct net_value value;
+  enum net_eval_error error = net_program_run(predicate, product->scratch, bound, &value);
+  if (error != NET_EVAL_OK) {
+    *status = net_node_error(&product->node, error, product->node.layout, product->scratch);
+    return (struct verdict){NET_FALSE, true};
   }
-  return truth;
+  if (value.truth == NET_FALSE) return (struct verdict){NET_FALSE, true};
+  if (value.truth == NET_UNKNOWN && predicate->reads_open) verdict.final = false;
+  verdict.truth = net_and(verdict.truth, value.truth);
+  return verdict;
 }
 
-static void put_scratch(struct product *product, uint8_t marks, net_chronon bound,
+static void put_scratch(struct product *product, uint8_t marks, uint64_t id, net_chronon bound,
                         enum base_status *status) {
-  union net_slot *row = net_out_row(&product->node, marks, bound, status);
+  union net_slot *row = net_out_row(&product->node, marks, id, bound, status);
   memcpy(row, product->scratch, product->node.layout->slot_count * sizeof *row);
 }
 
@@ -424,9 +417,9 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
   bool open = left->open || right->open;
   combine(product, left_row, right_row, open, bound);
   uint32_t open_count = count_open(product->node.layout, product->scratch);
-  if (pair->emitted) {
+  if (pair->id != 0) {
     if (open_count == pair->open_count) return;
-    put_scratch(product, (uint8_t)(pair->marks | NET_CLOSES), bound, status);
+    put_scratch(product, (uint8_t)(pair->marks | NET_CLOSES), pair->id, bound, status);
     pair->open_count = open_count;
     if (open_count == 0) remove_pair(product, index);
     return;
@@ -434,9 +427,9 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
   if (open && (has_vague_stop(&product->sides[0], left_row, bound) ||
                has_vague_stop(&product->sides[1], right_row, bound)))
     return;
-  enum net_truth truth = judge(product, left_row, right_row, bound, status);
-  if (truth == NET_UNKNOWN && open && bound != NET_FOREVER) return;
-  if (truth == NET_FALSE) {
+  struct verdict verdict = judge(product, left_row, right_row, bound, status);
+  if (!verdict.final && open && bound != NET_FOREVER) return;
+  if (verdict.truth == NET_FALSE) {
     remove_pair(product, index);
     return;
   }
@@ -445,9 +438,9 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
       product->node.layout->tuple_class == NET_PERIOD)
     return;
   pair->marks = left->marks & right->marks & NET_DEFINITE;
-  if (truth == NET_UNKNOWN) pair->marks = 0;
-  put_scratch(product, pair->marks, bound, status);
-  pair->emitted = true;
+  if (verdict.truth == NET_UNKNOWN) pair->marks = 0;
+  if (open_count > 0) pair->id = ++product->last_id;
+  put_scratch(product, pair->marks, pair->id, bound, status);
   pair->open_count = open_count;
   if (open_count == 0) remove_pair(product, index);
 }
@@ -455,9 +448,10 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
 /* --- the sweep */
 
 static void arrive(struct product *product, unsigned which, const union net_slot *row,
-                   uint8_t marks, net_chronon now, enum base_status *status) {
+                   const struct net_inbox_item *item, enum base_status *status) {
   struct side *other = &product->sides[1 - which];
-  uint32_t index = add_live(product, which, row, marks);
+  net_chronon now = item->time;
+  uint32_t index = add_live(product, which, row, item->marks, item->id);
   bool open = product->sides[which].lives[index].open;
   uint32_t bucket =
       (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
@@ -475,10 +469,10 @@ static void arrive(struct product *product, unsigned which, const union net_slot
         add_pair(product, which == 0 ? index : i, which == 0 ? i : index);
       } else {
         combine(product, left, right, false, now);
-        enum net_truth truth = judge(product, left, right, now, status);
-        uint8_t both = marks & other->lives[i].marks & NET_DEFINITE;
+        enum net_truth truth = judge(product, left, right, now, status).truth;
+        uint8_t both = item->marks & other->lives[i].marks & NET_DEFINITE;
         if (truth != NET_FALSE)
-          put_scratch(product, truth == NET_TRUE ? both : 0, product->node.checkpoint, status);
+          put_scratch(product, truth == NET_TRUE ? both : 0, 0, product->node.checkpoint, status);
       }
     }
     i = next;
@@ -486,16 +480,53 @@ static void arrive(struct product *product, unsigned which, const union net_slot
 }
 
 static void close_row(struct product *product, unsigned which, const union net_slot *row,
-                      uint8_t marks) {
+                      uint64_t id) {
   struct side *side = &product->sides[which];
-  bool still_open = net_row_is_open(side->layout, row);
-  uint32_t index = take_open(side, row, marks);
+  uint32_t place = net_rowmap_find_id(&side->open, id);
+  BASE_CHECK(place != NET_NO_ENTRY, "product-close-unknown");
+  uint32_t index = *(uint32_t *)net_rowmap_state(&side->open, place);
   struct live *live = &side->lives[index];
   memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
-  live->open = still_open;
-  if (still_open) note_open(side, index);
+  live->open = net_row_is_open(side->layout, row);
+  if (!live->open) net_rowmap_remove(&side->open, place);
   if (product->params.rule == NET_PRODUCT_OVERLAP) live->expires = expiry(side, row);
   release_if_done(side, index);
+}
+
+/* Narrows START to where all of the side's events can be at once. */
+static void meet_events(const struct side *side, const union net_slot *row,
+                        struct net_instant *start) {
+  for (size_t i = 0; i < side->participant_count; i++) {
+    if (!side->participants[i].event) continue;
+    struct net_instant its = net_slot_instant(row, side->participants[i].start_slot);
+    if (its.lo > start->lo) start->lo = its.lo;
+    if (its.hi < start->hi) start->hi = its.hi;
+  }
+}
+
+/* The earliest start of the row that PAIR may give. */
+static net_chronon pair_start(const struct product *product, const struct pair *pair) {
+  const union net_slot *left = live_row(&product->sides[0], pair->entry[0]);
+  const union net_slot *right = live_row(&product->sides[1], pair->entry[1]);
+  struct net_instant start = {NET_BEGINNING, NET_FOREVER};
+  if (!product->event_result) return left[0].i > right[0].i ? left[0].i : right[0].i;
+  meet_events(&product->sides[0], left, &start);
+  meet_events(&product->sides[1], right, &start);
+  return start.lo;
+}
+
+/* The earliest start of later rows in which a live row of SIDE, events among its participants, meets a
+ * row that is still to come. */
+static net_chronon events_start(const struct side *side, net_chronon checkpoint) {
+  net_chronon earliest = checkpoint;
+  for (uint32_t i = 0; i < side->count; i++) {
+    const struct live *live = &side->lives[i];
+    struct net_instant start = {NET_BEGINNING, NET_FOREVER};
+    if (!live->used || !live->in_chain || live->expires <= checkpoint) continue;
+    meet_events(side, live_row(side, i), &start);
+    if (start.hi >= checkpoint && start.lo < earliest) earliest = start.lo;
+  }
+  return earliest;
 }
 
 /* The checkpoint that can be promised: pairs that wait, and an event whose bounds reach beyond the
@@ -505,23 +536,15 @@ static net_chronon out_checkpoint(const struct product *product, net_chronon che
   if (checkpoint == NET_FOREVER) return promised;
   for (uint32_t i = 0; i < product->pair_count; i++) {
     const struct pair *pair = &product->pairs[i];
-    if (!pair->used || pair->emitted) continue;
-    net_chronon left = live_row(&product->sides[0], pair->entry[0])[0].i;
-    net_chronon right = live_row(&product->sides[1], pair->entry[1])[0].i;
-    net_chronon start = left > right ? left : right;
+    if (!pair->used || pair->id != 0) continue;
+    net_chronon start = pair_start(product, pair);
     if (start < promised) promised = start;
   }
-  if (product->event_result)
-    for (unsigned which = 0; which < 2; which++) {
-      const struct side *side = &product->sides[which];
-      for (uint32_t i = 0; i < side->count; i++) {
-        const union net_slot *row = live_row(side, i);
-        const struct live *live = &side->lives[i];
-        if (live->used && live->in_chain && live->expires > checkpoint && row[0].i < promised &&
-            row[1].i >= checkpoint && side->layout->tuple_class == NET_EVENT)
-          promised = row[0].i;
-      }
-    }
+  for (unsigned which = 0; which < 2 && product->event_result; which++) {
+    if (!product->sides[which].has_event) continue;
+    net_chronon start = events_start(&product->sides[which], checkpoint);
+    if (start < promised) promised = start;
+  }
   return promised;
 }
 
@@ -558,13 +581,27 @@ static const union net_slot *floors(struct product *product, net_chronon checkpo
     }
     for (uint32_t i = 0; i < product->pair_count; i++) {
       const struct pair *pair = &product->pairs[i];
-      if (pair->used && !pair->emitted)
+      if (pair->used && pair->id == 0)
         smallest = lower(field, live_row(side, pair->entry[which]), slot, smallest);
     }
     floor[field->slot].i = smallest;
     floor[field->slot + 1].i = NET_FOREVER;
   }
   return floor;
+}
+
+/* Arrays in which nothing is used any more need not be gone through. */
+static void forget_unused(struct product *product) {
+  if (product->pairs_live == 0) {
+    product->pair_count = 0;
+    product->pair_free = NONE;
+  }
+  for (unsigned which = 0; which < 2; which++) {
+    struct side *side = &product->sides[which];
+    if (side->live_count > 0) continue;
+    side->count = 0;
+    side->free_list = NONE;
+  }
 }
 
 static enum base_status consume(struct net_node *node, unsigned port,
@@ -579,10 +616,11 @@ static enum base_status consume(struct net_node *node, unsigned port,
   enum base_status status = BASE_OK;
   unsigned which;
   while (status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
+    if (base_env_interrupted()) status = BASE_CANCEL;
     if (item.marks & NET_CLOSES) {
-      close_row(product, which, row, item.marks);
+      close_row(product, which, row, item.id);
     } else {
-      arrive(product, which, row, item.marks, item.time, &status);
+      arrive(product, which, row, &item, &status);
     }
   }
   net_inbox_tidy(&product->inbox);
@@ -590,6 +628,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
     if (product->pairs[i].used) settle_pair(product, i, checkpoint, &status);
   if (status != BASE_OK) return status;
   for (unsigned i = 0; i < 2; i++) purge(&product->sides[i], checkpoint);
+  forget_unused(product);
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
   return net_out_flush(node, out_checkpoint(product, checkpoint), checkpoint,
                        wants_floor ? floors(product, checkpoint) : NULL);
@@ -619,7 +658,6 @@ static void done(struct net_node *node) {
     free(side->lives);
     free(side->rows);
     free(side->buckets);
-    free(side->open_next);
     net_rowmap_done(&side->open);
   }
   free(product->pairs);
@@ -636,12 +674,13 @@ static void init_side(struct side *side, const struct net_layout *layout,
   side->layout = layout;
   side->participants = participants;
   side->participant_count = count;
+  for (size_t i = 0; i < count; i++) side->has_event |= participants[i].event;
   side->free_list = NONE;
   side->bucket_count = 1;
   side->buckets = base_xmalloc(sizeof *side->buckets);
   side->buckets[0] = NONE;
   side->purge_at = 64;
-  net_rowmap_init(&side->open, layout, NET_KEY_VERSION, 0, NULL, 0, sizeof(uint32_t));
+  net_rowmap_init(&side->open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(uint32_t));
 }
 
 static void *copy(struct base_arena *arena, const void *items, size_t count, size_t size) {

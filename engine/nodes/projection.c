@@ -7,8 +7,8 @@
  * checkpoint that is passed on is bounded by the floor of the instant that becomes the start, and by
  * the rows that wait.
  *
- * All open input rows are held, also those whose result is decided: so that a close is never taken for
- * that of another row which is alike in all but what is known of its stops.                         */
+ * Open input rows are held until their result is decided: what closes a row that is not held says
+ * nothing new. A result that is open has the id of its input row.                                   */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +23,12 @@ struct projection {
   uint32_t start_slot, stop_slot;
   bool own_period;
   bool start_openable;
-  struct net_rowmap held; /* versions of open input rows */
+  struct net_rowmap held; /* open input rows by id */
 };
 
-/* How many rows of this version wait, went out open, are decided (went out whole, or never will). */
 struct held_state {
-  uint32_t waiting, opened, decided;
-  uint8_t marks;
+  uint8_t marks; /* of the input row; of one that went out: as it went out */
+  bool opened;   /* went out; else it waits */
   net_chronon stop_hi; /* of the open stop that went out */
 };
 
@@ -84,10 +83,10 @@ static enum verdict judge(const struct projection *projection, const union net_s
 }
 
 static void put_row(struct projection *projection, const union net_slot *row, uint8_t marks,
-                    struct net_period period, bool open, net_chronon bound,
+                    uint64_t id, struct net_period period, bool open, net_chronon bound,
                     enum base_status *status) {
   const struct net_layout *layout = projection->node.layout;
-  union net_slot *out = net_out_row(&projection->node, marks, bound, status);
+  union net_slot *out = net_out_row(&projection->node, marks, id, bound, status);
   out[0].i = period.start.lo;
   out[1].i = period.start.hi;
   if (layout->tuple_class == NET_PERIOD) {
@@ -101,85 +100,37 @@ static void put_row(struct projection *projection, const union net_slot *row, ui
   }
 }
 
-static struct held_state *hold(struct projection *projection, const union net_slot *row,
-                               uint8_t marks) {
-  uint32_t place = net_rowmap_put_version(&projection->held, row, marks, NULL);
-  struct held_state *state = net_rowmap_state(&projection->held, place);
-  state->marks = marks & NET_DEFINITE;
-  return state;
-}
-
-enum fate { NEW, WAITED, WENT_OUT_OPEN, DECIDED };
-
-/* What has become so far of the row that ROW closes; it is no longer held. */
-static enum fate release(struct projection *projection, const union net_slot *row, uint8_t marks) {
-  uint32_t place = net_rowmap_find_version(&projection->held, row, marks);
-  if (place == NET_NO_ENTRY) return DECIDED;
-  struct held_state *state = net_rowmap_state(&projection->held, place);
-  enum fate fate = state->waiting > 0 ? WAITED : state->opened > 0 ? WENT_OUT_OPEN : DECIDED;
-  if (fate == WAITED) state->waiting--;
-  if (fate == WENT_OUT_OPEN) state->opened--;
-  if (fate == DECIDED) state->decided--;
-  if (state->waiting == 0 && state->opened == 0 && state->decided == 0)
-    net_rowmap_remove(&projection->held, place);
-  return fate;
-}
-
-/* A row that came. */
+/* A row that came, or that is held and may be decided now. MARKS: NET_CLOSES if it came so. ROW is not
+ * in the map. OWN_BOUND: of this row; BOUND: of the batch. */
 static void settle(struct projection *projection, const union net_slot *row, uint8_t marks,
-                   net_chronon bound, enum base_status *status) {
-  bool open_row = net_row_is_open(projection->in, row);
-  enum fate fate = marks & NET_CLOSES ? release(projection, row, marks) : NEW;
-  if (fate == DECIDED) {
-    if (open_row) hold(projection, row, marks)->decided++;
+                   uint64_t id, net_chronon own_bound, net_chronon bound,
+                   enum base_status *status) {
+  bool held = (marks & NET_CLOSES) != 0;
+  uint32_t place = held ? net_rowmap_find_id(&projection->held, id) : NET_NO_ENTRY;
+  if (held && place == NET_NO_ENTRY) return;
+  struct held_state before = {.marks = marks & NET_DEFINITE};
+  if (held) before = *(struct held_state *)net_rowmap_state(&projection->held, place);
+  uint8_t out_marks = before.marks;
+  struct net_period period = {{0, 0}, {0, 0}};
+  bool open = false;
+  enum verdict verdict = judge(projection, row, own_bound, &out_marks, &period, &open);
+  if (before.opened) out_marks = before.marks;
+  BASE_CHECK(!before.opened || verdict != DROP, "projection-retracts");
+  if (verdict == WAIT || verdict == OPENED) {
+    struct held_state *state = net_rowmap_state(
+        &projection->held, net_rowmap_put_id(&projection->held, id, row));
+    *state = (struct held_state){.marks = before.marks, .opened = before.opened,
+                                 .stop_hi = period.stop.hi};
+    if (verdict == WAIT || before.opened) return;
+    state->opened = true;
+    state->marks = out_marks;
+    put_row(projection, row, out_marks, id, period, true, bound, status);
     return;
   }
-  uint8_t out_marks = (uint8_t)(marks & NET_DEFINITE);
-  struct net_period period = {{0, 0}, {0, 0}};
-  bool open = false;
-  enum verdict verdict =
-      judge(projection, row, net_row_bound(projection->in, row, marks, bound), &out_marks, &period,
-            &open);
-  BASE_CHECK(fate != WENT_OUT_OPEN || verdict != DROP, "projection-retracts");
-  if (verdict == WAIT && fate != WENT_OUT_OPEN) {
-    hold(projection, row, marks)->waiting++;
-  } else if (verdict == WAIT || verdict == OPENED) {
-    struct held_state *state = hold(projection, row, marks);
-    state->opened++;
-    state->stop_hi = period.stop.hi;
-    if (fate != WENT_OUT_OPEN) put_row(projection, row, out_marks, period, true, bound, status);
-  } else {
-    uint8_t closes = fate == WENT_OUT_OPEN ? NET_CLOSES : 0;
-    if (open_row) hold(projection, row, marks)->decided++;
-    if (verdict == WHOLE)
-      put_row(projection, row, (uint8_t)(out_marks | closes), period, false, bound, status);
-  }
-}
-
-/* What is held in the entry PLACE may be decided by the new checkpoint. ROW is a copy. */
-static void settle_entry(struct projection *projection, uint32_t place, const union net_slot *row,
-                         net_chronon checkpoint, enum base_status *status) {
-  struct held_state *state = net_rowmap_state(&projection->held, place);
-  uint8_t out_marks = state->marks;
-  struct net_period period = {{0, 0}, {0, 0}};
-  bool open = false;
-  enum verdict verdict =
-      judge(projection, row, net_row_bound(projection->in, row, state->marks, checkpoint),
-            &out_marks, &period, &open);
-  if (verdict == WAIT) return;
-  for (uint32_t n = 0; n < state->waiting && verdict != DROP; n++)
-    put_row(projection, row, out_marks, period, verdict == OPENED, checkpoint, status);
-  if (verdict == OPENED) {
-    state->opened += state->waiting;
-    state->stop_hi = period.stop.hi;
-  } else {
-    BASE_CHECK(state->opened == 0 || verdict == WHOLE, "projection-retracts");
-    for (uint32_t n = 0; n < state->opened; n++)
-      put_row(projection, row, (uint8_t)(out_marks | NET_CLOSES), period, false, checkpoint, status);
-    state->decided += state->waiting + state->opened;
-    state->opened = 0;
-  }
-  state->waiting = 0;
+  if (held) net_rowmap_remove(&projection->held, place);
+  if (verdict == DROP) return;
+  if (before.opened) out_marks |= NET_CLOSES;
+  put_row(projection, row, out_marks, before.opened ? id : 0, period, false, bound, status);
 }
 
 /* Returns the earliest start that may still come. */
@@ -191,10 +142,12 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
   for (uint32_t i = 0; i < projection->held.used && *status == BASE_OK; i++) {
     if (!net_rowmap_live(&projection->held, i)) continue;
     const struct held_state *state = net_rowmap_state(&projection->held, i);
-    if (state->waiting == 0 && (state->opened == 0 || state->stop_hi > checkpoint)) continue;
+    if (state->opened && state->stop_hi > checkpoint) continue;
     memcpy(row, net_rowmap_row(&projection->held, i), width * sizeof *row);
-    settle_entry(projection, i, row, checkpoint, status);
-    if (state->waiting == 0) continue;
+    net_chronon bound = net_row_bound(projection->in, row, 0, checkpoint);
+    settle(projection, row, state->marks | NET_CLOSES, net_rowmap_id(&projection->held, i), bound,
+           checkpoint, status);
+    if (!net_rowmap_live(&projection->held, i) || state->opened) continue;
     net_chronon start = projection->start_openable && row[projection->start_slot].i == NET_OPEN
                             ? checkpoint
                             : row[projection->start_slot].i;
@@ -224,7 +177,9 @@ static enum base_status consume(struct net_node *node, unsigned port,
   enum base_status status = BASE_OK;
   for (uint32_t i = 0; i < batch->count && status == BASE_OK; i++) {
     const union net_slot *row = net_batch_row(batch, i);
-    settle(projection, row, net_batch_marks(batch, i), batch->bound, &status);
+    uint8_t marks = net_batch_marks(batch, i);
+    settle(projection, row, marks, net_batch_id(batch, i),
+           net_row_bound(projection->in, row, marks, batch->bound), batch->bound, &status);
   }
   net_chronon checkpoint = start_floor(projection, batch), bound = batch->bound;
   if (projection->held.live > 0 && status == BASE_OK) {
@@ -266,6 +221,6 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->stop_slot = stop_slot;
   projection->own_period = own_period;
   projection->start_openable = openable(in, start_slot);
-  net_rowmap_init(&projection->held, in, NET_KEY_VERSION, 0, NULL, 0, sizeof(struct held_state));
+  net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }

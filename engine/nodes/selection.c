@@ -17,18 +17,17 @@ struct selection {
   struct net_node node;
   const struct net_program *predicate;
   bool may_wait;
-  struct net_rowmap waiting; /* versions of rows; state: marks */
+  struct net_rowmap held; /* by id: open rows that wait, or have passed */
+  size_t waiting;         /* how many wait */
   uint32_t *selected;
   uint8_t *marks;
   size_t selected_capacity, marks_capacity;
   union net_slot *floor;
 };
 
-/* How many open rows of this version wait, have passed, were dropped. Those that are decided are kept
- * so that a close is never taken for that of another row, alike in all but what is known of its stops. */
-struct waiting_state {
-  uint8_t marks;
-  uint32_t waiting, passed, dropped;
+struct held_state {
+  uint8_t marks; /* of one that passed: as it went out */
+  bool waiting;
 };
 
 enum verdict { DROP, PASS, PASS_OMEGA, WAIT, FAILED };
@@ -49,113 +48,125 @@ static enum verdict judge(struct selection *selection, const union net_slot *row
   return PASS_OMEGA;
 }
 
-static struct waiting_state *note(struct selection *selection, const union net_slot *row,
-                                  uint8_t marks) {
-  uint32_t place = net_rowmap_put_version(&selection->waiting, row, marks, NULL);
-  struct waiting_state *state = net_rowmap_state(&selection->waiting, place);
-  state->marks = marks & NET_DEFINITE;
-  return state;
+static void put(struct selection *selection, const union net_slot *row, uint8_t marks, uint64_t id,
+                net_chronon bound, enum base_status *status) {
+  bool closes = (marks & NET_CLOSES) != 0;
+  if (!closes && !net_row_is_open(selection->node.layout, row)) id = 0;
+  memcpy(net_out_row(&selection->node, marks, id, bound, status), row,
+         selection->node.layout->slot_count * sizeof *row);
 }
 
-/* What has become so far of the row that ROW closes: WAIT, PASS or DROP; it is no longer noted. */
-static enum verdict release(struct selection *selection, const union net_slot *row, uint8_t marks) {
-  uint32_t place = net_rowmap_find_version(&selection->waiting, row, marks);
-  if (place == NET_NO_ENTRY) return PASS;
-  struct waiting_state *state = net_rowmap_state(&selection->waiting, place);
-  enum verdict fate = state->waiting > 0 ? WAIT : state->passed > 0 ? PASS : DROP;
-  if (fate == WAIT) state->waiting--;
-  if (fate == PASS) state->passed--;
-  if (fate == DROP) state->dropped--;
-  if (state->waiting == 0 && state->passed == 0 && state->dropped == 0)
-    net_rowmap_remove(&selection->waiting, place);
-  return fate;
+static void hold(struct selection *selection, const union net_slot *row, uint8_t marks,
+                 uint64_t id, bool waiting) {
+  uint32_t place = net_rowmap_put_id(&selection->held, id, row);
+  struct held_state *state = net_rowmap_state(&selection->held, place);
+  selection->waiting += waiting;
+  selection->waiting -= state->waiting;
+  *state = (struct held_state){.marks = marks & NET_DEFINITE, .waiting = waiting};
 }
 
-/* Rows that can wait go out one by one, since what passes is not a part of the input batch. */
-static enum base_status settle(struct selection *selection, const union net_slot *row,
-                               uint8_t marks, net_chronon bound) {
-  enum base_status status = BASE_OK;
+static void release(struct selection *selection, uint32_t place) {
+  const struct held_state *state = net_rowmap_state(&selection->held, place);
+  selection->waiting -= state->waiting;
+  net_rowmap_remove(&selection->held, place);
+}
+
+/* A row that is new, or waited until now: marks without NET_CLOSES. */
+static void decide(struct selection *selection, const union net_slot *row, uint8_t marks,
+                   uint8_t judged_marks, uint64_t id, net_chronon bound,
+                   enum base_status *status) {
+  enum verdict verdict = judge(selection, row, judged_marks, bound, status);
   bool open = net_row_is_open(selection->node.layout, row);
-  enum verdict fate = marks & NET_CLOSES ? release(selection, row, marks) : WAIT;
-  uint8_t own = marks;
-  if (fate == WAIT) marks &= (uint8_t)~NET_CLOSES; /* it never went out */
-  enum verdict verdict = fate == DROP ? DROP : judge(selection, row, marks, bound, &status);
-  if (verdict == WAIT) {
-    note(selection, row, own)->waiting++;
-    return status;
+  if (verdict == PASS_OMEGA) marks &= (uint8_t)~NET_DEFINITE;
+  if (verdict == PASS || verdict == PASS_OMEGA) put(selection, row, marks, id, bound, status);
+  if (open && (verdict == WAIT || verdict == PASS || verdict == PASS_OMEGA)) {
+    hold(selection, row, marks, id, verdict == WAIT);
+  } else if (id != 0) {
+    uint32_t place = net_rowmap_find_id(&selection->held, id);
+    if (place != NET_NO_ENTRY) release(selection, place);
   }
-  if (open) {
-    struct waiting_state *state = note(selection, row, own);
-    if (verdict == PASS || verdict == PASS_OMEGA) state->passed++;
-    else state->dropped++;
+}
+
+/* Rows that can wait go out one by one, since what passes is not a part of the input batch. The
+ * closes of rows that were dropped are dropped. */
+static void settle(struct selection *selection, const union net_slot *row, uint8_t marks,
+                   uint64_t id, net_chronon bound, enum base_status *status) {
+  uint8_t definite = marks & NET_DEFINITE;
+  if (!(marks & NET_CLOSES)) {
+    decide(selection, row, definite, marks, id, bound, status);
+    return;
   }
-  if (verdict == PASS || verdict == PASS_OMEGA) {
-    if (verdict == PASS_OMEGA) marks &= (uint8_t)~NET_DEFINITE;
-    memcpy(net_out_row(&selection->node, marks, bound, &status), row,
-           selection->node.layout->slot_count * sizeof *row);
+  uint32_t place = net_rowmap_find_id(&selection->held, id);
+  if (place == NET_NO_ENTRY) return;
+  const struct held_state *state = net_rowmap_state(&selection->held, place);
+  if (state->waiting) {
+    decide(selection, row, definite, marks, id, bound, status);
+    return;
   }
-  return status;
+  put(selection, row, state->marks | NET_CLOSES, id, bound, status);
+  if (!net_row_is_open(selection->node.layout, row)) release(selection, place);
+}
+
+/* What waits may be decided by the new CHECKPOINT. Returns the earliest start that still waits. */
+static net_chronon settle_waiting(struct selection *selection, net_chronon checkpoint,
+                                  enum base_status *status) {
+  const struct net_layout *layout = selection->node.layout;
+  net_chronon earliest = NET_FOREVER;
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  for (uint32_t i = 0; i < selection->held.used && *status == BASE_OK; i++) {
+    if (!net_rowmap_live(&selection->held, i)) continue;
+    const struct held_state *state = net_rowmap_state(&selection->held, i);
+    if (!state->waiting) continue;
+    memcpy(row, net_rowmap_row(&selection->held, i), layout->slot_count * sizeof *row);
+    decide(selection, row, state->marks, state->marks, net_rowmap_id(&selection->held, i),
+           checkpoint, status);
+    if (net_rowmap_live(&selection->held, i) && state->waiting && row[0].i < earliest)
+      earliest = row[0].i;
+  }
+  free(row);
+  return earliest;
+}
+
+/* What waits may still come: its instants bound the floor, too. */
+static const union net_slot *lower_floor(struct selection *selection,
+                                         const union net_slot *floor) {
+  const struct net_layout *layout = selection->node.layout;
+  if (floor == NULL || selection->waiting == 0) return floor;
+  memcpy(selection->floor, floor, layout->slot_count * sizeof *floor);
+  for (uint32_t i = 0; i < selection->held.used; i++) {
+    if (!net_rowmap_live(&selection->held, i)) continue;
+    if (!((struct held_state *)net_rowmap_state(&selection->held, i))->waiting) continue;
+    const union net_slot *waiting = net_rowmap_row(&selection->held, i);
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+      uint32_t slot = layout->fields[f].slot;
+      if (layout->fields[f].type.base != NET_INSTANT || layout->fields[f].openable) continue;
+      if (waiting[slot].i < selection->floor[slot].i) selection->floor[slot] = waiting[slot];
+    }
+  }
+  return selection->floor;
 }
 
 static enum base_status consume_waiting(struct selection *selection,
                                         const struct net_batch *batch) {
   struct net_node *node = &selection->node;
-  const struct net_layout *layout = node->layout;
   enum base_status status = BASE_OK;
   for (uint32_t i = 0; i < batch->count && status == BASE_OK; i++)
-    status = settle(selection, net_batch_row(batch, i), net_batch_marks(batch, i), batch->bound);
+    settle(selection, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i),
+           batch->bound, &status);
   if (status != BASE_OK) return status;
   /* The rows settled above were at batch->bound; what waits is now at the checkpoint. */
   status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
-  if (status != BASE_OK) return status;
   net_chronon checkpoint = batch->checkpoint;
-  bool any = false;
-  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
-  for (uint32_t i = 0; i < selection->waiting.used && status == BASE_OK; i++) {
-    if (!net_rowmap_live(&selection->waiting, i)) continue;
-    struct waiting_state *state = net_rowmap_state(&selection->waiting, i);
-    if (state->waiting == 0) continue;
-    memcpy(row, net_rowmap_row(&selection->waiting, i), layout->slot_count * sizeof *row);
-    uint8_t marks = state->marks;
-    enum verdict verdict = judge(selection, row, marks, batch->checkpoint, &status);
-    if (verdict == WAIT) {
-      any = true;
-      if (row[0].i < checkpoint) checkpoint = row[0].i;
-      continue;
-    }
-    if (verdict == PASS || verdict == PASS_OMEGA) {
-      if (verdict == PASS_OMEGA) marks &= (uint8_t)~NET_DEFINITE;
-      for (uint32_t n = 0; n < state->waiting; n++)
-        memcpy(net_out_row(node, marks, batch->checkpoint, &status), row,
-               layout->slot_count * sizeof *row);
-      state->passed += state->waiting;
-    } else {
-      state->dropped += state->waiting;
-    }
-    state->waiting = 0;
+  if (status == BASE_OK && selection->waiting > 0) {
+    net_chronon earliest = settle_waiting(selection, batch->checkpoint, &status);
+    if (earliest < checkpoint) checkpoint = earliest;
   }
-  const union net_slot *floor = batch->floor;
-  if (floor != NULL && any) {
-    /* What waits may still come: its instants bound the floor, too. */
-    memcpy(selection->floor, floor, layout->slot_count * sizeof *floor);
-    for (uint32_t i = 0; i < selection->waiting.used; i++) {
-      if (!net_rowmap_live(&selection->waiting, i)) continue;
-      const struct waiting_state *state = net_rowmap_state(&selection->waiting, i);
-      if (state->waiting == 0) continue;
-      const union net_slot *waiting = net_rowmap_row(&selection->waiting, i);
-      for (uint32_t f = 0; f < layout->field_count; f++) {
-        uint32_t slot = layout->fields[f].slot;
-        if (layout->fields[f].type.base != NET_INSTANT || layout->fields[f].openable) continue;
-        if (waiting[slot].i < selection->floor[slot].i) selection->floor[slot] = waiting[slot];
-      }
-    }
-    floor = selection->floor;
-  }
-  free(row);
   if (status != BASE_OK) return status;
-  return net_out_flush(node, checkpoint, batch->checkpoint, floor);
+  return net_out_flush(node, checkpoint, batch->checkpoint,
+                       lower_floor(selection, batch->floor));
 }
 
+/* Rows that cannot wait: those that pass are a part of the input batch. */
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
@@ -197,16 +208,16 @@ static enum base_status consume(struct net_node *node, unsigned port,
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
-  net_rowmap_mark_strings(&((const struct selection *)node)->waiting, strings);
+  net_rowmap_mark_strings(&((const struct selection *)node)->held, strings);
 }
 
 static size_t state_rows(const struct net_node *node) {
-  return ((const struct selection *)node)->waiting.live;
+  return ((const struct selection *)node)->held.live;
 }
 
 static void done(struct net_node *node) {
   struct selection *selection = (struct selection *)node;
-  net_rowmap_done(&selection->waiting);
+  net_rowmap_done(&selection->held);
   free(selection->selected);
   free(selection->marks);
 }
@@ -224,8 +235,7 @@ struct net_node *net_create_selection(struct net_network *network, const char *n
   selection->node.input_layouts[0] = layout;
   selection->predicate = predicate;
   selection->may_wait = predicate->reads_open && layout->may_be_open;
-  net_rowmap_init(&selection->waiting, layout, NET_KEY_VERSION, 0, NULL, 0,
-                  sizeof(struct waiting_state));
+  net_rowmap_init(&selection->held, layout, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   selection->floor =
       base_arena_array(net_network_arena(network), layout->slot_count, sizeof *selection->floor);
   return &selection->node;

@@ -3,8 +3,12 @@
  *      in ──▶ [ callback ]                          display, file-store: state none
  *      in ──▶ [ relation of a store ] ──▶ out       relation-store: open rows; order kept
  *
- * The relation store counts the open rows of one identity: where a projection has made several alike,
- * the table has one open row until the last of them closes (a relation is a set).                   */
+ * The relation store keeps the open rows as written, by id, and counts those that are alike in all
+ * columns: the table, a set, has one open row for them until the last of them closes.                 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
 
@@ -54,70 +58,74 @@ struct net_node *net_create_file_store(struct net_network *network, const char *
 struct relation_store {
   struct net_node node;
   struct net_store *store;
-  struct net_rowmap open;       /* versions of open rows; state: how many */
-  struct net_rowmap identities; /* of open rows; state: how many */
+  struct net_rowmap open;  /* by id */
+  struct net_rowmap alike; /* by all slots; state: struct alike */
   bool replaying;
+  net_chronon stored; /* see net_store_node_set_stored; NET_BEGINNING: nothing is known to be there */
 };
 
-static void note_open(struct relation_store *node, const union net_slot *row, uint8_t marks) {
-  uint32_t *count =
-      net_rowmap_state(&node->open, net_rowmap_put_version(&node->open, row, marks, NULL));
-  ++*count;
-  count = net_rowmap_state(&node->identities, net_rowmap_put(&node->identities, row, NULL));
-  ++*count;
+/* How many open rows are one in the table, and how many of them are definite. */
+struct alike {
+  uint32_t rows, definite;
+};
+
+static void note_open(struct relation_store *node, const union net_slot *row, uint64_t id,
+                      bool definite) {
+  net_rowmap_put_id(&node->open, id, row);
+  struct alike *alike = net_rowmap_state(&node->alike, net_rowmap_put(&node->alike, row, NULL));
+  alike->rows++;
+  alike->definite += definite;
 }
 
-/* *RET_ALIKE: another row of the same version is open; the result: how many of the identity are. */
-static uint32_t note_close(struct relation_store *node, const union net_slot *row, uint8_t marks,
-                           bool *ret_alike) {
-  uint32_t place = net_rowmap_find_version(&node->open, row, marks);
-  BASE_CHECK(place != NET_NO_ENTRY, "store-close-unknown");
-  uint32_t *count = net_rowmap_state(&node->open, place);
-  *ret_alike = --*count > 0;
-  if (!*ret_alike) net_rowmap_remove(&node->open, place);
-  place = net_rowmap_find(&node->identities, row);
-  count = net_rowmap_state(&node->identities, place);
-  uint32_t left = --*count;
-  if (left == 0) net_rowmap_remove(&node->identities, place);
-  return left;
-}
-
-/* A store closes any open row of the identity, or all: here of several that differ in how late they can
- * stop. After the second close none is left open for sure; those that still are come back. */
-static enum base_status close_one_of_several(struct relation_store *node,
-                                             const union net_slot *row, uint8_t kept) {
+/* PLACE in node->open is closed by ROW. Its row in the table may be that of others, too: then it stays,
+ * as definite as they are. */
+static enum base_status close_open(struct relation_store *node, uint32_t place,
+                                   const union net_slot *row, uint8_t definite) {
   const struct net_store_class *store = node->store->class;
   const struct net_layout *layout = node->node.layout;
   const char *name = node->node.name;
-  enum base_status status = store->close(node->store, name, layout, row, kept);
-  if (status == BASE_OK) status = store->close(node->store, name, layout, row, kept);
-  for (uint32_t i = 0; i < node->open.used && status == BASE_OK; i++) {
-    if (!net_rowmap_live(&node->open, i)) continue;
-    const union net_slot *other = net_rowmap_row(&node->open, i);
-    if (!net_row_same_identity(layout, other, row)) continue;
-    uint8_t marks = net_rowmap_definite(&node->open, i) ? NET_DEFINITE : 0;
-    status = store->put(node->store, name, layout, other, marks);
+  const union net_slot *open = net_rowmap_row(&node->open, place);
+  uint32_t group = net_rowmap_find(&node->alike, open);
+  struct alike *alike = net_rowmap_state(&node->alike, group);
+  bool shared = alike->rows > 1;
+  bool less_definite = shared && definite && alike->definite == 1;
+  enum base_status status = BASE_OK;
+  if (!node->replaying && shared && !less_definite) {
+    status = store->put(node->store, name, layout, row, definite);
+  } else if (!node->replaying) {
+    status = store->close(node->store, name, layout, open, row, definite);
+    BASE_CHECK(status != BASE_END, "store-close-not-there");
+    if (status == BASE_OK && shared) status = store->put(node->store, name, layout, open, 0);
   }
+  alike->rows--;
+  alike->definite -= definite != 0;
+  if (!shared) net_rowmap_remove(&node->alike, group);
+  net_rowmap_remove(&node->open, place);
   return status;
 }
 
-static enum base_status store_row(struct relation_store *node, const union net_slot *row,
-                                  uint8_t marks) {
-  const struct net_store_class *store = node->store->class;
+/* Rows that a replay gives again: what started and stopped before the relation's checkpoint was whole
+ * when that was committed, so it is there. */
+static bool is_stored(const struct relation_store *node, const union net_slot *row) {
   const struct net_layout *layout = node->node.layout;
-  const char *name = node->node.name;
-  bool definite = (marks & NET_DEFINITE) != 0;
-  uint8_t kept = definite ? NET_DEFINITE : 0;
+  if (row[0].i >= node->stored) return false;
+  return layout->tuple_class == NET_EVENT ||
+         (row[2].i != NET_OPEN && row[3].i < node->stored);
+}
+
+static enum base_status store_row(struct relation_store *node, const union net_slot *row,
+                                  uint8_t marks, uint64_t id) {
+  const struct net_layout *layout = node->node.layout;
+  uint8_t definite = marks & NET_DEFINITE;
   if (marks & NET_CLOSES) {
-    bool alike;
-    uint32_t left = note_close(node, row, marks, &alike);
-    if (node->replaying) return BASE_OK;
-    if (left == 0) return store->close(node->store, name, layout, row, kept);
-    if (alike) return store->put(node->store, name, layout, row, kept);
-    return close_one_of_several(node, row, kept);
+    uint32_t place = net_rowmap_find_id(&node->open, id);
+    BASE_CHECK(place != NET_NO_ENTRY, "store-close-unknown");
+    return close_open(node, place, row, definite);
   }
-  if (layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN) note_open(node, row, marks);
-  return node->replaying ? BASE_OK : store->put(node->store, name, layout, row, kept);
+  if (layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN)
+    note_open(node, row, id, definite != 0);
+  if (node->replaying || is_stored(node, row)) return BASE_OK;
+  return node->store->class->put(node->store, node->node.name, layout, row, definite);
 }
 
 static enum base_status consume_store(struct net_node *base, unsigned port,
@@ -125,7 +133,8 @@ static enum base_status consume_store(struct net_node *base, unsigned port,
   (void)port;
   struct relation_store *node = (struct relation_store *)base;
   for (uint32_t i = 0; i < batch->count; i++) {
-    enum base_status status = store_row(node, net_batch_row(batch, i), net_batch_marks(batch, i));
+    enum base_status status = store_row(node, net_batch_row(batch, i),
+                                        net_batch_marks(batch, i), net_batch_id(batch, i));
     if (status != BASE_OK) return status;
   }
   if (batch->checkpoint > base->checkpoint && !node->replaying) {
@@ -138,14 +147,14 @@ static enum base_status consume_store(struct net_node *base, unsigned port,
 
 static void mark_strings(const struct net_node *base, struct base_strings *strings) {
   net_rowmap_mark_strings(&((const struct relation_store *)base)->open, strings);
-  net_rowmap_mark_strings(&((const struct relation_store *)base)->identities, strings);
+  net_rowmap_mark_strings(&((const struct relation_store *)base)->alike, strings);
 }
 static size_t state_rows(const struct net_node *base) {
   return ((const struct relation_store *)base)->open.live;
 }
 static void done(struct net_node *base) {
   net_rowmap_done(&((struct relation_store *)base)->open);
-  net_rowmap_done(&((struct relation_store *)base)->identities);
+  net_rowmap_done(&((struct relation_store *)base)->alike);
 }
 
 static const struct net_node_class store_class = {.kind = NET_NODE_RELATION_STORE,
@@ -162,12 +171,21 @@ struct net_node *net_create_relation_store(struct net_network *network, const ch
   node->node.input_layouts[0] = layout;
   node->node.sink = true;
   node->store = store;
-  net_rowmap_init(&node->open, layout, NET_KEY_VERSION, 0, NULL, 0, sizeof(uint32_t));
-  net_rowmap_init(&node->identities, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
+  node->stored = NET_BEGINNING;
+  uint32_t *slots = BASE_NEW_ARRAY(net_network_arena(network), layout->slot_count, uint32_t);
+  for (uint32_t i = 0; i < layout->slot_count; i++) slots[i] = i;
+  net_rowmap_init(&node->open, layout, NET_KEY_ID, 0, NULL, 0, sizeof(bool));
+  net_rowmap_init(&node->alike, layout, NET_KEY_SLOTS, 0, slots, layout->slot_count,
+                  sizeof(struct alike));
   return &node->node;
 }
 
 void net_store_node_set_replaying(struct net_node *node, bool replaying) {
   BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "replaying-kind");
   ((struct relation_store *)node)->replaying = replaying;
+}
+
+void net_store_node_set_stored(struct net_node *node, net_chronon stored) {
+  BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "stored-kind");
+  ((struct relation_store *)node)->stored = stored;
 }

@@ -21,7 +21,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
     uint8_t marks = net_batch_marks(batch, i);
     if (marks & NET_CLOSES) continue;
     const union net_slot *row = net_batch_row(batch, i);
-    union net_slot *event = net_out_row(base, marks, batch->bound, &status);
+    union net_slot *event = net_out_row(base, marks, 0, batch->bound, &status);
     event[0] = row[0];
     event[1] = row[1];
     memcpy(event + out->first_domain_slot, row + in->first_domain_slot,

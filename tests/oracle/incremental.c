@@ -252,7 +252,7 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   engine_close(&at_once);
   engine_close(&in_bits);
   world_free(world);
-  base_arena_free(arena);
   unlink(path);
+  base_arena_free(arena);
   return good;
 }

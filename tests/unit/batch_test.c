@@ -29,7 +29,10 @@ START_TEST(rows_come_out_as_they_went_in) {
   for (int round = 0; round < 2; round++) {
     for (uint32_t i = 0; i < NET_BATCH_ROWS; i++) {
       ck_assert(!net_batch_builder_full(&builder));
-      fill(net_batch_builder_add(&builder, i % 4), i + round);
+      if (i % 3 == 0)
+        fill(net_batch_builder_add(&builder, i % 4), i + round);
+      else
+        fill(net_batch_builder_add_id(&builder, i % 4, (i + UINT64_C(1)) << round), i + round);
     }
     ck_assert(net_batch_builder_full(&builder));
     struct net_batch batch = net_batch_builder_batch(&builder, 99);
@@ -40,6 +43,7 @@ START_TEST(rows_come_out_as_they_went_in) {
     for (uint32_t i = 0; i < NET_BATCH_ROWS; i++) {
       ck_assert_int_eq(net_batch_row(&batch, i)[2].i, -(int64_t)(i + round));
       ck_assert_uint_eq(net_batch_marks(&batch, i), i % 4);
+      ck_assert_uint_eq(net_batch_id(&batch, i), i % 3 == 0 ? 0 : (i + UINT64_C(1)) << round);
     }
     net_batch_builder_clear(&builder);
   }
@@ -62,13 +66,16 @@ START_TEST(a_selection_is_followed) {
   static const uint32_t selection[] = {2, 0};
   struct net_batch_builder builder;
   net_batch_builder_init(&builder, layout, 3);
-  for (int i = 0; i < 3; i++) fill(net_batch_builder_add(&builder, (uint8_t)i), i);
+  for (unsigned i = 0; i < 3; i++) fill(net_batch_builder_add_id(&builder, (uint8_t)i, i + 7), i);
   struct net_batch batch = net_batch_builder_batch(&builder, 0);
   batch.selection = selection;
   batch.count = 2;
   ck_assert_int_eq(net_batch_row(&batch, 0)[0].i, 2);
   ck_assert_int_eq(net_batch_row(&batch, 1)[0].i, 0);
   ck_assert_uint_eq(net_batch_marks(&batch, 0), 2);
+  ck_assert_uint_eq(net_batch_id(&batch, 0), 9);
+  batch.ids = NULL;
+  ck_assert_uint_eq(net_batch_id(&batch, 0), 0);
   net_batch_builder_done(&builder);
 }
 END_TEST

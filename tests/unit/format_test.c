@@ -44,11 +44,12 @@ static void begin(const char *name, const struct net_layout *layout, net_chronon
   rows.checkpoint = checkpoint;
 }
 
-static void add_marked(const int64_t *times, const char *process, int64_t load, uint8_t marks) {
+static void add_marked(const int64_t *times, const char *process, int64_t load, uint8_t marks,
+                       uint64_t id) {
   const struct net_layout *layout = rows.rows.layout;
   struct net_batch_builder builder;
   net_batch_builder_init(&builder, layout, 1);
-  union net_slot *row = net_batch_builder_add(&builder, marks);
+  union net_slot *row = net_batch_builder_add_id(&builder, marks, id);
   for (uint32_t i = 0; i < layout->first_domain_slot; i++) row[i].i = times[i];
   row[layout->first_domain_slot].s = base_strings_intern_text(strings, process);
   row[layout->first_domain_slot + 1].i = load;
@@ -58,7 +59,10 @@ static void add_marked(const int64_t *times, const char *process, int64_t load, 
 }
 
 #define ADD(MARKS, PROCESS, LOAD, ...) \
-  add_marked((const int64_t[]){__VA_ARGS__}, (PROCESS), (LOAD), (MARKS))
+  add_marked((const int64_t[]){__VA_ARGS__}, (PROCESS), (LOAD), (MARKS), 0)
+/* A row that opens, or closes the one with the same ID. */
+#define ADD_ID(ID, MARKS, PROCESS, LOAD, ...) \
+  add_marked((const int64_t[]){__VA_ARGS__}, (PROCESS), (LOAD), (MARKS), (ID))
 
 static void check_format(enum tql_format format, const char *expected) {
   base_buffer_clear(&out);
@@ -98,13 +102,13 @@ END_TEST
 
 START_TEST(closing_rows) {
   begin(NULL, period, 20);
-  ADD(1, "a", 1, 1, 1, NET_OPEN, NET_FOREVER);
-  ADD(1, "b", 1, 1, 1, NET_OPEN, NET_FOREVER);
-  ADD(0, "b", 1, 1, 1, NET_OPEN, NET_FOREVER);
-  ADD(NET_DEFINITE | NET_CLOSES, "b", 1, 1, 1, 7, 7); /* not the one that came last */
-  ADD(NET_DEFINITE | NET_CLOSES, "c", 1, 2, 2, 8, 8); /* opened elsewhere */
-  ADD(1, "d", 1, 30, 31, NET_OPEN, NET_FOREVER);      /* after the checkpoint */
-  ADD(1, "e", 1, 1, 1, NET_OPEN, 15);
+  ADD_ID(5, 1, "a", 1, 1, 1, NET_OPEN, NET_FOREVER);
+  ADD_ID(6, 1, "b", 1, 1, 1, NET_OPEN, NET_FOREVER);
+  ADD_ID(7, 0, "b", 1, 1, 1, NET_OPEN, NET_FOREVER);
+  ADD_ID(6, NET_DEFINITE | NET_CLOSES, "b", 1, 1, 1, 7, 7); /* not the one that came last */
+  ADD_ID(1, NET_DEFINITE | NET_CLOSES, "c", 1, 2, 2, 8, 8); /* opened elsewhere */
+  ADD_ID(8, 1, "d", 1, 30, 31, NET_OPEN, NET_FOREVER);      /* after the checkpoint */
+  ADD(1, "e", 1, 1, 1, NET_OPEN, 15); /* of a store: without an id */
   ADD(1, "a", 1, 1, 1, 20, NET_FOREVER); /* equal to the open one, once that is filled */
   tql_rows_finish(&rows, strings);
   check_format(TQL_FORMAT_CSV,
@@ -120,10 +124,10 @@ END_TEST
  */
 START_TEST(closing_twice) {
   begin(NULL, period, 9);
-  for (int i = 0; i < 2; i++) ADD(1, "a", 1, 1, 1, NET_OPEN, NET_FOREVER);
-  ADD(NET_DEFINITE | NET_CLOSES, "a", 1, 1, 1, 5, 5);
-  ADD(NET_DEFINITE | NET_CLOSES, "a", 1, 1, 1, NET_OPEN, 7);
-  ADD(NET_DEFINITE | NET_CLOSES, "a", 1, 1, 1, 6, 6);
+  for (unsigned i = 1; i <= 2; i++) ADD_ID(i, 1, "a", 1, 1, 1, NET_OPEN, NET_FOREVER);
+  ADD_ID(1, NET_DEFINITE | NET_CLOSES, "a", 1, 1, 1, 5, 5);
+  ADD_ID(2, NET_DEFINITE | NET_CLOSES, "a", 1, 1, 1, NET_OPEN, 7);
+  ADD_ID(2, NET_DEFINITE | NET_CLOSES, "a", 1, 1, 1, 6, 6);
   tql_rows_finish(&rows, strings);
   check_format(TQL_FORMAT_CSV,
                "start_lo,start_hi,stop_lo,stop_hi,definite,Process,Load\n"
@@ -136,12 +140,11 @@ END_TEST
 START_TEST(closing_many) {
   struct base_random random = {7};
   begin(NULL, period, 1000);
-  for (int i = 0; i < 5000; i++) ADD(1, "p", i, i % 50, i % 50, NET_OPEN, NET_FOREVER);
-  for (int i = 0; i < 5000; i++)
+  for (unsigned i = 0; i < 5000; i++)
+    ADD_ID(i + 1, 1, "p", i, i % 50, i % 50, NET_OPEN, NET_FOREVER);
+  for (unsigned i = 0; i < 5000; i++)
     if (base_random_below(&random, 2))
-      ADD(NET_DEFINITE | NET_CLOSES, "p", i, i % 50, i % 50, 500 + i, 500 + i);
-  size_t before = rows.rows.count;
-  ck_assert_uint_gt(before, 6000);
+      ADD_ID(i + 1, NET_DEFINITE | NET_CLOSES, "p", i, i % 50, i % 50, 500 + i, 500 + i);
   tql_rows_finish(&rows, strings);
   ck_assert_uint_eq(rows.rows.count, 5000);
   for (size_t i = 0; i < rows.rows.count; i++) {

@@ -130,12 +130,12 @@ static void put_period(struct st_database *database, int64_t start, int64_t stop
       (union net_slot[]){{.i = start}, {.i = start}, {.i = stop}, {.i = stop_hi}, {.i = x}}, marks);
 }
 
-static void close_period(struct st_database *database, int64_t start, int64_t stop, int64_t x,
-                         uint8_t marks) {
+static bool close_period(struct st_database *database, int64_t start, int64_t open_hi,
+                         int64_t stop, int64_t x, uint8_t marks) {
   const struct net_layout *layout = layout_of(&period_p, false);
-  close_row(database, "P", layout,
-            (union net_slot[]){{.i = start}, {.i = start}, {.i = stop}, {.i = stop}, {.i = x}},
-            marks);
+  return close_row(
+      database, "P", layout, open_hi,
+      (union net_slot[]){{.i = start}, {.i = start}, {.i = stop}, {.i = stop}, {.i = x}}, marks);
 }
 
 START_TEST(open_rows_are_closed) {
@@ -150,22 +150,37 @@ START_TEST(open_rows_are_closed) {
   ck_assert_str_eq(outside(path, all), "1|open|9223372036854775807|1|7\n"
                                        "1|open|9223372036854775807|0|8");
   ok(st_begin(database));
-  close_period(database, 1, 9, 7, NET_DEFINITE | NET_CLOSES);
-  close_period(database, 1, 9, 8, NET_CLOSES);
+  ck_assert(close_period(database, 1, NET_FOREVER, 9, 7, NET_DEFINITE | NET_CLOSES));
+  ck_assert(close_period(database, 1, NET_FOREVER, 9, 8, NET_CLOSES));
   ok(st_commit(database));
   ck_assert_str_eq(outside(path, all), "1|9|9|1|7\n1|9|9|0|8");
-  /* Again (a feed that is replayed), without an open row, and with one that has another stop_hi. */
   ok(st_begin(database));
-  close_period(database, 1, 9, 7, NET_DEFINITE | NET_CLOSES);
-  close_period(database, 2, 9, 7, NET_DEFINITE | NET_CLOSES);
-  put_period(database, 3, NET_OPEN, 100, 7, NET_DEFINITE);
-  close_period(database, 3, 4, 7, NET_CLOSES);
-  /* The closed row is there already: the open one goes, definite of both counts. */
+  ck_assert(!close_period(database, 1, NET_FOREVER, 9, 7, NET_DEFINITE | NET_CLOSES)); /* again */
+  ck_assert(!close_period(database, 2, NET_FOREVER, 9, 7, NET_DEFINITE | NET_CLOSES));
+  /* The closed row is there already: the open one goes. */
   put_period(database, 4, 5, 5, 7, 0);
   put_period(database, 4, NET_OPEN, NET_FOREVER, 7, NET_DEFINITE);
-  close_period(database, 4, 5, 7, NET_CLOSES);
+  ck_assert(close_period(database, 4, NET_FOREVER, 5, 7, NET_DEFINITE));
   ok(st_commit(database));
-  ck_assert_str_eq(outside(path, all), "1|9|9|1|7\n1|9|9|0|8\n2|9|9|1|7\n3|4|4|1|7\n4|5|5|1|7");
+  ck_assert_str_eq(outside(path, all), "1|9|9|1|7\n1|9|9|0|8\n4|5|5|1|7");
+  st_close(database);
+}
+END_TEST
+
+/* Of several open rows that are alike but for stop_hi the very one is closed. */
+START_TEST(the_open_row_that_is_meant) {
+  const char *all = "SELECT ifnull(stop_lo,'open'),stop_hi,definite FROM P ORDER BY 1,2";
+  const int64_t latest[] = {10, 20, 30, NET_FOREVER};
+  struct st_database *database = open_at(path);
+  create(database, &period_p);
+  ok(st_begin(database));
+  for (size_t i = 0; i < LENGTH(latest); i++)
+    put_period(database, 1, NET_OPEN, latest[i], 7, i % 2 ? NET_DEFINITE : 0);
+  ck_assert(close_period(database, 1, 20, 4, 7, NET_DEFINITE));
+  ck_assert(close_period(database, 1, NET_FOREVER, 5, 7, 0));
+  ck_assert(!close_period(database, 1, 20, 6, 7, NET_DEFINITE));
+  ok(st_commit(database));
+  ck_assert_str_eq(outside(path, all), "4|4|1\n5|5|0\nopen|10|0\nopen|30|0");
   st_close(database);
 }
 END_TEST
@@ -186,7 +201,7 @@ START_TEST(domains_called_rowid) {
       put(database, "P", layout, row, NET_DEFINITE);
     }
     row[2].i = row[3].i = row[4].i = row[5].i = row[6].i = 2;
-    close_row(database, "P", layout, row, NET_DEFINITE);
+    ck_assert(close_row(database, "P", layout, NET_FOREVER, row, NET_DEFINITE));
     ok(st_commit(database));
     ck_assert_str_eq(outside(path, "SELECT count(*), count(stop_lo), sum(stop_lo) FROM P"),
                      relation.domain_count ? "3|1|2" : "1|1|2");
@@ -323,7 +338,7 @@ START_TEST(entities_are_taken_out) {
   const union net_slot values[] = {{.s = text("b")}, {.s = text("nobody")}, {.s = text("e")}};
   for (int again = 0; again < 2; again++) {
     net_rows_init(&found, period);
-    ok(st_take_entities(database, "t", period, 0, values, LENGTH(values), &found));
+    ok(st_take_entities(database, "t", period, 0, values, LENGTH(values), NET_BEGINNING, &found));
     ck_assert_uint_eq(found.count, again ? 0 : 40);
     for (size_t i = 0; i < found.count; i++) {
       const union net_slot *row = net_rows_row(&found, i);
@@ -406,7 +421,7 @@ START_TEST(the_catalogue_comes_back) {
       (union net_slot[]){{.i = 1}, {.i = 1}, {.i = NET_OPEN}, {.i = NET_FOREVER}, {.i = 1}, {.i = 2},
                          {.f = 0.5}},
       NET_DEFINITE);
-  close_row(database, inputs[1], layout,
+  close_row(database, inputs[1], layout, NET_FOREVER,
             (union net_slot[]){{.i = 1}, {.i = 1}, {.i = 2}, {.i = 2}, {.i = 1}, {.i = 2},
                                {.f = 0.5}},
             NET_DEFINITE);
@@ -447,9 +462,10 @@ START_TEST(wide_relations) {
   union net_slot *row = base_arena_array(arena, layout->slot_count, sizeof *row);
   for (uint32_t i = 4; i < layout->slot_count; i++) row[i].i = i;
   row[2].i = NET_OPEN;
+  row[3].i = NET_FOREVER;
   put(database, "Wide", layout, row, 0);
   row[2].i = row[3].i = 5;
-  close_row(database, "Wide", layout, row, NET_DEFINITE);
+  close_row(database, "Wide", layout, NET_FOREVER, row, NET_DEFINITE);
   ok(st_commit(database));
   struct net_rows found;
   scan(database, "Wide", layout, &found);
@@ -618,19 +634,25 @@ START_TEST(any_sequence_of_writes) {
     bool definite = base_random_below(&random, 2), closes = base_random_below(&random, 2);
     bool open = !closes && base_random_below(&random, 2);
     if (open) stop = NET_OPEN;
-    if (closes)
+    if (closes) {
+      closes = false;
       for (size_t i = rows; i-- > 0;)
         if (model[i].start == start && model[i].x == x && model[i].stop == NET_OPEN) {
-          definite = definite || model[i].definite;
           model[i] = model[--rows];
+          closes = true;
         }
+      if (!closes) {
+        ck_assert(!close_period(database, start, NET_FOREVER, stop, x, 0));
+        continue;
+      }
+    }
     size_t at = 0;
     while (at < rows && !(model[at].start == start && model[at].x == x && model[at].stop == stop)) at++;
     if (at == rows) model[rows++] = (struct model_row){start, stop, x, false};
     uint8_t marks = definite ? NET_DEFINITE : 0;
     model[at].definite = model[at].definite || definite;
     if (closes)
-      close_period(database, start, stop, x, marks);
+      ck_assert(close_period(database, start, NET_FOREVER, stop, x, marks));
     else
       put_period(database, start, stop, open ? NET_FOREVER : stop, x, marks);
     ck_assert_int_eq(count(database, "P"), (int64_t)rows);
@@ -734,6 +756,7 @@ int main(void) {
   tcase_add_test(tests, temporal_values_and_field_subsets);
   tcase_add_test(tests, a_relation_is_a_set);
   tcase_add_test(tests, open_rows_are_closed);
+  tcase_add_test(tests, the_open_row_that_is_meant);
   tcase_add_test(tests, domains_called_rowid);
   tcase_add_test(tests, first_and_last_times);
   tcase_add_test(tests, scans_in_order_at_every_batch_size);

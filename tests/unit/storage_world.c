@@ -90,9 +90,16 @@ void put(struct st_database *database, const char *name, const struct net_layout
   ok(st_net(database)->class->put(st_net(database), name, layout, row, marks));
 }
 
-void close_row(struct st_database *database, const char *name,
-                      const struct net_layout *layout, const union net_slot *row, uint8_t marks) {
-  ok(st_net(database)->class->close(st_net(database), name, layout, row, marks));
+bool close_row(struct st_database *database, const char *name, const struct net_layout *layout,
+               net_chronon open_hi, const union net_slot *row, uint8_t marks) {
+  union net_slot *open = base_arena_array(arena, layout->slot_count, sizeof *open);
+  memcpy(open, row, layout->slot_count * sizeof *open);
+  open[2].i = NET_OPEN;
+  open[3].i = open_hi;
+  enum base_status status =
+      st_net(database)->class->close(st_net(database), name, layout, open, row, marks);
+  ck_assert(status == BASE_OK || status == BASE_END);
+  return status == BASE_OK;
 }
 
 /* All rows by a scan with batches of BATCH_ROWS; checks the promises of the checkpoints. */

@@ -36,7 +36,9 @@ void refused(struct st_options options, int number);
 struct net_layout *layout_of(const struct st_relation *relation, bool as_event);
 base_string_id text(const char *bytes);
 void put(struct st_database *database, const char *name, const struct net_layout *layout, const union net_slot *row, uint8_t marks);
-void close_row(struct st_database *database, const char *name, const struct net_layout *layout, const union net_slot *row, uint8_t marks);
+/* The open row is ROW with the stop [open, OPEN_HI]; false: it was not there. */
+bool close_row(struct st_database *database, const char *name, const struct net_layout *layout,
+               net_chronon open_hi, const union net_slot *row, uint8_t marks);
 /* All rows by a scan with batches of BATCH_ROWS; checks the promises of the checkpoints. */
 void scan_form(struct st_database *database, const char *name, const struct net_layout *layout, enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows, struct net_rows *ret);
 /* All rows as tuples. */

@@ -233,11 +233,32 @@ const struct ng_expr *tql_bind_event(struct tql_binder *binder, const struct tql
 
 /* ---- when ---- */
 
+/* `|` under `;` and `,` multiplies alternatives (the normal form of thesis 4.2.2): beyond this many
+ * the statement is refused rather than planned for ever. */
+enum { ALTERNATIVES_MAX = 256 };
+
+static uint64_t alternatives(const struct ng_expr *expr) {
+  uint64_t count = expr->op == NG_T_CHOICE ? 0 : 1;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    uint64_t its = alternatives(expr->args[i]);
+    count = expr->op == NG_T_CHOICE ? count + its : count * its;
+    if (count > ALTERNATIVES_MAX) return ALTERNATIVES_MAX + 1;
+  }
+  return count;
+}
+
 static const struct ng_expr *bind_leaf(struct tql_binder *binder, const struct tql_expr *expr) {
   bool condition =
       expr->kind == TQL_E_PRECEDE || expr->kind == TQL_E_EQUAL || expr->kind == TQL_E_CONTAIN;
   const struct ng_expr *holds = condition ? bind_operator(binder, expr, TQL_IN_WHEN)
                                           : tql_bind_temporal(binder, expr, TQL_IN_WHEN);
+  if (holds && alternatives(holds) > ALTERNATIVES_MAX) {
+    binder->failed = true;
+    base_report_hint(binder->analysis->diags, MSG_TOO_MANY_ALTERNATIVES, binder->analysis->source,
+                     &expr->range, "write the alternatives as conditions joined by or",
+                     "the temporal expression has more than %d alternatives", ALTERNATIVES_MAX);
+    return NULL;
+  }
   return holds ? tql_new_unary(binder, NG_HOLDS, truth_type, expr->range, holds) : NULL;
 }
 

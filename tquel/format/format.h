@@ -8,6 +8,7 @@
 
 #include "engine/base/buffer.h"
 #include "engine/batch.h"
+#include "engine/rowmap.h"
 
 enum tql_format {
   TQL_FORMAT_TABLE, TQL_FORMAT_CSV, TQL_FORMAT_JSON, TQL_FORMAT_NDJSON, TQL_FORMAT_LINE,
@@ -22,10 +23,11 @@ struct tql_rows {
   const char *name; /* of the relation, or NULL */
   struct net_rows rows;
   net_chronon checkpoint; /* what open stops are filled with */
+  struct net_rowmap open; /* the places of open rows by id, while batches are added */
 };
 void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout);
 void tql_rows_done(struct tql_rows *rows);
-/* Adds a whole or open row; a closing row replaces its open one (identity). */
+/* Adds a whole or open row; a closing row replaces its open one (the same id). */
 void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch);
 /* Sorts into output order and makes a set of it: of rows equal in all domains, implicit ones (after
  * filling open stops) included, one stays, definite if any is.                                      */

@@ -1,10 +1,7 @@
 /* Results: rows collected from batches, put in order, made a set.
  *
- * Closing rows are matched with the open rows they replace only when the result is finished: in
- * order of arrival, through a hash table of the open rows by identity. Of several open rows of one
- * identity the closing one takes one that is as definite as itself, if there is one, and among those
- * one whose stop could be as late, the one that came first among equals. A closing row without an
- * open one is a row like any other (the open one was shown elsewhere).
+ * A closing row takes the place of the open one with its id. One without an open one is a row like any
+ * other (the open one was shown elsewhere). Batches without ids (of a store) have nothing that closes.
  *
  * After tql_rows_finish the rows have no open stops and no NET_CLOSES any more. */
 #include <stdlib.h>
@@ -16,107 +13,37 @@
 void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout) {
   *rows = (struct tql_rows){.name = name, .checkpoint = NET_BEGINNING};
   net_rows_init(&rows->rows, layout);
+  net_rowmap_init(&rows->open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
 }
 
 void tql_rows_done(struct tql_rows *rows) {
   net_rows_done(&rows->rows);
+  net_rowmap_done(&rows->open);
+}
+
+static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t marks,
+                    uint64_t id) {
+  struct net_rows *rows = &result->rows;
+  size_t at = rows->count;
+  uint32_t place = NET_NO_ENTRY;
+  if ((marks & NET_CLOSES) && id != 0) place = net_rowmap_find_id(&result->open, id);
+  if (place != NET_NO_ENTRY) {
+    at = *(size_t *)net_rowmap_state(&result->open, place);
+    memcpy(net_rows_row(rows, at), row, rows->layout->slot_count * sizeof *row);
+    rows->marks[at] = marks;
+  } else {
+    net_rows_add_copy(rows, row, marks);
+  }
+  if (id == 0) return;
+  if (net_row_is_open(rows->layout, row))
+    *(size_t *)net_rowmap_state(&result->open, net_rowmap_put_id(&result->open, id, NULL)) = at;
+  else if (place != NET_NO_ENTRY)
+    net_rowmap_remove(&result->open, place);
 }
 
 void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch) {
   for (uint32_t i = 0; i < batch->count; i++)
-    net_rows_add_copy(&rows->rows, net_batch_row(batch, i), net_batch_marks(batch, i));
-}
-
-/* ---- closing ---- */
-
-#define SLOT_EMPTY SIZE_MAX
-#define SLOT_TAKEN (SIZE_MAX - 1)
-
-/* Open rows by identity, linear probing; slots hold indexes of rows. */
-struct open_rows {
-  const struct net_rows *rows;
-  size_t *slots;
-  size_t mask;
-};
-
-static size_t first_slot(const struct open_rows *open, size_t index) {
-  uint64_t hash = net_row_identity_hash(open->rows->layout, net_rows_row(open->rows, index));
-  return (size_t)hash & open->mask;
-}
-
-static void note_open(struct open_rows *open, size_t index) {
-  size_t slot = first_slot(open, index);
-  while (open->slots[slot] != SLOT_EMPTY) slot = (slot + 1) & open->mask;
-  open->slots[slot] = index;
-}
-
-/* How well the open row OTHER goes with row INDEX that closes one of its identity; 0: not at all. A stop
- * that was known and only hidden kept its upper bound. */
-static int likeness(const struct net_rows *rows, size_t other, size_t index) {
-  const union net_slot *open = net_rows_row(rows, other), *row = net_rows_row(rows, index);
-  int alike = (rows->marks[index] ^ rows->marks[other]) & NET_DEFINITE ? 0 : 4;
-  if (rows->layout->tuple_class != NET_PERIOD) return alike + 1;
-  if (open[3].i < row[3].i) return 0;
-  return alike + (open[3].i == row[3].i ? 3 : open[3].i == NET_FOREVER ? 2 : 1);
-}
-
-/* The open row that row INDEX closes, taken out of the table; SLOT_EMPTY: none. */
-static size_t take_open(struct open_rows *open, size_t index) {
-  const struct net_rows *rows = open->rows;
-  size_t found = SLOT_EMPTY, slot = first_slot(open, index);
-  int best = 0;
-  for (; open->slots[slot] != SLOT_EMPTY; slot = (slot + 1) & open->mask) {
-    size_t other = open->slots[slot];
-    if (other == SLOT_TAKEN ||
-        !net_row_same_identity(rows->layout, net_rows_row(rows, index), net_rows_row(rows, other)))
-      continue;
-    int alike = likeness(rows, other, index);
-    if (alike > best) found = slot;
-    if (alike > best) best = alike;
-  }
-  if (found == SLOT_EMPTY) return SLOT_EMPTY;
-  size_t taken = open->slots[found];
-  open->slots[found] = SLOT_TAKEN;
-  return taken;
-}
-
-/* Marks the rows that closing ones replace in DROPPED. */
-static void match_closing(const struct net_rows *rows, bool *dropped) {
-  struct open_rows open = {.rows = rows};
-  size_t size = 16;
-  while (size / 2 < rows->count) size *= 2;
-  open.mask = size - 1;
-  open.slots = base_xmalloc(size * sizeof *open.slots);
-  for (size_t i = 0; i < size; i++) open.slots[i] = SLOT_EMPTY;
-  for (size_t i = 0; i < rows->count; i++) {
-    if (rows->marks[i] & NET_CLOSES) {
-      size_t closed = take_open(&open, i);
-      if (closed != SLOT_EMPTY) dropped[closed] = true;
-    }
-    if (net_row_is_open(rows->layout, net_rows_row(rows, i))) note_open(&open, i);
-  }
-  free(open.slots);
-}
-
-/* Moves row FROM to the place TO <= FROM. */
-static void move_row(struct net_rows *rows, size_t to, size_t from) {
-  if (to == from) return;
-  memcpy(net_rows_row(rows, to), net_rows_row(rows, from),
-         rows->layout->slot_count * sizeof *rows->rows);
-  rows->marks[to] = rows->marks[from];
-}
-
-static void drop_closed(struct net_rows *rows) {
-  size_t kept = 0;
-  bool any = false;
-  for (size_t i = 0; i < rows->count && !any; i++) any = rows->marks[i] & NET_CLOSES;
-  if (!any) return;
-  bool *dropped = base_xcalloc(rows->count, sizeof *dropped);
-  match_closing(rows, dropped);
-  for (size_t i = 0; i < rows->count; i++)
-    if (!dropped[i]) move_row(rows, kept++, i);
-  rows->count = kept;
-  free(dropped);
+    add_row(rows, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
 }
 
 /* ---- order ---- */
@@ -164,7 +91,7 @@ static void order(struct tql_rows *result, const struct ordering *ordering) {
 void tql_rows_finish(struct tql_rows *result, const struct base_strings *strings) {
   struct net_rows *rows = &result->rows;
   struct ordering ordering = {rows, strings, result->checkpoint};
-  drop_closed(rows);
+  net_rowmap_done(&result->open);
   for (size_t i = 0; i < rows->count; i++) {
     rows->marks[i] &= NET_DEFINITE;
     tql_fill_open(rows->layout, net_rows_row(rows, i), result->checkpoint);

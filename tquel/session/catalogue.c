@@ -40,7 +40,7 @@ struct session_relation *session_add_relation(struct tql_session *session,
     relation->ng.records = layout_of(arena, from, NET_EVENT);
   relation->kind = from->kind;
   relation->checkpoint = from->checkpoint;
-  relation->latest = NET_BEGINNING;
+  relation->latest = relation->boundary = NET_BEGINNING;
   relation->definition = from->definition ? base_arena_strdup(arena, from->definition) : NULL;
   relation->origin_fixed = from->origin_fixed;
   relation->origin = from->origin;
@@ -111,6 +111,7 @@ enum base_status session_load_catalogue(struct tql_session *session) {
     now->feed = feed;
     now->live = feed->relation->live;
     now->latest = feed->relation->latest;
+    now->boundary = feed->relation->boundary;
     feed->relation = now;
   }
   for (size_t i = 0; i < old_count; i++) relation_done(old[i]);

@@ -68,7 +68,7 @@ enum base_status session_add_feed(struct tql_session *session,
   if (from_stdin && session->options.stdin_is_script) {
     base_report_hint(session->diags, MSG_STDIN_TAKEN, session->source, &statement->path_range,
                      "give the script with -f FILE",
-                     "standard input is the script and cannot be a feed as well");
+                     "the statements come from standard input, which cannot be a feed as well");
     return BASE_USER;
   }
   if (statement->ordered_by_stop) {
@@ -171,14 +171,17 @@ enum base_status session_commit_group(struct tql_session *session) {
 
 /* --- reading */
 
+static net_chronon rejected_at(const struct session_feed *feed) {
+  return feed->relation->latest == NET_BEGINNING ? 0 : feed->relation->latest;
+}
+
 static enum base_status reject_record(struct tql_session *session, struct session_feed *feed,
                                       const struct net_read_event *event, const char *reason) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "line %lld, column %lld: %s", (long long)event->line,
                      (long long)event->column, reason);
-  net_chronon at = feed->relation->latest;
-  if (session->timeline == NET_TIMELINE_REAL) at = base_env_now();
-  if (at == NET_BEGINNING) at = 0;
+  net_chronon at =
+      session->timeline == NET_TIMELINE_REAL ? base_env_now() : rejected_at(feed);
   feed->rejected++;
   enum base_status status =
       session_divert(session, "Rejected", feed->relation, at, base_buffer_text(&text),
@@ -187,33 +190,52 @@ static enum base_status reject_record(struct tql_session *session, struct sessio
   return status;
 }
 
+/* A record is judged by what was promised when it came: the latest time seen before it minus `within`,
+ * however the bytes were cut into batches. */
+static net_chronon late_limit(const struct session_feed *feed) {
+  const struct session_relation *relation = feed->relation;
+  net_chronon promised = relation->latest == NET_BEGINNING
+                             ? NET_BEGINNING
+                             : net_chronon_add(relation->latest, -feed->within);
+  return promised > relation->checkpoint ? promised : relation->checkpoint;
+}
+
 static enum base_status take_rows(struct tql_session *session, struct session_feed *feed,
                                   const struct net_batch_builder *builder) {
   struct session_relation *relation = feed->relation;
   bool real = session->timeline == NET_TIMELINE_REAL;
   net_chronon now = real ? base_env_now() : 0;
   net_chronon limit = real ? net_chronon_add(now, session->future_limit) : NET_FOREVER;
-  for (uint32_t i = 0; i < builder->count; i++) {
+  struct net_rows corrections;
+  net_rows_init(&corrections, builder->layout);
+  enum base_status status = BASE_OK;
+  for (uint32_t i = 0; i < builder->count && status == BASE_OK; i++) {
     const union net_slot *row = builder->rows + (size_t)i * builder->layout->slot_count;
     feed->records++;
     feed->sequence++;
     session->counters.rows_in++;
-    enum base_status status;
-    if (row[0].i > limit && relation->kind != ST_SNAPSHOT) {
+    const char *wrong = NULL;
+    if (row[0].i > limit) wrong = "further ahead of the clock than set future limit";
+    if (row[0].i == NET_FOREVER) wrong = "forever is no time of a record";
+    if (wrong != NULL && relation->kind != ST_SNAPSHOT) {
       struct base_buffer record = BASE_BUFFER_EMPTY;
       session_print_row(session, &record, builder->layout, row);
       feed->rejected++;
-      status = session_divert(session, "Rejected", relation, now,
-                              "further ahead of the clock than set future limit",
+      status = session_divert(session, "Rejected", relation, real ? now : rejected_at(feed), wrong,
                               base_buffer_text(&record), record.length);
       base_buffer_done(&record);
+    } else if (row[0].i == relation->boundary &&
+               relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
+      net_rows_add_copy(&corrections, row, builder->marks[i]);
     } else {
       feed->keeps_up = real && row[0].i > now - feed->within - KEEPS_UP_NS;
-      status = session_take_record(session, relation, row, builder->marks[i]);
+      status = session_take_record(session, relation, row, builder->marks[i], late_limit(feed));
     }
-    if (status != BASE_OK) return status;
   }
-  return BASE_OK;
+  if (status == BASE_OK && corrections.count > 0)
+    status = session_correct(session, relation, &corrections);
+  net_rows_done(&corrections);
+  return status;
 }
 
 static enum base_status advance_to_latest(struct tql_session *session, struct session_feed *feed) {
@@ -231,6 +253,10 @@ static enum base_status advance_by_clock(struct tql_session *session, struct ses
 static enum base_status end_feed(struct tql_session *session, struct session_feed *feed) {
   feed->ended = true;
   struct session_relation *relation = feed->relation;
+  if (feed->late + feed->rejected > 0)
+    base_report(session->diags, MSG_FEED_LOSS, NULL, NULL, "%s: %llu records late, %llu rejected",
+                relation->ng.name, (unsigned long long)feed->late,
+                (unsigned long long)feed->rejected);
   if (relation->latest == NET_BEGINNING) return BASE_OK;
   return session_advance(session, relation, net_chronon_add(relation->latest, 1));
 }
@@ -264,8 +290,9 @@ static enum base_status turn(struct tql_session *session, struct session_feed *f
         break;
       case NET_READ_END_RECORD:
         feed->records++;
-        if (event.time > feed->relation->latest) feed->relation->latest = event.time;
-        status = session_take_end(session, feed->relation, &event);
+        status = session_take_end(session, feed->relation, &event, late_limit(feed));
+        if (event.time > feed->relation->latest && event.time != NET_FOREVER)
+          feed->relation->latest = event.time;
         if (status == BASE_OK) status = advance_to_latest(session, feed);
         break;
       case NET_READ_ROUND:

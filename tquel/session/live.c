@@ -4,8 +4,8 @@
  *                                    └──▶ queries ──▶ relation-store "D" ──▶ queries ... ──▶ display
  *
  * It is built by replaying the store: access nodes first read what is stored, up to each relation's
- * checkpoint, while the relation stores follow without writing (their rows are there already); then
- * batches are pushed. Whatever changes the set of standing queries or of live relations drops the
+ * checkpoint, while the stores of those relations follow without writing (their rows are there already)
+ * and the stores of derived relations write only what is not there yet; then batches are pushed. Whatever changes the set of standing queries or of live relations drops the
  * network; it is built again when it is needed.
  *
  * Invariant: a record is pending (in tq_pending once committed) or it has been pushed, never both.    */
@@ -50,11 +50,11 @@ static bool reject_combination(void *context, const struct net_node *node,
   struct tql_session *session = context;
   struct base_buffer record = BASE_BUFFER_EMPTY;
   session_print_row(session, &record, layout, row);
-  enum base_status status =
-      session_divert(session, "Rejected", NULL, row[0].i, net_eval_error_text(error),
-                     base_buffer_text(&record), record.length);
+  const char *name = net_node_result_name(node);
+  enum base_status status = session_divert(
+      session, "Rejected", name ? session_find(session, name) : NULL, row[0].i,
+      net_eval_error_text(error), base_buffer_text(&record), record.length);
   base_buffer_done(&record);
-  (void)node;
   return status == BASE_OK;
 }
 
@@ -109,9 +109,12 @@ static enum base_status build_query(struct tql_session *session,
   if (status != BASE_OK) return status;
   relation->store_node = net_create_relation_store(session->live, relation->ng.name, query->layout,
                                                    st_net(session->database));
-  net_store_node_set_replaying(relation->store_node, !relation->stale);
   must_link(result, relation->store_node);
-  if (!relation->stale) return BASE_OK;
+  if (!relation->stale) {
+    /* Its inputs may have come further than it had: the replay says more than is stored. */
+    net_store_node_set_stored(relation->store_node, relation->checkpoint);
+    return st_clear_open(session->database, relation->ng.name);
+  }
   /* Computed anew: what was promised of the old tuples does not hold for the new ones. */
   struct net_store *store = st_net(session->database);
   relation->checkpoint = NET_BEGINNING;
@@ -201,7 +204,10 @@ enum base_status session_ensure_live(struct tql_session *session) {
   }
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (relation->store_node != NULL) net_store_node_set_replaying(relation->store_node, false);
+    if (relation->store_node != NULL) {
+      net_store_node_set_replaying(relation->store_node, false);
+      net_store_node_set_stored(relation->store_node, NET_BEGINNING);
+    }
     if (status == BASE_OK) relation->stale = false;
   }
   if (status != BASE_OK) session_drop_live(session);
@@ -260,6 +266,13 @@ static enum base_status load_pending(struct tql_session *session,
   return status;
 }
 
+static void mark_stale(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session_is_derived(session->relations[i]) &&
+        session_depends(session, session->relations[i], relation))
+      session->relations[i]->stale = true;
+}
+
 /* A relation that counted as closed is open again behind the latest start it has seen. */
 static enum base_status reopen(struct tql_session *session, struct session_relation *relation) {
   bool any = false;
@@ -268,10 +281,7 @@ static enum base_status reopen(struct tql_session *session, struct session_relat
       st_extent(session->database, relation->ng.name, &any, &first, &last);
   if (status != BASE_OK) return status;
   relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
-  for (size_t i = 0; i < session->relation_count; i++)
-    if (session_is_derived(session->relations[i]) &&
-        session_depends(session, session->relations[i], relation))
-      session->relations[i]->stale = true;
+  mark_stale(session, relation);
   struct net_store *store = st_net(session->database);
   return store->class->checkpoint(store, relation->ng.name, relation->checkpoint);
 }
@@ -286,6 +296,9 @@ enum base_status session_make_live(struct tql_session *session,
     if (status == BASE_OK) status = load_pending(session, relation);
     if (status != BASE_OK) return status;
     relation->live = true;
+    bool any_pending = net_inbox_rows(&relation->pending) > 0;
+    bool finite = relation->checkpoint != NET_BEGINNING && relation->checkpoint != NET_FOREVER;
+    relation->boundary = finite && !any_pending ? relation->checkpoint - 1 : NET_BEGINNING;
   } else if (!relation->has_pending) {
     /* After a reload of the catalogue. */
     enum base_status status = is_traced(relation) ? BASE_OK : collect_open_rows(session, relation);
@@ -293,6 +306,16 @@ enum base_status session_make_live(struct tql_session *session,
     if (status != BASE_OK) return status;
   }
   return session_ensure_live(session);
+}
+
+enum base_status session_correct(struct tql_session *session, struct session_relation *relation,
+                                 const struct net_rows *rows) {
+  enum base_status status = session_put(session, relation, rows);
+  if (status != BASE_OK) return status;
+  mark_stale(session, relation);
+  session_drop_live(session);
+  if (!is_traced(relation)) status = collect_open_rows(session, relation);
+  return status == BASE_OK ? session_ensure_live(session) : status;
 }
 
 /* --- records */
@@ -314,12 +337,16 @@ enum base_status session_divert(struct tql_session *session, const char *system_
   return store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
 }
 
+net_chronon session_record_time(const struct session_relation *relation, const union net_slot *row,
+                                uint8_t marks) {
+  return (marks & NET_CLOSES) && !is_traced(relation) ? row[2].i : row[0].i;
+}
+
 enum base_status session_take_record(struct tql_session *session,
                                      struct session_relation *relation, const union net_slot *row,
-                                     uint8_t marks) {
-  bool tuple_close = (marks & NET_CLOSES) && !is_traced(relation);
-  net_chronon time = tuple_close ? row[2].i : row[0].i;
-  if (time >= relation->checkpoint) {
+                                     uint8_t marks, net_chronon limit) {
+  net_chronon time = session_record_time(relation, row, marks);
+  if (time >= limit) {
     add_pending(relation, row, marks);
     return BASE_OK;
   }
@@ -334,7 +361,7 @@ enum base_status session_take_record(struct tql_session *session,
 }
 
 enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
-                                  const struct net_read_event *event) {
+                                  const struct net_read_event *event, net_chronon limit) {
   const struct net_layout *layout = session_write_layout(relation);
   union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
   enum base_status status = BASE_OK;
@@ -343,7 +370,7 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
     memcpy(row, event->row, layout->slot_count * sizeof *row);
     row[0].i = row[1].i = event->time;
     if (event->named[relation->ng.by]) {
-      status = session_take_record(session, relation, row, NET_DEFINITE | NET_CLOSES);
+      status = session_take_record(session, relation, row, NET_DEFINITE | NET_CLOSES, limit);
     } else {
       wrong = "the end record does not name the entity";
     }
@@ -373,7 +400,7 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
               layout->slot_count * sizeof *row);
       relation->open_rows.marks[i] = relation->open_rows.marks[last];
       relation->open_rows.count--;
-      status = session_take_record(session, relation, row, marks);
+      status = session_take_record(session, relation, row, marks, limit);
       if (status != BASE_OK) break;
     }
   }

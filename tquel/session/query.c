@@ -99,12 +99,42 @@ bool session_report_eval_error(struct tql_session *session, const struct ng_quer
 struct reject_context {
   struct tql_session *session;
   const struct ng_query *query;
+  struct session_relation *tolerant; /* errors of this relation go to Rejected, with a warning */
 };
+
+/* Has RELATION combinations in Rejected? */
+static bool has_rejections(struct tql_session *session, const struct session_relation *relation) {
+  struct session_relation *rejected = session_find(session, "Rejected");
+  struct tql_rows rows;
+  if (rejected == NULL || session_rows_of(session, rejected, &rows) != BASE_OK) return false;
+  base_string_id name = base_strings_intern_text(session->strings, relation->ng.name);
+  bool found = false;
+  for (size_t i = 0; i < rows.rows.count && !found; i++)
+    found = net_rows_row(&rows.rows, i)[2].s == name;
+  tql_rows_done(&rows);
+  return found;
+}
+
+static bool divert(struct reject_context *reject, enum net_eval_error error,
+                   const struct net_layout *layout, const union net_slot *row) {
+  struct tql_session *session = reject->session;
+  struct base_buffer record = BASE_BUFFER_EMPTY;
+  session_print_row(session, &record, layout, row);
+  base_report(session->diags, MSG_COMBINATION_REJECTED, NULL, NULL,
+              "%s: %s for the tuple %s, which is in Rejected", reject->tolerant->ng.name,
+              net_eval_error_text(error), base_buffer_text(&record));
+  enum base_status status =
+      session_divert(session, "Rejected", reject->tolerant, row[0].i, net_eval_error_text(error),
+                     base_buffer_text(&record), record.length);
+  base_buffer_done(&record);
+  return status == BASE_OK;
+}
 
 static bool on_reject(void *context, const struct net_node *node, enum net_eval_error error,
                       const struct net_layout *layout, const union net_slot *row) {
   (void)node;
   struct reject_context *reject = context;
+  if (reject->tolerant != NULL) return divert(reject, error, layout, row);
   return session_report_eval_error(reject->session, reject->query, error, layout, row);
 }
 
@@ -162,7 +192,12 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
   struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
   struct net_network *network = NULL;
   struct net_node *result = NULL, *sink = NULL;
-  struct reject_context reject = {session, query};
+  struct reject_context reject = {session, query, NULL};
+  /* A standing query that rejected combinations while it was live goes on doing so. */
+  if (store_name != NULL) {
+    struct session_relation *derived = session_find(session, store_name);
+    if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
+  }
   struct ng_inputs inputs = {.context = session, .source = open_source};
   int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
   enum base_status status = ng_plan_add_query(plan, query, session->diags);

@@ -112,7 +112,17 @@ static enum base_status run_one(struct tql_session *session,
   session->statement = statement;
   session->counters = (struct session_counters){0};
   int64_t began = base_env_monotonic();
+  base_diag_hold(session->diags);
+  size_t before = session->diags->count;
   enum base_status status = session_execute(session, statement);
+  /* Whatever has no place of its own (the database, a disk) happened at this statement. */
+  for (size_t i = before; i < session->diags->count; i++) {
+    struct base_diag *diag = &session->diags->items[i];
+    if (diag->source != NULL || diag->range.first_line > 0) continue;
+    diag->source = session->source;
+    diag->range = statement->range;
+  }
+  base_diag_release(session->diags);
   if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
   if (status == BASE_CANCEL && session->diags->errors == errors) {
     base_report(session->diags, MSG_CANCELLED, session->source, &statement->range,

@@ -40,6 +40,9 @@ struct session_relation {
   bool pending_changed;         /* since it was saved */
   struct session_feed *feed;
   net_chronon latest;           /* latest time seen by a feed */
+  /* A feed ended just before the checkpoint: a record at that time is still no broken promise, and is
+   * taken as a correction. NET_BEGINNING: none. */
+  net_chronon boundary;
   struct net_rows open_rows;    /* period relations fed live: open tuples that an end record may name */
 };
 
@@ -196,6 +199,9 @@ void session_print_row(struct tql_session *session, struct base_buffer *out,
 
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
+/* Writes rows straight into the table; of a traced relation the periods of the entities concerned. */
+enum base_status session_put(struct tql_session *session, struct session_relation *relation,
+                             const struct net_rows *rows) BASE_MUST_USE;
 /* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
  * until the next write, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for the
  * checkpoint instead.                                                                               */
@@ -221,10 +227,18 @@ enum base_status session_make_live(struct tql_session *session,
 /* Builds the live network if some relation is live and it is not there. */
 enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
-/* Puts one record into the relation's pending rows, or into Late. */
+/* Puts one record into the relation's pending rows, or, when its time is before LIMIT (at least the
+ * checkpoint), into Late.                                                                           */
 enum base_status session_take_record(struct tql_session *session,
                                      struct session_relation *relation, const union net_slot *row,
-                                     uint8_t marks) BASE_MUST_USE;
+                                     uint8_t marks, net_chronon limit) BASE_MUST_USE;
+/* The time of a record: a close's stop, else its start. */
+net_chronon session_record_time(const struct session_relation *relation, const union net_slot *row,
+                                uint8_t marks);
+/* Rows before the checkpoint that are no broken promise (a statement's own, the last time of a feed that
+ * ended): they go into the table, and what depends on them is computed anew.                        */
+enum base_status session_correct(struct tql_session *session, struct session_relation *relation,
+                                 const struct net_rows *rows) BASE_MUST_USE;
 /* Advances the relation's checkpoint: what it passes goes into store and network. */
 enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
                                  net_chronon checkpoint) BASE_MUST_USE;
@@ -246,6 +260,7 @@ enum base_status session_add_display(struct tql_session *session,
 enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
 /* An end record of a feed or file: closes what it names. */
 enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
-                                  const struct net_read_event *event) BASE_MUST_USE;
+                                  const struct net_read_event *event,
+                                  net_chronon limit) BASE_MUST_USE;
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/base/env.h"
 #include "sensors/feed/feed.h"
@@ -55,14 +57,18 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
   net_rows_init(&tuples, relation->ng.layout);
   net_rows_init(&records, relation->ng.records);
   net_rowmap_init(&entities, relation->ng.records, NET_KEY_SLOTS, 0, &slot, 1, 0);
-  for (size_t i = 0; i < rows->count; i++)
-    net_rowmap_put(&entities, net_rows_row(rows, i), NULL);
+  net_chronon earliest = NET_FOREVER; /* tuples that ended before stay as they are */
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    net_rowmap_put(&entities, row, NULL);
+    if (row[0].i < earliest) earliest = row[0].i;
+  }
   size_t value_count = 0;
   for (uint32_t i = 0; i < entities.used; i++)
     values[value_count++] = net_rowmap_row(&entities, i)[slot];
   enum base_status status =
       st_take_entities(session->database, relation->ng.name, relation->ng.layout, relation->ng.by,
-                       values, value_count, &tuples);
+                       values, value_count, earliest, &tuples);
   struct net_network *network = NULL;
   if (status == BASE_OK) {
     add_records_of(&records, &tuples);
@@ -99,6 +105,34 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
   return status;
 }
 
+enum base_status session_put(struct tql_session *session, struct session_relation *relation,
+                             const struct net_rows *rows) {
+  return relation->kind == ST_TRACED ? put_traced(session, relation, rows)
+                                     : put_rows(session, relation, rows);
+}
+
+/* The relation is live: what lies at or past the checkpoint waits for it. Before it, under `set
+ * checkpoint manual` a row is late; beside a feed it is a correction. */
+static enum base_status write_live(struct tql_session *session, struct session_relation *relation,
+                                   const struct net_rows *rows) {
+  struct net_rows corrections;
+  net_rows_init(&corrections, rows->layout);
+  enum base_status status = session_make_live(session, relation);
+  for (size_t i = 0; status == BASE_OK && i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    if (!session->manual &&
+        session_record_time(relation, row, rows->marks[i]) < relation->checkpoint) {
+      net_rows_add_copy(&corrections, row, rows->marks[i]);
+    } else {
+      status = session_take_record(session, relation, row, rows->marks[i], relation->checkpoint);
+    }
+  }
+  if (status == BASE_OK && corrections.count > 0)
+    status = session_correct(session, relation, &corrections);
+  net_rows_done(&corrections);
+  return status;
+}
+
 static enum base_status set_checkpoint(struct tql_session *session,
                                        struct session_relation *relation, net_chronon time) {
   relation->checkpoint = time;
@@ -110,12 +144,8 @@ enum base_status session_write_rows(struct tql_session *session, struct session_
                                     struct net_rows *rows) {
   enum base_status status = BASE_OK;
   session->counters.rows_in += rows->count;
-  if (session->manual || relation->feed != NULL) {
-    status = session_make_live(session, relation);
-    for (size_t i = 0; status == BASE_OK && i < rows->count; i++)
-      status = session_take_record(session, relation, net_rows_row(rows, i), rows->marks[i]);
-    return status;
-  }
+  if (session->manual || (relation->feed != NULL && !relation->feed->ended))
+    return write_live(session, relation, rows);
   /* What an earlier session left pending becomes part of the relation now. */
   struct net_rows pending;
   net_rows_init(&pending, rows->layout);
@@ -127,9 +157,7 @@ enum base_status session_write_rows(struct tql_session *session, struct session_
   net_rows_done(&pending);
   if (relation->live) session_drop_live(session);
   relation->live = false;
-  if (status == BASE_OK)
-    status = relation->kind == ST_TRACED ? put_traced(session, relation, rows)
-                                         : put_rows(session, relation, rows);
+  if (status == BASE_OK) status = session_put(session, relation, rows);
   if (status == BASE_OK) status = set_checkpoint(session, relation, NET_FOREVER);
   if (status == BASE_OK) status = session_recompute_dependants(session, relation);
   return status;
@@ -147,21 +175,7 @@ static bool refuse_derived(struct tql_session *session, const struct session_rel
 }
 
 static enum base_status collect_rows(void *context, const struct net_batch *batch) {
-  struct net_rows *rows = context;
-  for (uint32_t i = 0; i < batch->count; i++) {
-    uint8_t marks = net_batch_marks(batch, i);
-    if (marks & NET_CLOSES) {
-      for (size_t j = 0; j < rows->count; j++)
-        if (net_row_is_open(rows->layout, net_rows_row(rows, j)) &&
-            net_row_same_identity(rows->layout, net_rows_row(rows, j), net_batch_row(batch, i))) {
-          memcpy(net_rows_row(rows, j), net_batch_row(batch, i),
-                 rows->layout->slot_count * sizeof *rows->rows);
-          break;
-        }
-      continue;
-    }
-    net_rows_add_copy(rows, net_batch_row(batch, i), marks);
-  }
+  tql_rows_add_batch(context, batch);
   return BASE_OK;
 }
 
@@ -177,15 +191,16 @@ enum base_status session_append(struct tql_session *session,
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_append(&analysis, statement, &query);
   if (status != BASE_OK) return status;
-  struct net_rows rows;
-  net_rows_init(&rows, query->layout);
+  struct tql_rows rows;
+  tql_rows_init(&rows, NULL, query->layout);
   status = session_begin(session);
   if (status == BASE_OK) {
     status = session_run_query(session, query, collect_rows, &rows, NULL, NULL);
-    if (status == BASE_OK) status = session_write_rows(session, relation, &rows);
+    for (size_t i = 0; i < rows.rows.count; i++) rows.rows.marks[i] &= NET_DEFINITE;
+    if (status == BASE_OK) status = session_write_rows(session, relation, &rows.rows);
     status = session_end(session, status);
   }
-  net_rows_done(&rows);
+  tql_rows_done(&rows);
   return status;
 }
 
@@ -320,6 +335,29 @@ static enum base_status copy_from(struct tql_session *session,
 
 /* --- copy into a file */
 
+/* A regular file is replaced as a whole or not at all; a pipe or device is written to. */
+static bool write_file(struct tql_session *session, const char *path,
+                       const struct base_buffer *content) {
+  struct stat known;
+  bool special = stat(path, &known) == 0 && !S_ISREG(known.st_mode);
+  const char *target =
+      special ? path
+              : base_arena_printf(session->statement_arena, "%s.%ld.part", path, (long)getpid());
+  FILE *file = fopen(target, "wb");
+  if (file == NULL) return false;
+  bool good = fwrite(base_buffer_text(content), 1, content->length, file) == content->length;
+  good &= fflush(file) == 0;
+  int error = errno;
+  good &= fclose(file) == 0;
+  if (!special && good) good = rename(target, path) == 0;
+  if (good) return true;
+  if (errno == 0) errno = error;
+  error = errno;
+  if (!special) unlink(target);
+  errno = error;
+  return false;
+}
+
 static enum base_status copy_into(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) {
@@ -341,14 +379,7 @@ static enum base_status copy_into(struct tql_session *session,
     struct base_buffer out = BASE_BUFFER_EMPTY;
     tql_format_rows(&out, &context, &rows);
     int64_t began = base_env_monotonic();
-    FILE *file = fopen(statement->path, "wb");
-    bool failed = file == NULL;
-    if (file != NULL) {
-      failed = fwrite(base_buffer_text(&out), 1, out.length, file) != out.length;
-      failed |= fflush(file) != 0;
-      failed |= fclose(file) != 0;
-    }
-    if (failed) {
+    if (!write_file(session, statement->path, &out)) {
       base_report(session->diags, MSG_CANNOT_WRITE, session->source, &statement->path_range,
                   "cannot write %s: %s", statement->path, strerror(errno));
       status = BASE_SYSTEM;

@@ -104,7 +104,7 @@ static int run(struct shell *shell) {
   shell_signals_install(interactive);
   shell->quiet = options->quiet;
   enum base_status status =
-      open_session(shell, is_script_on_stdin(options, interactive), false);
+      open_session(shell, interactive || is_script_on_stdin(options, interactive), false);
   if (status == BASE_OK && interactive)
     shell_interact(shell);
   else if (status == BASE_OK)

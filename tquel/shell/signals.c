@@ -49,6 +49,7 @@ static bool is_ignored(int signal_number) {
 void shell_signals_install(bool interactive) {
   int flags = interactive ? 0 : (int)SA_RESETHAND;
   handle(SIGPIPE, SIG_IGN, 0);
+  handle(SIGXFSZ, SIG_IGN, 0); /* a file too large is an error of write, not the end */
   /* Ignored from the start: a job in the background, or nohup. */
   if (interactive || !is_ignored(SIGINT)) handle(SIGINT, on_interrupt, flags);
   if (!is_ignored(SIGTERM)) handle(SIGTERM, on_end, SA_RESETHAND);

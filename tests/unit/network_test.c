@@ -1,0 +1,252 @@
+/* Row ids, from where they are made to where they end: the map of ids, access nodes, and the relation
+ * store over a table in memory, which is a set as those of storage/ are. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/env.h"
+#include "engine/network.h"
+#include "engine/rowmap.h"
+
+static struct base_arena *arena;
+static struct base_strings *strings;
+static struct base_diag_sink diags;
+static const struct net_layout *layout; /* period x */
+
+static void set_up(void) {
+  struct net_field field = {.name = "x", .type = {NET_INTEGER, 8}};
+  arena = base_arena_new();
+  strings = base_strings_new();
+  base_diag_sink_init(&diags);
+  layout = net_layout_new(arena, NET_PERIOD, &field, 1);
+}
+
+static void tear_down(void) {
+  base_diag_sink_done(&diags);
+  base_strings_free(strings);
+  base_arena_free(arena);
+}
+
+/* --- the map of ids, beside an array */
+
+START_TEST(ids_in_a_map) {
+  enum { IDS = 3000 };
+  int64_t model[IDS + 1] = {0};
+  size_t live = 0;
+  struct base_random random = {3};
+  struct net_rowmap map;
+  net_rowmap_init(&map, layout, NET_KEY_ID, 0, NULL, 0, sizeof(int64_t));
+  for (int64_t step = 1; step < 40000; step++) {
+    uint64_t n = 1 + base_random_below(&random, IDS);
+    uint64_t id = n % 2 ? n : n << 40; /* also such as differ only in the upper half */
+    uint32_t place = net_rowmap_find_id(&map, id);
+    ck_assert_int_eq(place != NET_NO_ENTRY, model[n] != 0);
+    if (place != NET_NO_ENTRY) {
+      ck_assert_uint_eq(net_rowmap_id(&map, place), id);
+      ck_assert_int_eq(*(int64_t *)net_rowmap_state(&map, place), model[n]);
+      ck_assert_int_eq(net_rowmap_row(&map, place)[4].i, model[n]);
+    }
+    if (base_random_below(&random, 2)) {
+      union net_slot row[5] = {{.i = 0}};
+      row[4].i = step;
+      place = net_rowmap_put_id(&map, id, row);
+      *(int64_t *)net_rowmap_state(&map, place) = step;
+      live += model[n] == 0;
+      model[n] = step;
+    } else if (model[n] != 0) {
+      net_rowmap_remove(&map, place);
+      live--;
+      model[n] = 0;
+    }
+    ck_assert_uint_eq(map.live, live);
+  }
+  net_rowmap_done(&map);
+}
+END_TEST
+
+/* --- a store in memory: one table of period rows */
+
+struct memory {
+  struct net_store store;
+  struct net_rows rows;
+  size_t scans;
+};
+
+struct memory_source {
+  struct net_source source;
+  const struct memory *memory;
+  bool ended;
+};
+
+static enum base_status source_next(struct net_source *base, struct net_batch *ret) {
+  struct memory_source *source = (struct memory_source *)base;
+  if (source->ended) return BASE_END;
+  source->ended = true;
+  *ret = (struct net_batch){.layout = layout,
+                            .rows = source->memory->rows.rows,
+                            .marks = source->memory->rows.marks,
+                            .count = (uint32_t)source->memory->rows.count};
+  return BASE_OK;
+}
+
+static void source_free(struct net_source *source) { free(source); }
+
+static enum base_status memory_scan(struct net_store *store, const char *relation,
+                                    const struct net_layout *of, enum net_scan_form form,
+                                    net_chronon checkpoint, uint32_t batch_rows,
+                                    struct net_source **ret) {
+  (void)relation, (void)of, (void)form, (void)checkpoint, (void)batch_rows;
+  struct memory_source *source = base_xcalloc(1, sizeof *source);
+  source->source = (struct net_source){source_next, source_free};
+  source->memory = (struct memory *)store;
+  ((struct memory *)store)->scans++;
+  *ret = &source->source;
+  return BASE_OK;
+}
+
+static size_t memory_find(const struct memory *memory, const union net_slot *row) {
+  size_t at = 0;
+  while (at < memory->rows.count &&
+         memcmp(net_rows_row(&memory->rows, at), row, 5 * sizeof *row) != 0)
+    at++;
+  return at;
+}
+
+static enum base_status memory_put(struct net_store *store, const char *relation,
+                                   const struct net_layout *of, const union net_slot *row,
+                                   uint8_t marks) {
+  (void)relation, (void)of;
+  struct memory *memory = (struct memory *)store;
+  size_t at = memory_find(memory, row);
+  if (at < memory->rows.count)
+    memory->rows.marks[at] |= marks;
+  else
+    net_rows_add_copy(&memory->rows, row, marks);
+  return BASE_OK;
+}
+
+static enum base_status memory_close(struct net_store *store, const char *relation,
+                                     const struct net_layout *of, const union net_slot *open,
+                                     const union net_slot *row, uint8_t marks) {
+  struct memory *memory = (struct memory *)store;
+  size_t at = memory_find(memory, open), last = memory->rows.count - 1;
+  ck_assert(open[2].i == NET_OPEN);
+  if (at > last || memory->rows.count == 0) return BASE_END;
+  memcpy(net_rows_row(&memory->rows, at), net_rows_row(&memory->rows, last), 5 * sizeof *row);
+  memory->rows.marks[at] = memory->rows.marks[last];
+  memory->rows.count = last;
+  return memory_put(store, relation, of, row, marks);
+}
+
+static enum base_status memory_checkpoint(struct net_store *store, const char *relation,
+                                          net_chronon time) {
+  (void)store, (void)relation, (void)time;
+  return BASE_OK;
+}
+
+static const struct net_store_class memory_class = {
+    memory_scan, memory_put, memory_close, memory_checkpoint};
+
+/* --- access ─▶ relation store */
+
+struct world {
+  struct memory memory;
+  struct net_network *network;
+  struct net_node *access, *store;
+};
+
+static void world_init(struct world *world) {
+  world->memory = (struct memory){.store = {&memory_class}};
+  net_rows_init(&world->memory.rows, layout);
+  world->network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  world->access = net_create_access(world->network, "P", layout, NULL, false);
+  world->store =
+      net_create_relation_store(world->network, "P", layout, &world->memory.store);
+  ck_assert_int_eq(net_link(world->access, world->store, 0), BASE_OK);
+  net_freeze(world->network);
+}
+
+static void world_done(struct world *world) {
+  net_network_free(world->network);
+  net_rows_done(&world->memory.rows);
+}
+
+/* A row with start 1 and x 7. */
+static void push(struct world *world, int64_t stop_lo, int64_t stop_hi, uint8_t marks) {
+  union net_slot row[5] = {{.i = 1}, {.i = 1}, {.i = stop_lo}, {.i = stop_hi}, {.i = 7}};
+  struct net_batch batch = {.layout = layout, .rows = row, .marks = &marks, .count = 1};
+  ck_assert_int_eq(net_access_push(world->access, &batch), BASE_OK);
+}
+
+static bool has(const struct world *world, int64_t stop_lo, int64_t stop_hi, uint8_t marks) {
+  union net_slot row[5] = {{.i = 1}, {.i = 1}, {.i = stop_lo}, {.i = stop_hi}, {.i = 7}};
+  size_t at = memory_find(&world->memory, row);
+  return at < world->memory.rows.count && world->memory.rows.marks[at] == marks;
+}
+
+START_TEST(alike_rows_close_one_by_one) {
+  struct world world;
+  world_init(&world);
+  push(&world, NET_OPEN, NET_FOREVER, 0);
+  push(&world, NET_OPEN, NET_FOREVER, NET_DEFINITE);
+  push(&world, NET_OPEN, NET_FOREVER, 0);
+  push(&world, NET_OPEN, 20, 0);
+  ck_assert_uint_eq(world.memory.rows.count, 2);
+  ck_assert(has(&world, NET_OPEN, NET_FOREVER, NET_DEFINITE) && has(&world, NET_OPEN, 20, 0));
+  push(&world, 5, 5, NET_DEFINITE | NET_CLOSES); /* the definite one: the others are not */
+  ck_assert_uint_eq(world.memory.rows.count, 3);
+  ck_assert(has(&world, 5, 5, NET_DEFINITE) && has(&world, NET_OPEN, NET_FOREVER, 0));
+  push(&world, 30, 30, NET_CLOSES);
+  ck_assert_uint_eq(world.memory.rows.count, 4);
+  ck_assert(has(&world, 30, 30, 0) && has(&world, NET_OPEN, NET_FOREVER, 0));
+  push(&world, 6, 6, NET_CLOSES); /* the one that fits most tightly */
+  ck_assert(has(&world, 6, 6, 0) && !has(&world, NET_OPEN, 20, 0));
+  push(&world, 7, 7, NET_CLOSES);
+  push(&world, 8, 8, NET_CLOSES); /* of nothing */
+  ck_assert_uint_eq(world.memory.rows.count, 4);
+  ck_assert(has(&world, 7, 7, 0));
+  ck_assert_uint_eq(world.memory.scans, 0);
+  world_done(&world);
+}
+END_TEST
+
+/* The table has other upper bounds than the rows that are replayed. */
+START_TEST(a_replay_that_knows_more) {
+  static const int64_t replayed[][2] = {{8, 8}, {8, 9}, {5, 8}, {9, 9}, {8, 10}};
+  for (size_t i = 0; i < sizeof replayed / sizeof replayed[0]; i++) {
+    struct world world;
+    world_init(&world);
+    union net_slot row[5] = {{.i = 1}, {.i = 1}, {.i = NET_OPEN}, {.i = 9}, {.i = 7}};
+    net_rows_add_copy(&world.memory.rows, row, NET_DEFINITE);
+    row[3].i = 10;
+    net_rows_add_copy(&world.memory.rows, row, NET_DEFINITE);
+    net_store_node_set_replaying(world.store, true);
+    for (int k = 0; k < 2; k++) push(&world, NET_OPEN, replayed[i][k], NET_DEFINITE);
+    net_store_node_set_replaying(world.store, false);
+    ck_assert_uint_eq(world.memory.rows.count, 2);
+    push(&world, 4, 4, NET_DEFINITE | NET_CLOSES);
+    ck_assert_uint_eq(world.memory.rows.count, 2);
+    push(&world, 3, 3, NET_DEFINITE | NET_CLOSES);
+    ck_assert_uint_eq(world.memory.rows.count, 2);
+    ck_assert(has(&world, 4, 4, NET_DEFINITE) && has(&world, 3, 3, NET_DEFINITE));
+    ck_assert_uint_le(world.memory.scans, 1);
+    world_done(&world);
+  }
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("network");
+  TCase *tests = tcase_create("ids");
+  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_test(tests, ids_in_a_map);
+  tcase_add_test(tests, alike_rows_close_one_by_one);
+  tcase_add_test(tests, a_replay_that_knows_more);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_set_tap(runner, "-");
+  srunner_run_all(runner, CK_SILENT);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
