@@ -47,6 +47,7 @@ struct side {
   struct live *lives;
   union net_slot *rows;
   size_t count, capacity, row_capacity, live_count, purge_at;
+  union net_slot *input_floor; /* the last that came; NULL: none yet */
   uint32_t free_list;
   uint32_t *buckets; /* heads of chains; one without keys */
   size_t bucket_count;
@@ -555,6 +556,24 @@ static net_chronon lower(const struct net_field *field, const union net_slot *ro
   return lo < smallest ? lo : smallest;
 }
 
+/* What bounds the instant at SLOT of rows of one side that are still to be taken: rows that wait in the
+ * inbox, and what its arc promises of those to come. */
+static net_chronon lower_of_input(const struct product *product, unsigned which,
+                                  const struct net_field *field, uint32_t slot,
+                                  net_chronon smallest) {
+  const struct side *side = &product->sides[which];
+  const struct net_inbox_port *port = &product->inbox.ports[which];
+  if (slot < side->layout->first_domain_slot) return smallest; /* at or after the checkpoint */
+  if (port->checkpoint != NET_FOREVER) {
+    if (side->input_floor == NULL) return NET_BEGINNING;
+    smallest = lower(field, side->input_floor, slot, smallest);
+  }
+  for (size_t i = port->head; i < port->count; i++)
+    smallest = lower(field, port->slab + (size_t)port->items[i].row * side->layout->slot_count,
+                     slot, smallest);
+  return smallest;
+}
+
 /* Lower bounds of the instants of all later rows: those of the rows that may still be combined and of
  * the pairs that wait, else the checkpoint. */
 static const union net_slot *floors(struct product *product, net_chronon checkpoint) {
@@ -573,7 +592,7 @@ static const union net_slot *floors(struct product *product, net_chronon checkpo
     unsigned which = product->params.fields[f].side;
     uint32_t slot = product->params.fields[f].slot;
     const struct side *side = &product->sides[which];
-    net_chronon smallest = checkpoint;
+    net_chronon smallest = lower_of_input(product, which, field, slot, checkpoint);
     for (uint32_t i = 0; i < side->count; i++) {
       const struct live *live = &side->lives[i];
       if (live->used && live->in_chain && live->expires > checkpoint)
@@ -588,6 +607,12 @@ static const union net_slot *floors(struct product *product, net_chronon checkpo
     floor[field->slot + 1].i = NET_FOREVER;
   }
   return floor;
+}
+
+static void keep_floor(struct side *side, const union net_slot *floor) {
+  size_t size = side->layout->slot_count * sizeof *floor;
+  if (side->input_floor == NULL) side->input_floor = base_xmalloc(size);
+  memcpy(side->input_floor, floor, size);
 }
 
 /* Arrays in which nothing is used any more need not be gone through. */
@@ -609,6 +634,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
   struct product *product = (struct product *)node;
   net_chronon before = net_inbox_checkpoint(&product->inbox);
   net_inbox_add(&product->inbox, port, batch);
+  if (batch->floor != NULL) keep_floor(&product->sides[port], batch->floor);
   net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
   if (checkpoint == before && checkpoint != NET_FOREVER) return BASE_OK;
   struct net_inbox_item item;
@@ -658,6 +684,7 @@ static void done(struct net_node *node) {
     free(side->lives);
     free(side->rows);
     free(side->buckets);
+    free(side->input_floor);
     net_rowmap_done(&side->open);
   }
   free(product->pairs);
