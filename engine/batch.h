@@ -37,7 +37,7 @@ struct net_batch {
   const struct net_layout *layout;
   const union net_slot *rows; /* row i at rows + i * layout->slot_count */
   const uint8_t *marks;
-  const uint64_t *ids; /* indexed like the marks; NULL: all 0 */
+  const uint64_t *ids;       /* indexed like the marks; NULL: all 0 */
   const uint32_t *selection; /* NULL: rows 0..count-1 */
   uint32_t count;            /* rows that count (length of the selection, if there is one) */
   net_chronon checkpoint;

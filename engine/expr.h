@@ -25,45 +25,79 @@ struct net_value {
 
 enum net_op {
   /* pushes */
-  NET_OP_INTEGER,  /* .i */
-  NET_OP_FLOAT,    /* .f */
-  NET_OP_STRING,   /* .s */
-  NET_OP_TRUTH,    /* .i: 0, 1, 2 */
+  NET_OP_INTEGER,       /* .i */
+  NET_OP_FLOAT,         /* .f */
+  NET_OP_STRING,        /* .s */
+  NET_OP_TRUTH,         /* .i: 0, 1, 2 */
   NET_OP_CONST_INSTANT, /* .instant */
-  NET_OP_SLOT,     /* one slot: integer, float, string */
-  NET_OP_BOOL_SLOT,/* a bool domain, as truth (F or T) */
+  NET_OP_SLOT,          /* one slot: integer, float, string */
+  NET_OP_BOOL_SLOT,     /* a bool domain, as truth (F or T) */
   NET_OP_TEMPORAL_SLOT, /* four slots */
   NET_OP_INSTANT_SLOT,  /* two slots, never open */
   NET_OP_STOP_SLOT,     /* two slots, perhaps open */
   /* integers: fail on overflow, division by zero */
-  NET_OP_I_NEG, NET_OP_I_ADD, NET_OP_I_SUB, NET_OP_I_MUL, NET_OP_I_DIV, NET_OP_I_MOD, NET_OP_I_ABS,
+  NET_OP_I_NEG,
+  NET_OP_I_ADD,
+  NET_OP_I_SUB,
+  NET_OP_I_MUL,
+  NET_OP_I_DIV,
+  NET_OP_I_MOD,
+  NET_OP_I_ABS,
   /* floats: fail when the result is no finite number */
-  NET_OP_F_NEG, NET_OP_F_ADD, NET_OP_F_SUB, NET_OP_F_MUL, NET_OP_F_DIV, NET_OP_F_POWER, NET_OP_F_ABS,
-  NET_OP_F_SQRT, NET_OP_F_LOG, NET_OP_F_EXP, NET_OP_F_SIN, NET_OP_F_COS, NET_OP_F_ATAN,
+  NET_OP_F_NEG,
+  NET_OP_F_ADD,
+  NET_OP_F_SUB,
+  NET_OP_F_MUL,
+  NET_OP_F_DIV,
+  NET_OP_F_POWER,
+  NET_OP_F_ABS,
+  NET_OP_F_SQRT,
+  NET_OP_F_LOG,
+  NET_OP_F_EXP,
+  NET_OP_F_SIN,
+  NET_OP_F_COS,
+  NET_OP_F_ATAN,
   /* conversions */
-  NET_OP_I_TO_F, NET_OP_F_TO_I /* truncates; fails outside int64 */, NET_OP_I_TO_TEMPORAL,
-  NET_OP_F_TO_TEMPORAL, NET_OP_TRUTH_TO_I /* F 0, T 1; unknown fails */,
+  NET_OP_I_TO_F,
+  NET_OP_F_TO_I /* truncates; fails outside int64 */,
+  NET_OP_I_TO_TEMPORAL,
+  NET_OP_F_TO_TEMPORAL,
+  NET_OP_TRUTH_TO_I /* F 0, T 1; unknown fails */,
   NET_OP_INTEGER_FITS, /* .i = width in bytes: fails when the integer does not fit */
   /* temporal values */
   NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
-  NET_OP_T_NEG, NET_OP_T_ADD, NET_OP_T_SUB, NET_OP_T_MUL, NET_OP_T_DIV,
+  NET_OP_T_NEG,
+  NET_OP_T_ADD,
+  NET_OP_T_SUB,
+  NET_OP_T_MUL,
+  NET_OP_T_DIV,
   NET_OP_T_REBASE, /* temporal, instant from, instant to -> temporal: origin moved from from.lo to to.lo */
   /* comparisons: two operands -> truth. .i = enum net_comparison */
-  NET_OP_I_COMPARE, NET_OP_F_COMPARE, NET_OP_S_COMPARE, NET_OP_B_COMPARE,
+  NET_OP_I_COMPARE,
+  NET_OP_F_COMPARE,
+  NET_OP_S_COMPARE,
+  NET_OP_B_COMPARE,
   NET_OP_T_EQUAL, /* same function, same origin */
   /* Kleene's logic */
-  NET_OP_AND, NET_OP_OR, NET_OP_NOT,
+  NET_OP_AND,
+  NET_OP_OR,
+  NET_OP_NOT,
   /* instants */
-  NET_OP_LATER, NET_OP_EARLIER,
+  NET_OP_LATER,
+  NET_OP_EARLIER,
   NET_OP_INTERSECT, /* two instants -> [max lo, min hi] (two events that coincide) */
-  NET_OP_BEFORE, NET_OP_NOT_AFTER, NET_OP_EQUAL_INSTANTS, /* -> truth */
-  NET_OP_WITHIN, /* two instants -> truth; .i chronons */
+  NET_OP_BEFORE,
+  NET_OP_NOT_AFTER,
+  NET_OP_EQUAL_INSTANTS, /* -> truth */
+  NET_OP_WITHIN,         /* two instants -> truth; .i chronons */
   /* periods stand on the stack as start, stop */
   NET_OP_OVERLAP_PERIODS, /* 4 instants */
   NET_OP_OVERLAP_EVENT,   /* event, start, stop */
-  NET_OP_EQUAL_PERIODS, NET_OP_CONTAIN, /* 4 instants */
+  NET_OP_EQUAL_PERIODS,
+  NET_OP_CONTAIN, /* 4 instants */
   /* scalars from time: span(start, stop), chronon(instant). .i: 0 midpoint, 1 lo, 2 hi */
-  NET_OP_SPAN, NET_OP_CHRONON,
+  NET_OP_SPAN,
+  NET_OP_CHRONON,
 };
 
 enum net_comparison { NET_EQ, NET_NE, NET_LT, NET_LE, NET_GT, NET_GE };
@@ -91,12 +125,12 @@ struct net_program {
 
 enum net_eval_error {
   NET_EVAL_OK = 0,
-  NET_EVAL_OVERFLOW,  /* integer */
-  NET_EVAL_DIVISION,  /* by zero */
-  NET_EVAL_NUMBER,    /* float result not finite, or argument outside the function's domain */
-  NET_EVAL_FORM,      /* a temporal value that is no ratio of linear functions */
-  NET_EVAL_RANGE,     /* conversion out of range */
-  NET_EVAL_OPEN,      /* no error: a scalar from a stop that is still open, not known yet */
+  NET_EVAL_OVERFLOW, /* integer */
+  NET_EVAL_DIVISION, /* by zero */
+  NET_EVAL_NUMBER,   /* float result not finite, or argument outside the function's domain */
+  NET_EVAL_FORM,     /* a temporal value that is no ratio of linear functions */
+  NET_EVAL_RANGE,    /* conversion out of range */
+  NET_EVAL_OPEN,     /* no error: a scalar from a stop that is still open, not known yet */
 };
 /* One line for messages: "integer overflow", ... */
 const char *net_eval_error_text(enum net_eval_error error);

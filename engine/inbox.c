@@ -31,7 +31,9 @@ static int compare_items(const struct net_inbox_item *a, const struct net_inbox_
   return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-static int compare_for_sort(const void *a, const void *b) { return compare_items(a, b); }
+static int compare_for_sort(const void *a, const void *b) {
+  return compare_items(a, b);
+}
 
 static void key_row(const struct net_inbox *inbox, const struct net_layout *layout,
                     const union net_slot *row, struct net_inbox_item *item) {

@@ -17,7 +17,7 @@ enum net_read_result {
                         * behind it and can go on */
   NET_READ_AGAIN,      /* nothing now (following) */
   NET_READ_END,        /* end of input */
-  NET_READ_FAILED,     /* reading failed, or the header is wrong: .number, .line, .column, .reason */
+  NET_READ_FAILED, /* reading failed, or the header is wrong: .number, .line, .column, .reason */
 };
 
 struct net_read_event {

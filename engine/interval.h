@@ -7,9 +7,15 @@
 /* Kleene's logic. The order F < unknown < T makes `and` the minimum and `or` the maximum. */
 enum net_truth { NET_FALSE = 0, NET_UNKNOWN = 1, NET_TRUE = 2 };
 
-static inline enum net_truth net_and(enum net_truth a, enum net_truth b) { return a < b ? a : b; }
-static inline enum net_truth net_or(enum net_truth a, enum net_truth b) { return a > b ? a : b; }
-static inline enum net_truth net_not(enum net_truth a) { return (enum net_truth)(NET_TRUE - a); }
+static inline enum net_truth net_and(enum net_truth a, enum net_truth b) {
+  return a < b ? a : b;
+}
+static inline enum net_truth net_or(enum net_truth a, enum net_truth b) {
+  return a > b ? a : b;
+}
+static inline enum net_truth net_not(enum net_truth a) {
+  return (enum net_truth)(NET_TRUE - a);
+}
 
 /* T if a.hi < b.lo, F if a.lo >= b.hi, else unknown. Strict. */
 enum net_truth net_before(struct net_instant a, struct net_instant b);

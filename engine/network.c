@@ -68,7 +68,9 @@ void net_network_on_reject(struct net_network *network, net_reject_fn reject, vo
   network->reject_context = context;
 }
 
-struct base_arena *net_network_arena(struct net_network *network) { return network->arena; }
+struct base_arena *net_network_arena(struct net_network *network) {
+  return network->arena;
+}
 
 void net_network_set_batch_rows(struct net_network *network, uint32_t rows) {
   BASE_CHECK(rows >= 1 && rows <= NET_BATCH_ROWS && network->first == NULL, "batch-rows");
@@ -275,7 +277,9 @@ void net_mark_strings(struct net_network *network, struct base_strings *strings)
 
 /* --- look */
 
-size_t net_node_count(const struct net_network *network) { return network->node_count; }
+size_t net_node_count(const struct net_network *network) {
+  return network->node_count;
+}
 
 struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index) {
   const struct net_node *node = network->first;
@@ -291,8 +295,12 @@ struct net_node_stats net_node_stats_at(const struct net_network *network, size_
   };
 }
 
-const struct net_layout *net_node_layout(const struct net_node *node) { return node->layout; }
-const char *net_node_name(const struct net_node *node) { return node->name; }
+const struct net_layout *net_node_layout(const struct net_node *node) {
+  return node->layout;
+}
+const char *net_node_name(const struct net_node *node) {
+  return node->name;
+}
 const char *net_node_result_name(const struct net_node *node) {
   while (node->kind != NET_NODE_RELATION_STORE) {
     if (node->reader_count == 0) return NULL;
@@ -300,4 +308,6 @@ const char *net_node_result_name(const struct net_node *node) {
   }
   return node->name;
 }
-net_chronon net_node_checkpoint(const struct net_node *node) { return node->checkpoint; }
+net_chronon net_node_checkpoint(const struct net_node *node) {
+  return node->checkpoint;
+}

@@ -119,20 +119,26 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
                                     const struct net_product_params *params);
 
 enum net_aggregate_function {
-  NET_AGG_COUNT, NET_AGG_ANY, NET_AGG_SUM, NET_AGG_AVG, NET_AGG_MIN, NET_AGG_MAX, NET_AGG_AVGC,
+  NET_AGG_COUNT,
+  NET_AGG_ANY,
+  NET_AGG_SUM,
+  NET_AGG_AVG,
+  NET_AGG_MIN,
+  NET_AGG_MAX,
+  NET_AGG_AVGC,
 };
 struct net_aggregate_params {
   enum net_aggregate_function function;
-  bool cumulative;           /* counts every tuple whose start has come */
+  bool cumulative;                   /* counts every tuple whose start has come */
   const struct net_layout *in, *out; /* OUT: period; the BY fields, then the value */
-  int where_field;           /* a bool field of IN, -1: all tuples count */
-  int argument_field;        /* -1: the tuple itself (1 for avgc) */
-  const uint32_t *by_fields; /* fields of IN, one slot each */
+  int where_field;                   /* a bool field of IN, -1: all tuples count */
+  int argument_field;                /* -1: the tuple itself (1 for avgc) */
+  const uint32_t *by_fields;         /* fields of IN, one slot each */
   size_t by_count;
-  bool groups_of_all;        /* with WHERE: tuples that do not satisfy it still make a group */
-  bool origin_given;            /* false: the start of the first tuple that comes */
-  net_chronon origin;           /* everything is clipped there */
-  bool averaging_origin_given;  /* else: the start of the first tuple that counts */
+  bool groups_of_all;          /* with WHERE: tuples that do not satisfy it still make a group */
+  bool origin_given;           /* false: the start of the first tuple that comes */
+  net_chronon origin;          /* everything is clipped there */
+  bool averaging_origin_given; /* else: the start of the first tuple that counts */
   net_chronon averaging_origin;
   /* Domains over which tuples are one (S(t) is a set over the explicit domains): all fields of IN
    * except those that apply nodes appended.                                                         */
@@ -186,11 +192,11 @@ void net_freeze(struct net_network *network);
  * have ended. BASE_OK, BASE_CANCEL (interrupted), or the failure.                                    */
 enum base_status net_run(struct net_network *network) BASE_MUST_USE;
 /* Pushes a batch into one access node. */
-enum base_status net_access_push(struct net_node *access, const struct net_batch *batch)
-    BASE_MUST_USE;
+enum base_status net_access_push(struct net_node *access,
+                                 const struct net_batch *batch) BASE_MUST_USE;
 /* Gives BATCH to input PORT of NODE alone, as if it came from its arc (replaying for a new reader). */
-enum base_status net_inject(struct net_node *node, unsigned port, const struct net_batch *batch)
-    BASE_MUST_USE;
+enum base_status net_inject(struct net_node *node, unsigned port,
+                            const struct net_batch *batch) BASE_MUST_USE;
 /* Marks every string the network's state holds. */
 void net_mark_strings(struct net_network *network, struct base_strings *strings);
 

@@ -37,7 +37,7 @@ struct net_node {
   size_t reader_count, reader_capacity;
   bool sink;
   bool frozen;
-  bool wants_floor;  /* some reader can use floors */
+  bool wants_floor;       /* some reader can use floors */
   net_chronon checkpoint; /* last passed on */
   struct net_batch_builder out;
   uint64_t fires, rows_in, rows_out, state_rows_max;

@@ -29,7 +29,9 @@ static size_t round_up(size_t size) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-static size_t width(const struct net_layout *layout) { return layout ? layout->slot_count : 0; }
+static size_t width(const struct net_layout *layout) {
+  return layout ? layout->slot_count : 0;
+}
 
 void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
                      enum net_rowmap_key key, uint32_t key_fields, const uint32_t *key_slots,
@@ -41,8 +43,7 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_slots = key_slots;
   map->key_count = key_count;
   map->state_size = state_size;
-  map->state_offset =
-      round_up(sizeof(struct entry) + width(layout) * sizeof(union net_slot));
+  map->state_offset = round_up(sizeof(struct entry) + width(layout) * sizeof(union net_slot));
   map->stride = round_up(map->state_offset + state_size);
 }
 
@@ -55,7 +56,8 @@ void net_rowmap_done(struct net_rowmap *map) {
   map->free_list = 0;
 }
 
-static uint64_t slots_hash(const union net_slot *row, uint32_t slot, uint32_t count, uint64_t seed) {
+static uint64_t slots_hash(const union net_slot *row, uint32_t slot, uint32_t count,
+                           uint64_t seed) {
   for (uint32_t i = 0; i < count; i++) seed = base_hash_u64((uint64_t)row[slot + i].i, seed);
   return seed;
 }
@@ -75,7 +77,8 @@ static uint64_t key_hash(const struct net_rowmap *map, const union net_slot *row
     case NET_KEY_DOMAINS:
       return slots_hash(row, map->layout->first_domain_slot, domain_slots(map), hash);
     case NET_KEY_SLOTS:
-      for (size_t i = 0; i < map->key_count; i++) hash = slots_hash(row, map->key_slots[i], 1, hash);
+      for (size_t i = 0; i < map->key_count; i++)
+        hash = slots_hash(row, map->key_slots[i], 1, hash);
       return hash;
     case NET_KEY_ID:
       break;
@@ -181,7 +184,7 @@ uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool 
 
 /* Ids are scattered so that none is lost: the hash of an id is that of no other, and says which. */
 #define SCATTER 0x9e3779b97f4a7c15u
-#define GATHER 0xf1de83e19937733du /* SCATTER * GATHER = 1 */
+#define GATHER  0xf1de83e19937733du /* SCATTER * GATHER = 1 */
 
 static uint64_t id_hash(uint64_t id) {
   uint64_t hash = id * SCATTER;

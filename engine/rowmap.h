@@ -21,7 +21,7 @@ struct net_rowmap {
   const uint32_t *key_slots;
   size_t key_count;
   size_t state_size, state_offset; /* aligned for any type */
-  unsigned char *entries; /* header, row, state */
+  unsigned char *entries;          /* header, row, state */
   size_t stride, used, capacity, live;
   uint32_t free_list; /* index + 1 */
   uint32_t *table;    /* index + 1; 0 empty */

@@ -15,7 +15,7 @@
 typedef int64_t net_chronon;
 
 #define NET_BEGINNING INT64_MIN
-#define NET_FOREVER INT64_MAX
+#define NET_FOREVER   INT64_MAX
 
 enum net_timeline { NET_TIMELINE_REAL, NET_TIMELINE_ABSTRACT };
 

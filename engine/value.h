@@ -59,7 +59,8 @@ const char *net_value_check(const struct base_strings *strings, struct net_type 
 struct net_temporal net_temporal_normal(struct net_temporal value);
 /* The same function of absolute time with its origin moved by DELTA (seconds or chronons). */
 struct net_temporal net_temporal_rebase(struct net_temporal value, double delta);
-bool net_temporal_equal(struct net_temporal a, struct net_temporal b); /* same origin, normal forms */
+bool net_temporal_equal(struct net_temporal a,
+                        struct net_temporal b); /* same origin, normal forms */
 
 /* Length of a span of chronons in the unit of temporal values. */
 static inline double net_span_units(enum net_timeline timeline, int64_t chronons) {

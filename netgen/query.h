@@ -14,13 +14,18 @@
 #include "engine/network.h"
 
 enum ng_relation_kind {
-  NG_REL_SNAPSHOT, NG_REL_EVENT, NG_REL_PERIOD, NG_REL_TRACED, NG_REL_SAMPLED, NG_REL_DERIVED,
+  NG_REL_SNAPSHOT,
+  NG_REL_EVENT,
+  NG_REL_PERIOD,
+  NG_REL_TRACED,
+  NG_REL_SAMPLED,
+  NG_REL_DERIVED,
 };
 
 struct ng_relation {
   const char *name; /* as created */
   enum ng_relation_kind kind;
-  const struct net_layout *layout;  /* as it shows itself: event or period; of the store's columns */
+  const struct net_layout *layout; /* as it shows itself: event or period; of the store's columns */
   const struct net_layout *records; /* traced, sampled: the event layout it is fed with */
   int by;                           /* traced, sampled: index of the domain; else -1 */
 };
@@ -34,34 +39,71 @@ struct ng_variable {
 
 enum ng_op {
   /* constants and leaves */
-  NG_INTEGER, NG_FLOAT, NG_STRING, NG_TRUTH,
+  NG_INTEGER,
+  NG_FLOAT,
+  NG_STRING,
+  NG_TRUTH,
   NG_DOMAIN,    /* .variable . .index (field of its relation's layout) */
   NG_AGGREGATE, /* .index into the query's aggregates */
   NG_DURATION,  /* duration(.variable): temporal (0 1 1 0) */
   /* scalar operators; operands have the operator's type, conversions are explicit */
-  NG_NEG, NG_ADD, NG_SUB, NG_MUL, NG_DIV, NG_MOD, NG_POWER, /* integer, float or temporal: .type */
-  NG_ABS, NG_SQRT, NG_LOG, NG_EXP, NG_SIN, NG_COS, NG_ATAN,
-  NG_CONVERT,   /* args[0] to .type */
-  NG_EQ, NG_NE, NG_LT, NG_LE, NG_GT, NG_GE, /* -> truth; operands of one base type */
-  NG_AND, NG_OR, NG_NOT,
-  NG_SPAN, NG_CHRONON, /* of temporal expression args[0]; .integer 0 midpoint, 1 lo, 2 hi */
+  NG_NEG,
+  NG_ADD,
+  NG_SUB,
+  NG_MUL,
+  NG_DIV,
+  NG_MOD,
+  NG_POWER, /* integer, float or temporal: .type */
+  NG_ABS,
+  NG_SQRT,
+  NG_LOG,
+  NG_EXP,
+  NG_SIN,
+  NG_COS,
+  NG_ATAN,
+  NG_CONVERT, /* args[0] to .type */
+  NG_EQ,
+  NG_NE,
+  NG_LT,
+  NG_LE,
+  NG_GT,
+  NG_GE, /* -> truth; operands of one base type */
+  NG_AND,
+  NG_OR,
+  NG_NOT,
+  NG_SPAN,
+  NG_CHRONON, /* of temporal expression args[0]; .integer 0 midpoint, 1 lo, 2 hi */
   /* temporal expressions (.event says which kind each is) */
   NG_T_VARIABLE, /* .variable */
   NG_T_CONSTANT, /* .instant */
-  NG_T_START, NG_T_STOP,
+  NG_T_START,
+  NG_T_STOP,
   NG_T_SEQUENCE, /* .integer: within, chronons, or -1 */
-  NG_T_OVERLAP, NG_T_COVERAGE, /* `,` in its two readings */
-  NG_T_CHOICE, NG_T_EXTEND,
-  NG_T_PRECEDE, NG_T_EQUAL, NG_T_CONTAIN, /* conditions only: stand directly below NG_HOLDS */
-  NG_HOLDS, /* the condition of temporal expression args[0], a truth */
+  NG_T_OVERLAP,
+  NG_T_COVERAGE, /* `,` in its two readings */
+  NG_T_CHOICE,
+  NG_T_EXTEND,
+  NG_T_PRECEDE,
+  NG_T_EQUAL,
+  NG_T_CONTAIN, /* conditions only: stand directly below NG_HOLDS */
+  NG_HOLDS,     /* the condition of temporal expression args[0], a truth */
   /* after lowering */
-  NG_COLUMN,   /* .column, netgen's own */
-  NG_INSTANT,  /* .instant */
-  NG_LATER, NG_EARLIER, NG_INTERSECT,
-  NG_BEFORE, NG_NOT_AFTER, NG_EQUAL_INSTANTS, NG_WITHIN /* .integer */,
-  NG_OVERLAP_PERIODS /* 4 args */, NG_OVERLAP_EVENT /* 3 */, NG_EQUAL_PERIODS, NG_CONTAIN /* 4 */,
+  NG_COLUMN,  /* .column, netgen's own */
+  NG_INSTANT, /* .instant */
+  NG_LATER,
+  NG_EARLIER,
+  NG_INTERSECT,
+  NG_BEFORE,
+  NG_NOT_AFTER,
+  NG_EQUAL_INSTANTS,
+  NG_WITHIN /* .integer */,
+  NG_OVERLAP_PERIODS /* 4 args */,
+  NG_OVERLAP_EVENT /* 3 */,
+  NG_EQUAL_PERIODS,
+  NG_CONTAIN /* 4 */,
   NG_REBASE, /* temporal, from, to */
-  NG_SPAN_OF, NG_CHRONON_OF, /* of instants */
+  NG_SPAN_OF,
+  NG_CHRONON_OF, /* of instants */
 };
 
 struct ng_column;
@@ -100,8 +142,8 @@ struct ng_target {
 };
 
 struct ng_query {
-  const char *name; /* the derived relation, or NULL: a one-off */
-  const char *text; /* canonical text of the statement */
+  const char *name;                 /* the derived relation, or NULL: a one-off */
+  const char *text;                 /* canonical text of the statement */
   const struct base_source *source; /* what the ranges refer to, for diagnostics at run time */
   struct base_range range;
   enum net_timeline timeline;
@@ -111,8 +153,8 @@ struct ng_query {
   size_t aggregate_count;
   struct ng_target *targets;
   size_t target_count;
-  const struct ng_expr *where; /* truth; NULL: true */
-  const struct ng_expr *when;  /* truth over NG_HOLDS; NULL: the default */
+  const struct ng_expr *where;             /* truth; NULL: true */
+  const struct ng_expr *when;              /* truth over NG_HOLDS; NULL: the default */
   const struct ng_expr *start, *stop, *at; /* temporal expressions; NULL: the default */
   enum net_tuple_class result_class;
   const struct net_layout *layout; /* of the result */

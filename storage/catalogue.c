@@ -118,9 +118,9 @@ static enum base_status read_input(struct reading *reading, void *context,
 
 static enum base_status read_inputs(struct reading *reading, struct st_relation *relation) {
   struct names names = {0};
-  enum base_status status = each_row(
-      reading, "SELECT relation FROM tq_query_input WHERE query = ?1 ORDER BY position",
-      relation->name, read_input, &names);
+  enum base_status status =
+      each_row(reading, "SELECT relation FROM tq_query_input WHERE query = ?1 ORDER BY position",
+               relation->name, read_input, &names);
   const char **copy = BASE_NEW_ARRAY(reading->arena, names.count, const char *);
   if (names.count) memcpy(copy, names.items, names.count * sizeof *copy);
   relation->inputs = copy;
@@ -227,8 +227,7 @@ enum base_status st_catalogue_load(struct st_database *database) {
 static enum base_status refresh(struct st_database *database) {
   if (database->readonly && !database->catalogue_stale) {
     int64_t version;
-    enum base_status status =
-        st_query_integer(database, "PRAGMA data_version", 0, &version);
+    enum base_status status = st_query_integer(database, "PRAGMA data_version", 0, &version);
     if (status != BASE_OK) return status;
     database->catalogue_stale = version != database->data_version;
   }
@@ -301,12 +300,11 @@ static enum base_status insert_domains(struct st_database *database,
 
 static enum base_status insert_query(struct st_database *database,
                                      const struct st_relation *relation) {
-  enum base_status status =
-      insert(database,
-             "INSERT INTO tq_query (name, origin, text)"
-             " VALUES (?1, CASE ?4 WHEN 'fixed' THEN ?2 END, ?3)",
-             relation->name, relation->origin, relation->definition,
-             relation->origin_fixed ? "fixed" : "open");
+  enum base_status status = insert(database,
+                                   "INSERT INTO tq_query (name, origin, text)"
+                                   " VALUES (?1, CASE ?4 WHEN 'fixed' THEN ?2 END, ?3)",
+                                   relation->name, relation->origin, relation->definition,
+                                   relation->origin_fixed ? "fixed" : "open");
   for (size_t i = 0; status == BASE_OK && i < relation->input_count; i++)
     status = insert(database,
                     "INSERT INTO tq_query_input (query, position, relation) VALUES (?1, ?2, ?3)",
@@ -317,10 +315,9 @@ static enum base_status insert_query(struct st_database *database,
 static enum base_status insert_relation(struct st_database *database,
                                         const struct st_relation *relation) {
   /* The position -1 stands for no `by`. */
-  enum base_status status =
-      insert(database,
-             "INSERT INTO tq_relation (name, kind, by_domain) VALUES (?1, ?3, nullif(?2, -1))",
-             relation->name, relation->by, st_kind_text(relation->kind), NULL);
+  enum base_status status = insert(
+      database, "INSERT INTO tq_relation (name, kind, by_domain) VALUES (?1, ?3, nullif(?2, -1))",
+      relation->name, relation->by, st_kind_text(relation->kind), NULL);
   if (status == BASE_OK)
     status = insert(database, "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)",
                     relation->name, relation->checkpoint, NULL, NULL);

@@ -15,8 +15,8 @@
 #include "engine/base/env.h"
 #include "storage/internal.h"
 
-#define BUSY_TIMEOUT_MS 5000
-#define CACHE_KIB "65536"
+#define BUSY_TIMEOUT_MS     5000
+#define CACHE_KIB           "65536"
 #define STEPS_BETWEEN_LOOKS 20000 /* of SQLite's machine, before we look for an interrupt */
 
 /* ---- errors ---- */
@@ -242,8 +242,7 @@ static enum base_status check_timeline(struct st_database *database,
   if (!options->timeline_given || options->timeline == database->timeline) return BASE_OK;
   base_report_hint(database->diags, MSG_DATABASE_TIMELINE, NULL, NULL,
                    "leave out --timeline for an existing database", "%s has the %s timeline",
-                   database->label,
-                   database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
+                   database->label, database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   return BASE_SYSTEM;
 }
 
@@ -341,9 +340,13 @@ void st_close(struct st_database *database) {
   free(database);
 }
 
-enum net_timeline st_timeline(const struct st_database *database) { return database->timeline; }
+enum net_timeline st_timeline(const struct st_database *database) {
+  return database->timeline;
+}
 
-struct net_store *st_net(struct st_database *database) { return &database->store; }
+struct net_store *st_net(struct st_database *database) {
+  return &database->store;
+}
 
 /* ---- transactions ---- */
 
@@ -380,7 +383,9 @@ void st_rollback(struct st_database *database) {
   database->failed = false;
 }
 
-bool st_in_transaction(const struct st_database *database) { return database->in_transaction; }
+bool st_in_transaction(const struct st_database *database) {
+  return database->in_transaction;
+}
 
 static enum base_status run_savepoint(struct st_database *database, const char *verb,
                                       unsigned number) {

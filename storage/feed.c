@@ -59,7 +59,9 @@ enum base_status st_feed_load(struct st_database *database, struct base_arena *a
 
 /* ---- pending rows ---- */
 
-static bool is_text(enum net_base_type base) { return base == NET_STRING || base == NET_NAME; }
+static bool is_text(enum net_base_type base) {
+  return base == NET_STRING || base == NET_NAME;
+}
 
 static void append_word(struct base_buffer *out, uint64_t word) {
   word = htole64(word);
@@ -145,8 +147,8 @@ static bool decode(struct cursor at, struct base_strings *strings, const struct 
 
 static enum base_status forget_pending(struct st_database *database, const char *relation) {
   sqlite3_stmt *statement = NULL;
-  enum base_status status = st_prepare(
-      database, "DELETE FROM tq_pending WHERE relation = ?1", false, &statement);
+  enum base_status status =
+      st_prepare(database, "DELETE FROM tq_pending WHERE relation = ?1", false, &statement);
   if (status != BASE_OK) return status;
   sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
   status = st_step_done(database, statement, "forgetting pending records");

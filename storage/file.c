@@ -205,11 +205,10 @@ static enum base_status check_new(const struct st_options *options, struct st_fi
                                   const char *directory, struct base_diag_sink *diags) {
   file->is_new = true;
   if (options->readonly) {
-    base_report_hint(diags, MSG_DATABASE_MISSING, NULL, NULL,
-                     "leave out --readonly to create the database",
-                     file->exists ? "%s is empty, there is nothing to read"
-                                  : "there is no database %s",
-                     options->path);
+    base_report_hint(
+        diags, MSG_DATABASE_MISSING, NULL, NULL, "leave out --readonly to create the database",
+        file->exists ? "%s is empty, there is nothing to read" : "there is no database %s",
+        options->path);
     return BASE_SYSTEM;
   }
   file->writable = may(directory, W_OK | X_OK) && (!file->exists || may(file->path, R_OK | W_OK));

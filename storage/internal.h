@@ -61,11 +61,11 @@ struct st_database {
 /* --- file.c: the file as seen from outside SQLite */
 
 struct st_file {
-  char *path;          /* absolute, symbolic links resolved */
-  bool exists;         /* a file stands there, perhaps an empty one */
-  bool is_new;         /* it is to be created, or is empty */
-  bool writable;       /* the file and its directory can be written */
-  bool log_left;       /* a write-ahead log with content stands beside it */
+  char *path;    /* absolute, symbolic links resolved */
+  bool exists;   /* a file stands there, perhaps an empty one */
+  bool is_new;   /* it is to be created, or is empty */
+  bool writable; /* the file and its directory can be written */
+  bool log_left; /* a write-ahead log with content stands beside it */
 };
 
 /* Looks at OPTIONS->path and refuses what cannot or must not be opened; changes nothing. */
@@ -101,8 +101,8 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
 
 enum base_status st_schema_create(struct st_database *database);
 enum base_status st_schema_timeline(struct st_database *database, bool *ret_known);
-void st_sql_name(struct base_buffer *sql, const char *name);     /* "name" */
-void st_sql_text(struct base_buffer *sql, const char *text);     /* 'text' */
+void st_sql_name(struct base_buffer *sql, const char *name);      /* "name" */
+void st_sql_text(struct base_buffer *sql, const char *text);      /* 'text' */
 void st_sql_index(struct base_buffer *sql, const char *relation); /* "tq_R_set" */
 /* Number of columns that a domain takes: 1, or 4 for a temporal one. */
 unsigned st_domain_columns(const struct st_domain *domain);

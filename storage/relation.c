@@ -127,8 +127,7 @@ static void sql_parameters(struct base_buffer *sql, int first, int count) {
 
 static int domain_columns(const struct st_table *table) {
   unsigned columns = 0;
-  for (size_t i = 0; i < table->domain_count; i++)
-    columns += st_domain_columns(&table->domains[i]);
+  for (size_t i = 0; i < table->domain_count; i++) columns += st_domain_columns(&table->domains[i]);
   return (int)columns;
 }
 
@@ -144,8 +143,7 @@ static enum base_status prepare_put(struct st_database *database, struct st_tabl
   st_sql_domains(&sql, table->domains, table->domain_count);
   base_buffer_puts(&sql, ") VALUES(");
   sql_parameters(&sql, 1, times + 1 + domain_columns(table));
-  base_buffer_puts(&sql,
-                   ") ON CONFLICT DO UPDATE SET definite=1 WHERE definite<excluded.definite");
+  base_buffer_puts(&sql, ") ON CONFLICT DO UPDATE SET definite=1 WHERE definite<excluded.definite");
   enum base_status status = st_prepare(database, sql.data, true, &table->put);
   base_buffer_done(&sql);
   return status;
@@ -178,8 +176,8 @@ static const char *rowid_name(const struct st_table *table) {
  * guard against half of them failing; two statements are twice as fast.
  *   find_open    parameters as in put; the row's number, if it is there
  *   close_open   parameters: number, stop_lo, stop_hi, definite                                  */
-static enum base_status prepare_close_in_place(struct st_database *database,
-                                               struct st_table *table, const char *rowid) {
+static enum base_status prepare_close_in_place(struct st_database *database, struct st_table *table,
+                                               const char *rowid) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_printf(&sql, "SELECT %s FROM ", rowid);
   st_sql_name(&sql, table->name);
@@ -188,8 +186,7 @@ static enum base_status prepare_close_in_place(struct st_database *database,
   base_buffer_clear(&sql);
   base_buffer_puts(&sql, "UPDATE ");
   st_sql_name(&sql, table->name);
-  base_buffer_printf(&sql, " SET stop_lo=?2,stop_hi=?3,definite=?4 WHERE %s=?1",
-                     rowid);
+  base_buffer_printf(&sql, " SET stop_lo=?2,stop_hi=?3,definite=?4 WHERE %s=?1", rowid);
   if (status == BASE_OK) status = st_prepare(database, sql.data, true, &table->close_open);
   base_buffer_done(&sql);
   return status;
@@ -288,17 +285,15 @@ static enum base_status find_open(struct st_database *database, struct st_table 
 /* The usual case of close. BASE_END: there is no such row. *RET_DONE false: nothing was changed, the
  * long way is needed. */
 static enum base_status close_in_place(struct st_database *database, struct st_table *table,
-                                       const struct net_layout *layout,
-                                       const union net_slot *open, const union net_slot *row,
-                                       bool definite, bool *ret_done) {
+                                       const struct net_layout *layout, const union net_slot *open,
+                                       const union net_slot *row, bool definite, bool *ret_done) {
   const char *rowid = rowid_name(table);
   enum base_status status = BASE_OK;
   bool found = false;
   int64_t number = 0;
   if (!rowid) return BASE_OK;
   if (!table->close_open) status = prepare_close_in_place(database, table, rowid);
-  if (status == BASE_OK)
-    status = find_open(database, table, layout, open, &found, &number);
+  if (status == BASE_OK) status = find_open(database, table, layout, open, &found, &number);
   if (status != BASE_OK) return status;
   if (!found) return BASE_END;
   sqlite3_bind_int64(table->close_open, 1, number);
@@ -408,14 +403,14 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
   enum base_status status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_puts(&sql, st_kind_is_event(table->kind)
-                             ? "SELECT min(at_lo),max(nullif(at_lo," FOREVER_TEXT
-                               ")),max(nullif(at_hi," FOREVER_TEXT "))"
-                             : "SELECT min(start_lo),max(nullif(start_lo," FOREVER_TEXT
-                               ")),max(nullif(start_hi," FOREVER_TEXT
-                               ")),max(nullif(stop_lo," FOREVER_TEXT
-                               ")),max(CASE WHEN stop_lo IS NOT NULL THEN nullif(stop_hi,"
-                               FOREVER_TEXT ") END)");
+  base_buffer_puts(
+      &sql, st_kind_is_event(table->kind)
+                ? "SELECT min(at_lo),max(nullif(at_lo," FOREVER_TEXT
+                  ")),max(nullif(at_hi," FOREVER_TEXT "))"
+                : "SELECT min(start_lo),max(nullif(start_lo," FOREVER_TEXT
+                  ")),max(nullif(start_hi," FOREVER_TEXT ")),max(nullif(stop_lo," FOREVER_TEXT
+                  ")),max(CASE WHEN stop_lo IS NOT NULL THEN nullif(stop_hi," FOREVER_TEXT
+                  ") END)");
   base_buffer_puts(&sql, " FROM ");
   st_sql_name(&sql, table->name);
   sqlite3_stmt *statement = NULL;
@@ -447,8 +442,7 @@ static enum base_status choose_entities(struct st_database *database, enum net_b
                                    "DELETE FROM temp.tq_entity",
                                    "choosing entities");
   if (status == BASE_OK)
-    status =
-        st_prepare(database, "INSERT INTO temp.tq_entity VALUES (?1)", false, &statement);
+    status = st_prepare(database, "INSERT INTO temp.tq_entity VALUES (?1)", false, &statement);
   for (size_t i = 0; status == BASE_OK && i < count; i++) {
     st_bind_value(database, statement, 1, base, &values[i]);
     status = st_step_done(database, statement, "choosing entities");

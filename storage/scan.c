@@ -33,7 +33,7 @@ struct waiting_stop {
 };
 
 struct st_scan {
-  struct net_source source; /* first, so that it can be cast back */
+  struct net_source source;     /* first, so that it can be cast back */
   struct st_database *database; /* NULL: closed before the scan was */
   struct st_scan *next, *previous;
   sqlite3_stmt *statement;
@@ -156,7 +156,9 @@ static enum base_status next_record(struct st_scan *scan) {
 
 /* ---- the source ---- */
 
-static bool has_more(const struct st_scan *scan) { return scan->row_ready || scan->heap_count; }
+static bool has_more(const struct st_scan *scan) {
+  return scan->row_ready || scan->heap_count;
+}
 
 static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {
   struct st_scan *scan = (struct st_scan *)source;
@@ -172,8 +174,7 @@ static enum base_status scan_next(struct net_source *source, struct net_batch *r
   if (status != BASE_OK) return status;
   net_chronon checkpoint = scan->checkpoint;
   if (has_more(scan))
-    checkpoint =
-        scan->builder.rows[(size_t)(scan->builder.count - 1) * scan->layout->slot_count].i;
+    checkpoint = scan->builder.rows[(size_t)(scan->builder.count - 1) * scan->layout->slot_count].i;
   else
     scan->ended = true;
   *ret = net_batch_builder_batch(&scan->builder, checkpoint);

@@ -54,7 +54,9 @@ static const char *const kind_texts[] = {
     [ST_DERIVED_PERIOD] = "derived period",
 };
 
-const char *st_kind_text(enum st_kind kind) { return kind_texts[kind]; }
+const char *st_kind_text(enum st_kind kind) {
+  return kind_texts[kind];
+}
 
 bool st_kind_parse(const char *text, enum st_kind *ret) {
   for (size_t i = 0; i < sizeof kind_texts / sizeof kind_texts[0]; i++) {
@@ -65,7 +67,9 @@ bool st_kind_parse(const char *text, enum st_kind *ret) {
   return false;
 }
 
-bool st_kind_is_event(enum st_kind kind) { return kind == ST_EVENT || kind == ST_DERIVED_EVENT; }
+bool st_kind_is_event(enum st_kind kind) {
+  return kind == ST_EVENT || kind == ST_DERIVED_EVENT;
+}
 
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
@@ -89,8 +93,7 @@ enum base_status st_schema_timeline(struct st_database *database, bool *ret_know
                        -1, &timeline);
   if (status != BASE_OK) return status;
   *ret_known = timeline >= 0;
-  if (timeline >= 0)
-    database->timeline = timeline == 0 ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
+  if (timeline >= 0) database->timeline = timeline == 0 ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
   return BASE_OK;
 }
 
@@ -105,9 +108,13 @@ static void quoted(struct base_buffer *sql, const char *text, char quote) {
   base_buffer_putc(sql, quote);
 }
 
-void st_sql_name(struct base_buffer *sql, const char *name) { quoted(sql, name, '"'); }
+void st_sql_name(struct base_buffer *sql, const char *name) {
+  quoted(sql, name, '"');
+}
 
-void st_sql_text(struct base_buffer *sql, const char *text) { quoted(sql, text, '\''); }
+void st_sql_text(struct base_buffer *sql, const char *text) {
+  quoted(sql, text, '\'');
+}
 
 void st_sql_index(struct base_buffer *sql, const char *relation) {
   struct base_buffer name = BASE_BUFFER_EMPTY;
@@ -151,8 +158,8 @@ void st_sql_times(struct base_buffer *sql, enum st_kind kind) {
 
 static void sql_key(struct base_buffer *sql, enum st_kind kind, const struct st_domain *domains,
                     size_t count) {
-  base_buffer_puts(sql, st_kind_is_event(kind) ? "at_lo,at_hi"
-                                               : "start_lo,start_hi," ST_OPEN_KEY ",stop_hi");
+  base_buffer_puts(
+      sql, st_kind_is_event(kind) ? "at_lo,at_hi" : "start_lo,start_hi," ST_OPEN_KEY ",stop_hi");
   st_sql_domains(sql, domains, count);
 }
 

@@ -48,7 +48,15 @@ void st_rollback_to(struct st_database *database);
 
 /* --- catalogue. Names compare case-insensitively (ASCII). */
 
-enum st_kind { ST_SNAPSHOT, ST_EVENT, ST_PERIOD, ST_TRACED, ST_SAMPLED, ST_DERIVED_EVENT, ST_DERIVED_PERIOD };
+enum st_kind {
+  ST_SNAPSHOT,
+  ST_EVENT,
+  ST_PERIOD,
+  ST_TRACED,
+  ST_SAMPLED,
+  ST_DERIVED_EVENT,
+  ST_DERIVED_PERIOD
+};
 
 struct st_domain {
   const char *name;
@@ -59,12 +67,12 @@ struct st_relation {
   enum st_kind kind;
   const struct st_domain *domains;
   size_t domain_count;
-  int by;                 /* traced, sampled: index of the domain, else -1 */
-  net_chronon checkpoint; /* NET_BEGINNING: nothing promised yet */
-  const char *definition; /* derived: the self-contained text (tq_query), else NULL */
+  int by;                    /* traced, sampled: index of the domain, else -1 */
+  net_chronon checkpoint;    /* NET_BEGINNING: nothing promised yet */
+  const char *definition;    /* derived: the self-contained text (tq_query), else NULL */
   const char *const *inputs; /* derived: names of the relations it reads */
   size_t input_count;
-  bool origin_fixed;      /* derived, real timeline: origin of its aggregates, once known */
+  bool origin_fixed; /* derived, real timeline: origin of its aggregates, once known */
   net_chronon origin;
 };
 
@@ -72,16 +80,17 @@ struct st_relation {
 enum base_status st_relations(struct st_database *database, struct base_arena *arena,
                               struct st_relation **ret, size_t *ret_count) BASE_MUST_USE;
 /* Creates table, index, view and catalogue rows. */
-enum base_status st_create(struct st_database *database, const struct st_relation *relation)
-    BASE_MUST_USE;
+enum base_status st_create(struct st_database *database,
+                           const struct st_relation *relation) BASE_MUST_USE;
 enum base_status st_destroy(struct st_database *database, const char *name) BASE_MUST_USE;
-enum base_status st_set_origin(struct st_database *database, const char *name, net_chronon origin)
-    BASE_MUST_USE;
+enum base_status st_set_origin(struct st_database *database, const char *name,
+                               net_chronon origin) BASE_MUST_USE;
 /* Forgets all rows of the relation (before a recomputation). */
 enum base_status st_clear(struct st_database *database, const char *name) BASE_MUST_USE;
 /* ... only those that are open (before a replay that says anew what is open). */
 enum base_status st_clear_open(struct st_database *database, const char *name) BASE_MUST_USE;
-enum base_status st_count(struct st_database *database, const char *name, int64_t *ret) BASE_MUST_USE;
+enum base_status st_count(struct st_database *database, const char *name,
+                          int64_t *ret) BASE_MUST_USE;
 /* The smallest start (or at) and the latest time seen in the relation (starts and known stops);
  * *RET_ANY false: it is empty.                                                                      */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
@@ -105,7 +114,8 @@ struct st_feed {
   int64_t position;   /* bytes consumed */
   int64_t sequence;   /* of the last record */
 };
-enum base_status st_feed_save(struct st_database *database, const struct st_feed *feed) BASE_MUST_USE;
+enum base_status st_feed_save(struct st_database *database,
+                              const struct st_feed *feed) BASE_MUST_USE;
 /* *RET_FOUND false: never seen. */
 enum base_status st_feed_load(struct st_database *database, struct base_arena *arena,
                               const char *relation, const char *source, bool *ret_found,
@@ -115,7 +125,7 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
                                  const struct net_layout *layout, const union net_slot *rows,
                                  const uint8_t *marks, size_t count) BASE_MUST_USE;
 enum base_status st_pending_load(struct st_database *database, const char *relation,
-                                 const struct net_layout *layout, struct net_rows *ret)
-    BASE_MUST_USE;
+                                 const struct net_layout *layout,
+                                 struct net_rows *ret) BASE_MUST_USE;
 
 #endif

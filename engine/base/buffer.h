@@ -11,9 +11,10 @@ struct base_buffer {
   size_t capacity;
 };
 
-#define BASE_BUFFER_EMPTY {NULL, 0, 0}
+#define BASE_BUFFER_EMPTY \
+  { NULL, 0, 0 }
 
-void base_buffer_done(struct base_buffer *buffer); /* frees; the buffer is empty again */
+void base_buffer_done(struct base_buffer *buffer);  /* frees; the buffer is empty again */
 void base_buffer_clear(struct base_buffer *buffer); /* keeps the memory */
 void base_buffer_reserve(struct base_buffer *buffer, size_t extra);
 void base_buffer_append(struct base_buffer *buffer, const void *bytes, size_t length);

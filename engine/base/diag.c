@@ -117,7 +117,9 @@ static void deliver(struct base_diag_sink *sink) {
   }
 }
 
-void base_diag_hold(struct base_diag_sink *sink) { sink->holds++; }
+void base_diag_hold(struct base_diag_sink *sink) {
+  sink->holds++;
+}
 
 void base_diag_release(struct base_diag_sink *sink) {
   BASE_CHECK(sink->holds > 0, "diag-release");

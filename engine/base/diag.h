@@ -20,7 +20,8 @@ enum base_severity { BASE_NOTE, BASE_WARNING, BASE_ERROR };
 /* What the number says about the exit code of a script: 1 usage, 2 statement, 3 database, file or
  * network. */
 enum base_message {
-#define MESSAGE(NUMBER, NAME, SEVERITY, EXIT, TEMPLATE, EXPLANATION, EXAMPLE, FIX) MSG_##NAME = NUMBER,
+#define MESSAGE(NUMBER, NAME, SEVERITY, EXIT, TEMPLATE, EXPLANATION, EXAMPLE, FIX) \
+  MSG_##NAME = NUMBER,
 #include "engine/base/messages.def"
 #undef MESSAGE
 };
@@ -90,9 +91,9 @@ struct base_diag *base_report(struct base_diag_sink *sink, enum base_message num
                               const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* As base_report, with a hint (FORMAT_HINT has no arguments). */
 struct base_diag *base_report_hint(struct base_diag_sink *sink, enum base_message number,
-                                   const struct base_source *source,
-                                   const struct base_range *range, const char *hint,
-                                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+                                   const struct base_source *source, const struct base_range *range,
+                                   const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 /* "FILE:LINE:COL: error TQ-nnnn: message", the source line, a caret line, "hint: ..."; only those
  * parts that are known. Tabs in the source line are kept so that the caret stands right.           */

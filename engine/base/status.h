@@ -12,18 +12,17 @@
 
 enum base_status {
   BASE_OK = 0,
-  BASE_USER,    /* a user's mistake; a diagnostic was reported */
-  BASE_SYSTEM,  /* the operating system or a library failed; a diagnostic was reported */
-  BASE_AGAIN,   /* nothing now, ask again later (a feed without news) */
-  BASE_END,     /* nothing any more */
-  BASE_CANCEL,  /* the user interrupted */
+  BASE_USER,   /* a user's mistake; a diagnostic was reported */
+  BASE_SYSTEM, /* the operating system or a library failed; a diagnostic was reported */
+  BASE_AGAIN,  /* nothing now, ask again later (a feed without news) */
+  BASE_END,    /* nothing any more */
+  BASE_CANCEL, /* the user interrupted */
 };
 
 #define BASE_MUST_USE __attribute__((warn_unused_result))
 
 /* Aborts with ID, a short stable name for the precondition, when COND is false. Never compiled out. */
-#define BASE_CHECK(COND, ID) \
-  ((COND) ? (void)0 : base_check_failed((ID), #COND, __FILE__, __LINE__))
+#define BASE_CHECK(COND, ID) ((COND) ? (void)0 : base_check_failed((ID), #COND, __FILE__, __LINE__))
 
 _Noreturn void base_check_failed(const char *id, const char *condition, const char *file, int line);
 

@@ -212,7 +212,8 @@ bool base_strings_want_sweep(const struct base_strings *strings) {
 void base_strings_sweep_begin(struct base_strings *strings) {
   BASE_CHECK(!strings->sweeping, "strings-one-sweep");
   strings->sweeping = true;
-  for (size_t id = 0; id < strings->entry_count; id++) strings->entries[id].marked = strings->entries[id].pinned;
+  for (size_t id = 0; id < strings->entry_count; id++)
+    strings->entries[id].marked = strings->entries[id].pinned;
 }
 
 void base_strings_pin_all(struct base_strings *strings) {

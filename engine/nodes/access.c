@@ -56,8 +56,7 @@ static void note_open(struct access *access, const union net_slot *row, uint8_t 
     place = (uint32_t)access->opened_count++;
   }
   bool fresh;
-  uint32_t *head =
-      net_rowmap_state(&access->open, net_rowmap_put(&access->open, row, &fresh));
+  uint32_t *head = net_rowmap_state(&access->open, net_rowmap_put(&access->open, row, &fresh));
   access->opened[place] = (struct opened){.id = id,
                                           .stop_hi = row[3].i,
                                           .next = fresh ? NONE : *head,

@@ -41,20 +41,22 @@ static void compensated_add(struct compensated *sum, double value) {
   sum->sum = total;
 }
 
-static double compensated_value(const struct compensated *sum) { return sum->sum + sum->error; }
+static double compensated_value(const struct compensated *sum) {
+  return sum->sum + sum->error;
+}
 
 struct group {
-  int64_t sure;      /* distinct tuples (cumulative: tuples) that count and are there for sure */
-  int64_t perhaps;   /* ... that count, are there perhaps, and no equal one for sure */
+  int64_t sure;    /* distinct tuples (cumulative: tuples) that count and are there for sure */
+  int64_t perhaps; /* ... that count, are there perhaps, and no equal one for sure */
   int64_t present_sure, present_perhaps; /* tuples of the group, counting or not (groups of all) */
-  bool tainted;      /* cumulative: something uncertain came and never goes */
-  bool begun;        /* a segment runs */
-  bool omega;        /* of the segment */
+  bool tainted;                          /* cumulative: something uncertain came and never goes */
+  bool begun;                            /* a segment runs */
+  bool omega;                            /* of the segment */
   bool touched;
-  uint64_t id;       /* of the segment; 0: it has not gone out open */
-  net_chronon since; /* start of the segment */
-  int64_t value;     /* count, any */
-  int64_t references; /* changes to come */
+  uint64_t id;                  /* of the segment; 0: it has not gone out open */
+  net_chronon since;            /* start of the segment */
+  int64_t value;                /* count, any */
+  int64_t references;           /* changes to come */
   struct net_temporal function; /* avgc: of the segment, tau from SINCE */
   wide segment_weight;          /* the sum of the arguments of the segment */
   double segment_weight_f;
@@ -91,8 +93,8 @@ struct aggregate {
   struct net_node node;
   struct net_aggregate_params params;
   struct net_inbox inbox;
-  struct net_rowmap groups;  /* by the by fields */
-  struct net_rowmap members; /* by the domains and where */
+  struct net_rowmap groups;     /* by the by fields */
+  struct net_rowmap members;    /* by the domains and where */
   struct net_rowmap same_start; /* cumulative: rows of one start, to make a set of them */
   uint32_t *row_slots;
   struct change *heap;
@@ -280,12 +282,10 @@ static struct net_temporal average_at(const struct aggregate *node, const struct
   struct net_temporal value = {0, 0, 1, 0};
   if (!node->averaging_known || now < node->averaging_origin) return value;
   double weight = (double)group->weight + compensated_value(&group->weight_f);
-  double integral = chronons_to_units(
-      node, (double)group->integral + compensated_value(&group->integral_f));
-  value = (struct net_temporal){integral, weight,
-                                chronons_to_units(node, (double)((wide)now -
-                                                                 node->averaging_origin)),
-                                1};
+  double integral =
+      chronons_to_units(node, (double)group->integral + compensated_value(&group->integral_f));
+  value = (struct net_temporal){
+      integral, weight, chronons_to_units(node, (double)((wide)now - node->averaging_origin)), 1};
   return net_temporal_normal(value);
 }
 
@@ -412,12 +412,12 @@ static void apply_cumulative(struct aggregate *node, const struct change *change
   bool comes = change->kind == COMES_PERHAPS || change->kind == COMES_SURELY;
   if (node->params.function == NET_AGG_AVGC) {
     integrate(node, group, change->time);
-    int sign = change->never_sure            ? 0
-               : change->kind == COMES_SURELY ? 1
-               : change->kind == GOES_PERHAPS ||
-                       (change->kind == GOES_SURELY && !change->from_perhaps)
-                   ? -1
-                   : 0;
+    int sign =
+        change->never_sure             ? 0
+        : change->kind == COMES_SURELY ? 1
+        : change->kind == GOES_PERHAPS || (change->kind == GOES_SURELY && !change->from_perhaps)
+            ? -1
+            : 0;
     if (change->counts && sign != 0) {
       if (change->integer) {
         group->weight += sign * (wide)change->weight;
@@ -554,8 +554,7 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 
 static size_t state_rows(const struct net_node *base) {
   const struct aggregate *node = (const struct aggregate *)base;
-  return node->groups.live + node->members.live + node->heap_count +
-         net_inbox_rows(&node->inbox);
+  return node->groups.live + node->members.live + node->heap_count + net_inbox_rows(&node->inbox);
 }
 
 static void done(struct net_node *base) {

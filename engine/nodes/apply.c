@@ -155,9 +155,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
   (void)port;
   struct apply *apply = (struct apply *)node;
   for (uint32_t i = 0; i < batch->count; i++) {
-    enum base_status status =
-        settle(apply, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i),
-               batch->bound);
+    enum base_status status = settle(apply, net_batch_row(batch, i), net_batch_marks(batch, i),
+                                     net_batch_id(batch, i), batch->bound);
     if (status != BASE_OK) return status;
   }
   if (batch->checkpoint == NET_FOREVER && apply->waiting > 0) {
@@ -183,7 +182,9 @@ static void mark_strings(const struct net_node *node, struct base_strings *strin
 static size_t state_rows(const struct net_node *node) {
   return ((const struct apply *)node)->held.live;
 }
-static void done(struct net_node *node) { net_rowmap_done(&((struct apply *)node)->held); }
+static void done(struct net_node *node) {
+  net_rowmap_done(&((struct apply *)node)->held);
+}
 
 static const struct net_node_class class = {.kind = NET_NODE_APPLY,
                                             .consume = consume,
@@ -203,6 +204,7 @@ struct net_node *net_create_apply(struct net_network *network, const char *name,
   net_rowmap_init(&apply->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   apply->slot = out->fields[out->field_count - 1].slot;
   apply->type = out->fields[out->field_count - 1].type.base;
-  apply->floor = base_arena_array(net_network_arena(network), out->slot_count, sizeof *apply->floor);
+  apply->floor =
+      base_arena_array(net_network_arena(network), out->slot_count, sizeof *apply->floor);
   return &apply->node;
 }

@@ -31,10 +31,9 @@ struct current_state {
 static void put(struct event_to_period *node, uint32_t place, uint8_t closes,
                 struct net_instant stop, net_chronon bound, enum base_status *status) {
   const struct current_state *state = net_rowmap_state(&node->current, place);
-  union net_slot *out = net_out_row(&node->node, (uint8_t)(state->marks | closes), state->id,
-                                    bound, status);
-  memcpy(out, net_rowmap_row(&node->current, place),
-         node->node.layout->slot_count * sizeof *out);
+  union net_slot *out =
+      net_out_row(&node->node, (uint8_t)(state->marks | closes), state->id, bound, status);
+  memcpy(out, net_rowmap_row(&node->current, place), node->node.layout->slot_count * sizeof *out);
   out[2].i = stop.lo;
   out[3].i = stop.hi;
 }

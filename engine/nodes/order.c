@@ -32,7 +32,9 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 static size_t state_rows(const struct net_node *base) {
   return net_inbox_rows(&((const struct order *)base)->inbox);
 }
-static void done(struct net_node *base) { net_inbox_done(&((struct order *)base)->inbox); }
+static void done(struct net_node *base) {
+  net_inbox_done(&((struct order *)base)->inbox);
+}
 
 static const struct net_node_class class = {.kind = NET_NODE_ORDER,
                                             .consume = consume,

@@ -30,12 +30,12 @@
 
 /* A live row of one side. Entries are linked in a chain per key, and to their pairs. */
 struct live {
-  net_chronon expires; /* overlap rule: no row that starts then or later overlaps it */
+  net_chronon expires;     /* overlap rule: no row that starts then or later overlaps it */
   uint32_t next, previous; /* in the chain */
-  uint32_t pairs;      /* first pair, linked through pair.next[side] */
+  uint32_t pairs;          /* first pair, linked through pair.next[side] */
   uint32_t bucket;
   uint8_t marks;
-  bool open;           /* has an open instant */
+  bool open; /* has an open instant */
   bool in_chain;
   bool used;
 };
@@ -183,7 +183,8 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
   live->expires = product->params.rule == NET_PRODUCT_FULL ? NET_FOREVER : expiry(side, row);
   live->open = side->layout->may_be_open && net_row_is_open(side->layout, row);
   side->live_count++;
-  if (product->params.key_count > 0 && side->live_count > side->bucket_count) rehash(product, which);
+  if (product->params.key_count > 0 && side->live_count > side->bucket_count)
+    rehash(product, which);
   chain(side, index, (uint32_t)(key_hash(product, which, row) & (side->bucket_count - 1)));
   if (live->open) note_open(side, index, id);
   return index;
@@ -402,7 +403,8 @@ static bool has_vague_stop(const struct side *side, const union net_slot *row, n
   const struct net_layout *layout = side->layout;
   if (layout->tuple_class == NET_PERIOD && is_vague(net_slot_instant(row, 2), bound)) return true;
   for (uint32_t i = 0; i < layout->field_count; i++)
-    if (layout->fields[i].openable && is_vague(net_slot_instant(row, layout->fields[i].slot), bound))
+    if (layout->fields[i].openable &&
+        is_vague(net_slot_instant(row, layout->fields[i].slot), bound))
       return true;
   return false;
 }
@@ -454,8 +456,7 @@ static void arrive(struct product *product, unsigned which, const union net_slot
   net_chronon now = item->time;
   uint32_t index = add_live(product, which, row, item->marks, item->id);
   bool open = product->sides[which].lives[index].open;
-  uint32_t bucket =
-      (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
+  uint32_t bucket = (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
   for (uint32_t i = other->buckets[bucket]; i != NONE && *status == BASE_OK;) {
     uint32_t next = other->lives[i].next;
     if (other->lives[i].expires <= now) {
@@ -724,8 +725,8 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   product->node.input_layouts[0] = params->left;
   product->node.input_layouts[1] = params->right;
   product->params = *params;
-  product->params.left_participants = copy(arena, params->left_participants, params->left_count,
-                                           sizeof *params->left_participants);
+  product->params.left_participants =
+      copy(arena, params->left_participants, params->left_count, sizeof *params->left_participants);
   product->params.right_participants = copy(arena, params->right_participants, params->right_count,
                                             sizeof *params->right_participants);
   product->params.fields =
@@ -745,8 +746,7 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   init_side(&product->sides[1], params->right, product->params.right_participants,
             params->right_count);
   product->pair_free = NONE;
-  product->scratch =
-      base_arena_array(arena, params->out->slot_count, sizeof *product->scratch);
+  product->scratch = base_arena_array(arena, params->out->slot_count, sizeof *product->scratch);
   product->floor = base_arena_array(arena, params->out->slot_count, sizeof *product->floor);
   return &product->node;
 }

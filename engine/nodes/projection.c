@@ -27,8 +27,8 @@ struct projection {
 };
 
 struct held_state {
-  uint8_t marks; /* of the input row; of one that went out: as it went out */
-  bool opened;   /* went out; else it waits */
+  uint8_t marks;       /* of the input row; of one that went out: as it went out */
+  bool opened;         /* went out; else it waits */
   net_chronon stop_hi; /* of the open stop that went out */
 };
 
@@ -48,9 +48,8 @@ static enum verdict judge(const struct projection *projection, const union net_s
                           bool *ret_open) {
   const struct net_layout *in = projection->in;
   bool undecided = bound != NET_FOREVER && net_row_is_open(in, row);
-  ret->start = projection->start_openable
-                   ? net_slot_stop(row, projection->start_slot, bound)
-                   : net_slot_instant(row, projection->start_slot);
+  ret->start = projection->start_openable ? net_slot_stop(row, projection->start_slot, bound)
+                                          : net_slot_instant(row, projection->start_slot);
   if (projection->start_openable && row[projection->start_slot].i == NET_OPEN) {
     /* A start taken from an open stop: known only at its close (or for ever). */
     if (ret->start.lo != ret->start.hi || bound < ret->start.hi) return WAIT;
@@ -117,10 +116,10 @@ static void settle(struct projection *projection, const union net_slot *row, uin
   if (before.opened) out_marks = before.marks;
   BASE_CHECK(!before.opened || verdict != DROP, "projection-retracts");
   if (verdict == WAIT || verdict == OPENED) {
-    struct held_state *state = net_rowmap_state(
-        &projection->held, net_rowmap_put_id(&projection->held, id, row));
-    *state = (struct held_state){.marks = before.marks, .opened = before.opened,
-                                 .stop_hi = period.stop.hi};
+    struct held_state *state =
+        net_rowmap_state(&projection->held, net_rowmap_put_id(&projection->held, id, row));
+    *state = (struct held_state){
+        .marks = before.marks, .opened = before.opened, .stop_hi = period.stop.hi};
     if (verdict == WAIT || before.opened) return;
     state->opened = true;
     state->marks = out_marks;
@@ -200,7 +199,9 @@ static size_t state_rows(const struct net_node *node) {
   return ((const struct projection *)node)->held.live;
 }
 
-static void done(struct net_node *node) { net_rowmap_done(&((struct projection *)node)->held); }
+static void done(struct net_node *node) {
+  net_rowmap_done(&((struct projection *)node)->held);
+}
 
 static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
                                             .consume = consume,

@@ -56,8 +56,8 @@ static void put(struct selection *selection, const union net_slot *row, uint8_t 
          selection->node.layout->slot_count * sizeof *row);
 }
 
-static void hold(struct selection *selection, const union net_slot *row, uint8_t marks,
-                 uint64_t id, bool waiting) {
+static void hold(struct selection *selection, const union net_slot *row, uint8_t marks, uint64_t id,
+                 bool waiting) {
   uint32_t place = net_rowmap_put_id(&selection->held, id, row);
   struct held_state *state = net_rowmap_state(&selection->held, place);
   selection->waiting += waiting;
@@ -73,8 +73,7 @@ static void release(struct selection *selection, uint32_t place) {
 
 /* A row that is new, or waited until now: marks without NET_CLOSES. */
 static void decide(struct selection *selection, const union net_slot *row, uint8_t marks,
-                   uint8_t judged_marks, uint64_t id, net_chronon bound,
-                   enum base_status *status) {
+                   uint8_t judged_marks, uint64_t id, net_chronon bound, enum base_status *status) {
   enum verdict verdict = judge(selection, row, judged_marks, bound, status);
   bool open = net_row_is_open(selection->node.layout, row);
   if (verdict == PASS_OMEGA) marks &= (uint8_t)~NET_DEFINITE;
@@ -128,8 +127,7 @@ static net_chronon settle_waiting(struct selection *selection, net_chronon check
 }
 
 /* What waits may still come: its instants bound the floor, too. */
-static const union net_slot *lower_floor(struct selection *selection,
-                                         const union net_slot *floor) {
+static const union net_slot *lower_floor(struct selection *selection, const union net_slot *floor) {
   const struct net_layout *layout = selection->node.layout;
   if (floor == NULL || selection->waiting == 0) return floor;
   memcpy(selection->floor, floor, layout->slot_count * sizeof *floor);
@@ -162,8 +160,7 @@ static enum base_status consume_waiting(struct selection *selection,
     if (earliest < checkpoint) checkpoint = earliest;
   }
   if (status != BASE_OK) return status;
-  return net_out_flush(node, checkpoint, batch->checkpoint,
-                       lower_floor(selection, batch->floor));
+  return net_out_flush(node, checkpoint, batch->checkpoint, lower_floor(selection, batch->floor));
 }
 
 /* Rows that cannot wait: those that pass are a part of the input batch. */

@@ -61,7 +61,8 @@ struct relation_store {
   struct net_rowmap open;  /* by id */
   struct net_rowmap alike; /* by all slots; state: struct alike */
   bool replaying;
-  net_chronon stored; /* see net_store_node_set_stored; NET_BEGINNING: nothing is known to be there */
+  net_chronon
+      stored; /* see net_store_node_set_stored; NET_BEGINNING: nothing is known to be there */
 };
 
 /* How many open rows are one in the table, and how many of them are definite. */
@@ -109,8 +110,7 @@ static enum base_status close_open(struct relation_store *node, uint32_t place,
 static bool is_stored(const struct relation_store *node, const union net_slot *row) {
   const struct net_layout *layout = node->node.layout;
   if (row[0].i >= node->stored) return false;
-  return layout->tuple_class == NET_EVENT ||
-         (row[2].i != NET_OPEN && row[3].i < node->stored);
+  return layout->tuple_class == NET_EVENT || (row[2].i != NET_OPEN && row[3].i < node->stored);
 }
 
 static enum base_status store_row(struct relation_store *node, const union net_slot *row,
@@ -133,8 +133,8 @@ static enum base_status consume_store(struct net_node *base, unsigned port,
   (void)port;
   struct relation_store *node = (struct relation_store *)base;
   for (uint32_t i = 0; i < batch->count; i++) {
-    enum base_status status = store_row(node, net_batch_row(batch, i),
-                                        net_batch_marks(batch, i), net_batch_id(batch, i));
+    enum base_status status =
+        store_row(node, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
     if (status != BASE_OK) return status;
   }
   if (batch->checkpoint > base->checkpoint && !node->replaying) {
@@ -166,8 +166,7 @@ static const struct net_node_class store_class = {.kind = NET_NODE_RELATION_STOR
 struct net_node *net_create_relation_store(struct net_network *network, const char *name,
                                            const struct net_layout *layout,
                                            struct net_store *store) {
-  struct relation_store *node =
-      net_node_new(network, sizeof *node, &store_class, name, layout);
+  struct relation_store *node = net_node_new(network, sizeof *node, &store_class, name, layout);
   node->node.input_layouts[0] = layout;
   node->node.sink = true;
   node->store = store;

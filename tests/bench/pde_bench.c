@@ -118,8 +118,8 @@ static int64_t median(int64_t *values, size_t count) {
   return values[count / 2];
 }
 
-static void load(struct tql_session *session, struct capture *capture,
-                 const struct record *records, size_t count) {
+static void load(struct tql_session *session, struct capture *capture, const struct record *records,
+                 size_t count) {
   char path[] = "/tmp/pde_bench_XXXXXX.csv", text[256];
   int descriptor = mkstemps(path, 4);
   FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;

@@ -59,11 +59,14 @@ static void take_members(struct evaluation *e) {
     member->tuple = &input->tuples[i];
     struct oracle_value *by =
         BASE_NEW_ARRAY(oracle->arena, aggregate->by_count, struct oracle_value);
-    for (size_t j = 0; j < aggregate->by_count; j++) by[j] = oracle_scalar(oracle, aggregate->by[j]);
+    for (size_t j = 0; j < aggregate->by_count; j++)
+      by[j] = oracle_scalar(oracle, aggregate->by[j]);
     member->by = by;
     member->counts = oracle_condition(oracle, aggregate->where) == NET_TRUE;
-    if (aggregate->argument) member->argument = oracle_scalar(oracle, aggregate->argument);
-    else member->argument = (struct oracle_value){.base = NET_INTEGER, .i = 1};
+    if (aggregate->argument)
+      member->argument = oracle_scalar(oracle, aggregate->argument);
+    else
+      member->argument = (struct oracle_value){.base = NET_INTEGER, .i = 1};
   }
   oracle->tuples[aggregate->variable] = kept;
 }
@@ -116,8 +119,10 @@ static bool uncertain_until(const struct evaluation *e, const struct oracle_tupl
   (void)e;
   const union net_slot *row = tuple->row;
   net_chronon first = NET_FOREVER;
-  if (!tuple->definite || row[0].i < row[1].i || row[1].i > row[2].i) first = row[0].i;
-  else if (row[2].i < row[3].i) first = row[2].i;
+  if (!tuple->definite || row[0].i < row[1].i || row[1].i > row[2].i)
+    first = row[0].i;
+  else if (row[2].i < row[3].i)
+    first = row[2].i;
   return first <= t && first < row[3].i;
 }
 
@@ -156,7 +161,8 @@ static void average_at(const struct evaluation *e, const struct oracle_value *by
 
 /* --- the other functions */
 
-static bool better(struct evaluation *e, const struct oracle_value *a, const struct oracle_value *b) {
+static bool better(struct evaluation *e, const struct oracle_value *a,
+                   const struct oracle_value *b) {
   bool less;
   if (a->base == NET_FLOAT) {
     less = a->f < b->f;
@@ -182,15 +188,21 @@ static void value_at(struct evaluation *e, const struct oracle_value *by, net_ch
     if (truth == NET_UNKNOWN) ret->definite = false;
     if (truth != NET_TRUE) continue;
     if (sure++ == 0 || better(e, &member->argument, &best)) best = member->argument;
-    if (member->argument.base == NET_INTEGER) sum += member->argument.i;
-    else sum_f += number(&member->argument);
+    if (member->argument.base == NET_INTEGER)
+      sum += member->argument.i;
+    else
+      sum_f += number(&member->argument);
   }
   struct oracle_value *value = &ret->value;
   value->base = e->aggregate->type.base;
   long double total = (long double)sum + sum_f;
   switch (e->function) {
-    case NET_AGG_COUNT: value->i = sure; break;
-    case NET_AGG_ANY: value->i = sure > 0; break;
+    case NET_AGG_COUNT:
+      value->i = sure;
+      break;
+    case NET_AGG_ANY:
+      value->i = sure > 0;
+      break;
     case NET_AGG_SUM:
       value->i = (int64_t)sum;
       value->f = (double)total;
@@ -198,8 +210,10 @@ static void value_at(struct evaluation *e, const struct oracle_value *by, net_ch
         oracle_fail(e->oracle, "integer overflow");
       break;
     case NET_AGG_AVG:
-      if (sure == 0) ret->present = false;
-      else value->f = (double)(total / (long double)sure);
+      if (sure == 0)
+        ret->present = false;
+      else
+        value->f = (double)(total / (long double)sure);
       break;
     default:
       if (sure == 0) ret->present = false;
@@ -228,8 +242,10 @@ static struct sample sample_at(struct evaluation *e, const struct oracle_value *
     sample.present = false;
     return sample;
   }
-  if (e->function == NET_AGG_AVGC) average_at(e, by, t, &sample);
-  else value_at(e, by, t, &sample);
+  if (e->function == NET_AGG_AVGC)
+    average_at(e, by, t, &sample);
+  else
+    value_at(e, by, t, &sample);
   return sample;
 }
 

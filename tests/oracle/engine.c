@@ -11,8 +11,8 @@ static void on_rows(void *context, const struct tql_rows *rows) {
   const struct net_layout *layout = rows->rows.layout;
   const struct base_strings *strings = tql_session_strings(engine->session);
   /* The layout goes with the statement. */
-  const struct net_layout *kept = net_layout_new(engine->arena, layout->tuple_class, layout->fields,
-                                                 layout->field_count);
+  const struct net_layout *kept =
+      net_layout_new(engine->arena, layout->tuple_class, layout->fields, layout->field_count);
   engine->result = (struct oracle_relation){.layout = kept};
   engine->has_result = true;
   for (size_t i = 0; i < rows->rows.count; i++) {
@@ -29,7 +29,9 @@ static void on_rows(void *context, const struct tql_rows *rows) {
   }
 }
 
-static void on_text(void *context, const char *text) { (void)context, (void)text; }
+static void on_text(void *context, const char *text) {
+  (void)context, (void)text;
+}
 
 bool engine_open(struct engine *engine, struct base_arena *arena, struct base_strings *strings,
                  const char *path, struct engine_options options) {
@@ -80,8 +82,8 @@ bool engine_copy(struct engine *engine, const struct input *input, const char *r
   fputs(header_text(engine->arena, input), out);
   fputs(rows, out);
   fclose(out);
-  enum answer answer =
-      engine_run(engine, base_arena_printf(engine->arena, "copy %s from \"%s\"", input->name, path));
+  enum answer answer = engine_run(
+      engine, base_arena_printf(engine->arena, "copy %s from \"%s\"", input->name, path));
   unlink(path);
   return answer == ANSWER_ROWS;
 }
@@ -143,9 +145,9 @@ bool same_relation(struct base_buffer *out, const struct base_strings *strings,
   for (size_t i = 0; i < expected->count; i++) {
     const struct oracle_tuple *tuple = &expected->tuples[i];
     size_t j = 0;
-    while (j < got->count && (found[j] || got->tuples[j].definite != tuple->definite ||
-                              !oracle_same_row(expected->layout, strings, tuple->row, strings,
-                                               got->tuples[j].row)))
+    while (j < got->count &&
+           (found[j] || got->tuples[j].definite != tuple->definite ||
+            !oracle_same_row(expected->layout, strings, tuple->row, strings, got->tuples[j].row)))
       j++;
     if (j < got->count) {
       found[j] = true;

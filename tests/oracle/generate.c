@@ -17,15 +17,17 @@ static bool chance(struct scenario *scenario, unsigned percent) {
   return below(scenario, 100) < percent;
 }
 
-#define PICK(SCENARIO, ...)                                                        \
-  (((const char *const[]){__VA_ARGS__})[below(                                     \
+#define PICK(SCENARIO, ...)                    \
+  (((const char *const[]){__VA_ARGS__})[below( \
       (SCENARIO), sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))])
 
 #define TEXT(...) base_arena_printf(scenario->arena, __VA_ARGS__)
 
 /* --- data */
 
-static net_chronon some_time(struct scenario *scenario) { return (net_chronon)below(scenario, 13); }
+static net_chronon some_time(struct scenario *scenario) {
+  return (net_chronon)below(scenario, 13);
+}
 
 static void sort_times(net_chronon *times, int count) {
   for (int i = 1; i < count; i++)
@@ -119,8 +121,7 @@ void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t
   if (chance(scenario, 10))
     scenario->settings[scenario->setting_count++] =
         TEXT("set averaging origin %d", (int)below(scenario, 8));
-  if (chance(scenario, 15))
-    scenario->settings[scenario->setting_count++] = "set parallel coverage";
+  if (chance(scenario, 15)) scenario->settings[scenario->setting_count++] = "set parallel coverage";
 }
 
 /* --- statements */
@@ -154,17 +155,25 @@ static void collect_sources(struct choice *choice, bool (*avoid)(void *, const c
   for (size_t i = 0; i < scenario->input_count; i++) {
     const struct input *input = &scenario->inputs[i];
     for (int copy = 0; copy < 2; copy++)
-      choice->sources[choice->source_count++] = (struct source){
-          TEXT("%c%s", 'a' + copy, input->name), is_kind(input, "event"), false, true,
-          strstr(input->domains, "y =") != NULL, true};
+      choice->sources[choice->source_count++] =
+          (struct source){TEXT("%c%s", 'a' + copy, input->name),
+                          is_kind(input, "event"),
+                          false,
+                          true,
+                          strstr(input->domains, "y =") != NULL,
+                          true};
   }
   for (size_t i = 0; i < scenario->statement_count; i++) {
     const struct statement *statement = &scenario->statements[i];
     if (!statement->name || avoid(context, statement->name)) continue;
     for (int copy = 0; copy < 2; copy++)
-      choice->sources[choice->source_count++] = (struct source){
-          TEXT("%c%s", 'a' + copy, statement->name), false, true, has_target(statement, "x"),
-          has_target(statement, "y"), has_target(statement, "s")};
+      choice->sources[choice->source_count++] =
+          (struct source){TEXT("%c%s", 'a' + copy, statement->name),
+                          false,
+                          true,
+                          has_target(statement, "x"),
+                          has_target(statement, "y"),
+                          has_target(statement, "s")};
   }
 }
 
@@ -199,7 +208,8 @@ static const char *condition(struct choice *choice, int depth) {
                 PICK(scenario, "a", "b", "c"));
   }
   if (v->has_y && chance(scenario, 20))
-    return TEXT("%s.y %s %s", v->name, PICK(scenario, "<", ">", "="), PICK(scenario, "0.5", "1", "1.5"));
+    return TEXT("%s.y %s %s", v->name, PICK(scenario, "<", ">", "="),
+                PICK(scenario, "0.5", "1", "1.5"));
   const char *left = integer(choice);
   return TEXT("%s %s %s", left, PICK(scenario, "=", "<", ">", "<=", ">=", "!=", "="),
               integer(choice));
@@ -210,8 +220,7 @@ static const char *temporal(struct choice *choice, int depth, bool clause, bool 
   struct scenario *scenario = choice->scenario;
   bool left_event, right_event;
   *ret_event = true;
-  if (choice->used_count == 0 || chance(scenario, 8))
-    return TEXT("%d", (int)below(scenario, 13));
+  if (choice->used_count == 0 || chance(scenario, 8)) return TEXT("%d", (int)below(scenario, 13));
   if (depth == 0 || chance(scenario, 45)) {
     const struct source *v = some_used(choice);
     if (chance(scenario, 35)) return TEXT("%s.%s", v->name, PICK(scenario, "start", "stop"));
@@ -264,12 +273,18 @@ static const char *when_condition(struct choice *choice, int depth) {
   const char *left = temporal(choice, 2, false, &event);
   const char *right = temporal(choice, 1, false, &event);
   switch (below(scenario, 6)) {
-    case 0: return TEXT("(%s) precede (%s)", left, right);
-    case 1: return TEXT("(%s) equal (%s)", left, right);
-    case 2: return TEXT("(%s) contain (%s)", left, right);
-    case 3: return TEXT("%s ; %s", left, right);
-    case 4: return TEXT("%s, %s", left, right);
-    default: return left;
+    case 0:
+      return TEXT("(%s) precede (%s)", left, right);
+    case 1:
+      return TEXT("(%s) equal (%s)", left, right);
+    case 2:
+      return TEXT("(%s) contain (%s)", left, right);
+    case 3:
+      return TEXT("%s ; %s", left, right);
+    case 4:
+      return TEXT("%s, %s", left, right);
+    default:
+      return left;
   }
 }
 
@@ -289,8 +304,8 @@ static const char *aggregate(struct choice *choice, bool *ret_temporal) {
   if (chance(scenario, 35) && (v->has_s || v->has_x))
     by = TEXT(" by %s.%s", v->name, v->has_s && (!v->has_x || chance(scenario, 70)) ? "s" : "x");
   if (chance(scenario, 30) && v->has_x)
-    where = TEXT(" where %s.x %s %d", v->name, PICK(scenario, ">", "<", "="),
-                 (int)below(scenario, 3));
+    where =
+        TEXT(" where %s.x %s %d", v->name, PICK(scenario, ">", "<", "="), (int)below(scenario, 3));
   return TEXT("%s(%s%s%s)", function, argument, by, where);
 }
 
@@ -415,11 +430,14 @@ const char *create_text(struct base_arena *arena, const struct input *input) {
   return base_arena_printf(arena, "create %s %s %s", input->kind, input->name, input->domains);
 }
 
-static bool has_y(const struct input *input) { return strstr(input->domains, "y =") != NULL; }
+static bool has_y(const struct input *input) {
+  return strstr(input->domains, "y =") != NULL;
+}
 
 const char *header_text(struct base_arena *arena, const struct input *input) {
-  const char *times = is_kind(input, "period") ? "start_lo,start_hi,stop_lo,stop_hi,definite"
-                      : is_kind(input, "event") ? "at_lo,at_hi,definite" : "at";
+  const char *times = is_kind(input, "period")  ? "start_lo,start_hi,stop_lo,stop_hi,definite"
+                      : is_kind(input, "event") ? "at_lo,at_hi,definite"
+                                                : "at";
   return base_arena_printf(arena, "%s,x,%ss\n", times, has_y(input) ? "y," : "");
 }
 
@@ -452,8 +470,7 @@ void scenario_print(struct base_buffer *out, const struct scenario *scenario, si
     base_buffer_printf(out, "--- relation %s %s %s\n%s", input->kind, input->name, input->domains,
                        header_text(arena, input));
     for (size_t j = 0; j < input->count; j++)
-      if (!input->rows[j].dropped)
-        base_buffer_puts(out, row_text(arena, input, &input->rows[j]));
+      if (!input->rows[j].dropped) base_buffer_puts(out, row_text(arena, input, &input->rows[j]));
   }
   base_buffer_puts(out, "--- query\n");
   for (size_t i = 0; i < scenario->input_count; i++)
@@ -465,7 +482,9 @@ void scenario_print(struct base_buffer *out, const struct scenario *scenario, si
     if (statement->dropped) continue;
     base_buffer_printf(out, "%s\n", statement_text(arena, statement));
     if (!statement->name) continue;
-    if (i + 1 < statements) base_buffer_printf(out, "%s\n", ranges_text(arena, statement->name));
-    else base_buffer_printf(out, "print %s\n", statement->name);
+    if (i + 1 < statements)
+      base_buffer_printf(out, "%s\n", ranges_text(arena, statement->name));
+    else
+      base_buffer_printf(out, "print %s\n", statement->name);
   }
 }

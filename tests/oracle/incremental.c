@@ -35,7 +35,9 @@ static uint64_t below(struct course *course, uint64_t bound) {
 
 /* --- planning */
 
-static bool is_traced(const struct input *input) { return strcmp(input->kind, "traced") == 0; }
+static bool is_traced(const struct input *input) {
+  return strcmp(input->kind, "traced") == 0;
+}
 
 /* Of records of one entity at one time only the last: their order would be lost. */
 static bool is_tie(const struct input *input, size_t row) {

@@ -275,9 +275,10 @@ static void judge_bit_by_bit(struct judge *judge, uint64_t seed, const char *dir
 /* --- the program */
 
 static int usage(void) {
-  fputs("usage: judge [--random N] [--incremental N] [--seed S] [--most DIFFERENCES] [--verbose] "
-        "[--selftest]\n",
-        stderr);
+  fputs(
+      "usage: judge [--random N] [--incremental N] [--seed S] [--most DIFFERENCES] [--verbose] "
+      "[--selftest]\n",
+      stderr);
   return 1;
 }
 
@@ -298,15 +299,22 @@ int main(int argc, char **argv) {
   uint64_t random = 0, incremental = 0, seed = 1, most = 10;
   for (int i = 1; i < argc; i++) {
     bool value = i + 1 < argc;
-    if (strcmp(argv[i], "--random") == 0 && value) random = strtoull(argv[++i], NULL, 10);
+    if (strcmp(argv[i], "--random") == 0 && value)
+      random = strtoull(argv[++i], NULL, 10);
     else if (strcmp(argv[i], "--incremental") == 0 && value)
       incremental = strtoull(argv[++i], NULL, 10);
-    else if (strcmp(argv[i], "--seed") == 0 && value) seed = strtoull(argv[++i], NULL, 10);
-    else if (strcmp(argv[i], "--most") == 0 && value) most = strtoull(argv[++i], NULL, 10);
-    else if (strcmp(argv[i], "--timeline") == 0 && value) i++; /* abstract is all there is */
-    else if (strcmp(argv[i], "--verbose") == 0) judge.verbose = true;
-    else if (strcmp(argv[i], "--selftest") == 0) judge.selftest = true;
-    else return usage();
+    else if (strcmp(argv[i], "--seed") == 0 && value)
+      seed = strtoull(argv[++i], NULL, 10);
+    else if (strcmp(argv[i], "--most") == 0 && value)
+      most = strtoull(argv[++i], NULL, 10);
+    else if (strcmp(argv[i], "--timeline") == 0 && value)
+      i++; /* abstract is all there is */
+    else if (strcmp(argv[i], "--verbose") == 0)
+      judge.verbose = true;
+    else if (strcmp(argv[i], "--selftest") == 0)
+      judge.selftest = true;
+    else
+      return usage();
   }
   char directory[] = "/tmp/judge-XXXXXX";
   if (!mkdtemp(directory)) return 3;
@@ -315,12 +323,13 @@ int main(int argc, char **argv) {
   for (uint64_t i = 0; i < incremental && judge.differences < most; i++)
     judge_bit_by_bit(&judge, seed + i, directory);
   empty(directory);
-  printf("# %llu statements (%llu do not bind, %llu fail when run), %llu rows (%llu omega), "
-         "%llu scenarios bit by bit: %llu differences\n",
-         (unsigned long long)judge.judged, (unsigned long long)judge.refused,
-         (unsigned long long)judge.errors, (unsigned long long)judge.rows,
-         (unsigned long long)judge.omega, (unsigned long long)incremental,
-         (unsigned long long)judge.differences);
+  printf(
+      "# %llu statements (%llu do not bind, %llu fail when run), %llu rows (%llu omega), "
+      "%llu scenarios bit by bit: %llu differences\n",
+      (unsigned long long)judge.judged, (unsigned long long)judge.refused,
+      (unsigned long long)judge.errors, (unsigned long long)judge.rows,
+      (unsigned long long)judge.omega, (unsigned long long)incremental,
+      (unsigned long long)judge.differences);
   if (judge.selftest) return judge.differences > 0 ? 0 : 1;
   return judge.differences > 0;
 }

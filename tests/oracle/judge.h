@@ -9,9 +9,9 @@
 #include "tquel/analyse/analyse.h"
 #include "tquel/session/session.h"
 
-#define PARTS_MAX 6
-#define ROWS_MAX 8
-#define RELATIONS_MAX 6
+#define PARTS_MAX      6
+#define ROWS_MAX       8
+#define RELATIONS_MAX  6
 #define STATEMENTS_MAX 10
 
 struct input_row {
@@ -54,8 +54,8 @@ struct scenario {
 /* generate.c */
 void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t seed);
 /* Adds a random statement; AVOID names derived relations that have grown too large. */
-void scenario_add_statement(struct scenario *scenario, bool named, bool (*avoid)(void *, const char *),
-                            void *context);
+void scenario_add_statement(struct scenario *scenario, bool named,
+                            bool (*avoid)(void *, const char *), void *context);
 const char *statement_text(struct base_arena *arena, const struct statement *statement);
 /* The tuple variables of relation NAME (a_NAME, b_NAME): their range statements. */
 const char *ranges_text(struct base_arena *arena, const char *name);

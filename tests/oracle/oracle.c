@@ -144,10 +144,16 @@ static enum net_truth period_time(struct oracle *oracle, const struct participan
 
 static void store(union net_slot *slot, const struct oracle_value *value) {
   switch (value->base) {
-    case NET_FLOAT: slot->f = value->f; break;
-    case NET_BOOL: slot->i = value->truth == NET_TRUE; break;
+    case NET_FLOAT:
+      slot->f = value->f;
+      break;
+    case NET_BOOL:
+      slot->i = value->truth == NET_TRUE;
+      break;
     case NET_STRING:
-    case NET_NAME: slot->s = value->s; break;
+    case NET_NAME:
+      slot->s = value->s;
+      break;
     case NET_TEMPORAL: {
       struct oracle_function f = oracle_normal(value->function);
       slot[0].f = (double)f.n0;
@@ -156,7 +162,8 @@ static void store(union net_slot *slot, const struct oracle_value *value) {
       slot[3].f = (double)f.d1;
       break;
     }
-    default: slot->i = value->i;
+    default:
+      slot->i = value->i;
   }
 }
 
@@ -196,9 +203,8 @@ static void evaluate_combination(struct oracle *oracle, struct oracle_relation *
   struct net_period time = {{0, 0}, {0, 0}};
   enum net_truth truth = all_definite(oracle);
   truth = net_and(truth, common_point(oracle, &list));
-  truth = net_and(truth, query->result_class == NET_EVENT
-                             ? event_time(oracle, &list, &time.start)
-                             : period_time(oracle, &list, &time));
+  truth = net_and(truth, query->result_class == NET_EVENT ? event_time(oracle, &list, &time.start)
+                                                          : period_time(oracle, &list, &time));
   if (truth == NET_FALSE) return;
   truth = net_and(truth, oracle_condition(oracle, query->when));
   if (truth == NET_FALSE) return;
@@ -240,7 +246,8 @@ static net_chronon middle(net_chronon lo, net_chronon hi) {
 }
 
 /* `with credibility 0`: instants collapse to their middles, omega tuples are left out. */
-static struct oracle_relation collapsed(struct oracle *oracle, const struct oracle_relation *input) {
+static struct oracle_relation collapsed(struct oracle *oracle,
+                                        const struct oracle_relation *input) {
   struct oracle_relation result = {.layout = input->layout};
   for (size_t i = 0; i < input->count; i++) {
     if (!input->tuples[i].definite) continue;

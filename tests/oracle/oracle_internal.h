@@ -35,13 +35,13 @@ struct oracle {
   struct base_arena *arena;
   const struct oracle_world *world;
   const struct ng_query *query;
-  struct oracle_relation *inputs;           /* by variable, credibility applied */
-  struct oracle_segments *aggregates;       /* by aggregate */
-  const struct oracle_tuple **tuples;       /* the combination: by variable, NULL: takes no part */
-  const struct oracle_segment **segments;   /* by aggregate */
-  bool rebase;                              /* temporal values count from REBASE_TO */
+  struct oracle_relation *inputs;         /* by variable, credibility applied */
+  struct oracle_segments *aggregates;     /* by aggregate */
+  const struct oracle_tuple **tuples;     /* the combination: by variable, NULL: takes no part */
+  const struct oracle_segment **segments; /* by aggregate */
+  bool rebase;                            /* temporal values count from REBASE_TO */
   net_chronon rebase_to;
-  const char *error;                        /* the first one */
+  const char *error; /* the first one */
 };
 
 /* One alternative of a temporal expression. OWN_START and OWN_STOP say of which tuple's start (twice

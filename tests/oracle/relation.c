@@ -24,7 +24,8 @@ static struct oracle_function stored_function(const union net_slot *slots) {
 }
 
 static bool same_value(struct net_type type, const union net_slot *a, const union net_slot *b) {
-  if (type.base == NET_TEMPORAL) return oracle_same_function(stored_function(a), stored_function(b));
+  if (type.base == NET_TEMPORAL)
+    return oracle_same_function(stored_function(a), stored_function(b));
   if (type.base == NET_FLOAT) return a->f == b->f;
   return a->i == b->i;
 }
@@ -46,8 +47,10 @@ void oracle_make_set(struct oracle_relation *relation) {
     struct oracle_tuple tuple = relation->tuples[i];
     size_t j = 0;
     while (j < kept && !equal_rows(relation->layout, relation->tuples[j].row, tuple.row)) j++;
-    if (j == kept) relation->tuples[kept++] = tuple;
-    else relation->tuples[j].definite = relation->tuples[j].definite || tuple.definite;
+    if (j == kept)
+      relation->tuples[kept++] = tuple;
+    else
+      relation->tuples[j].definite = relation->tuples[j].definite || tuple.definite;
   }
   relation->count = kept;
 }
@@ -93,10 +96,16 @@ void oracle_periods(struct base_arena *arena, const struct oracle_relation *reco
 static void print_value(struct base_buffer *out, const struct base_strings *strings,
                         struct net_type type, const union net_slot *slot) {
   switch (type.base) {
-    case NET_FLOAT: base_buffer_double(out, slot->f); return;
-    case NET_BOOL: base_buffer_puts(out, slot->i ? "true" : "false"); return;
+    case NET_FLOAT:
+      base_buffer_double(out, slot->f);
+      return;
+    case NET_BOOL:
+      base_buffer_puts(out, slot->i ? "true" : "false");
+      return;
     case NET_STRING:
-    case NET_NAME: base_buffer_puts(out, base_strings_text(strings, slot->s, NULL)); return;
+    case NET_NAME:
+      base_buffer_puts(out, base_strings_text(strings, slot->s, NULL));
+      return;
     case NET_TEMPORAL:
       for (int i = 0; i < 4; i++) {
         if (i) base_buffer_putc(out, ',');
@@ -104,7 +113,9 @@ static void print_value(struct base_buffer *out, const struct base_strings *stri
       }
       return;
     case NET_INTEGER:
-    case NET_INSTANT: base_buffer_int(out, slot->i); return;
+    case NET_INSTANT:
+      base_buffer_int(out, slot->i);
+      return;
   }
 }
 

@@ -46,17 +46,23 @@ bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
          close(a.d0 * b.d1, b.d0 * a.d1) && close(a.n0 * b.n1, b.n0 * a.n1);
 }
 
-static bool is_constant(struct oracle_function f) { return f.n1 == 0 && f.d1 == 0; }
-static bool is_linear(struct oracle_function f) { return f.d1 == 0; }
+static bool is_constant(struct oracle_function f) {
+  return f.n1 == 0 && f.d1 == 0;
+}
+static bool is_linear(struct oracle_function f) {
+  return f.d1 == 0;
+}
 
 static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
                                             struct oracle_function b, int sign) {
   a = oracle_normal(a);
   b = oracle_normal(b);
   if (is_constant(b))
-    return (struct oracle_function){a.n0 + sign * b.n0 * a.d0, a.n1 + sign * b.n0 * a.d1, a.d0, a.d1};
+    return (struct oracle_function){a.n0 + sign * b.n0 * a.d0, a.n1 + sign * b.n0 * a.d1, a.d0,
+                                    a.d1};
   if (is_constant(a))
-    return (struct oracle_function){a.n0 * b.d0 + sign * b.n0, a.n0 * b.d1 + sign * b.n1, b.d0, b.d1};
+    return (struct oracle_function){a.n0 * b.d0 + sign * b.n0, a.n0 * b.d1 + sign * b.n1, b.d0,
+                                    b.d1};
   if (a.d0 * b.d1 == a.d1 * b.d0) { /* one denominator, perhaps scaled */
     long double scale = b.d0 != 0 ? a.d0 / b.d0 : a.d1 / b.d1;
     return (struct oracle_function){a.n0 + sign * scale * b.n0, a.n1 + sign * scale * b.n1, a.d0,
@@ -100,11 +106,20 @@ static struct oracle_value temporal_operation(struct oracle *oracle, enum ng_op 
       result.function.n0 = -a.function.n0;
       result.function.n1 = -a.function.n1;
       break;
-    case NG_ADD: result.function = add_functions(oracle, a.function, b.function, 1); break;
-    case NG_SUB: result.function = add_functions(oracle, a.function, b.function, -1); break;
-    case NG_MUL: result.function = multiply_functions(oracle, a.function, b.function); break;
-    case NG_DIV: result.function = divide_functions(oracle, a.function, b.function); break;
-    default: oracle_fail(oracle, "temporal operator");
+    case NG_ADD:
+      result.function = add_functions(oracle, a.function, b.function, 1);
+      break;
+    case NG_SUB:
+      result.function = add_functions(oracle, a.function, b.function, -1);
+      break;
+    case NG_MUL:
+      result.function = multiply_functions(oracle, a.function, b.function);
+      break;
+    case NG_DIV:
+      result.function = divide_functions(oracle, a.function, b.function);
+      break;
+    default:
+      oracle_fail(oracle, "temporal operator");
   }
   if (!oracle->error) result.function = oracle_normal(result.function);
   return result;
@@ -121,10 +136,18 @@ static struct oracle_value integer_operation(struct oracle *oracle, enum ng_op o
     return result;
   }
   switch (op) {
-    case NG_NEG: overflow = __builtin_sub_overflow((int64_t)0, a, &result.i); break;
-    case NG_ADD: overflow = __builtin_add_overflow(a, b, &result.i); break;
-    case NG_SUB: overflow = __builtin_sub_overflow(a, b, &result.i); break;
-    case NG_MUL: overflow = __builtin_mul_overflow(a, b, &result.i); break;
+    case NG_NEG:
+      overflow = __builtin_sub_overflow((int64_t)0, a, &result.i);
+      break;
+    case NG_ADD:
+      overflow = __builtin_add_overflow(a, b, &result.i);
+      break;
+    case NG_SUB:
+      overflow = __builtin_sub_overflow(a, b, &result.i);
+      break;
+    case NG_MUL:
+      overflow = __builtin_mul_overflow(a, b, &result.i);
+      break;
     case NG_ABS:
       overflow = a == INT64_MIN;
       result.i = overflow || a >= 0 ? a : -a;
@@ -133,8 +156,11 @@ static struct oracle_value integer_operation(struct oracle *oracle, enum ng_op o
       overflow = a == INT64_MIN && b == -1;
       result.i = overflow ? 0 : a / b;
       break;
-    case NG_MOD: result.i = b == -1 ? 0 : a % b; break;
-    default: oracle_fail(oracle, "integer operator");
+    case NG_MOD:
+      result.i = b == -1 ? 0 : a % b;
+      break;
+    default:
+      oracle_fail(oracle, "integer operator");
   }
   if (overflow) oracle_fail(oracle, "integer overflow");
   return result;
@@ -145,20 +171,47 @@ static struct oracle_value float_operation(struct oracle *oracle, enum ng_op op,
   struct oracle_value result = {.base = NET_FLOAT};
   if (op == NG_DIV && b == 0) oracle_fail(oracle, "division by zero");
   switch (op) {
-    case NG_NEG: result.f = -a; break;
-    case NG_ADD: result.f = a + b; break;
-    case NG_SUB: result.f = a - b; break;
-    case NG_MUL: result.f = a * b; break;
-    case NG_DIV: result.f = b == 0 ? 0 : a / b; break;
-    case NG_POWER: result.f = pow(a, b); break;
-    case NG_ABS: result.f = fabs(a); break;
-    case NG_SQRT: result.f = sqrt(a); break;
-    case NG_LOG: result.f = log(a); break;
-    case NG_EXP: result.f = exp(a); break;
-    case NG_SIN: result.f = sin(a); break;
-    case NG_COS: result.f = cos(a); break;
-    case NG_ATAN: result.f = atan(a); break;
-    default: oracle_fail(oracle, "float operator");
+    case NG_NEG:
+      result.f = -a;
+      break;
+    case NG_ADD:
+      result.f = a + b;
+      break;
+    case NG_SUB:
+      result.f = a - b;
+      break;
+    case NG_MUL:
+      result.f = a * b;
+      break;
+    case NG_DIV:
+      result.f = b == 0 ? 0 : a / b;
+      break;
+    case NG_POWER:
+      result.f = pow(a, b);
+      break;
+    case NG_ABS:
+      result.f = fabs(a);
+      break;
+    case NG_SQRT:
+      result.f = sqrt(a);
+      break;
+    case NG_LOG:
+      result.f = log(a);
+      break;
+    case NG_EXP:
+      result.f = exp(a);
+      break;
+    case NG_SIN:
+      result.f = sin(a);
+      break;
+    case NG_COS:
+      result.f = cos(a);
+      break;
+    case NG_ATAN:
+      result.f = atan(a);
+      break;
+    default:
+      oracle_fail(oracle, "float operator");
   }
   if (!isfinite(result.f)) oracle_fail(oracle, "no number");
   if (result.f == 0) result.f = 0; /* no negative zero */
@@ -173,8 +226,10 @@ static struct oracle_value convert(struct oracle *oracle, struct net_type type,
   if (type.base == NET_FLOAT && integer) {
     result.f = (double)value.i;
   } else if (type.base == NET_INTEGER && value.base == NET_FLOAT) {
-    if (!(value.f > -9.2e18 && value.f < 9.2e18)) oracle_fail(oracle, "out of range");
-    else result.i = (int64_t)value.f;
+    if (!(value.f > -9.2e18 && value.f < 9.2e18))
+      oracle_fail(oracle, "out of range");
+    else
+      result.i = (int64_t)value.f;
   } else if (type.base == NET_TEMPORAL && (integer || value.base == NET_FLOAT)) {
     long double constant = integer ? (long double)value.i : (long double)value.f;
     result.function = (struct oracle_function){constant, 0, 1, 0};
@@ -189,14 +244,21 @@ static struct oracle_value convert(struct oracle *oracle, struct net_type type,
 static struct oracle_value stored_value(struct net_type type, const union net_slot *slot) {
   struct oracle_value value = {.base = type.base};
   switch (type.base) {
-    case NET_FLOAT: value.f = slot->f; break;
-    case NET_BOOL: value.truth = slot->i ? NET_TRUE : NET_FALSE; break;
+    case NET_FLOAT:
+      value.f = slot->f;
+      break;
+    case NET_BOOL:
+      value.truth = slot->i ? NET_TRUE : NET_FALSE;
+      break;
     case NET_TEMPORAL:
       value.function = (struct oracle_function){slot[0].f, slot[1].f, slot[2].f, slot[3].f};
       break;
     case NET_STRING:
-    case NET_NAME: value.s = slot->s; break;
-    default: value.i = slot->i;
+    case NET_NAME:
+      value.s = slot->s;
+      break;
+    default:
+      value.i = slot->i;
   }
   return value;
 }
@@ -231,7 +293,9 @@ static int64_t middle(struct net_instant instant) {
   return (int64_t)((sum - (sum % 2 != 0 && sum < 0)) / 2);
 }
 
-static bool endless(int64_t time) { return time == NET_FOREVER || time == NET_BEGINNING; }
+static bool endless(int64_t time) {
+  return time == NET_FOREVER || time == NET_BEGINNING;
+}
 
 static struct oracle_value of_time(struct oracle *oracle, const struct ng_expr *expr) {
   struct oracle_alternatives alternatives = {0};
@@ -265,12 +329,18 @@ static int compare_strings(const struct oracle *oracle, base_string_id a, base_s
 static int compare(struct oracle *oracle, const struct oracle_value *a,
                    const struct oracle_value *b) {
   switch (a->base) {
-    case NET_INTEGER: return (a->i > b->i) - (a->i < b->i);
-    case NET_FLOAT: return (a->f > b->f) - (a->f < b->f);
+    case NET_INTEGER:
+      return (a->i > b->i) - (a->i < b->i);
+    case NET_FLOAT:
+      return (a->f > b->f) - (a->f < b->f);
     case NET_STRING:
-    case NET_NAME: return compare_strings(oracle, a->s, b->s);
-    case NET_BOOL: return (a->truth > b->truth) - (a->truth < b->truth);
-    default: oracle_fail(oracle, "comparison"); return 0;
+    case NET_NAME:
+      return compare_strings(oracle, a->s, b->s);
+    case NET_BOOL:
+      return (a->truth > b->truth) - (a->truth < b->truth);
+    default:
+      oracle_fail(oracle, "comparison");
+      return 0;
   }
 }
 
@@ -278,11 +348,16 @@ bool oracle_equal_values(const struct oracle *oracle, const struct oracle_value 
                          const struct oracle_value *b) {
   if (a->base != b->base) return false;
   switch (a->base) {
-    case NET_INTEGER: return a->i == b->i;
-    case NET_FLOAT: return a->f == b->f;
-    case NET_BOOL: return a->truth == b->truth;
-    case NET_TEMPORAL: return oracle_same_function(a->function, b->function);
-    default: return compare_strings(oracle, a->s, b->s) == 0;
+    case NET_INTEGER:
+      return a->i == b->i;
+    case NET_FLOAT:
+      return a->f == b->f;
+    case NET_BOOL:
+      return a->truth == b->truth;
+    case NET_TEMPORAL:
+      return oracle_same_function(a->function, b->function);
+    default:
+      return compare_strings(oracle, a->s, b->s) == 0;
   }
 }
 
@@ -293,12 +368,23 @@ static enum net_truth comparison(struct oracle *oracle, const struct ng_expr *ex
   int order = compare(oracle, &a, &b);
   bool holds = false;
   switch (expr->op) {
-    case NG_EQ: holds = order == 0; break;
-    case NG_NE: holds = order != 0; break;
-    case NG_LT: holds = order < 0; break;
-    case NG_LE: holds = order <= 0; break;
-    case NG_GT: holds = order > 0; break;
-    default: holds = order >= 0;
+    case NG_EQ:
+      holds = order == 0;
+      break;
+    case NG_NE:
+      holds = order != 0;
+      break;
+    case NG_LT:
+      holds = order < 0;
+      break;
+    case NG_LE:
+      holds = order <= 0;
+      break;
+    case NG_GT:
+      holds = order > 0;
+      break;
+    default:
+      holds = order >= 0;
   }
   return holds ? NET_TRUE : NET_FALSE;
 }
@@ -325,17 +411,23 @@ enum net_truth oracle_condition(struct oracle *oracle, const struct ng_expr *exp
   if (oracle->error) return NET_UNKNOWN;
   switch (expr->op) {
     case NG_AND:
-    case NG_OR: return connective(oracle, expr);
-    case NG_NOT: return net_not(oracle_condition(oracle, expr->args[0]));
-    case NG_TRUTH: return expr->integer ? NET_TRUE : NET_FALSE;
-    case NG_HOLDS: return oracle_holds(oracle, expr->args[0]);
+    case NG_OR:
+      return connective(oracle, expr);
+    case NG_NOT:
+      return net_not(oracle_condition(oracle, expr->args[0]));
+    case NG_TRUTH:
+      return expr->integer ? NET_TRUE : NET_FALSE;
+    case NG_HOLDS:
+      return oracle_holds(oracle, expr->args[0]);
     case NG_EQ:
     case NG_NE:
     case NG_LT:
     case NG_LE:
     case NG_GT:
-    case NG_GE: return comparison(oracle, expr);
-    default: return oracle_scalar(oracle, expr).truth;
+    case NG_GE:
+      return comparison(oracle, expr);
+    default:
+      return oracle_scalar(oracle, expr).truth;
   }
 }
 
@@ -347,9 +439,12 @@ static struct oracle_value operation(struct oracle *oracle, const struct ng_expr
   if (oracle->error) return a;
   if (expr->op == NG_CONVERT) return convert(oracle, expr->type, a);
   switch (expr->type.base) {
-    case NET_INTEGER: return integer_operation(oracle, expr->op, a.i, b.i);
-    case NET_FLOAT: return float_operation(oracle, expr->op, a.f, b.f);
-    default: return temporal_operation(oracle, expr->op, a, b);
+    case NET_INTEGER:
+      return integer_operation(oracle, expr->op, a.i, b.i);
+    case NET_FLOAT:
+      return float_operation(oracle, expr->op, a.f, b.f);
+    default:
+      return temporal_operation(oracle, expr->op, a, b);
   }
 }
 
@@ -357,13 +452,22 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
   struct oracle_value value = {.base = expr->type.base};
   if (oracle->error) return value;
   switch (expr->op) {
-    case NG_INTEGER: value.i = expr->integer; return value;
-    case NG_FLOAT: value.f = expr->real; return value;
-    case NG_STRING: value.s = expr->string; return value;
-    case NG_DOMAIN: return domain(oracle, expr);
-    case NG_AGGREGATE: return aggregate(oracle, expr);
+    case NG_INTEGER:
+      value.i = expr->integer;
+      return value;
+    case NG_FLOAT:
+      value.f = expr->real;
+      return value;
+    case NG_STRING:
+      value.s = expr->string;
+      return value;
+    case NG_DOMAIN:
+      return domain(oracle, expr);
+    case NG_AGGREGATE:
+      return aggregate(oracle, expr);
     case NG_SPAN:
-    case NG_CHRONON: return of_time(oracle, expr);
+    case NG_CHRONON:
+      return of_time(oracle, expr);
     case NG_TRUTH:
     case NG_AND:
     case NG_OR:
@@ -398,7 +502,10 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_SIN:
     case NG_COS:
     case NG_ATAN:
-    case NG_CONVERT: return operation(oracle, expr);
-    default: oracle_fail(oracle, "expression"); return value;
+    case NG_CONVERT:
+      return operation(oracle, expr);
+    default:
+      oracle_fail(oracle, "expression");
+      return value;
   }
 }

@@ -30,12 +30,8 @@ struct oracle_alternative oracle_of_tuple(const struct oracle *oracle, unsigned 
 }
 
 struct oracle_alternative oracle_of_segment(const struct oracle_segment *segment) {
-  return (struct oracle_alternative){NET_TRUE,
-                                     {segment->start, segment->start},
-                                     {segment->stop, segment->stop},
-                                     false,
-                                     -1,
-                                     -1};
+  return (struct oracle_alternative){
+      NET_TRUE, {segment->start, segment->start}, {segment->stop, segment->stop}, false, -1, -1};
 }
 
 static struct net_period period_of(const struct oracle_alternative *a) {
@@ -82,12 +78,16 @@ static struct oracle_alternative combine(const struct ng_expr *expr,
         r.stop = net_earlier(a->stop, b->stop);
       }
       break;
-    case NG_T_PRECEDE: condition = net_not_after(a->stop, b->start); break;
+    case NG_T_PRECEDE:
+      condition = net_not_after(a->stop, b->start);
+      break;
     case NG_T_EQUAL:
       condition = a->event && b->event ? net_equal_instants(a->start, b->start)
                                        : net_equal_periods(period_of(a), period_of(b));
       break;
-    case NG_T_CONTAIN: condition = net_contain(period_of(a), period_of(b)); break;
+    case NG_T_CONTAIN:
+      condition = net_contain(period_of(a), period_of(b));
+      break;
     default: /* coverage, extend */
       r.start = net_earlier(a->start, b->start);
       r.stop = net_later(a->stop, b->stop);
@@ -100,7 +100,9 @@ void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,
                      struct oracle_alternatives *ret) {
   struct oracle_alternatives left = {0}, right = {0};
   switch (expr->op) {
-    case NG_T_VARIABLE: add(oracle, ret, oracle_of_tuple(oracle, expr->variable)); return;
+    case NG_T_VARIABLE:
+      add(oracle, ret, oracle_of_tuple(oracle, expr->variable));
+      return;
     case NG_T_CONSTANT:
       add(oracle, ret,
           (struct oracle_alternative){NET_TRUE, expr->instant, expr->instant, true, -1, -1});
@@ -134,7 +136,8 @@ void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,
         for (size_t j = 0; j < right.count; j++)
           add(oracle, ret, combine(expr, &left.items[i], &right.items[j]));
       return;
-    default: oracle_fail(oracle, "temporal expression");
+    default:
+      oracle_fail(oracle, "temporal expression");
   }
 }
 

@@ -22,7 +22,9 @@ struct world {
   struct tql_scope scope;
 };
 
-struct base_strings *world_strings(struct world *world) { return world->strings; }
+struct base_strings *world_strings(struct world *world) {
+  return world->strings;
+}
 
 static struct world_relation *find(struct world *world, const char *name) {
   for (size_t i = 0; i < world->relation_count; i++)
@@ -37,7 +39,8 @@ static const struct ng_relation *find_relation(void *context, const char *name) 
 
 static void each_relation(void *context, void (*on_name)(void *, const char *), void *on_context) {
   struct world *world = context;
-  for (size_t i = 0; i < world->relation_count; i++) on_name(on_context, world->relations[i].ng.name);
+  for (size_t i = 0; i < world->relation_count; i++)
+    on_name(on_context, world->relations[i].ng.name);
 }
 
 static const struct oracle_relation *find_rows(void *context, const char *name) {
@@ -65,8 +68,7 @@ static const struct net_layout *layout_of(struct base_arena *arena, const struct
 static void add_input(struct world *world, const struct input *input) {
   struct world_relation *relation = &world->relations[world->relation_count++];
   bool period = strcmp(input->kind, "period") == 0, traced = strcmp(input->kind, "traced") == 0;
-  const struct net_layout *layout =
-      layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
+  const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
   struct oracle_relation rows = {.layout = layout};
   union net_slot slots[8];
   for (size_t i = 0; i < input->count; i++) {
@@ -79,8 +81,8 @@ static void add_input(struct world *world, const struct input *input) {
     slots[slot].s = base_strings_intern_text(world->strings, row->s);
     oracle_add(world->arena, &rows, slots, row->definite);
   }
-  relation->ng = (struct ng_relation){input->name, period ? NG_REL_PERIOD : NG_REL_EVENT, layout,
-                                      NULL, -1};
+  relation->ng =
+      (struct ng_relation){input->name, period ? NG_REL_PERIOD : NG_REL_EVENT, layout, NULL, -1};
   if (traced) {
     const struct net_layout *shown = layout_of(world->arena, input, NET_PERIOD);
     int by = (int)layout->field_count - 1;

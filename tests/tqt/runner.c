@@ -26,7 +26,7 @@
 #include "tquel/lang/parse.h"
 #include "tquel/session/session.h"
 
-#define CLOCK (INT64_C(1795172523) * 1000000000) /* 2026-11-20T11:02:03Z */
+#define CLOCK    (INT64_C(1795172523) * 1000000000) /* 2026-11-20T11:02:03Z */
 #define DATABASE "test.db"
 
 enum configuration { DEFAULT, RULES_OFF, BATCH_1, REOPEN, CONFIGURATIONS };
@@ -52,8 +52,8 @@ struct run {
   struct tql_session *session;
   struct base_diag_sink diags;
   struct tql_output output;
-  struct base_buffer rows;  /* results as CSV */
-  struct base_buffer text;  /* help, explain, ... */
+  struct base_buffer rows; /* results as CSV */
+  struct base_buffer text; /* help, explain, ... */
   size_t results;
   char **repeated; /* range and set statements, for sessions to come */
   size_t repeated_count, repeated_capacity;
@@ -78,7 +78,9 @@ static void fail(struct run *run, const struct tqt_command *command, const char 
   free(message);
 }
 
-static bool failed(const struct run *run) { return run->why.length > 0; }
+static bool failed(const struct run *run) {
+  return run->why.length > 0;
+}
 
 static void print_comment(const char *text) {
   for (const char *at = text; *at;) {
@@ -249,13 +251,13 @@ static bool looks_like_position(const char *word) {
 static bool matches(struct run *run, const struct base_diag *diag, const char *args) {
   struct base_arena *arena = run->file->arena;
   const char *number = tqt_word(arena, &args);
-  if (number && strncmp(number, base_arena_printf(arena, "TQ-%04d", (int)diag->number),
-                         strlen(number)) != 0)
+  if (number &&
+      strncmp(number, base_arena_printf(arena, "TQ-%04d", (int)diag->number), strlen(number)) != 0)
     return false;
   const char *rest = args, *position = tqt_word(arena, &rest);
   if (position && looks_like_position(position)) {
-    const char *own = base_arena_printf(arena, "%d:%d", diag->range.first_line,
-                                        diag->range.first_column);
+    const char *own =
+        base_arena_printf(arena, "%d:%d", diag->range.first_line, diag->range.first_column);
     if (strcmp(position, own) != 0) return false;
     args = rest;
   }
@@ -265,7 +267,8 @@ static bool matches(struct run *run, const struct base_diag *diag, const char *a
 static void expect_diag(struct run *run, const struct tqt_command *command,
                         enum base_severity severity) {
   for (size_t i = 0; i < run->diags.count; i++)
-    if (run->diags.items[i].severity == severity && matches(run, &run->diags.items[i], command->args))
+    if (run->diags.items[i].severity == severity &&
+        matches(run, &run->diags.items[i], command->args))
       return;
   fail(run, command, "no such diagnostic: %s", command->args);
   list_diags(run);
@@ -341,8 +344,10 @@ static void do_feed(struct run *run, const struct tqt_command *command) {
   const char *args = command->args;
   const char *name = tqt_word(arena, &args);
   const char *rest = args, *form = tqt_word(arena, &rest);
-  if (form && (strcmp(form, "csv") == 0 || strcmp(form, "ndjson") == 0)) args = rest;
-  else form = "csv";
+  if (form && (strcmp(form, "csv") == 0 || strcmp(form, "ndjson") == 0))
+    args = rest;
+  else
+    form = "csv";
   bool following = strncmp(args, "following", 9) == 0;
   const char *file = following || !*args
                          ? base_arena_printf(arena, "%s-feed.%s", name, form)
@@ -505,7 +510,8 @@ static bool is_wanted(const struct tqt_case *test, const struct options *options
 static bool needs_file(const struct tqt_case *test, enum configuration configuration) {
   if (configuration == REOPEN) return true;
   for (size_t i = 0; i < test->count; i++)
-    if (strcmp(test->commands[i].kind, "restart") == 0 || strcmp(test->commands[i].kind, "sql") == 0)
+    if (strcmp(test->commands[i].kind, "restart") == 0 ||
+        strcmp(test->commands[i].kind, "sql") == 0)
       return true;
   return false;
 }
@@ -635,9 +641,10 @@ static void run_directory(const struct options *options, const char *path, struc
 }
 
 static int usage(void) {
-  fputs("usage: tqt-runner [--update] [--expect-failure] [--config NAME] [--case TEXT] "
-        "FILE|DIRECTORY...\n",
-        stderr);
+  fputs(
+      "usage: tqt-runner [--update] [--expect-failure] [--config NAME] [--case TEXT] "
+      "FILE|DIRECTORY...\n",
+      stderr);
   return 1;
 }
 
@@ -647,13 +654,16 @@ int main(int argc, char **argv) {
   char directory[] = "/tmp/tqt-XXXXXX";
   int first = 1;
   for (; first < argc && argv[first][0] == '-'; first++) {
-    if (strcmp(argv[first], "--update") == 0) options.update = true;
-    else if (strcmp(argv[first], "--expect-failure") == 0) options.expect_failure = true;
+    if (strcmp(argv[first], "--update") == 0)
+      options.update = true;
+    else if (strcmp(argv[first], "--expect-failure") == 0)
+      options.expect_failure = true;
     else if (strcmp(argv[first], "--config") == 0 && first + 1 < argc)
       options.only_configuration = argv[++first];
     else if (strcmp(argv[first], "--case") == 0 && first + 1 < argc)
       options.only_case = argv[++first];
-    else return usage();
+    else
+      return usage();
   }
   if (first == argc || !mkdtemp(directory)) return usage();
   char *home = realpath(".", NULL);
@@ -665,8 +675,10 @@ int main(int argc, char **argv) {
       printf("not ok %d - there is no %s\n", ++totals.points, argv[i]);
       totals.bad++;
     } else if (chdir(directory) == 0) {
-      if (S_ISDIR(about.st_mode)) run_directory(&options, path, &totals);
-      else run_file(&options, path, &totals);
+      if (S_ISDIR(about.st_mode))
+        run_directory(&options, path, &totals);
+      else
+        run_file(&options, path, &totals);
     }
     free(path);
     if (chdir(home) != 0) return 3;

@@ -25,7 +25,9 @@ static bool read_lines(struct tqt_file *file) {
   return true;
 }
 
-static bool opens(const char *line, const char *mark) { return strncmp(line, mark, 4) == 0; }
+static bool opens(const char *line, const char *mark) {
+  return strncmp(line, mark, 4) == 0;
+}
 
 static const char *trimmed(struct base_arena *arena, const char *text) {
   while (*text == ' ' || *text == '\t') text++;
@@ -70,8 +72,8 @@ static void take_command(struct tqt_file *file, struct tqt_case *test, size_t *a
   command->kind = tqt_word(file->arena, &rest);
   command->args = trimmed(file->arena, rest);
   if (!command->kind) {
-    file->error = base_arena_printf(file->arena, "%s:%zu: a command without a kind", file->path,
-                                    *at + 1);
+    file->error =
+        base_arena_printf(file->arena, "%s:%zu: a command without a kind", file->path, *at + 1);
     command->kind = "";
   }
   command->first = ++*at;
@@ -101,8 +103,8 @@ void tqt_read(struct tqt_file *file, const char *path) {
     } else if (*line == 0 || *line == '#') {
       at++;
     } else {
-      file->error = base_arena_printf(file->arena, "%s:%zu: neither case, command nor comment",
-                                      path, at + 1);
+      file->error =
+          base_arena_printf(file->arena, "%s:%zu: neither case, command nor comment", path, at + 1);
       return;
     }
   }

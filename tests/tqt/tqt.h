@@ -9,12 +9,12 @@
 #include "engine/base/buffer.h"
 
 struct tqt_command {
-  const char *kind;     /* "run", "expect", ... */
-  const char *args;     /* the rest of the line, trimmed */
-  int line;             /* in the file */
-  const char *body;     /* comment lines are empty lines in it */
-  const char *data;     /* without comment lines and trailing empty lines */
-  size_t first, last;   /* lines of the body in the file, [first, last), from 0 */
+  const char *kind;   /* "run", "expect", ... */
+  const char *args;   /* the rest of the line, trimmed */
+  int line;           /* in the file */
+  const char *body;   /* comment lines are empty lines in it */
+  const char *data;   /* without comment lines and trailing empty lines */
+  size_t first, last; /* lines of the body in the file, [first, last), from 0 */
 };
 
 struct tqt_case {

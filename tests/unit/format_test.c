@@ -108,7 +108,7 @@ START_TEST(closing_rows) {
   ADD_ID(6, NET_DEFINITE | NET_CLOSES, "b", 1, 1, 1, 7, 7); /* not the one that came last */
   ADD_ID(1, NET_DEFINITE | NET_CLOSES, "c", 1, 2, 2, 8, 8); /* opened elsewhere */
   ADD_ID(8, 1, "d", 1, 30, 31, NET_OPEN, NET_FOREVER);      /* after the checkpoint */
-  ADD(1, "e", 1, 1, 1, NET_OPEN, 15); /* of a store: without an id */
+  ADD(1, "e", 1, 1, 1, NET_OPEN, 15);                       /* of a store: without an id */
   ADD(1, "a", 1, 1, 1, 20, NET_FOREVER); /* equal to the open one, once that is filled */
   tql_rows_finish(&rows, strings);
   check_format(TQL_FORMAT_CSV,

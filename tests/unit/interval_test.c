@@ -133,8 +133,8 @@ START_TEST(event_in_period_by_brute_force) {
   EACH_INSTANT(event, 5) EACH_PERIOD(period, 5) {
     struct poll overlap = {false, false};
     EACH_CHOICE(at, event)
-    EACH_CHOICE(start, period.start) EACH_CHOICE(stop, period.stop)
-        vote(&overlap, start <= at && at < stop);
+    EACH_CHOICE(start, period.start)
+    EACH_CHOICE(stop, period.stop) vote(&overlap, start <= at && at < stop);
     enum net_truth answer = net_overlap_event(event, period);
     if (answer != verdict(overlap)) {
       /* Only as the definition has it: an empty period within the event's bounds. */

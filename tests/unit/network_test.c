@@ -89,7 +89,9 @@ static enum base_status source_next(struct net_source *base, struct net_batch *r
   return BASE_OK;
 }
 
-static void source_free(struct net_source *source) { free(source); }
+static void source_free(struct net_source *source) {
+  free(source);
+}
 
 static enum base_status memory_scan(struct net_store *store, const char *relation,
                                     const struct net_layout *of, enum net_scan_form form,
@@ -144,8 +146,8 @@ static enum base_status memory_checkpoint(struct net_store *store, const char *r
   return BASE_OK;
 }
 
-static const struct net_store_class memory_class = {
-    memory_scan, memory_put, memory_close, memory_checkpoint};
+static const struct net_store_class memory_class = {memory_scan, memory_put, memory_close,
+                                                    memory_checkpoint};
 
 /* --- access ─▶ relation store */
 
@@ -160,8 +162,7 @@ static void world_init(struct world *world) {
   net_rows_init(&world->memory.rows, layout);
   world->network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
   world->access = net_create_access(world->network, "P", layout, NULL, false);
-  world->store =
-      net_create_relation_store(world->network, "P", layout, &world->memory.store);
+  world->store = net_create_relation_store(world->network, "P", layout, &world->memory.store);
   ck_assert_int_eq(net_link(world->access, world->store, 0), BASE_OK);
   net_freeze(world->network);
 }

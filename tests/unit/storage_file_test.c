@@ -79,10 +79,10 @@ static void write_until_killed(void) {
   for (int64_t transaction = 0;; transaction++) {
     CHILD_NEEDS(st_begin(database) == BASE_OK);
     for (int64_t i = 0; i < 20000; i++)
-      CHILD_NEEDS(st_net(database)->class->put(st_net(database), "E", layout,
-                                               (union net_slot[]){{.i = transaction},
-                                                                  {.i = transaction}, {.i = i}},
-                                               0) == BASE_OK);
+      CHILD_NEEDS(st_net(database)->class->put(
+                      st_net(database), "E", layout,
+                      (union net_slot[]){{.i = transaction}, {.i = transaction}, {.i = i}},
+                      0) == BASE_OK);
     CHILD_NEEDS(st_feed_save(database, &(struct st_feed){"E", "s", transaction, 0}) == BASE_OK);
     CHILD_NEEDS(st_commit(database) == BASE_OK);
   }
@@ -149,7 +149,8 @@ START_TEST(what_is_not_ours_is_refused) {
   unlink(path);
   foreign_database(path, "CREATE TABLE t (x)");
   refused_untouched(path, MSG_DATABASE_FOREIGN);
-  foreign_database(path, "PRAGMA journal_mode=WAL; PRAGMA application_id=7; INSERT INTO t VALUES(1)");
+  foreign_database(path,
+                   "PRAGMA journal_mode=WAL; PRAGMA application_id=7; INSERT INTO t VALUES(1)");
   refused_untouched(path, MSG_DATABASE_FOREIGN);
   unlink(path);
   refused((struct st_options){.path = directory}, MSG_NOT_A_DATABASE);
@@ -231,12 +232,13 @@ END_TEST
 static void die_while_creating(void) {
   sqlite3 *raw;
   CHILD_NEEDS(sqlite3_open(path, &raw) == SQLITE_OK);
-  CHILD_NEEDS(sqlite3_exec(raw,
-                           "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN;"
-                           "CREATE TABLE tq_relation (x);"
-                           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500)"
-                           "INSERT INTO tq_relation SELECT randomblob(2000) FROM n",
-                           NULL, NULL, NULL) == SQLITE_OK);
+  CHILD_NEEDS(
+      sqlite3_exec(raw,
+                   "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN;"
+                   "CREATE TABLE tq_relation (x);"
+                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500)"
+                   "INSERT INTO tq_relation SELECT randomblob(2000) FROM n",
+                   NULL, NULL, NULL) == SQLITE_OK);
 }
 
 START_TEST(a_killed_creation_is_taken_up_again) {
@@ -248,7 +250,8 @@ START_TEST(a_killed_creation_is_taken_up_again) {
   struct st_database *database = open_at(path);
   create(database, &event_e);
   st_close(database);
-  ck_assert_str_eq(outside(path, "SELECT count(*) FROM tq_relation; PRAGMA integrity_check"), "1\nok");
+  ck_assert_str_eq(outside(path, "SELECT count(*) FROM tq_relation; PRAGMA integrity_check"),
+                   "1\nok");
 }
 END_TEST
 
@@ -268,7 +271,8 @@ END_TEST
 /* ---- without permissions: as a user who is not root ---- */
 
 static void become_nobody(void) {
-  if (geteuid() == 0) CHILD_NEEDS(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+  if (geteuid() == 0)
+    CHILD_NEEDS(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
 }
 
 static int open_number(const char *where, bool readonly) {
@@ -350,8 +354,8 @@ static void put_until_full(struct st_database *database, int number_1, int numbe
   enum base_status status = BASE_OK;
   CHILD_NEEDS(st_begin(database) == BASE_OK);
   for (int64_t i = 0; status == BASE_OK && i < 10000000; i++)
-    status = store->class->put(store, "E", layout,
-                               (union net_slot[]){{.i = i}, {.i = i}, {.i = i}}, 0);
+    status =
+        store->class->put(store, "E", layout, (union net_slot[]){{.i = i}, {.i = i}, {.i = i}}, 0);
   if (status == BASE_OK) status = st_commit(database);
   CHILD_NEEDS(status == BASE_SYSTEM && diags.count == 1 && diags.items[0].exit_code == 3);
   int number = (int)diags.items[0].number;
@@ -359,7 +363,8 @@ static void put_until_full(struct st_database *database, int number_1, int numbe
   CHILD_NEEDS(!st_in_transaction(database));
   /* What follows fails too, without more reports, until the caller has noticed. */
   CHILD_NEEDS(store->class->put(store, "E", layout,
-                                (union net_slot[]){{.i = 1}, {.i = 1}, {.i = 1}}, 0) == BASE_SYSTEM);
+                                (union net_slot[]){{.i = 1}, {.i = 1}, {.i = 1}},
+                                0) == BASE_SYSTEM);
   CHILD_NEEDS(st_commit(database) == BASE_SYSTEM && diags.count == 1);
   st_rollback(database);
   int64_t rows = -1;
@@ -392,7 +397,8 @@ static void fill_e(const char *where) {
 START_TEST(a_limit_on_file_size) {
   fill_e(path);
   ck_assert_int_eq(in_child(limited_files), 0);
-  ck_assert_str_eq(outside(path, "SELECT group_concat(at_lo) FROM E; PRAGMA integrity_check"), "1,2\nok");
+  ck_assert_str_eq(outside(path, "SELECT group_concat(at_lo) FROM E; PRAGMA integrity_check"),
+                   "1,2\nok");
 }
 END_TEST
 

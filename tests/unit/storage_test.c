@@ -18,24 +18,76 @@ static const struct st_domain all_types[] = {
 };
 
 static void check_round_trip(const char *where) {
-  const struct st_relation relation = {.name = "All", .kind = ST_PERIOD, .domains = all_types,
-                                       .domain_count = LENGTH(all_types), .by = -1};
+  const struct st_relation relation = {.name = "All",
+                                       .kind = ST_PERIOD,
+                                       .domains = all_types,
+                                       .domain_count = LENGTH(all_types),
+                                       .by = -1};
   struct st_database *database = open_at(where);
   create(database, &relation);
   struct net_layout *layout = layout_of(&relation, false);
   base_string_id hostile = base_strings_intern(strings, "a\0b\xff\"'\n", 7);
   const union net_slot rows[][12] = {
-      {{.i = NET_BEGINNING}, {.i = NET_BEGINNING}, {.i = -5}, {.i = NET_FOREVER}, {.i = -128},
-       {.i = INT64_MIN}, {.f = FLT_MAX}, {.f = -DBL_MAX}, {.s = 0}, {.s = hostile}, {.i = 0},
+      {{.i = NET_BEGINNING},
+       {.i = NET_BEGINNING},
+       {.i = -5},
+       {.i = NET_FOREVER},
+       {.i = -128},
+       {.i = INT64_MIN},
+       {.f = FLT_MAX},
+       {.f = -DBL_MAX},
+       {.s = 0},
+       {.s = hostile},
+       {.i = 0},
        {.s = text("process:p1#3")}},
-      {{.i = -1}, {.i = 0}, {.i = 1}, {.i = 1}, {.i = 127}, {.i = INT64_MAX}, {.f = FLT_MIN},
-       {.f = DBL_TRUE_MIN}, {.s = text("\xc3\xa4\xc3\xb6")}, {.s = 0}, {.i = 1}, {.s = 0}},
-      {{.i = 3}, {.i = 3}, {.i = NET_OPEN}, {.i = NET_FOREVER}, {.i = 0}, {.i = 0}, {.f = 0.1f},
-       {.f = 0.1}, {.s = text("0")}, {.s = text("12")}, {.i = 1}, {.s = text("1.5")}},
-      {{.i = 3}, {.i = 3}, {.i = NET_FOREVER}, {.i = NET_FOREVER}, {.i = 0}, {.i = 0}, {.f = 3},
-       {.f = 9007199254740993.0}, {.s = text("0")}, {.s = text("12")}, {.i = 1}, {.s = 0}},
-      {{.i = NET_FOREVER}, {.i = NET_FOREVER}, {.i = NET_FOREVER}, {.i = NET_FOREVER}, {.i = 0},
-       {.i = 0}, {.f = 0}, {.f = 0}, {.s = 0}, {.s = 0}, {.i = 0}, {.s = 0}},
+      {{.i = -1},
+       {.i = 0},
+       {.i = 1},
+       {.i = 1},
+       {.i = 127},
+       {.i = INT64_MAX},
+       {.f = FLT_MIN},
+       {.f = DBL_TRUE_MIN},
+       {.s = text("\xc3\xa4\xc3\xb6")},
+       {.s = 0},
+       {.i = 1},
+       {.s = 0}},
+      {{.i = 3},
+       {.i = 3},
+       {.i = NET_OPEN},
+       {.i = NET_FOREVER},
+       {.i = 0},
+       {.i = 0},
+       {.f = 0.1f},
+       {.f = 0.1},
+       {.s = text("0")},
+       {.s = text("12")},
+       {.i = 1},
+       {.s = text("1.5")}},
+      {{.i = 3},
+       {.i = 3},
+       {.i = NET_FOREVER},
+       {.i = NET_FOREVER},
+       {.i = 0},
+       {.i = 0},
+       {.f = 3},
+       {.f = 9007199254740993.0},
+       {.s = text("0")},
+       {.s = text("12")},
+       {.i = 1},
+       {.s = 0}},
+      {{.i = NET_FOREVER},
+       {.i = NET_FOREVER},
+       {.i = NET_FOREVER},
+       {.i = NET_FOREVER},
+       {.i = 0},
+       {.i = 0},
+       {.f = 0},
+       {.f = 0},
+       {.s = 0},
+       {.s = 0},
+       {.i = 0},
+       {.s = 0}},
   };
   ok(st_begin(database));
   for (size_t i = LENGTH(rows); i-- > 0;)
@@ -56,36 +108,45 @@ static void check_round_trip(const char *where) {
   st_close(database);
 }
 
-START_TEST(values_come_back_from_a_file) { check_round_trip(path); }
+START_TEST(values_come_back_from_a_file) {
+  check_round_trip(path);
+}
 END_TEST
 
-START_TEST(values_come_back_from_memory) { check_round_trip(NULL); }
+START_TEST(values_come_back_from_memory) {
+  check_round_trip(NULL);
+}
 END_TEST
 
 START_TEST(temporal_values_and_field_subsets) {
   const struct st_domain domains[] = {
       {"d", {NET_TEMPORAL, 0}}, {"name", {NET_STRING, 0}}, {"e", {NET_TEMPORAL, 0}}};
   const char *inputs[] = {"E", "P"};
-  const struct st_relation relation = {.name = "D", .kind = ST_DERIVED_PERIOD, .domains = domains,
-                                       .domain_count = 3, .by = -1, .definition = "retrieve D ()",
-                                       .inputs = inputs, .input_count = 2};
+  const struct st_relation relation = {.name = "D",
+                                       .kind = ST_DERIVED_PERIOD,
+                                       .domains = domains,
+                                       .domain_count = 3,
+                                       .by = -1,
+                                       .definition = "retrieve D ()",
+                                       .inputs = inputs,
+                                       .input_count = 2};
   struct st_database *database = open_at(path);
   create(database, &relation);
   struct net_layout *layout = layout_of(&relation, false);
-  union net_slot row[13] = {{.i = 1}, {.i = 2}, {.i = 3}, {.i = 4}, {.f = 10000}, {.f = 100},
-                            {.f = 277}, {.f = 1}, {.s = text("x")}, {.f = -1e-300}, {.f = 0},
-                            {.f = 1}, {.f = 0}};
+  union net_slot row[13] = {{.i = 1},   {.i = 2},   {.i = 3}, {.i = 4},         {.f = 10000},
+                            {.f = 100}, {.f = 277}, {.f = 1}, {.s = text("x")}, {.f = -1e-300},
+                            {.f = 0},   {.f = 1},   {.f = 0}};
   ok(st_begin(database));
   put(database, "D", layout, row, NET_DEFINITE);
   row[5].f = 101; /* another function: another tuple */
   put(database, "D", layout, row, NET_DEFINITE);
   ok(st_commit(database));
   /* In another order than the relation's, and not all of them. */
-  struct net_layout *part = net_layout_new(
-      arena, NET_PERIOD,
-      (struct net_field[]){{.name = "E", .type = {NET_TEMPORAL, 0}},
-                           {.name = "d", .type = {NET_TEMPORAL, 0}}},
-      2);
+  struct net_layout *part =
+      net_layout_new(arena, NET_PERIOD,
+                     (struct net_field[]){{.name = "E", .type = {NET_TEMPORAL, 0}},
+                                          {.name = "d", .type = {NET_TEMPORAL, 0}}},
+                     2);
   struct net_rows found;
   scan(database, "D", part, &found);
   ck_assert_uint_eq(found.count, 2);
@@ -130,8 +191,8 @@ static void put_period(struct st_database *database, int64_t start, int64_t stop
       (union net_slot[]){{.i = start}, {.i = start}, {.i = stop}, {.i = stop_hi}, {.i = x}}, marks);
 }
 
-static bool close_period(struct st_database *database, int64_t start, int64_t open_hi,
-                         int64_t stop, int64_t x, uint8_t marks) {
+static bool close_period(struct st_database *database, int64_t start, int64_t open_hi, int64_t stop,
+                         int64_t x, uint8_t marks) {
   const struct net_layout *layout = layout_of(&period_p, false);
   return close_row(
       database, "P", layout, open_hi,
@@ -139,7 +200,8 @@ static bool close_period(struct st_database *database, int64_t start, int64_t op
 }
 
 START_TEST(open_rows_are_closed) {
-  const char *all = "SELECT start_lo,ifnull(stop_lo,'open'),stop_hi,definite,x FROM P ORDER BY 1,5,2";
+  const char *all =
+      "SELECT start_lo,ifnull(stop_lo,'open'),stop_hi,definite,x FROM P ORDER BY 1,5,2";
   struct st_database *database = open_at(path);
   create(database, &period_p);
   ok(st_begin(database));
@@ -147,8 +209,9 @@ START_TEST(open_rows_are_closed) {
   put_period(database, 1, NET_OPEN, NET_FOREVER, 7, 0);
   put_period(database, 1, NET_OPEN, NET_FOREVER, 8, 0);
   ok(st_commit(database));
-  ck_assert_str_eq(outside(path, all), "1|open|9223372036854775807|1|7\n"
-                                       "1|open|9223372036854775807|0|8");
+  ck_assert_str_eq(outside(path, all),
+                   "1|open|9223372036854775807|1|7\n"
+                   "1|open|9223372036854775807|0|8");
   ok(st_begin(database));
   ck_assert(close_period(database, 1, NET_FOREVER, 9, 7, NET_DEFINITE | NET_CLOSES));
   ck_assert(close_period(database, 1, NET_FOREVER, 9, 8, NET_CLOSES));
@@ -277,29 +340,46 @@ START_TEST(scans_in_order_at_every_batch_size) {
 }
 END_TEST
 
-static const struct st_domain traced_domains[] = {{"who", {NET_STRING, 0}}, {"v", {NET_INTEGER, 4}}};
-static const struct st_relation traced_t = {
-    .name = "T", .kind = ST_TRACED, .domains = traced_domains, .domain_count = 2, .by = 0,
-    .checkpoint = NET_BEGINNING};
+static const struct st_domain traced_domains[] = {{"who", {NET_STRING, 0}},
+                                                  {"v", {NET_INTEGER, 4}}};
+static const struct st_relation traced_t = {.name = "T",
+                                            .kind = ST_TRACED,
+                                            .domains = traced_domains,
+                                            .domain_count = 2,
+                                            .by = 0,
+                                            .checkpoint = NET_BEGINNING};
 
 START_TEST(records_of_a_traced_relation) {
   struct st_database *database = open_at(path);
   const struct net_layout *period = layout_of(&traced_t, false);
   const struct net_layout *event = layout_of(&traced_t, true);
   create(database, &traced_t);
-  const struct { int64_t start, stop; const char *who; int64_t v; } rows[] = {
-      {1, 5, "a", 1}, {5, 7, "a", 2}, {7, NET_OPEN, "a", 3}, {2, 5, "b", 4}, {5, NET_FOREVER, "c", 5}};
+  const struct {
+    int64_t start, stop;
+    const char *who;
+    int64_t v;
+  } rows[] = {{1, 5, "a", 1},
+              {5, 7, "a", 2},
+              {7, NET_OPEN, "a", 3},
+              {2, 5, "b", 4},
+              {5, NET_FOREVER, "c", 5}};
   ok(st_begin(database));
   for (size_t i = 0; i < LENGTH(rows); i++)
     put(database, "T", period,
-        (union net_slot[]){{.i = rows[i].start}, {.i = rows[i].start}, {.i = rows[i].stop},
+        (union net_slot[]){{.i = rows[i].start},
+                           {.i = rows[i].start},
+                           {.i = rows[i].stop},
                            {.i = rows[i].stop == NET_OPEN ? NET_FOREVER : rows[i].stop},
-                           {.s = text(rows[i].who)}, {.i = rows[i].v}},
+                           {.s = text(rows[i].who)},
+                           {.i = rows[i].v}},
         i == 1 ? 0 : NET_DEFINITE);
   ok(st_commit(database));
-  const struct { int64_t at; int64_t v; int marks; } want[] = {
-      {1, 1, 1}, {2, 4, 1}, {5, 1, 3}, {5, 4, 3}, {5, 2, 0}, {5, 5, 1}, {7, 2, 2}, {7, 3, 1},
-      {NET_FOREVER, 5, 3}};
+  const struct {
+    int64_t at;
+    int64_t v;
+    int marks;
+  } want[] = {{1, 1, 1}, {2, 4, 1}, {5, 1, 3}, {5, 4, 3},          {5, 2, 0},
+              {5, 5, 1}, {7, 2, 2}, {7, 3, 1}, {NET_FOREVER, 5, 3}};
   for (uint32_t size = 1; size < 12; size++) {
     struct net_rows found;
     scan_form(database, "T", event, NET_SCAN_RECORDS, NET_FOREVER, size, &found);
@@ -330,8 +410,12 @@ START_TEST(entities_are_taken_out) {
   for (int64_t i = 100; i-- > 0;) {
     char who[] = {(char)('a' + i % 5), 0};
     put(database, "T", period,
-        (union net_slot[]){{.i = i}, {.i = i}, {.i = i < 95 ? i + 5 : NET_OPEN},
-                           {.i = i < 95 ? i + 5 : NET_FOREVER}, {.s = text(who)}, {.i = i}},
+        (union net_slot[]){{.i = i},
+                           {.i = i},
+                           {.i = i < 95 ? i + 5 : NET_OPEN},
+                           {.i = i < 95 ? i + 5 : NET_FOREVER},
+                           {.s = text(who)},
+                           {.i = i}},
         NET_DEFINITE);
   }
   struct net_rows found;
@@ -372,21 +456,40 @@ END_TEST
 START_TEST(the_catalogue_comes_back) {
   const char *inputs[] = {"zz", "a \"b\" 'c'\xc3\xa4"};
   const struct st_relation relations[] = {
-      {.name = "zz", .kind = ST_EVENT, .domains = all_types, .domain_count = LENGTH(all_types),
-       .by = -1, .checkpoint = NET_BEGINNING},
-      {.name = "a \"b\" 'c'\xc3\xa4", .kind = ST_TRACED, .domains = all_types, .domain_count = 3,
-       .by = 2, .checkpoint = 12},
-      {.name = "select", .kind = ST_SNAPSHOT, .domains = NULL, .domain_count = 0, .by = -1,
+      {.name = "zz",
+       .kind = ST_EVENT,
+       .domains = all_types,
+       .domain_count = LENGTH(all_types),
+       .by = -1,
+       .checkpoint = NET_BEGINNING},
+      {.name = "a \"b\" 'c'\xc3\xa4",
+       .kind = ST_TRACED,
+       .domains = all_types,
+       .domain_count = 3,
+       .by = 2,
+       .checkpoint = 12},
+      {.name = "select",
+       .kind = ST_SNAPSHOT,
+       .domains = NULL,
+       .domain_count = 0,
+       .by = -1,
        .checkpoint = NET_FOREVER},
-      {.name = "Der", .kind = ST_DERIVED_EVENT, .domains = x_domain, .domain_count = 1, .by = -1,
-       .definition = "retrieve Der (x = \"it's\")\nat 3", .inputs = inputs, .input_count = 2},
+      {.name = "Der",
+       .kind = ST_DERIVED_EVENT,
+       .domains = x_domain,
+       .domain_count = 1,
+       .by = -1,
+       .definition = "retrieve Der (x = \"it's\")\nat 3",
+       .inputs = inputs,
+       .input_count = 2},
   };
   struct st_database *database = open_at(path);
   ok(st_begin(database));
   for (size_t i = 0; i < LENGTH(relations); i++) ok(st_create(database, &relations[i]));
   ok(st_set_origin(database, "DER", -77));
   ok(st_net(database)->class->checkpoint(st_net(database), "ZZ", 99));
-  ck_assert_int_eq(st_create(database, &(struct st_relation){.name = "SELECT", .by = -1}), BASE_USER);
+  ck_assert_int_eq(st_create(database, &(struct st_relation){.name = "SELECT", .by = -1}),
+                   BASE_USER);
   ck_assert_int_eq((int)diags.items[0].number, MSG_NAME_EXISTS);
   base_diag_sink_clear(&diags);
   ok(st_commit(database));
@@ -418,25 +521,27 @@ START_TEST(the_catalogue_comes_back) {
   const struct net_layout *layout = layout_of(&relations[1], false);
   ok(st_begin(database));
   put(database, inputs[1], layout,
-      (union net_slot[]){{.i = 1}, {.i = 1}, {.i = NET_OPEN}, {.i = NET_FOREVER}, {.i = 1}, {.i = 2},
-                         {.f = 0.5}},
+      (union net_slot[]){
+          {.i = 1}, {.i = 1}, {.i = NET_OPEN}, {.i = NET_FOREVER}, {.i = 1}, {.i = 2}, {.f = 0.5}},
       NET_DEFINITE);
-  close_row(database, inputs[1], layout, NET_FOREVER,
-            (union net_slot[]){{.i = 1}, {.i = 1}, {.i = 2}, {.i = 2}, {.i = 1}, {.i = 2},
-                               {.f = 0.5}},
-            NET_DEFINITE);
+  close_row(
+      database, inputs[1], layout, NET_FOREVER,
+      (union net_slot[]){{.i = 1}, {.i = 1}, {.i = 2}, {.i = 2}, {.i = 1}, {.i = 2}, {.f = 0.5}},
+      NET_DEFINITE);
   put(database, "Select", layout_of(&relations[2], false),
-      (union net_slot[]){{.i = NET_BEGINNING}, {.i = NET_BEGINNING}, {.i = NET_FOREVER},
-                         {.i = NET_FOREVER}},
+      (union net_slot[]){
+          {.i = NET_BEGINNING}, {.i = NET_BEGINNING}, {.i = NET_FOREVER}, {.i = NET_FOREVER}},
       NET_DEFINITE);
   ok(st_commit(database));
   ck_assert_int_eq(count(database, inputs[1]), 1);
-  ck_assert_str_eq(outside(path, "SELECT * FROM select_readable"), "beginning|beginning|forever|forever|1");
+  ck_assert_str_eq(outside(path, "SELECT * FROM select_readable"),
+                   "beginning|beginning|forever|forever|1");
   ok(st_begin(database));
   for (size_t i = LENGTH(relations); i-- > 0;) ok(st_destroy(database, relations[i].name));
   ok(st_commit(database));
-  ck_assert_str_eq(outside(path, "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'tq%' AND "
-                                 "name NOT LIKE 'sqlite%' UNION ALL SELECT count(*) FROM tq_domain"),
+  ck_assert_str_eq(outside(path,
+                           "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'tq%' AND "
+                           "name NOT LIKE 'sqlite%' UNION ALL SELECT count(*) FROM tq_domain"),
                    "0\n0");
   create(database, &relations[1]);
   st_close(database);
@@ -448,8 +553,8 @@ START_TEST(wide_relations) {
   struct st_domain *domains = base_arena_array(arena, DOMAINS + 1, sizeof *domains);
   for (int i = 0; i <= DOMAINS; i++)
     domains[i] = (struct st_domain){base_arena_printf(arena, "d%d", i), {NET_INTEGER, 8}};
-  struct st_relation wide = {.name = "Wide", .kind = ST_PERIOD, .domains = domains,
-                             .domain_count = DOMAINS + 1, .by = -1};
+  struct st_relation wide = {
+      .name = "Wide", .kind = ST_PERIOD, .domains = domains, .domain_count = DOMAINS + 1, .by = -1};
   struct st_database *database = open_at(path);
   ok(st_begin(database));
   ck_assert_int_eq(st_create(database, &wide), BASE_SYSTEM);
@@ -481,9 +586,23 @@ END_TEST
 /* ---- readable views ---- */
 
 START_TEST(readable_times_are_those_of_the_program) {
-  const int64_t fixed[] = {NET_BEGINNING, NET_BEGINNING + 1, -1, 0, 1, 1000, 1000000, 1000000000,
-                           -1000000000, -999999999, -1000000001, -1000, -1000000,
-                           1893456000123000000, -2208988800000000001, NET_FOREVER - 1, NET_FOREVER};
+  const int64_t fixed[] = {NET_BEGINNING,
+                           NET_BEGINNING + 1,
+                           -1,
+                           0,
+                           1,
+                           1000,
+                           1000000,
+                           1000000000,
+                           -1000000000,
+                           -999999999,
+                           -1000000001,
+                           -1000,
+                           -1000000,
+                           1893456000123000000,
+                           -2208988800000000001,
+                           NET_FOREVER - 1,
+                           NET_FOREVER};
   struct base_random random = {99};
   for (int pass = 0; pass < 2; pass++) {
     char *where = base_arena_printf(arena, "%s/%d.db", directory, pass);
@@ -493,7 +612,8 @@ START_TEST(readable_times_are_those_of_the_program) {
     ok(st_open(&options, strings, &diags, &database));
     create(database, &event_e);
     ok(st_begin(database));
-    for (size_t i = 0; i < LENGTH(fixed); i++) put_event(database, fixed[i], -1 - (int64_t)i, NET_DEFINITE);
+    for (size_t i = 0; i < LENGTH(fixed); i++)
+      put_event(database, fixed[i], -1 - (int64_t)i, NET_DEFINITE);
     for (int i = 0; i < 1000; i++) {
       int64_t at = (int64_t)base_random_next(&random);
       if (i % 3 == 1) at = at / 1000000 * 1000000;
@@ -508,7 +628,8 @@ START_TEST(readable_times_are_those_of_the_program) {
     ck_assert_int_eq(
         sqlite3_prepare_v2(raw, "SELECT at_lo FROM E ORDER BY x", -1, &statement, NULL), SQLITE_OK);
     ck_assert_int_eq(
-        sqlite3_prepare_v2(raw, "SELECT at_lo, at_hi FROM E_readable ORDER BY x", -1, &view, NULL), SQLITE_OK);
+        sqlite3_prepare_v2(raw, "SELECT at_lo, at_hi FROM E_readable ORDER BY x", -1, &view, NULL),
+        SQLITE_OK);
     struct base_buffer want = BASE_BUFFER_EMPTY;
     size_t rows = 0;
     while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -538,9 +659,10 @@ START_TEST(open_rows_end_at_the_checkpoint) {
   put_period(database, 3000000000, NET_OPEN, NET_FOREVER, 2, 0);
   put_period(database, 1, 2, 2, 3, NET_DEFINITE);
   ok(st_commit(database));
-  ck_assert_str_eq(outside(path, stops), "1|1970-01-01T00:00:00.000000001Z|forever|1\n"
-                                         "2|1970-01-01T00:00:03Z|forever|0\n"
-                                         "3|1970-01-01T00:00:00.000000002Z|1970-01-01T00:00:00.000000002Z|1");
+  ck_assert_str_eq(outside(path, stops),
+                   "1|1970-01-01T00:00:00.000000001Z|forever|1\n"
+                   "2|1970-01-01T00:00:03Z|forever|0\n"
+                   "3|1970-01-01T00:00:00.000000002Z|1970-01-01T00:00:00.000000002Z|1");
   ok(st_begin(database));
   ok(st_net(database)->class->checkpoint(st_net(database), "p", 5000000000));
   ok(st_commit(database));
@@ -558,16 +680,19 @@ END_TEST
 START_TEST(the_form_of_the_file) {
   struct st_database *database = open_at(path);
   create(database, &event_e);
-  ck_assert_str_eq(outside(path, "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode;"
-                                 "PRAGMA integrity_check"),
+  ck_assert_str_eq(outside(path,
+                           "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode;"
+                           "PRAGMA integrity_check"),
                    "1414612300\n1\nwal\nok");
-  ck_assert_str_eq(outside(path, "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict "
-                                 "AND name NOT LIKE 'sqlite%'"),
+  ck_assert_str_eq(outside(path,
+                           "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict "
+                           "AND name NOT LIKE 'sqlite%'"),
                    "");
   ck_assert_str_eq(outside(path, "SELECT name, type, \\\"notnull\\\" FROM pragma_table_info('E')"),
                    "at_lo|INTEGER|1\nat_hi|INTEGER|1\ndefinite|INTEGER|1\nx|INTEGER|1");
-  ck_assert_str_eq(outside(path, "SELECT group_concat(name) FROM pragma_table_info('tq_node_stats')"),
-                   "query,node,kind,fires,rows_in,rows_out,state_rows,state_rows_max");
+  ck_assert_str_eq(
+      outside(path, "SELECT group_concat(name) FROM pragma_table_info('tq_node_stats')"),
+      "query,node,kind,fires,rows_in,rows_out,state_rows,state_rows_max");
   st_close(database);
   ck_assert_uint_eq(files_in(directory), 1); /* no log, no lock */
 }
@@ -629,7 +754,8 @@ START_TEST(any_sequence_of_writes) {
   create(database, &period_p);
   ok(st_begin(database));
   for (int step = 0; step < 4000 && rows < LENGTH(model) - 1; step++) {
-    int64_t start = (int64_t)base_random_below(&random, 6), x = (int64_t)base_random_below(&random, 6);
+    int64_t start = (int64_t)base_random_below(&random, 6),
+            x = (int64_t)base_random_below(&random, 6);
     int64_t stop = start + 1 + (int64_t)base_random_below(&random, 3);
     bool definite = base_random_below(&random, 2), closes = base_random_below(&random, 2);
     bool open = !closes && base_random_below(&random, 2);
@@ -647,7 +773,8 @@ START_TEST(any_sequence_of_writes) {
       }
     }
     size_t at = 0;
-    while (at < rows && !(model[at].start == start && model[at].x == x && model[at].stop == stop)) at++;
+    while (at < rows && !(model[at].start == start && model[at].x == x && model[at].stop == stop))
+      at++;
     if (at == rows) model[rows++] = (struct model_row){start, stop, x, false};
     uint8_t marks = definite ? NET_DEFINITE : 0;
     model[at].definite = model[at].definite || definite;
@@ -663,7 +790,9 @@ START_TEST(any_sequence_of_writes) {
   for (size_t i = 0; i < found.count; i++) {
     const union net_slot *row = net_rows_row(&found, i);
     size_t at = 0;
-    while (at < rows && !(model[at].start == row[0].i && model[at].stop == row[2].i && model[at].x == row[4].i)) at++;
+    while (at < rows &&
+           !(model[at].start == row[0].i && model[at].stop == row[2].i && model[at].x == row[4].i))
+      at++;
     ck_assert_uint_lt(at, rows);
     ck_assert_int_eq(found.marks[i], model[at].definite ? NET_DEFINITE : 0);
   }
@@ -699,19 +828,37 @@ END_TEST
 
 START_TEST(feeds_and_pending_records) {
   struct st_database *database = open_at(path);
-  const struct st_relation relation = {.name = "All", .kind = ST_EVENT, .domains = all_types,
-                                       .domain_count = LENGTH(all_types), .by = -1};
+  const struct st_relation relation = {.name = "All",
+                                       .kind = ST_EVENT,
+                                       .domains = all_types,
+                                       .domain_count = LENGTH(all_types),
+                                       .by = -1};
   struct net_layout *layout = layout_of(&relation, false);
   create(database, &relation);
   bool found = true;
   struct st_feed feed;
   ok(st_feed_load(database, arena, "All", "-", &found, &feed));
   ck_assert(!found);
-  const union net_slot rows[2][10] = {
-      {{.i = INT64_MIN}, {.i = INT64_MAX}, {.i = -1}, {.i = INT64_MIN}, {.f = 0.5}, {.f = -DBL_MAX},
-       {.s = 0}, {.s = base_strings_intern(strings, "\0\xff", 2)}, {.i = 1}, {.s = text("t:m#1")}},
-      {{.i = 1}, {.i = 2}, {.i = 3}, {.i = 4}, {.f = 5}, {.f = 6}, {.s = text("7")}, {.s = text("8")},
-       {.i = 0}, {.s = text("10")}}};
+  const union net_slot rows[2][10] = {{{.i = INT64_MIN},
+                                       {.i = INT64_MAX},
+                                       {.i = -1},
+                                       {.i = INT64_MIN},
+                                       {.f = 0.5},
+                                       {.f = -DBL_MAX},
+                                       {.s = 0},
+                                       {.s = base_strings_intern(strings, "\0\xff", 2)},
+                                       {.i = 1},
+                                       {.s = text("t:m#1")}},
+                                      {{.i = 1},
+                                       {.i = 2},
+                                       {.i = 3},
+                                       {.i = 4},
+                                       {.f = 5},
+                                       {.f = 6},
+                                       {.s = text("7")},
+                                       {.s = text("8")},
+                                       {.i = 0},
+                                       {.s = text("10")}}};
   const uint8_t marks[] = {NET_DEFINITE | NET_CLOSES, 0};
   ok(st_begin(database));
   ok(st_feed_save(database, &(struct st_feed){"All", "-", 17, 3}));

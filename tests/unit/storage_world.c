@@ -74,8 +74,8 @@ void refused(struct st_options options, int number) {
 struct net_layout *layout_of(const struct st_relation *relation, bool as_event) {
   struct net_field *fields = calloc(relation->domain_count + 1, sizeof *fields);
   for (size_t i = 0; i < relation->domain_count; i++)
-    fields[i] = (struct net_field){.name = relation->domains[i].name,
-                                   .type = relation->domains[i].type};
+    fields[i] =
+        (struct net_field){.name = relation->domains[i].name, .type = relation->domains[i].type};
   bool event = as_event || relation->kind == ST_EVENT || relation->kind == ST_DERIVED_EVENT;
   struct net_layout *layout = net_layout_new(arena, event ? NET_EVENT : NET_PERIOD, fields,
                                              (uint32_t)relation->domain_count);
@@ -83,10 +83,12 @@ struct net_layout *layout_of(const struct st_relation *relation, bool as_event) 
   return layout;
 }
 
-base_string_id text(const char *bytes) { return base_strings_intern_text(strings, bytes); }
+base_string_id text(const char *bytes) {
+  return base_strings_intern_text(strings, bytes);
+}
 
 void put(struct st_database *database, const char *name, const struct net_layout *layout,
-                const union net_slot *row, uint8_t marks) {
+         const union net_slot *row, uint8_t marks) {
   ok(st_net(database)->class->put(st_net(database), name, layout, row, marks));
 }
 
@@ -103,9 +105,9 @@ bool close_row(struct st_database *database, const char *name, const struct net_
 }
 
 /* All rows by a scan with batches of BATCH_ROWS; checks the promises of the checkpoints. */
-void scan_form(struct st_database *database, const char *name,
-                      const struct net_layout *layout, enum net_scan_form form,
-                      net_chronon checkpoint, uint32_t batch_rows, struct net_rows *ret) {
+void scan_form(struct st_database *database, const char *name, const struct net_layout *layout,
+               enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows,
+               struct net_rows *ret) {
   struct net_source *source;
   struct net_store *store = st_net(database);
   net_rows_init(ret, layout);
@@ -133,17 +135,23 @@ void scan_form(struct st_database *database, const char *name,
 }
 
 void scan(struct st_database *database, const char *name, const struct net_layout *layout,
-                 struct net_rows *ret) {
+          struct net_rows *ret) {
   scan_form(database, name, layout, NET_SCAN_TUPLES, NET_FOREVER, 7, ret);
 }
 
 const struct st_domain x_domain[1] = {{"x", {NET_INTEGER, 8}}};
-const struct st_relation event_e = {
-    .name = "E", .kind = ST_EVENT, .domains = x_domain, .domain_count = 1, .by = -1,
-    .checkpoint = NET_BEGINNING};
-const struct st_relation period_p = {
-    .name = "P", .kind = ST_PERIOD, .domains = x_domain, .domain_count = 1, .by = -1,
-    .checkpoint = NET_BEGINNING};
+const struct st_relation event_e = {.name = "E",
+                                    .kind = ST_EVENT,
+                                    .domains = x_domain,
+                                    .domain_count = 1,
+                                    .by = -1,
+                                    .checkpoint = NET_BEGINNING};
+const struct st_relation period_p = {.name = "P",
+                                     .kind = ST_PERIOD,
+                                     .domains = x_domain,
+                                     .domain_count = 1,
+                                     .by = -1,
+                                     .checkpoint = NET_BEGINNING};
 
 void create(struct st_database *database, const struct st_relation *relation) {
   ok(st_begin(database));

@@ -35,14 +35,18 @@ void refused(struct st_options options, int number);
 /* The layout of RELATION, in the arena; AS_EVENT: of its records. */
 struct net_layout *layout_of(const struct st_relation *relation, bool as_event);
 base_string_id text(const char *bytes);
-void put(struct st_database *database, const char *name, const struct net_layout *layout, const union net_slot *row, uint8_t marks);
+void put(struct st_database *database, const char *name, const struct net_layout *layout,
+         const union net_slot *row, uint8_t marks);
 /* The open row is ROW with the stop [open, OPEN_HI]; false: it was not there. */
 bool close_row(struct st_database *database, const char *name, const struct net_layout *layout,
                net_chronon open_hi, const union net_slot *row, uint8_t marks);
 /* All rows by a scan with batches of BATCH_ROWS; checks the promises of the checkpoints. */
-void scan_form(struct st_database *database, const char *name, const struct net_layout *layout, enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows, struct net_rows *ret);
+void scan_form(struct st_database *database, const char *name, const struct net_layout *layout,
+               enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows,
+               struct net_rows *ret);
 /* All rows as tuples. */
-void scan(struct st_database *database, const char *name, const struct net_layout *layout, struct net_rows *ret);
+void scan(struct st_database *database, const char *name, const struct net_layout *layout,
+          struct net_rows *ret);
 void create(struct st_database *database, const struct st_relation *relation);
 void put_event(struct st_database *database, int64_t at, int64_t x, uint8_t marks);
 int64_t count(struct st_database *database, const char *name);
@@ -56,12 +60,12 @@ size_t files_in(const char *where);
 /* Runs BODY in a child, which ends with 0 when all is well; returns its state. */
 int in_child(void (*body)(void));
 
-#define CHILD_NEEDS(COND) \
-  do { \
-    if (!(COND)) { \
+#define CHILD_NEEDS(COND)                                         \
+  do {                                                            \
+    if (!(COND)) {                                                \
       fprintf(stderr, "# child: %s, line %d\n", #COND, __LINE__); \
-      _exit(1); \
-    } \
+      _exit(1);                                                   \
+    }                                                             \
   } while (0)
 
 #endif

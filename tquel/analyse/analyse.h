@@ -10,13 +10,13 @@
 
 /* Settings of a session that change meanings (the others are the session's own business). */
 struct tql_settings {
-  bool coverage;          /* set parallel coverage */
-  bool sequence_closest;  /* set sequence closest */
+  bool coverage;         /* set parallel coverage */
+  bool sequence_closest; /* set sequence closest */
   bool origin_given;
-  net_chronon origin;     /* 0 on the abstract timeline unless set */
+  net_chronon origin; /* 0 on the abstract timeline unless set */
   bool averaging_origin_given;
   net_chronon averaging_origin;
-  int64_t unit;           /* chronons per unit of integer constants: 1 ms real, 1 abstract */
+  int64_t unit; /* chronons per unit of integer constants: 1 ms real, 1 abstract */
 };
 
 struct tql_variable {

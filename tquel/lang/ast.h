@@ -31,10 +31,20 @@ enum tql_expr_kind {
   TQL_E_ALL,    /* .name . all */
   /* scalar operators; .left, .right */
   TQL_E_NEGATE, /* .left */
-  TQL_E_ADD, TQL_E_SUB, TQL_E_MUL, TQL_E_DIV, TQL_E_POWER,
-  TQL_E_EQ, TQL_E_NE, TQL_E_LT, TQL_E_LE, TQL_E_GT, TQL_E_GE,
+  TQL_E_ADD,
+  TQL_E_SUB,
+  TQL_E_MUL,
+  TQL_E_DIV,
+  TQL_E_POWER,
+  TQL_E_EQ,
+  TQL_E_NE,
+  TQL_E_LT,
+  TQL_E_LE,
+  TQL_E_GT,
+  TQL_E_GE,
   TQL_E_NOT, /* .left; of scalars and of temporal conditions */
-  TQL_E_AND, TQL_E_OR,
+  TQL_E_AND,
+  TQL_E_OR,
   TQL_E_CALL, /* function or aggregate: .name, .args, and .by, .where, .when, .tail */
   /* temporal operators; .left, .right */
   TQL_E_START,    /* .left.start, begin of .left, start of .left */
@@ -44,14 +54,17 @@ enum tql_expr_kind {
   TQL_E_PARALLEL, /* left , right */
   TQL_E_CHOICE,   /* left | right */
   TQL_E_OVERLAP,  /* the word: always the overlap reading */
-  TQL_E_EXTEND, TQL_E_PRECEDE, TQL_E_EQUAL, TQL_E_CONTAIN,
+  TQL_E_EXTEND,
+  TQL_E_PRECEDE,
+  TQL_E_EQUAL,
+  TQL_E_CONTAIN,
 };
 
 enum tql_tail { /* of an aggregate, 1993 style */
-  TQL_TAIL_NONE,
-  TQL_TAIL_EVER,     /* for ever */
-  TQL_TAIL_INSTANT,  /* for each instant */
-  TQL_TAIL_DURATION, /* for each DURATION: .within */
+                TQL_TAIL_NONE,
+                TQL_TAIL_EVER,     /* for ever */
+                TQL_TAIL_INSTANT,  /* for each instant */
+                TQL_TAIL_DURATION, /* for each DURATION: .within */
 };
 
 struct tql_expr_list {
@@ -107,14 +120,34 @@ struct tql_domain_def {
 };
 
 enum tql_relation_kind {
-  TQL_SNAPSHOT, TQL_EVENT, TQL_PERIOD, TQL_TRACED, TQL_SAMPLED,
+  TQL_SNAPSHOT,
+  TQL_EVENT,
+  TQL_PERIOD,
+  TQL_TRACED,
+  TQL_SAMPLED,
 };
 
 enum tql_statement_kind {
-  TQL_S_RANGE, TQL_S_CREATE, TQL_S_RETRIEVE, TQL_S_APPEND, TQL_S_DELETE, TQL_S_REPLACE,
-  TQL_S_COPY, TQL_S_DISPLAY, TQL_S_PRINT, TQL_S_DESTROY, TQL_S_HELP, TQL_S_EXPLAIN,
-  TQL_S_CHECKPOINT, TQL_S_SET, TQL_S_INDEX, TQL_S_MODIFY, TQL_S_SAVE,
-  TQL_S_VIEW, TQL_S_PERMIT, TQL_S_INTEGRITY,
+  TQL_S_RANGE,
+  TQL_S_CREATE,
+  TQL_S_RETRIEVE,
+  TQL_S_APPEND,
+  TQL_S_DELETE,
+  TQL_S_REPLACE,
+  TQL_S_COPY,
+  TQL_S_DISPLAY,
+  TQL_S_PRINT,
+  TQL_S_DESTROY,
+  TQL_S_HELP,
+  TQL_S_EXPLAIN,
+  TQL_S_CHECKPOINT,
+  TQL_S_SET,
+  TQL_S_INDEX,
+  TQL_S_MODIFY,
+  TQL_S_SAVE,
+  TQL_S_VIEW,
+  TQL_S_PERMIT,
+  TQL_S_INTEGRITY,
 };
 
 struct tql_statement {

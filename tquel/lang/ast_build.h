@@ -22,7 +22,7 @@ struct tql_parser {
   struct tql_statement **statements; /* on the heap */
   size_t count, capacity;
   bool failed;
-  const struct tql_expr *minimum; /* the literal 2^63, legal only directly after a minus */
+  const struct tql_expr *minimum;       /* the literal 2^63, legal only directly after a minus */
   const char *expected[TQL_TOKENS_MAX]; /* names of the tokens that could have come */
   size_t expected_count;
 };
@@ -64,7 +64,8 @@ struct tql_expr *tql_build_literal(struct tql_parser *parser, enum tql_expr_kind
 struct tql_expr *tql_build_negative(struct tql_parser *parser, const struct tql_span *span,
                                     enum tql_expr_kind kind, const struct tql_span *number_span,
                                     const struct tql_lexeme *lexeme);
-struct tql_expr *tql_build_truth(struct tql_parser *parser, const struct tql_span *span, bool truth);
+struct tql_expr *tql_build_truth(struct tql_parser *parser, const struct tql_span *span,
+                                 bool truth);
 struct tql_expr *tql_build_name(struct tql_parser *parser, const struct tql_span *span,
                                 const struct tql_name *name);
 struct tql_expr *tql_build_domain(struct tql_parser *parser, const struct tql_span *span,
@@ -158,8 +159,8 @@ struct tql_permit_options *tql_permit_at(struct tql_parser *parser,
                                          const struct tql_name *terminal);
 struct tql_permit_options *tql_permit_from(struct tql_parser *parser,
                                            struct tql_permit_options *options,
-                                           const struct tql_span *at,
-                                           struct tql_expr *first, struct tql_expr *last);
+                                           const struct tql_span *at, struct tql_expr *first,
+                                           struct tql_expr *last);
 struct tql_permit_options *tql_permit_on(struct tql_parser *parser,
                                          struct tql_permit_options *options,
                                          const struct tql_span *at, const struct tql_name *first,

@@ -8,9 +8,9 @@
 #include "tquel/session/session_impl.h"
 
 static const enum ng_relation_kind kinds[] = {
-    [ST_SNAPSHOT] = NG_REL_SNAPSHOT,       [ST_EVENT] = NG_REL_EVENT,
-    [ST_PERIOD] = NG_REL_PERIOD,           [ST_TRACED] = NG_REL_TRACED,
-    [ST_SAMPLED] = NG_REL_SAMPLED,         [ST_DERIVED_EVENT] = NG_REL_DERIVED,
+    [ST_SNAPSHOT] = NG_REL_SNAPSHOT,      [ST_EVENT] = NG_REL_EVENT,
+    [ST_PERIOD] = NG_REL_PERIOD,          [ST_TRACED] = NG_REL_TRACED,
+    [ST_SAMPLED] = NG_REL_SAMPLED,        [ST_DERIVED_EVENT] = NG_REL_DERIVED,
     [ST_DERIVED_PERIOD] = NG_REL_DERIVED,
 };
 

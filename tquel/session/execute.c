@@ -16,11 +16,11 @@ void session_say(struct tql_session *session, const char *format, ...) {
 
 struct tql_analysis session_analysis(struct tql_session *session,
                                      const struct session_scope *scope) {
-  return (struct tql_analysis){.arena = session->statement_arena ? session->statement_arena
-                                                                 : session->arena,
-                               .scope = &scope->scope,
-                               .source = session->source,
-                               .diags = session->diags};
+  return (struct tql_analysis){
+      .arena = session->statement_arena ? session->statement_arena : session->arena,
+      .scope = &scope->scope,
+      .source = session->source,
+      .diags = session->diags};
 }
 
 static enum base_status not_executed(struct tql_session *session, enum base_message number,

@@ -17,10 +17,10 @@
 #include "sensors/feed/feed.h"
 #include "tquel/session/session_impl.h"
 
-#define NS_PER_MS 1000000
-#define POLL_MS 20           /* how often silence is looked at */
-#define BATCHES_PER_TURN 16  /* of one feed, before the others have theirs */
-#define KEEPS_UP_NS (2 * (int64_t)1000000000)
+#define NS_PER_MS        1000000
+#define POLL_MS          20 /* how often silence is looked at */
+#define BATCHES_PER_TURN 16 /* of one feed, before the others have theirs */
+#define KEEPS_UP_NS      (2 * (int64_t)1000000000)
 
 bool session_is_fed(struct tql_session *session, const struct session_relation *relation) {
   for (size_t i = 0; i < session->feed_count; i++) {
@@ -38,8 +38,8 @@ enum base_status session_add_display(struct tql_session *session,
     if (strcasecmp(session->displays[i].name, relation->ng.name) == 0) return BASE_OK;
   base_grow(&session->displays, &session->display_capacity, session->display_count + 1,
             sizeof *session->displays);
-  session->displays[session->display_count++] = (struct session_display){
-      .name = base_arena_strdup(session->arena, relation->ng.name)};
+  session->displays[session->display_count++] =
+      (struct session_display){.name = base_arena_strdup(session->arena, relation->ng.name)};
   session_drop_live(session);
   return BASE_OK;
 }
@@ -92,9 +92,8 @@ enum base_status session_add_feed(struct tql_session *session,
   }
   bool found = false;
   struct st_feed saved = {0};
-  enum base_status status =
-      st_feed_load(session->database, session->statement_arena, relation->ng.name,
-                   statement->path, &found, &saved);
+  enum base_status status = st_feed_load(session->database, session->statement_arena,
+                                         relation->ng.name, statement->path, &found, &saved);
   if (status != BASE_OK) return status;
   struct session_feed *feed = base_xcalloc(1, sizeof *feed);
   struct sn_reader_options options = {.path = statement->path,
@@ -180,8 +179,7 @@ static enum base_status reject_record(struct tql_session *session, struct sessio
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "line %lld, column %lld: %s", (long long)event->line,
                      (long long)event->column, reason);
-  net_chronon at =
-      session->timeline == NET_TIMELINE_REAL ? base_env_now() : rejected_at(feed);
+  net_chronon at = session->timeline == NET_TIMELINE_REAL ? base_env_now() : rejected_at(feed);
   feed->rejected++;
   enum base_status status =
       session_divert(session, "Rejected", feed->relation, at, base_buffer_text(&text),

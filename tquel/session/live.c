@@ -51,9 +51,9 @@ static bool reject_combination(void *context, const struct net_node *node,
   struct base_buffer record = BASE_BUFFER_EMPTY;
   session_print_row(session, &record, layout, row);
   const char *name = net_node_result_name(node);
-  enum base_status status = session_divert(
-      session, "Rejected", name ? session_find(session, name) : NULL, row[0].i,
-      net_eval_error_text(error), base_buffer_text(&record), record.length);
+  enum base_status status =
+      session_divert(session, "Rejected", name ? session_find(session, name) : NULL, row[0].i,
+                     net_eval_error_text(error), base_buffer_text(&record), record.length);
   base_buffer_done(&record);
   return status == BASE_OK;
 }
@@ -77,8 +77,8 @@ static enum base_status build_store(struct tql_session *session,
   struct net_node *top = net_create_access(network, name, layout, source, false);
   remember_access(session, &relation->ng, NET_SCAN_RECORDS, top);
   if (is_traced(relation)) {
-    struct net_node *periods = net_create_event_to_period(network, name, layout,
-                                                          relation->ng.layout, relation->ng.by);
+    struct net_node *periods =
+        net_create_event_to_period(network, name, layout, relation->ng.layout, relation->ng.by);
     must_link(top, periods);
     top = periods;
   }
@@ -97,10 +97,8 @@ static enum base_status build_query(struct tql_session *session,
   const struct ng_query *query = session_query(session, relation);
   struct base_arena *arena = net_network_arena(session->live);
   struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
-  struct ng_inputs inputs = {.context = session,
-                             .source = open_replay,
-                             .made = remember_access,
-                             .derived = derived_node};
+  struct ng_inputs inputs = {
+      .context = session, .source = open_replay, .made = remember_access, .derived = derived_node};
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   ng_plan_transform(plan, &session->switches);
@@ -119,8 +117,7 @@ static enum base_status build_query(struct tql_session *session,
   struct net_store *store = st_net(session->database);
   relation->checkpoint = NET_BEGINNING;
   status = st_clear(session->database, relation->ng.name);
-  if (status == BASE_OK)
-    status = store->class->checkpoint(store, relation->ng.name, NET_BEGINNING);
+  if (status == BASE_OK) status = store->class->checkpoint(store, relation->ng.name, NET_BEGINNING);
   return status;
 }
 
@@ -277,8 +274,7 @@ static void mark_stale(struct tql_session *session, const struct session_relatio
 static enum base_status reopen(struct tql_session *session, struct session_relation *relation) {
   bool any = false;
   net_chronon first, last;
-  enum base_status status =
-      st_extent(session->database, relation->ng.name, &any, &first, &last);
+  enum base_status status = st_extent(session->database, relation->ng.name, &any, &first, &last);
   if (status != BASE_OK) return status;
   relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
   mark_stale(session, relation);
@@ -286,8 +282,7 @@ static enum base_status reopen(struct tql_session *session, struct session_relat
   return store->class->checkpoint(store, relation->ng.name, relation->checkpoint);
 }
 
-enum base_status session_make_live(struct tql_session *session,
-                                   struct session_relation *relation) {
+enum base_status session_make_live(struct tql_session *session, struct session_relation *relation) {
   if (!relation->live) {
     session_drop_live(session);
     enum base_status status = BASE_OK;
@@ -342,9 +337,8 @@ net_chronon session_record_time(const struct session_relation *relation, const u
   return (marks & NET_CLOSES) && !is_traced(relation) ? row[2].i : row[0].i;
 }
 
-enum base_status session_take_record(struct tql_session *session,
-                                     struct session_relation *relation, const union net_slot *row,
-                                     uint8_t marks, net_chronon limit) {
+enum base_status session_take_record(struct tql_session *session, struct session_relation *relation,
+                                     const union net_slot *row, uint8_t marks, net_chronon limit) {
   net_chronon time = session_record_time(relation, row, marks);
   if (time >= limit) {
     add_pending(relation, row, marks);
@@ -353,9 +347,8 @@ enum base_status session_take_record(struct tql_session *session,
   if (relation->feed != NULL) relation->feed->late++;
   struct base_buffer record = BASE_BUFFER_EMPTY;
   session_print_row(session, &record, session_write_layout(relation), row);
-  enum base_status status =
-      session_divert(session, "Late", relation, time, "before the checkpoint",
-                     base_buffer_text(&record), record.length);
+  enum base_status status = session_divert(session, "Late", relation, time, "before the checkpoint",
+                                           base_buffer_text(&record), record.length);
   base_buffer_done(&record);
   return status;
 }
@@ -500,8 +493,7 @@ static net_chronon settled_checkpoint(const struct session_relation *relation,
   const struct net_inbox_port *port = &relation->pending.ports[0];
   net_chronon settled = checkpoint;
   for (size_t i = port->head; i < port->count; i++) {
-    const union net_slot *row =
-        port->slab + (size_t)port->items[i].row * port->layout->slot_count;
+    const union net_slot *row = port->slab + (size_t)port->items[i].row * port->layout->slot_count;
     if (row[0].i < settled && row[1].i > row[0].i && row[1].i >= checkpoint) settled = row[0].i;
   }
   return settled;
@@ -570,8 +562,7 @@ enum base_status session_save_pending(struct tql_session *session) {
     struct net_rows rows;
     net_rows_init(&rows, port->layout);
     for (size_t j = port->head; j < port->count; j++)
-      net_rows_add_copy(&rows,
-                        port->slab + (size_t)port->items[j].row * port->layout->slot_count,
+      net_rows_add_copy(&rows, port->slab + (size_t)port->items[j].row * port->layout->slot_count,
                         port->items[j].marks);
     enum base_status status = st_pending_save(session->database, relation->ng.name, rows.layout,
                                               rows.rows, rows.marks, rows.count);

@@ -59,9 +59,8 @@ void session_print_row(struct tql_session *session, struct base_buffer *out,
   tql_rows_init(&rows, NULL, layout);
   net_rows_add_copy(&rows.rows, row, NET_DEFINITE);
   rows.checkpoint = NET_FOREVER;
-  struct tql_format_context context = {.format = TQL_FORMAT_NDJSON,
-                                       .timeline = session->timeline,
-                                       .strings = session->strings};
+  struct tql_format_context context = {
+      .format = TQL_FORMAT_NDJSON, .timeline = session->timeline, .strings = session->strings};
   tql_format_rows(out, &context, &rows);
   while (out->length > 0 && out->data[out->length - 1] == '\n') out->data[--out->length] = 0;
   tql_rows_done(&rows);
@@ -147,8 +146,8 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
   for (size_t i = 0; i < query->variable_count; i++) {
     bool any = false;
     net_chronon first, last;
-    enum base_status status = st_extent(session->database, query->variables[i].relation->name,
-                                        &any, &first, &last);
+    enum base_status status =
+        st_extent(session->database, query->variables[i].relation->name, &any, &first, &last);
     if (status != BASE_OK) return status;
     if (any && (!*ret_any || first < *ret)) *ret = first;
     *ret_any |= any;
@@ -165,8 +164,8 @@ static const struct ng_query *query_at_origin(struct base_arena *arena,
   return copy;
 }
 
-enum base_status session_fix_origin(struct tql_session *session,
-                                    struct session_relation *relation, bool *ret_fixed_now) {
+enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
+                                    bool *ret_fixed_now) {
   const struct ng_query *query = session_query(session, relation);
   *ret_fixed_now = false;
   if (query == NULL) return BASE_USER;
@@ -209,8 +208,7 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
   status = ng_plan_build(plan, network, &inputs, session->diags, &result);
   if (status != BASE_OK) goto out;
   if (store_name != NULL) {
-    sink = net_create_relation_store(network, store_name, query->layout,
-                                     st_net(session->database));
+    sink = net_create_relation_store(network, store_name, query->layout, st_net(session->database));
   } else {
     sink = net_create_display(network, "result", query->layout, callback, context);
   }
@@ -220,8 +218,8 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
   status = net_run(network);
   if (status == BASE_OK && ret_checkpoint != NULL) *ret_checkpoint = net_node_checkpoint(sink);
 out:
-  session->counters.network_ns += base_env_monotonic() - began -
-                                  (session->counters.load_ns - load_before);
+  session->counters.network_ns +=
+      base_env_monotonic() - began - (session->counters.load_ns - load_before);
   net_network_free(network);
   base_arena_free(arena);
   return status;
@@ -347,8 +345,7 @@ enum base_status session_print(struct tql_session *session, struct session_relat
 
 /* --- derived relations */
 
-enum base_status session_recompute(struct tql_session *session,
-                                   struct session_relation *relation) {
+enum base_status session_recompute(struct tql_session *session, struct session_relation *relation) {
   bool fixed_now;
   enum base_status status = session_fix_origin(session, relation, &fixed_now);
   if (status != BASE_OK) return status;
@@ -384,8 +381,7 @@ enum base_status session_explain(struct tql_session *session,
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
   if (status != BASE_OK) return status;
-  struct ng_plan *plan =
-      ng_plan_new(session->statement_arena, session->strings, session->timeline);
+  struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
   status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   struct base_buffer text = BASE_BUFFER_EMPTY;

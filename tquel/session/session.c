@@ -22,19 +22,18 @@ enum base_status tql_session_open(const struct tql_session_options *options,
   session->diags = diags;
   session->arena = base_arena_new();
   session->strings = base_strings_new();
-  struct st_options storage = {.path = options->path,
-                               .readonly = options->readonly ||
-                                           (options->explain_only && options->path != NULL),
-                               .timeline = options->timeline,
-                               .timeline_given = options->timeline_given};
+  struct st_options storage = {
+      .path = options->path,
+      .readonly = options->readonly || (options->explain_only && options->path != NULL),
+      .timeline = options->timeline,
+      .timeline_given = options->timeline_given};
   enum base_status status = st_open(&storage, session->strings, diags, &session->database);
   if (status == BASE_OK) {
     session->timeline = st_timeline(session->database);
     bool real = session->timeline == NET_TIMELINE_REAL;
     int64_t now = base_env_now();
     session->time = (struct net_time_context){session->timeline, now, zone_offset(now)};
-    session->settings =
-        (struct tql_settings){.origin_given = !real, .unit = real ? 1000000 : 1};
+    session->settings = (struct tql_settings){.origin_given = !real, .unit = real ? 1000000 : 1};
     session->durable_ns = 200 * (int64_t)1000000;
     session->future_limit = real ? 3600 * (int64_t)1000000000 : INT64_MAX;
     for (int rule = 0; rule < NG_RULES; rule++) session->switches.off[rule] = options->rules_off;
@@ -75,13 +74,26 @@ void tql_session_close(struct tql_session *session) {
 /* --- statements */
 
 static const char *const keywords[] = {
-    [TQL_S_RANGE] = "range",     [TQL_S_CREATE] = "create",         [TQL_S_RETRIEVE] = "retrieve",
-    [TQL_S_APPEND] = "append",   [TQL_S_DELETE] = "delete",         [TQL_S_REPLACE] = "replace",
-    [TQL_S_COPY] = "copy",       [TQL_S_DISPLAY] = "display",       [TQL_S_PRINT] = "print",
-    [TQL_S_DESTROY] = "destroy", [TQL_S_HELP] = "help",             [TQL_S_EXPLAIN] = "explain",
-    [TQL_S_CHECKPOINT] = "checkpoint", [TQL_S_SET] = "set",         [TQL_S_INDEX] = "index",
-    [TQL_S_MODIFY] = "modify",   [TQL_S_SAVE] = "save",             [TQL_S_VIEW] = "define",
-    [TQL_S_PERMIT] = "define",   [TQL_S_INTEGRITY] = "define",
+    [TQL_S_RANGE] = "range",
+    [TQL_S_CREATE] = "create",
+    [TQL_S_RETRIEVE] = "retrieve",
+    [TQL_S_APPEND] = "append",
+    [TQL_S_DELETE] = "delete",
+    [TQL_S_REPLACE] = "replace",
+    [TQL_S_COPY] = "copy",
+    [TQL_S_DISPLAY] = "display",
+    [TQL_S_PRINT] = "print",
+    [TQL_S_DESTROY] = "destroy",
+    [TQL_S_HELP] = "help",
+    [TQL_S_EXPLAIN] = "explain",
+    [TQL_S_CHECKPOINT] = "checkpoint",
+    [TQL_S_SET] = "set",
+    [TQL_S_INDEX] = "index",
+    [TQL_S_MODIFY] = "modify",
+    [TQL_S_SAVE] = "save",
+    [TQL_S_VIEW] = "define",
+    [TQL_S_PERMIT] = "define",
+    [TQL_S_INTEGRITY] = "define",
 };
 
 /* The name that the timing line carries. */
@@ -99,10 +111,10 @@ static void report_timing(struct tql_session *session, const struct tql_statemen
       session->statement_arena,
       "timing: %s %s total_us=%lld load_us=%lld network_us=%lld output_us=%lld rows_in=%llu "
       "rows_out=%llu",
-      keywords[statement->kind], subject(statement),
-      (long long)(total_ns / 1000), (long long)(counters->load_ns / 1000),
-      (long long)(counters->network_ns / 1000), (long long)(counters->output_ns / 1000),
-      (unsigned long long)counters->rows_in, (unsigned long long)counters->rows_out);
+      keywords[statement->kind], subject(statement), (long long)(total_ns / 1000),
+      (long long)(counters->load_ns / 1000), (long long)(counters->network_ns / 1000),
+      (long long)(counters->output_ns / 1000), (unsigned long long)counters->rows_in,
+      (unsigned long long)counters->rows_out);
   session->output->timing(session->output->context, line);
 }
 
@@ -167,7 +179,9 @@ enum base_status tql_session_run(struct tql_session *session, const char *name, 
 
 /* --- looking */
 
-struct base_diag_sink *tql_session_diags(struct tql_session *session) { return session->diags; }
+struct base_diag_sink *tql_session_diags(struct tql_session *session) {
+  return session->diags;
+}
 enum net_timeline tql_session_timeline(const struct tql_session *session) {
   return session->timeline;
 }
@@ -183,8 +197,7 @@ void tql_session_each_relation(struct tql_session *session,
 
 void tql_session_each_variable(struct tql_session *session,
                                void (*on_name)(void *context, const char *name), void *context) {
-  for (size_t i = 0; i < session->variable_count; i++)
-    on_name(context, session->variables[i].name);
+  for (size_t i = 0; i < session->variable_count; i++) on_name(context, session->variables[i].name);
 }
 
 void tql_session_each_domain(struct tql_session *session, const char *variable_or_relation,
@@ -198,7 +211,8 @@ void tql_session_each_domain(struct tql_session *session, const char *variable_o
     ng = relation ? &relation->ng : NULL;
   }
   if (ng == NULL) return;
-  for (uint32_t i = 0; i < ng->layout->field_count; i++) on_name(context, ng->layout->fields[i].name);
+  for (uint32_t i = 0; i < ng->layout->field_count; i++)
+    on_name(context, ng->layout->fields[i].name);
 }
 
 /* --- describing */
@@ -231,15 +245,13 @@ static void describe_line(struct session_relation *relation, struct base_buffer 
     net_type_print(out, layout->fields[i].type);
   }
   base_buffer_puts(out, ")");
-  if (relation->ng.by >= 0)
-    base_buffer_printf(out, " by %s", layout->fields[relation->ng.by].name);
+  if (relation->ng.by >= 0) base_buffer_printf(out, " by %s", layout->fields[relation->ng.by].name);
   base_buffer_putc(out, '\n');
 }
 
 bool tql_session_describe(struct tql_session *session, const char *name, struct base_buffer *out) {
   if (name == NULL) {
-    for (size_t i = 0; i < session->relation_count; i++)
-      describe_line(session->relations[i], out);
+    for (size_t i = 0; i < session->relation_count; i++) describe_line(session->relations[i], out);
     if (session->relation_count == 0) base_buffer_puts(out, "no relations\n");
     return true;
   }

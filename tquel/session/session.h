@@ -29,10 +29,10 @@ struct tql_session_options {
   enum net_timeline timeline; /* of a new database */
   bool timeline_given;        /* then an existing database must agree */
   bool readonly;
-  bool rules_off;             /* all optimiser rules (tests) */
-  uint32_t batch_rows;        /* 0: the default */
-  bool stdin_is_script;       /* `following` "-" is then an error */
-  bool explain_only;          /* bind and explain, run nothing */
+  bool rules_off;       /* all optimiser rules (tests) */
+  uint32_t batch_rows;  /* 0: the default */
+  bool stdin_is_script; /* `following` "-" is then an error */
+  bool explain_only;    /* bind and explain, run nothing */
 };
 
 /* Opens or creates the database. BASE_OK, or BASE_USER/BASE_SYSTEM after a diagnostic. */

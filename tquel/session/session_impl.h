@@ -32,18 +32,19 @@ struct session_relation {
 
   /* live: rows go through the live network */
   bool live;
-  struct net_node *store_node;  /* in the live network */
-  struct net_node **accesses;   /* nodes that take this relation's rows or records */
+  struct net_node *store_node; /* in the live network */
+  struct net_node **accesses;  /* nodes that take this relation's rows or records */
   size_t access_count, access_capacity;
-  struct net_inbox pending;     /* records beyond the checkpoint */
+  struct net_inbox pending; /* records beyond the checkpoint */
   bool has_pending;
-  bool pending_changed;         /* since it was saved */
+  bool pending_changed; /* since it was saved */
   struct session_feed *feed;
-  net_chronon latest;           /* latest time seen by a feed */
+  net_chronon latest; /* latest time seen by a feed */
   /* A feed ended just before the checkpoint: a record at that time is still no broken promise, and is
    * taken as a correction. NET_BEGINNING: none. */
   net_chronon boundary;
-  struct net_rows open_rows;    /* period relations fed live: open tuples that an end record may name */
+  struct net_rows
+      open_rows; /* period relations fed live: open tuples that an end record may name */
 };
 
 struct session_feed {
@@ -53,7 +54,7 @@ struct session_feed {
   int64_t within; /* chronons */
   int64_t position_saved, sequence;
   bool ended;
-  bool keeps_up;  /* stamps follow the clock: silence then means that nothing happened */
+  bool keeps_up; /* stamps follow the clock: silence then means that nothing happened */
   uint64_t rejected, late, records;
 };
 
@@ -76,10 +77,10 @@ struct tql_session {
   enum net_timeline timeline;
   struct net_time_context time;
   struct tql_settings settings;
-  bool manual;           /* set checkpoint manual */
-  bool unbounded;        /* set unbounded allowed */
-  int64_t durable_ns;    /* set durable every D */
-  int64_t future_limit;  /* chronons */
+  bool manual;          /* set checkpoint manual */
+  bool unbounded;       /* set unbounded allowed */
+  int64_t durable_ns;   /* set durable every D */
+  int64_t future_limit; /* chronons */
   struct ng_switches switches;
 
   struct session_relation **relations; /* in order of creation */
@@ -92,9 +93,9 @@ struct tql_session {
   size_t feed_count, feed_capacity;
   struct session_display *displays;
   size_t display_count, display_capacity;
-  bool displays_on;        /* not while the live network replays */
-  bool group_open;         /* a durable group of the feeds is being written */
-  int64_t group_since;     /* monotonic ns */
+  bool displays_on;    /* not while the live network replays */
+  bool group_open;     /* a durable group of the feeds is being written */
+  int64_t group_since; /* monotonic ns */
 
   /* of the statement that runs */
   const struct tql_output *output;
@@ -147,7 +148,8 @@ enum base_status session_execute(struct tql_session *session,
                                  const struct tql_statement *statement) BASE_MUST_USE;
 void session_say(struct tql_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-struct tql_analysis session_analysis(struct tql_session *session, const struct session_scope *scope);
+struct tql_analysis session_analysis(struct tql_session *session,
+                                     const struct session_scope *scope);
 
 /* `tquel explain`: binds, runs nothing; queries and displays are gathered in one plan. */
 enum base_status session_gather(struct tql_session *session,
@@ -185,9 +187,8 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
 enum base_status session_recompute(struct tql_session *session,
                                    struct session_relation *relation) BASE_MUST_USE;
 /* ... all derived relations that depend on RELATION, in order. */
-enum base_status session_recompute_dependants(struct tql_session *session,
-                                              const struct session_relation *relation)
-    BASE_MUST_USE;
+enum base_status session_recompute_dependants(
+    struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
 /* A run-time error as a diagnostic with the tuple. */
 bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
                                enum net_eval_error error, const struct net_layout *layout,
@@ -229,9 +230,9 @@ enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
 /* Puts one record into the relation's pending rows, or, when its time is before LIMIT (at least the
  * checkpoint), into Late.                                                                           */
-enum base_status session_take_record(struct tql_session *session,
-                                     struct session_relation *relation, const union net_slot *row,
-                                     uint8_t marks, net_chronon limit) BASE_MUST_USE;
+enum base_status session_take_record(struct tql_session *session, struct session_relation *relation,
+                                     const union net_slot *row, uint8_t marks,
+                                     net_chronon limit) BASE_MUST_USE;
 /* The time of a record: a close's stop, else its start. */
 net_chronon session_record_time(const struct session_relation *relation, const union net_slot *row,
                                 uint8_t marks);

@@ -5,8 +5,8 @@
 #include "tquel/session/session_impl.h"
 
 static const char *const names[] = {
-    "checkpoint", "parallel", "sequence", "origin", "averaging origin", "unit", "durable every",
-    "durable",    "rule",     "unbounded", "compensate", "future limit",
+    "checkpoint",    "parallel", "sequence", "origin",    "averaging origin", "unit",
+    "durable every", "durable",  "rule",     "unbounded", "compensate",       "future limit",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -17,12 +17,12 @@ static const char *word(const struct tql_statement *statement) {
 
 static enum base_status bad_value(struct tql_session *session,
                                   const struct tql_statement *statement, const char *expected) {
-  base_report_hint(session->diags, MSG_SETTING_VALUE, session->source,
-                   statement->value ? &statement->value->range : &statement->range,
-                   base_arena_printf(session->statement_arena ? session->statement_arena
-                                                              : session->arena,
-                                     "write: set %s %s", statement->words, expected),
-                   "set %s takes %s", statement->words, expected);
+  base_report_hint(
+      session->diags, MSG_SETTING_VALUE, session->source,
+      statement->value ? &statement->value->range : &statement->range,
+      base_arena_printf(session->statement_arena ? session->statement_arena : session->arena,
+                        "write: set %s %s", statement->words, expected),
+      "set %s takes %s", statement->words, expected);
   return BASE_USER;
 }
 
@@ -34,8 +34,7 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
   } else if (strcasecmp(word(statement), yes) == 0) {
     *ret = true;
   } else {
-    return bad_value(session, statement,
-                     base_arena_printf(session->arena, "%s or %s", no, yes));
+    return bad_value(session, statement, base_arena_printf(session->arena, "%s or %s", no, yes));
   }
   return BASE_OK;
 }
@@ -63,9 +62,8 @@ static enum base_status set_rule(struct tql_session *session,
   return BASE_OK;
 }
 
-static enum base_status set_time(struct tql_session *session,
-                                 const struct tql_statement *statement, bool *given,
-                                 net_chronon *time) {
+static enum base_status set_time(struct tql_session *session, const struct tql_statement *statement,
+                                 bool *given, net_chronon *time) {
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);

@@ -318,8 +318,8 @@ static enum base_status copy_from(struct tql_session *session,
   struct net_rows rows;
   uint64_t bad = 0;
   net_rows_init(&rows, options.layout);
-  status = read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows,
-                    &bad);
+  status =
+      read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows, &bad);
   reader->class->free(reader);
   session->counters.load_ns += base_env_monotonic() - began;
   if (status == BASE_OK) {
@@ -365,7 +365,8 @@ static enum base_status copy_into(struct tql_session *session,
   bool ndjson = dot != NULL && (strcasecmp(dot, ".ndjson") == 0 || strcasecmp(dot, ".jsonl") == 0);
   if (!ndjson && (dot == NULL || strcasecmp(dot, ".csv") != 0)) {
     base_report_hint(session->diags, MSG_COPY_SUFFIX, session->source, &statement->path_range,
-                     "call it NAME.csv or NAME.ndjson", "the name of the file does not say its format");
+                     "call it NAME.csv or NAME.ndjson",
+                     "the name of the file does not say its format");
     return BASE_USER;
   }
   struct tql_rows rows;
@@ -391,8 +392,7 @@ static enum base_status copy_into(struct tql_session *session,
   return status;
 }
 
-enum base_status session_copy(struct tql_session *session,
-                              const struct tql_statement *statement) {
+enum base_status session_copy(struct tql_session *session, const struct tql_statement *statement) {
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);

@@ -229,10 +229,11 @@ static void do_commands(struct terminal *terminal, const char *argument) {
     base_buffer_printf(&text, "  %-18s %s\n", left.data, commands[i].what);
     base_buffer_done(&left);
   }
-  base_buffer_puts(&text,
-                   "Ctrl-C drops what was typed or cancels what runs; TAB completes; Ctrl-R searches "
-                   "what was\ntyped before. help, a statement of the language, lists its "
-                   "statements.\n");
+  base_buffer_puts(
+      &text,
+      "Ctrl-C drops what was typed or cancels what runs; TAB completes; Ctrl-R searches "
+      "what was\ntyped before. help, a statement of the language, lists its "
+      "statements.\n");
   say(terminal, text.data);
   base_buffer_done(&text);
 }

@@ -40,11 +40,12 @@ static void offer(struct completion *completion, const char *text) {
     if (strcmp(completion->items[i].text, text) == 0) return;
   base_grow(&completion->items, &completion->capacity, completion->count + 1,
             sizeof *completion->items);
-  completion->items[completion->count++] =
-      (struct candidate){base_xstrdup(text), completion->tail};
+  completion->items[completion->count++] = (struct candidate){base_xstrdup(text), completion->tail};
 }
 
-static void on_name(void *context, const char *name) { offer(context, name); }
+static void on_name(void *context, const char *name) {
+  offer(context, name);
+}
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -77,8 +78,7 @@ static void offer_domains(struct completion *completion) {
   size_t end = completion->length;
   bool dotted = end > 0 && completion->text[end - 1] == '.';
   if (dotted) end--;
-  char *owner =
-      dotted ? word_before(completion->text, &end) : target_before(completion->text, end);
+  char *owner = dotted ? word_before(completion->text, &end) : target_before(completion->text, end);
   tql_session_each_domain(completion->terminal->shell->session, owner, on_name, completion);
   free(owner);
 }
@@ -157,7 +157,8 @@ static void offer_for_command(struct completion *completion, const char *line, s
   if (strncmp(line, "\\d ", 3) == 0)
     tql_session_each_relation(completion->terminal->shell->session, on_name, completion);
   else if (strncmp(line, "\\format ", 8) == 0)
-    for (int i = 0; i <= TQL_FORMAT_COUNT; i++) offer(completion, tql_format_name((enum tql_format)i));
+    for (int i = 0; i <= TQL_FORMAT_COUNT; i++)
+      offer(completion, tql_format_name((enum tql_format)i));
   else if (strncmp(line, "\\i ", 3) == 0)
     offer_files(completion);
 }
@@ -221,8 +222,8 @@ static unsigned char act(struct completion *completion) {
       if (!isupper((unsigned char)completion->word[i])) capitals = false;
     capitals = capitals && tql_is_keyword(first->text);
     for (size_t i = 0; i < length; i++)
-      base_buffer_putc(&text, capitals ? (char)toupper((unsigned char)first->text[i])
-                                       : first->text[i]);
+      base_buffer_putc(&text,
+                       capitals ? (char)toupper((unsigned char)first->text[i]) : first->text[i]);
     if (single) base_buffer_puts(&text, first->tail);
     size_t characters = 0;
     for (size_t i = 0; i < completion->word_length; i++)

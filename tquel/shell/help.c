@@ -119,26 +119,29 @@ const char *shell_nearest_command(const char *name) {
 }
 
 static void append_program(struct base_buffer *out) {
-  base_buffer_puts(out,
-                   "Usage: tquel [OPTION]... [DB]\n"
-                   "       tquel COMMAND [ARGUMENT]...\n"
-                   "\n"
-                   "A temporal relational query engine for watching running systems. Without a command:\n"
-                   "the shell on the database file DB, which is created if it does not exist; without\n"
-                   "DB on a fresh database in memory. Statements come from -c and -f, from standard\n"
-                   "input if that is not a terminal, or are typed.\n"
-                   "\n"
-                   "Options:\n");
+  base_buffer_puts(
+      out,
+      "Usage: tquel [OPTION]... [DB]\n"
+      "       tquel COMMAND [ARGUMENT]...\n"
+      "\n"
+      "A temporal relational query engine for watching running systems. Without a command:\n"
+      "the shell on the database file DB, which is created if it does not exist; without\n"
+      "DB on a fresh database in memory. Statements come from -c and -f, from standard\n"
+      "input if that is not a terminal, or are typed.\n"
+      "\n"
+      "Options:\n");
   shell_options_describe(SHELL_RUN, out);
-  base_buffer_puts(out, "\nCommands (tquel COMMAND --help says more; a database of such a name is "
-                        "written ./NAME):\n");
+  base_buffer_puts(out,
+                   "\nCommands (tquel COMMAND --help says more; a database of such a name is "
+                   "written ./NAME):\n");
   for (const struct shell_subcommand *row = shell_subcommands; row->name; row++)
     base_buffer_printf(out, "  %-9s %s%s\n", row->name, row->what,
                        row->not_executed ? " (not executed yet)" : "");
-  base_buffer_puts(out,
-                   "\nExit status: 0 success; 1 wrong usage; 2 an error in a statement; 3 a database, "
-                   "file or\nnetwork error; 4 an assertion failed. tquel help TQ-nnnn explains an "
-                   "error.\n");
+  base_buffer_puts(
+      out,
+      "\nExit status: 0 success; 1 wrong usage; 2 an error in a statement; 3 a database, "
+      "file or\nnetwork error; 4 an assertion failed. tquel help TQ-nnnn explains an "
+      "error.\n");
 }
 
 static void append_subcommand(const struct shell_subcommand *row, struct base_buffer *out) {
@@ -149,9 +152,10 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
     base_buffer_printf(out, "\nNot executed yet (TQ-%04d). %s\n", info->number, info->fix);
   }
   if (strcmp(row->name, "explain") == 0) {
-    base_buffer_puts(out,
-                     "The statements of FILE are read and bound, with the relations of DB if it is\n"
-                     "given, and nothing is run or changed. FILE - is standard input.\n\nOptions:\n");
+    base_buffer_puts(
+        out,
+        "The statements of FILE are read and bound, with the relations of DB if it is\n"
+        "given, and nothing is run or changed. FILE - is standard input.\n\nOptions:\n");
     shell_options_describe(SHELL_EXPLAIN, out);
   }
 }

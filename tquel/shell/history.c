@@ -36,8 +36,7 @@ static char *history_path(void) {
     base_buffer_printf(&path, "%s/.local/state/tquel/history", home);
   if (!path.data) return NULL;
   int descriptor = -1;
-  if (make_directories(path.data))
-    descriptor = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (make_directories(path.data)) descriptor = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     base_buffer_done(&path);
     return NULL;
@@ -54,8 +53,7 @@ void terminal_history_open(struct terminal *terminal) {
   history(terminal->history, &event, H_SETSIZE, ENTRIES_MAX);
   history(terminal->history, &event, H_SETUNIQUE, 1);
   terminal->history_path = history_path();
-  if (terminal->history_path)
-    history(terminal->history, &event, H_LOAD, terminal->history_path);
+  if (terminal->history_path) history(terminal->history, &event, H_LOAD, terminal->history_path);
 }
 
 void terminal_history_add(struct terminal *terminal, const char *text) {
@@ -68,8 +66,7 @@ void terminal_history_add(struct terminal *terminal, const char *text) {
   entry[length] = '\0';
   history(terminal->history, &event, H_ENTER, entry);
   free(entry);
-  if (terminal->history_path)
-    history(terminal->history, &event, H_SAVE, terminal->history_path);
+  if (terminal->history_path) history(terminal->history, &event, H_SAVE, terminal->history_path);
 }
 
 void terminal_history_close(struct terminal *terminal) {

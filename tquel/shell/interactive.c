@@ -49,8 +49,7 @@ static void before_writing(void *context) {
 
 static void run_feeds(struct terminal *terminal) {
   struct shell *shell = terminal->shell;
-  enum base_status status =
-      tql_session_follow(shell->session, &shell->output.output, TURN_MS);
+  enum base_status status = tql_session_follow(shell->session, &shell->output.output, TURN_MS);
   shell_output_flush(&shell->output);
   if (status != BASE_AGAIN && status != BASE_CANCEL) {
     terminal->feeds_over = true;
@@ -132,8 +131,7 @@ void terminal_run_text(struct terminal *terminal, const char *name, const char *
 void terminal_run(struct terminal *terminal) {
   struct base_buffer *workspace = &terminal->workspace;
   if (workspace->length == 0)
-    base_buffer_append(workspace, base_buffer_text(&terminal->previous),
-                       terminal->previous.length);
+    base_buffer_append(workspace, base_buffer_text(&terminal->previous), terminal->previous.length);
   if (workspace->length == 0) return;
   terminal_history_add(terminal, workspace->data);
   struct base_buffer text = *workspace;
@@ -163,7 +161,8 @@ static void take_line(struct terminal *terminal, const char *line, size_t length
       terminal_run(terminal);
     return;
   }
-  if (line[blanks] == '\\' && ends_with_go(line + blanks, length - blanks) && length - blanks == 2) {
+  if (line[blanks] == '\\' && ends_with_go(line + blanks, length - blanks) &&
+      length - blanks == 2) {
     terminal_run(terminal);
     return;
   }

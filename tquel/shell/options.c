@@ -75,7 +75,8 @@ struct command_line {
   struct base_diag_sink *diags;
 };
 
-static bool wrong(struct command_line *line, const char *hint, const char *text, const char *value) {
+static bool wrong(struct command_line *line, const char *hint, const char *text,
+                  const char *value) {
   static const struct base_source tquel = {.name = "tquel"};
   if (!hint) hint = line->command == SHELL_RUN ? "see tquel --help" : "see tquel explain --help";
   base_report_hint(line->diags, MSG_USAGE, &tquel, NULL, hint, text, value);
@@ -140,20 +141,44 @@ static void take_item(struct shell_options *options, bool is_file, const char *t
 static bool take_option(struct command_line *line, enum option option, const char *value) {
   struct shell_options *options = line->options;
   switch (option) {
-    case OPTION_COMMAND: take_item(options, false, value); return true;
-    case OPTION_FILE: take_item(options, true, value); return true;
-    case OPTION_FORMAT: return take_format(line, value);
-    case OPTION_TIMELINE: return take_timeline(line, value);
-    case OPTION_READONLY: options->readonly = true; return true;
-    case OPTION_SINGLE_TRANSACTION: options->single_transaction = true; return true;
-    case OPTION_QUIET: options->quiet = true; return true;
-    case OPTION_TIMING: options->timing = true; return true;
-    case OPTION_CONNECT: options->connect = value; return true;
-    case OPTION_AS: return take_form(line, value);
-    case OPTION_RULES_OFF: options->rules_off = true; return true;
-    case OPTION_BATCH_ROWS: return take_batch_rows(line, value);
-    case OPTION_HELP: options->help = true; return true;
-    case OPTION_VERSION: options->version = true; return true;
+    case OPTION_COMMAND:
+      take_item(options, false, value);
+      return true;
+    case OPTION_FILE:
+      take_item(options, true, value);
+      return true;
+    case OPTION_FORMAT:
+      return take_format(line, value);
+    case OPTION_TIMELINE:
+      return take_timeline(line, value);
+    case OPTION_READONLY:
+      options->readonly = true;
+      return true;
+    case OPTION_SINGLE_TRANSACTION:
+      options->single_transaction = true;
+      return true;
+    case OPTION_QUIET:
+      options->quiet = true;
+      return true;
+    case OPTION_TIMING:
+      options->timing = true;
+      return true;
+    case OPTION_CONNECT:
+      options->connect = value;
+      return true;
+    case OPTION_AS:
+      return take_form(line, value);
+    case OPTION_RULES_OFF:
+      options->rules_off = true;
+      return true;
+    case OPTION_BATCH_ROWS:
+      return take_batch_rows(line, value);
+    case OPTION_HELP:
+      options->help = true;
+      return true;
+    case OPTION_VERSION:
+      options->version = true;
+      return true;
   }
   return true;
 }
@@ -224,15 +249,17 @@ static bool check(struct command_line *line) {
   size_t from_stdin = 0;
   for (size_t i = 0; i < options->item_count; i++)
     from_stdin += options->items[i].is_file && strcmp(options->items[i].text, "-") == 0;
-  if (from_stdin > 1)
-    return wrong(line, NULL, "%s can be read only once", "standard input (-f -)");
+  if (from_stdin > 1) return wrong(line, NULL, "%s can be read only once", "standard input (-f -)");
   return true;
 }
 
 bool shell_options_read(struct shell_options *options, enum shell_command command, int count,
                         char *const *arguments, struct base_diag_sink *diags) {
-  struct command_line line = {.options = options, .command = command, .count = count,
-                              .arguments = arguments, .diags = diags};
+  struct command_line line = {.options = options,
+                              .command = command,
+                              .count = count,
+                              .arguments = arguments,
+                              .diags = diags};
   bool only_operands = false;
   *options = (struct shell_options){.format = -1, .explain_as = "text"};
   while (line.next < count) {

@@ -18,7 +18,7 @@
 #include "engine/base/env.h"
 
 #define PENDING_MAX (64 * 1024)
-#define FLUSH_NS 20000000
+#define FLUSH_NS    20000000
 
 static void write_all(struct shell_output *output, const char *bytes, size_t length) {
   while (length > 0) {

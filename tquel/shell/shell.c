@@ -83,7 +83,8 @@ static int finish(struct shell *shell, enum base_status status) {
     shell_output_flush(&shell->output);
     struct tql_session *session = shell->session;
     shell->session = NULL; /* reports from here on have no output to flush */
-    if (tql_session_has_feeds(session) && tql_session_commit(session) != BASE_OK) status = BASE_SYSTEM;
+    if (tql_session_has_feeds(session) && tql_session_commit(session) != BASE_OK)
+      status = BASE_SYSTEM;
     tql_session_close(session);
   }
   int error = shell->output.error;
@@ -178,8 +179,7 @@ static int explain(struct shell *shell) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   shell_signals_install(false);
   enum base_status status = BASE_SYSTEM;
-  if (!is_missing(shell, shell->options->database) &&
-      shell_read_file(path, &shell->diags, &text))
+  if (!is_missing(shell, shell->options->database) && shell_read_file(path, &shell->diags, &text))
     status = open_session(shell, strcmp(path, "-") == 0, true);
   if (status == BASE_OK)
     status = shell_run_text(shell, strcmp(path, "-") == 0 ? "<stdin>" : path,

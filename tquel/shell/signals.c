@@ -60,7 +60,9 @@ void shell_signals_install(bool interactive) {
   handle(SIGCONT, on_continue, 0);
 }
 
-int shell_signals_ending(void) { return ending; }
+int shell_signals_ending(void) {
+  return ending;
+}
 
 static bool take(volatile sig_atomic_t *flag) {
   bool was_set = *flag != 0;
@@ -68,8 +70,12 @@ static bool take(volatile sig_atomic_t *flag) {
   return was_set;
 }
 
-bool shell_signals_resized(void) { return take(&resized); }
-bool shell_signals_continued(void) { return take(&continued); }
+bool shell_signals_resized(void) {
+  return take(&resized);
+}
+bool shell_signals_continued(void) {
+  return take(&continued);
+}
 
 bool shell_signals_wait_input(void) {
   sigset_t blocked, before;

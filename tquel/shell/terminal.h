@@ -11,13 +11,13 @@ struct terminal {
   struct shell *shell;
   EditLine *edit;
   History *history;
-  char *history_path; /* NULL: not kept */
-  FILE *out;          /* the terminal */
+  char *history_path;           /* NULL: not kept */
+  FILE *out;                    /* the terminal */
   struct base_buffer workspace; /* what was typed and has not run yet */
   struct base_buffer previous;  /* what ran last */
-  bool reading;    /* in el_gets */
-  bool wrote;      /* something was written while the user typed */
-  bool feeds_over; /* no more to come from the feeds, until the next statement */
+  bool reading;                 /* in el_gets */
+  bool wrote;                   /* something was written while the user typed */
+  bool feeds_over;              /* no more to come from the feeds, until the next statement */
   bool quit;
 };
 
