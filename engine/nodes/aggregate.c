@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/alike.h"
 #include "engine/inbox.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
@@ -95,6 +96,8 @@ struct aggregate {
   struct net_inbox inbox;
   struct net_rowmap groups;     /* by the by fields */
   struct net_rowmap members;    /* by the domains and where */
+  struct net_alike alike;       /* where tuples are counted: open rows that may yet be one */
+  bool counts_open;             /* ... is used */
   struct net_rowmap same_start; /* cumulative: rows of one start, to make a set of them */
   uint32_t *row_slots;
   struct change *heap;
@@ -521,7 +524,11 @@ static enum base_status consume(struct net_node *base, unsigned port,
                                 const struct net_batch *batch) {
   struct aggregate *node = (struct aggregate *)base;
   net_chronon last = net_inbox_checkpoint(&node->inbox);
-  net_inbox_add(&node->inbox, port, batch);
+  if (node->counts_open) {
+    net_alike_add(&node->alike, batch, &node->inbox);
+  } else {
+    net_inbox_add(&node->inbox, port, batch);
+  }
   net_chronon checkpoint = net_inbox_checkpoint(&node->inbox);
   if (checkpoint == last && checkpoint != NET_FOREVER) return BASE_OK;
   struct net_inbox_item item;
@@ -548,18 +555,21 @@ static enum base_status consume(struct net_node *base, unsigned port,
 static void mark_strings(const struct net_node *base, struct base_strings *strings) {
   const struct aggregate *node = (const struct aggregate *)base;
   net_inbox_mark_strings(&node->inbox, strings);
+  net_alike_mark_strings(&node->alike, strings);
   net_rowmap_mark_strings(&node->groups, strings);
   net_rowmap_mark_strings(&node->members, strings);
 }
 
 static size_t state_rows(const struct net_node *base) {
   const struct aggregate *node = (const struct aggregate *)base;
-  return node->groups.live + node->members.live + node->heap_count + net_inbox_rows(&node->inbox);
+  return node->groups.live + node->members.live + node->heap_count + net_inbox_rows(&node->inbox) +
+         node->alike.held.live;
 }
 
 static void done(struct net_node *base) {
   struct aggregate *node = (struct aggregate *)base;
   net_inbox_done(&node->inbox);
+  net_alike_done(&node->alike);
   net_rowmap_done(&node->groups);
   net_rowmap_done(&node->members);
   net_rowmap_done(&node->same_start);
@@ -599,6 +609,8 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   size_t member_count;
   uint32_t *slots = member_slots(node, arena, &member_count);
   net_inbox_init(&node->inbox, params->in, NULL, false);
+  net_alike_init(&node->alike, params->in);
+  node->counts_open = counts_each(node) && params->in->tuple_class == NET_PERIOD;
   net_rowmap_init(&node->groups, params->in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
                   sizeof(struct group));
   net_rowmap_init(&node->members, params->in, NET_KEY_SLOTS, 0, slots, member_count,

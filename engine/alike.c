@@ -1,0 +1,118 @@
+/* See alike.h. A group with one open row left, the others of which have closed before the checkpoint, is
+ * settled: its last row stops elsewhere. At forever all rows that are still open stop together.      */
+#include "engine/alike.h"
+
+#include <string.h>
+
+struct group {
+  uint32_t open;
+  net_chronon closed_until; /* the latest stop of those that closed while others were held */
+};
+
+void net_alike_init(struct net_alike *alike, const struct net_layout *layout) {
+  *alike = (struct net_alike){.layout = layout, .checkpoint = NET_BEGINNING};
+  net_rowmap_init(&alike->held, layout, NET_KEY_ID, 0, NULL, 0, sizeof(uint8_t));
+  net_rowmap_init(&alike->groups, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(struct group));
+}
+
+void net_alike_done(struct net_alike *alike) {
+  net_rowmap_done(&alike->held);
+  net_rowmap_done(&alike->groups);
+}
+
+static void send(const struct net_alike *alike, struct net_inbox *inbox, const union net_slot *row,
+                 uint8_t marks, uint64_t id) {
+  struct net_batch batch = {.layout = alike->layout,
+                            .rows = row,
+                            .marks = &marks,
+                            .ids = &id,
+                            .count = 1,
+                            .checkpoint = NET_BEGINNING,
+                            .bound = NET_BEGINNING};
+  net_inbox_add(inbox, 0, &batch);
+}
+
+static void hold(struct net_alike *alike, const union net_slot *row, uint8_t marks, uint64_t id) {
+  *(uint8_t *)net_rowmap_state(&alike->held, net_rowmap_put_id(&alike->held, id, row)) = marks;
+  bool fresh;
+  struct group *group =
+      net_rowmap_state(&alike->groups, net_rowmap_put(&alike->groups, row, &fresh));
+  if (fresh) group->closed_until = NET_BEGINNING;
+  group->open++;
+}
+
+/* One held row less; CLOSED: the stop it turned out to have, or NET_BEGINNING. */
+static void leave_group(struct net_alike *alike, const union net_slot *row, net_chronon closed) {
+  uint32_t place = net_rowmap_find(&alike->groups, row);
+  struct group *group = net_rowmap_state(&alike->groups, place);
+  if (closed > group->closed_until) group->closed_until = closed;
+  if (--group->open == 0) net_rowmap_remove(&alike->groups, place);
+}
+
+static net_chronon earliest_unsettled(const struct net_alike *alike, net_chronon limit) {
+  for (uint32_t i = 0; i < alike->groups.used; i++) {
+    if (!net_rowmap_live(&alike->groups, i)) continue;
+    const struct group *group = net_rowmap_state(&alike->groups, i);
+    net_chronon start = net_rowmap_row(&alike->groups, i)[0].i;
+    bool unsettled = group->open > 1 || group->closed_until >= alike->checkpoint;
+    if (unsettled && start < limit) limit = start;
+  }
+  return limit;
+}
+
+static void release(struct net_alike *alike, struct net_inbox *inbox, net_chronon limit) {
+  for (uint32_t i = 0; i < alike->held.used; i++) {
+    if (!net_rowmap_live(&alike->held, i)) continue;
+    union net_slot *row = net_rowmap_row(&alike->held, i);
+    if (row[0].i >= limit && limit != NET_FOREVER) continue;
+    uint8_t marks = *(uint8_t *)net_rowmap_state(&alike->held, i);
+    uint64_t id = net_rowmap_id(&alike->held, i);
+    leave_group(alike, row, NET_BEGINNING);
+    if (limit == NET_FOREVER) {
+      row[2] = row[3]; /* whole: those that are alike are one tuple */
+      id = 0;
+    }
+    send(alike, inbox, row, marks, id);
+    net_rowmap_remove(&alike->held, i);
+  }
+}
+
+void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
+                   struct net_inbox *inbox) {
+  struct net_batch rows = *batch;
+  if (batch->ids == NULL) { /* nothing opens or closes */
+    rows.checkpoint = NET_BEGINNING;
+    net_inbox_add(inbox, 0, &rows);
+    rows.count = 0;
+  }
+  for (uint32_t i = 0; i < rows.count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    uint8_t marks = net_batch_marks(batch, i);
+    uint64_t id = net_batch_id(batch, i);
+    if (marks & NET_CLOSES) {
+      uint32_t place = net_rowmap_find_id(&alike->held, id);
+      if (place != NET_NO_ENTRY) {
+        leave_group(alike, row, row[3].i);
+        net_rowmap_remove(&alike->held, place);
+        marks &= (uint8_t)~NET_CLOSES;
+        id = 0;
+      }
+      send(alike, inbox, row, marks, id);
+    } else if (row[2].i == NET_OPEN) {
+      hold(alike, row, marks, id);
+    } else {
+      send(alike, inbox, row, marks, id);
+    }
+  }
+  if (batch->checkpoint > alike->checkpoint) alike->checkpoint = batch->checkpoint;
+  net_chronon limit = alike->checkpoint;
+  if (limit != NET_FOREVER) limit = earliest_unsettled(alike, limit);
+  release(alike, inbox, limit);
+  struct net_batch promise = {.layout = alike->layout, .checkpoint = limit};
+  net_inbox_add(inbox, 0, &promise);
+}
+
+void net_alike_mark_strings(const struct net_alike *alike, struct base_strings *strings) {
+  net_rowmap_mark_strings(&alike->held, strings);
+  net_rowmap_mark_strings(&alike->groups, strings);
+}
