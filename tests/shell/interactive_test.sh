@@ -13,6 +13,10 @@ if ! command -v script >/dev/null; then
   echo "1..0 # SKIP there is no script(1)"
   exit 0
 fi
+if ! script -qec true /dev/null >/dev/null 2>&1; then
+  echo "1..0 # SKIP there are no pseudo-terminals here"
+  exit 0
+fi
 tquel=$(realpath "$1")
 dir=$(mktemp -d "${TMPDIR:-/tmp}/tquel-test.XXXXXX") || exit 99
 session=
