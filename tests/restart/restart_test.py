@@ -160,14 +160,17 @@ def main():
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
     print('1..%d' % count, flush=True)
+    failed = 0
     for number, seed in enumerate(range(first, first + count), 1):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             problems = Scenario(tquel, seed).judge()
             os.chdir('/')
+        failed += bool(problems)
         print('%sok %d - seed %d' % ('not ' if problems else '', number, seed), flush=True)
         for problem in problems:
             print('# ' + problem, flush=True)
+    return 1 if failed else 0
 
 
-main()
+sys.exit(main())

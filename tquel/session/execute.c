@@ -109,6 +109,9 @@ static enum base_status execute_destroy(struct tql_session *session,
                                         const struct tql_statement *statement) {
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
+  struct session_relation **gone =
+      BASE_NEW_ARRAY(session->statement_arena, statement->name_count, struct session_relation *);
+  size_t gone_count = 0;
   for (size_t i = 0; status == BASE_OK && i < statement->name_count; i++) {
     struct session_scope scope;
     session_scope_init(&scope, session, NULL);
@@ -128,11 +131,15 @@ static enum base_status execute_destroy(struct tql_session *session,
       break;
     }
     session_drop_live(session);
-    session_remove_feeds(session, relation);
+    gone[gone_count++] = relation;
     status = st_destroy(session->database, relation->ng.name);
     if (status == BASE_OK) session_remove_relation(session, relation);
   }
-  return session_end(session, status);
+  status = session_end(session, status);
+  /* Only now it is certain: had it failed, the relations and their feeds would be as before. */
+  for (size_t i = 0; status == BASE_OK && i < gone_count; i++)
+    session_remove_feeds(session, gone[i]);
+  return status;
 }
 
 static enum base_status execute_display(struct tql_session *session,

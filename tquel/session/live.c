@@ -213,7 +213,33 @@ enum base_status session_ensure_live(struct tql_session *session) {
 
 /* --- a relation becomes live */
 
-/* Open tuples of a period relation, which end records may close. */
+/* Takes row INDEX out of the open rows. */
+static void forget_open(struct session_relation *relation, size_t index) {
+  struct net_rows *rows = &relation->open_rows;
+  size_t last = rows->count - 1;
+  memmove(net_rows_row(rows, index), net_rows_row(rows, last),
+          rows->layout->slot_count * sizeof *rows->rows);
+  rows->marks[index] = rows->marks[last];
+  rows->count--;
+}
+
+/* A row of a period relation that has come: it opens, or closes one that is open. */
+static void note_open(struct session_relation *relation, const union net_slot *row, uint8_t marks) {
+  const struct net_layout *layout = relation->ng.layout;
+  if (is_traced(relation) || layout->tuple_class == NET_EVENT) return;
+  if (!(marks & NET_CLOSES)) {
+    if (net_row_is_open(layout, row)) net_rows_add_copy(&relation->open_rows, row, marks);
+    return;
+  }
+  for (size_t i = 0; i < relation->open_rows.count; i++)
+    if (net_row_same_identity(layout, net_rows_row(&relation->open_rows, i), row)) {
+      forget_open(relation, i);
+      return;
+    }
+}
+
+/* Open tuples of a period relation, which end records may close: those of the table, as far as what is
+ * pending does not close them, and those that are pending. */
 static enum base_status collect_open_rows(struct tql_session *session,
                                           struct session_relation *relation) {
   struct net_source *source = NULL;
@@ -230,6 +256,10 @@ static enum base_status collect_open_rows(struct tql_session *session,
         net_rows_add_copy(&relation->open_rows, net_batch_row(&batch, i),
                           net_batch_marks(&batch, i));
   if (source != NULL) source->free(source);
+  const struct net_inbox_port *port = &relation->pending.ports[0];
+  for (size_t i = port->head; relation->has_pending && i < port->count; i++)
+    note_open(relation, port->slab + (size_t)port->items[i].row * port->layout->slot_count,
+              port->items[i].marks);
   return status == BASE_END ? BASE_OK : status;
 }
 
@@ -243,8 +273,7 @@ static void add_pending(struct session_relation *relation, const union net_slot 
   net_inbox_add(&relation->pending, 0, &batch);
   relation->pending_changed = true;
   if (row[0].i > relation->latest) relation->latest = row[0].i;
-  if (!is_traced(relation) && !(marks & NET_CLOSES) && net_row_is_open(batch.layout, row))
-    net_rows_add_copy(&relation->open_rows, row, marks);
+  note_open(relation, row, marks);
 }
 
 static enum base_status load_pending(struct tql_session *session,
@@ -353,54 +382,104 @@ enum base_status session_take_record(struct tql_session *session, struct session
   return status;
 }
 
-enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
-                                  const struct net_read_event *event, net_chronon limit) {
-  const struct net_layout *layout = session_write_layout(relation);
-  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+/* An end at the very last time of a feed that ended: no broken promise, but what was made of it before
+ * is to be made anew. */
+static enum base_status correct_end(struct tql_session *session, struct session_relation *relation,
+                                    const union net_slot *open, const union net_slot *row,
+                                    uint8_t marks) {
+  struct net_rows rows;
+  net_rows_init(&rows, session_write_layout(relation));
+  if (open == NULL) net_rows_add_copy(&rows, row, marks);
+  struct net_store *store = st_net(session->database);
   enum base_status status = BASE_OK;
-  const char *wrong = NULL;
-  if (is_traced(relation)) {
-    memcpy(row, event->row, layout->slot_count * sizeof *row);
-    row[0].i = row[1].i = event->time;
-    if (event->named[relation->ng.by]) {
-      status = session_take_record(session, relation, row, NET_DEFINITE | NET_CLOSES, limit);
-    } else {
-      wrong = "the end record does not name the entity";
+  if (open != NULL)
+    status = store->class->close(store, relation->ng.name, relation->ng.layout, open, row,
+                                 marks & NET_DEFINITE);
+  if (status == BASE_OK) status = session_correct(session, relation, &rows);
+  net_rows_done(&rows);
+  return status;
+}
+
+static bool names_tuple(const struct net_layout *layout, const struct net_read_event *event,
+                        const union net_slot *open) {
+  if (open[1].i >= event->time) return false;
+  for (uint32_t f = 0; f < layout->field_count; f++) {
+    uint32_t slot = layout->fields[f].slot;
+    if (event->named[f] && memcmp(open + slot, event->row + slot,
+                                  net_type_slots(layout->fields[f].type.base) * sizeof *open) != 0)
+      return false;
+  }
+  return true;
+}
+
+/* Closes the open tuples that EVENT names; *WRONG is set when there are none. */
+static enum base_status end_periods(struct tql_session *session, struct session_relation *relation,
+                                    const struct net_read_event *event, net_chronon limit,
+                                    bool correction, const char **wrong) {
+  const struct net_layout *layout = relation->ng.layout;
+  size_t size = layout->slot_count * sizeof(union net_slot);
+  union net_slot *open = base_xmalloc(size), *row = base_xmalloc(size);
+  enum base_status status = BASE_OK;
+  *wrong = "the end record names no open period";
+  for (size_t i = 0; i < relation->open_rows.count && status == BASE_OK;) {
+    if (!names_tuple(layout, event, net_rows_row(&relation->open_rows, i))) {
+      i++;
+      continue;
     }
-  } else if (layout->tuple_class == NET_EVENT) {
-    wrong = "an event has no end";
-  } else {
-    wrong = "the end record names no open period";
-    for (size_t i = 0; i < relation->open_rows.count;) {
-      const union net_slot *open = net_rows_row(&relation->open_rows, i);
-      bool same = open[1].i < event->time;
-      for (uint32_t f = 0; same && f < layout->field_count; f++) {
-        uint32_t slot = layout->fields[f].slot;
-        if (event->named[f])
-          same = memcmp(open + slot, event->row + slot,
-                        net_type_slots(layout->fields[f].type.base) * sizeof *open) == 0;
-      }
-      if (!same) {
-        i++;
-        continue;
-      }
-      wrong = NULL;
-      memcpy(row, open, layout->slot_count * sizeof *row);
-      row[2].i = row[3].i = event->time;
-      uint8_t marks = (uint8_t)(relation->open_rows.marks[i] | NET_CLOSES);
-      size_t last = relation->open_rows.count - 1;
-      memmove(net_rows_row(&relation->open_rows, i), net_rows_row(&relation->open_rows, last),
-              layout->slot_count * sizeof *row);
-      relation->open_rows.marks[i] = relation->open_rows.marks[last];
-      relation->open_rows.count--;
+    *wrong = NULL;
+    memcpy(open, net_rows_row(&relation->open_rows, i), size);
+    memcpy(row, open, size);
+    row[2].i = row[3].i = event->time;
+    uint8_t marks = (uint8_t)(relation->open_rows.marks[i] | NET_CLOSES);
+    if (correction) {
+      status = correct_end(session, relation, open, row, marks); /* collects the open rows anew */
+    } else if (event->time < limit) {
       status = session_take_record(session, relation, row, marks, limit);
-      if (status != BASE_OK) break;
+      i++; /* late: the tuple stays open */
+    } else {
+      status = session_take_record(session, relation, row, marks, limit); /* forgets the open row */
     }
   }
+  free(open);
   free(row);
+  return status;
+}
+
+static enum base_status end_entity(struct tql_session *session, struct session_relation *relation,
+                                   const struct net_read_event *event, net_chronon limit,
+                                   bool correction) {
+  const struct net_layout *layout = relation->ng.records;
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  memcpy(row, event->row, layout->slot_count * sizeof *row);
+  row[0].i = row[1].i = event->time;
+  uint8_t marks = NET_DEFINITE | NET_CLOSES;
+  enum base_status status = correction ? correct_end(session, relation, NULL, row, marks)
+                                       : session_take_record(session, relation, row, marks, limit);
+  free(row);
+  return status;
+}
+
+enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
+                                  const struct net_read_event *event, net_chronon limit) {
+  enum base_status status = BASE_OK;
+  const char *wrong = NULL;
+  bool correction = event->time == relation->boundary &&
+                    relation->checkpoint == net_chronon_add(relation->boundary, 1);
+  if (event->time == NET_FOREVER) {
+    wrong = "forever is no time of a record";
+  } else if (is_traced(relation) && !event->named[relation->ng.by]) {
+    wrong = "the end record does not name the entity";
+  } else if (is_traced(relation)) {
+    status = end_entity(session, relation, event, limit, correction);
+  } else if (relation->ng.layout->tuple_class == NET_EVENT) {
+    wrong = "an event has no end";
+  } else {
+    status = end_periods(session, relation, event, limit, correction, &wrong);
+  }
   if (wrong == NULL || status != BASE_OK) return status;
   if (relation->feed != NULL) relation->feed->rejected++;
-  return session_divert(session, "Rejected", relation, event->time, wrong,
+  net_chronon at = event->time == NET_FOREVER ? relation->checkpoint : event->time;
+  return session_divert(session, "Rejected", relation, at, wrong,
                         event->record ? event->record : "", event->record_length);
 }
 
