@@ -174,7 +174,7 @@ gone() {
   done
 }
 gone_soon() {
-  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  for _ in $(seq 300); do
     gone "$@" && return 0
     sleep 0.1
   done
@@ -185,7 +185,7 @@ background() {
   "$solver" --workers 3 --grid 1001 --pace-us 20000 >"$dir/out" 2>"$dir/err" &
   pid=$!
   children=
-  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  for _ in $(seq 300); do
     if grep -q '"P1", "IterNum": 2}' "$dir/out" && grep -q '"P2", "IterNum": 2}' "$dir/out" &&
       grep -q '"P3", "IterNum": 2}' "$dir/out"; then
       children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
