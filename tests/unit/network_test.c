@@ -236,6 +236,73 @@ START_TEST(a_replay_that_knows_more) {
 }
 END_TEST
 
+/* --- order, file store */
+
+static enum base_status remember(void *context, const struct net_batch *batch) {
+  struct net_rows *rows = context;
+  for (uint32_t i = 0; i < batch->count; i++)
+    net_rows_add_copy(rows, net_batch_row(batch, i), net_batch_marks(batch, i));
+  return BASE_OK;
+}
+
+static void push_starts(struct net_node *access, const int64_t *starts, size_t count,
+                        net_chronon checkpoint) {
+  union net_slot rows[8][5];
+  uint8_t marks[8];
+  for (size_t i = 0; i < count; i++) {
+    rows[i][0].i = rows[i][1].i = starts[i];
+    rows[i][2].i = rows[i][3].i = 100;
+    rows[i][4].i = (int64_t)i;
+    marks[i] = NET_DEFINITE;
+  }
+  struct net_batch batch = {.layout = layout,
+                            .rows = rows[0],
+                            .marks = marks,
+                            .count = (uint32_t)count,
+                            .checkpoint = checkpoint,
+                            .bound = NET_BEGINNING};
+  ck_assert_int_eq(net_access_push(access, &batch), BASE_OK);
+}
+
+START_TEST(order_gives_rows_out_in_time_up_to_the_checkpoint) {
+  struct net_rows seen;
+  net_rows_init(&seen, layout);
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+  struct net_node *order = net_create_order(network, "order", layout);
+  struct net_node *file = net_create_file_store(network, "file", layout, remember, &seen);
+  ck_assert_int_eq(net_link(access, order, 0), BASE_OK);
+  ck_assert_int_eq(net_link(order, file, 0), BASE_OK);
+  net_freeze(network);
+  push_starts(access, (const int64_t[]){7, 3, 9}, 3, 2);
+  ck_assert_uint_eq(seen.count, 0);
+  push_starts(access, (const int64_t[]){8, 3, 12}, 3, 8);
+  ck_assert_uint_eq(seen.count, 3); /* 3, 3, 7: 8 is not before the checkpoint */
+  push_starts(access, NULL, 0, NET_FOREVER);
+  ck_assert_uint_eq(seen.count, 6);
+  for (size_t i = 1; i < seen.count; i++)
+    ck_assert(net_rows_row(&seen, i - 1)[0].i <= net_rows_row(&seen, i)[0].i);
+  ck_assert_int_eq(net_rows_row(&seen, 0)[4].i, 1); /* equal times: as they came */
+  ck_assert_int_eq(net_node_checkpoint(order), NET_FOREVER);
+  ck_assert_uint_eq(net_node_count(network), 3);
+  net_remove(file); /* and what only it needed */
+  ck_assert_uint_eq(net_node_count(network), 0);
+  net_network_free(network);
+  net_rows_done(&seen);
+}
+END_TEST
+
+START_TEST(cycles_are_refused) {
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct net_node *a = net_create_order(network, "a", layout);
+  struct net_node *b = net_create_order(network, "b", layout);
+  ck_assert_int_eq(net_link(a, a, 0), BASE_USER);
+  ck_assert_int_eq(net_link(a, b, 0), BASE_OK);
+  ck_assert_int_eq(net_link(b, a, 0), BASE_USER);
+  net_network_free(network);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("network");
   TCase *tests = tcase_create("ids");
@@ -243,6 +310,8 @@ int main(void) {
   tcase_add_test(tests, ids_in_a_map);
   tcase_add_test(tests, alike_rows_close_one_by_one);
   tcase_add_test(tests, a_replay_that_knows_more);
+  tcase_add_test(tests, cycles_are_refused);
+  tcase_add_test(tests, order_gives_rows_out_in_time_up_to_the_checkpoint);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");
