@@ -126,6 +126,14 @@ enum net_aggregate_function {
   NET_AGG_MIN,
   NET_AGG_MAX,
   NET_AGG_AVGC,
+  NET_AGG_EXTEND,   /* extendc: the latest event's value, until the next one */
+  NET_AGG_FIRST,    /* the argument of the tuple that starts first; ties: the smallest value */
+  NET_AGG_LAST,     /* ... that starts last; ties: the largest value */
+  NET_AGG_STDEV,    /* of the population */
+  NET_AGG_VARTS,    /* standard deviation of the times between successive starts, over their mean */
+  NET_AGG_AVGTI,    /* mean of the argument's increase per unit of time between successive starts */
+  NET_AGG_EARLIEST, /* the implicit times of the tuple that starts first */
+  NET_AGG_LATEST,
 };
 struct net_aggregate_params {
   enum net_aggregate_function function;

@@ -20,6 +20,7 @@ enum ng_relation_kind {
   NG_REL_TRACED,
   NG_REL_SAMPLED,
   NG_REL_DERIVED,
+  NG_REL_CLOCK, /* Clock(n): an event at the origin and every n units after it */
 };
 
 struct ng_relation {
@@ -28,6 +29,7 @@ struct ng_relation {
   const struct net_layout *layout; /* as it shows itself: event or period; of the store's columns */
   const struct net_layout *records; /* traced, sampled: the event layout it is fed with */
   int by;                           /* traced, sampled: index of the domain; else -1 */
+  int64_t every;                    /* clock: chronons between two ticks, > 0 */
 };
 
 struct ng_variable {
@@ -62,6 +64,12 @@ enum ng_op {
   NG_COS,
   NG_ATAN,
   NG_CONVERT, /* args[0] to .type */
+  NG_ASCII,   /* a string of any scalar, as CSV writes it */
+  NG_CONCAT,  /* two strings */
+  NG_LEFT,    /* string, integer: so many code points */
+  NG_RIGHT,
+  NG_LENGTH,  /* of a string, in code points */
+  NG_MATCHES, /* args[0] against the pattern .string (`*`, `?`, `[..]`) */
   NG_EQ,
   NG_NE,
   NG_LT,
@@ -74,7 +82,8 @@ enum ng_op {
   NG_SPAN,
   NG_CHRONON, /* of temporal expression args[0]; .integer 0 midpoint, 1 lo, 2 hi */
   /* temporal expressions (.event says which kind each is) */
-  NG_T_VARIABLE, /* .variable */
+  NG_T_VARIABLE,  /* .variable */
+  NG_T_AGGREGATE, /* .index: the tuple that earliest or latest chose */
   NG_T_CONSTANT, /* .instant */
   NG_T_START,
   NG_T_STOP,
@@ -124,15 +133,20 @@ struct ng_expr {
   const struct ng_column *column;
 };
 
+/* What counts at chronon t: instantaneous, the tuples valid at t, as a set over the explicit domains;
+ * cumulative, every tuple whose start is at or before t; with a window of w chronons, every tuple that is
+ * valid somewhere in (t - w, t].                                                                      */
 struct ng_aggregate {
   enum net_aggregate_function function;
   bool cumulative, unique;
+  int64_t window; /* 0: none */
   unsigned variable;
   const struct ng_expr *argument; /* NULL: the tuple */
   const struct ng_expr **by;
   size_t by_count;
   const struct ng_expr *where; /* NULL: all */
-  struct net_type type;
+  const struct ng_expr *when;  /* truth over NG_HOLDS of the aggregate's own variable; NULL: all */
+  struct net_type type;        /* unused for earliest, latest */
   struct base_range range;
 };
 
@@ -159,6 +173,7 @@ struct ng_query {
   enum net_tuple_class result_class;
   const struct net_layout *layout; /* of the result */
   bool coalesced;
+  bool closest; /* set sequence closest: `;` pairs a tuple with its nearest partners only */
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
   net_chronon origin;
   bool averaging_origin_given;
