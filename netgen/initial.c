@@ -53,10 +53,10 @@ static struct ng_node *earlier_result(const struct ng_plan *plan,
   return NULL;
 }
 
-/* The node that has the tuples of VARIABLE, its columns under the variable's name. */
-static struct ng_node *leaf(struct initial *initial, const struct ng_variable *variable) {
+/* The node that has the tuples of RELATION, its columns under the name of VARIABLE. */
+static struct ng_node *leaf(struct initial *initial, const struct ng_variable *variable,
+                            const struct ng_relation *relation) {
   struct ng_plan *plan = initial->plan;
-  const struct ng_relation *relation = variable->relation;
   struct ng_node *result = earlier_result(plan, relation);
   struct ng_node *node = ng_node_new(plan, NET_NODE_ACCESS, result, NULL);
   bool events = relation->layout->tuple_class == NET_EVENT;
@@ -138,7 +138,7 @@ static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
   struct ng_plan *plan = initial->plan;
   const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
-  struct ng_node *top = leaf(initial, variable);
+  struct ng_node *top = leaf(initial, variable, variable->relation);
   struct ng_lowering inner = initial->lowering;
   inner.variables =
       BASE_NEW_ARRAY(initial->arena, initial->query->variable_count, struct ng_lowered_input);
@@ -194,8 +194,11 @@ static void collect_variables(struct initial *initial) {
   const struct ng_query *query = initial->query;
   enum net_product_rule rule = query->when ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP;
   for (size_t i = 0; i < query->variable_count; i++) {
-    if (!query->variables[i].outside) continue;
-    struct ng_node *node = leaf(initial, &query->variables[i]);
+    const struct ng_variable *variable = &query->variables[i];
+    if (!variable->outside) continue;
+    struct ng_node *node =
+        leaf(initial, variable,
+             variable->outside_relation ? variable->outside_relation : variable->relation);
     initial->lowering.variables[i] = input_of(node);
     initial->outside_count++;
     if (!node->stop) initial->events_outside = true;
@@ -373,7 +376,7 @@ static struct ng_alternative default_times(struct initial *initial) {
   bool events_only = query->result_class == NET_EVENT && initial->events_outside;
   struct ng_alternative times = {NULL, NULL, NULL, events_only};
   for (size_t i = 0; i < query->variable_count; i++) {
-    if (!query->variables[i].outside) continue;
+    if (!query->variables[i].outside || (query->one_delimits && i != query->delimiter)) continue;
     add_default(initial, initial->lowering.variables[i], events_only, &times);
   }
   for (size_t i = 0; i < query->aggregate_count; i++) {

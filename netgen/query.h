@@ -37,6 +37,9 @@ struct ng_variable {
   const struct ng_relation *relation;
   bool outside;     /* takes part outside aggregates */
   bool credibility; /* with credibility 0: instants collapse to midpoints, omega tuples left out */
+  /* What it ranges over outside aggregates, where that is not RELATION: its tuples with more domains
+   * behind RELATION's own (an update numbers them). NULL: RELATION. */
+  const struct ng_relation *outside_relation;
 };
 
 enum ng_op {
@@ -172,6 +175,10 @@ struct ng_query {
   const struct ng_expr *start, *stop, *at; /* temporal expressions; NULL: the default */
   enum net_tuple_class result_class;
   const struct net_layout *layout; /* of the result */
+  /* The default delimiter is that of variable DELIMITER and the aggregates; the other variables are
+   * conditions on it alone (updates). */
+  bool one_delimits;
+  unsigned delimiter;
   bool coalesced;
   bool closest; /* set sequence closest: `;` pairs a tuple with its nearest partners only */
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
