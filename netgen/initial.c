@@ -122,9 +122,11 @@ static const struct ng_column *column_of(struct initial *initial, struct ng_node
 
 static const char *aggregate_name(struct initial *initial, const struct ng_aggregate *aggregate) {
   static const char *const names[] = {
-      [NET_AGG_COUNT] = "count", [NET_AGG_ANY] = "any", [NET_AGG_SUM] = "sum",
-      [NET_AGG_AVG] = "avg",     [NET_AGG_MIN] = "min", [NET_AGG_MAX] = "max",
-      [NET_AGG_AVGC] = "avgc",
+      [NET_AGG_COUNT] = "count", [NET_AGG_ANY] = "any",           [NET_AGG_SUM] = "sum",
+      [NET_AGG_AVG] = "avg",     [NET_AGG_MIN] = "min",           [NET_AGG_MAX] = "max",
+      [NET_AGG_AVGC] = "avgc",   [NET_AGG_EXTEND] = "extendc",    [NET_AGG_FIRST] = "first",
+      [NET_AGG_LAST] = "last",   [NET_AGG_STDEV] = "stdev",       [NET_AGG_VARTS] = "varts",
+      [NET_AGG_AVGTI] = "avgti", [NET_AGG_EARLIEST] = "earliest", [NET_AGG_LATEST] = "latest",
   };
   const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
   bool cumulative = aggregate->cumulative && aggregate->function != NET_AGG_AVGC &&

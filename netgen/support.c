@@ -60,22 +60,17 @@ static void check_variable(struct check *check, unsigned index) {
   }
 }
 
-static const char *function_name(enum net_aggregate_function function) {
-  switch (function) {
-    case NET_AGG_SUM:
-      return "sum is not executed yet";
-    case NET_AGG_AVG:
-      return "avg is not executed yet";
-    case NET_AGG_MIN:
-      return "min is not executed yet";
-    case NET_AGG_MAX:
-      return "max is not executed yet";
+static bool is_executed(const struct ng_aggregate *aggregate, bool events) {
+  bool plain = !aggregate->when && !aggregate->window && (!events || aggregate->cumulative);
+  switch (aggregate->function) {
     case NET_AGG_COUNT:
     case NET_AGG_ANY:
+      return plain;
     case NET_AGG_AVGC:
-      break;
+      return plain && !events;
+    default:
+      return false;
   }
-  return NULL;
 }
 
 /* Comparisons of temporal values can be true for a part of the period only. */
@@ -90,12 +85,11 @@ static void check_expr(struct check *check, const struct ng_expr *expr) {
 
 static void check_aggregate(struct check *check, const struct ng_aggregate *aggregate) {
   const struct ng_relation *relation = check->query->variables[aggregate->variable].relation;
-  const char *name = function_name(aggregate->function);
   bool events = relation->layout->tuple_class == NET_EVENT;
-  if (!name && events && aggregate->function == NET_AGG_AVGC) {
-    name = "avgc of an event relation, the running mean, is not executed yet";
+  if (!is_executed(aggregate, events)) {
+    report(check, MSG_AGGREGATE_NOT_EXECUTED, &aggregate->range,
+           "the aggregate is not executed yet");
   }
-  if (name) report(check, MSG_AGGREGATE_NOT_EXECUTED, &aggregate->range, name);
   if (aggregate->unique) {
     report(check, MSG_UNIQUE_NOT_EXECUTED, &aggregate->range,
            "an aggregate over distinct values is not executed yet");

@@ -320,6 +320,24 @@ START_TEST(aggregates) {
 }
 END_TEST
 
+START_TEST(later_aggregates) {
+  expect(
+      "retrieve (a = count(p for ever), b = count(e for each instant), c = sumu(p.x for each 5))",
+      "period (a:i8=#0, b:i8=#1, c:i8=#2) of p e #0:i8=count/c[p] #1:i8=count[e] "
+      "#2:i8=sum/u/5[p p.x]");
+  expect("retrieve (a = first(p.x), b = last(e.s), c = stdev(p.x), d = varts(e.x), f = avgti(e.x))",
+         "period (a:i4=#0, b:c20=#1, c:f8=#2, d:f8=#3, f:f8=#4) of p e #0:i4=first[p p.x] "
+         "#1:c20=last/c[e e.s] #2:f8=stdev[p p.x] #3:f8=varts/c[e] #4:f8=avgti/c[e e.x]");
+  expect("retrieve (a = extendc(e.x by e.s where e.y > 1))",
+         "period (a:i4=#0) of e #0:i4=extendc/c[e e.x by e.s where (e.y > 1f)]");
+  expect("retrieve (a = count(p when p precede 5 and not (p , 3)))",
+         "period (a:i8=#0) of p #0:i8=count[p when ({(p precede @5)} and not({(p , @3)!}))]");
+  expect("retrieve (a = chronon(earliest(e for ever))) when latest(p by p.x).stop ; 9",
+         "period (a:i8=chronon(#0)) of e p #0:instant=earliest/c[e] #1:instant=latest[p by p.x] "
+         "when {(#1.stop ; @9)}");
+}
+END_TEST
+
 START_TEST(wrong_aggregates) {
   refuse("retrieve (a = max(count(p by p.x)))", MSG_NESTED_AGGREGATE, 19, "derived relation");
   refuse("retrieve (a = count(p where count(p) > 1))", MSG_NESTED_AGGREGATE, 29, NULL);
@@ -337,10 +355,23 @@ START_TEST(wrong_aggregates) {
   refuse("retrieve (a = count(p by Name))", MSG_ARGUMENTS, 26, "p.Name");
   refuse("retrieve (a = count(d by d.v))", MSG_TYPE_MISMATCH, 26, NULL);
   refuse("retrieve (a = count(p where p.x))", MSG_TYPE_MISMATCH, 29, NULL);
-  refuse("retrieve (a = stdev(p.x))", MSG_AGGREGATE_NOT_EXECUTED, 15, NULL);
-  refuse("retrieve (a = extendc(e.x))", MSG_AGGREGATE_NOT_EXECUTED, 15, NULL);
-  refuse("retrieve (a = count(p for ever))", MSG_AGGREGATE_TAIL_NOT_EXECUTED, 15, NULL);
-  refuse("retrieve (a = count(p when p , 5))", MSG_AGGREGATE_TAIL_NOT_EXECUTED, 28, NULL);
+  refuse("retrieve (a = extendc(p.x))", MSG_EXTEND_PERIOD, 23, NULL);
+  refuse("retrieve (a = extendc(e))", MSG_ARGUMENTS, 23, "V.domain");
+  refuse("retrieve (a = countc(p for ever))", MSG_AGGREGATE_TAIL, 15, NULL);
+  refuse("retrieve (a = avgc(p.x for each 3))", MSG_AGGREGATE_TAIL, 15, NULL);
+  refuse("retrieve (a = count(p for each 0))", MSG_AGGREGATE_TAIL, 32, "instant");
+  refuse("retrieve (a = count(p when q , 5))", MSG_AGGREGATE_VARIABLE, 28, NULL);
+  refuse("retrieve (a = count(p when latest(p) , 5))", MSG_NESTED_AGGREGATE, 28, NULL);
+  refuse("retrieve (a = earliest(p))", MSG_AGGREGATE_IS_TIME, 15, "chronon");
+  refuse("retrieve (a = chronon(latest(p.x)))", MSG_ARGUMENTS, 30, "latest(V");
+  refuse("retrieve (a = chronon(latest(p)))", MSG_NOT_AN_EVENT, 23, NULL);
+  refuse("retrieve (p.x) when count(p) , p", MSG_NOT_A_TIME, 21, NULL);
+  refuse("retrieve (a = sumc(duration(p)))", MSG_AGGREGATE_TEMPORAL, 20, "sum(duration");
+  refuse("retrieve (a = sum(duration(p) for each 5))", MSG_AGGREGATE_TEMPORAL, 19, NULL);
+  refuse("retrieve (a = countu(duration(p)))", MSG_AGGREGATE_TEMPORAL, 22, NULL);
+  refuse("retrieve (a = countu(p))", MSG_ARGUMENTS, 22, "V.domain");
+  refuse("retrieve (a = stdev(p.Name))", MSG_TYPE_MISMATCH, 21, NULL);
+  refuse("retrieve (a = stdev(p))", MSG_ARGUMENTS, 21, NULL);
 }
 END_TEST
 
@@ -773,6 +804,7 @@ int main(void) {
   tcase_add_test(cases, wrong_times);
   tcase_add_test(cases, result_classes);
   tcase_add_test(cases, aggregates);
+  tcase_add_test(cases, later_aggregates);
   tcase_add_test(cases, wrong_aggregates);
   tcase_add_test(cases, an_error_inside_an_aggregate_stays_there);
   tcase_add_test(cases, origins_and_texts);

@@ -333,6 +333,9 @@ static void show(struct base_buffer *out, const struct world *world, const struc
     case NG_T_VARIABLE:
       base_buffer_puts(out, query->variables[expr->variable].name);
       break;
+    case NG_T_AGGREGATE:
+      base_buffer_printf(out, "#%u", expr->index);
+      break;
     case NG_T_CONSTANT:
       show_time(out, expr);
       break;
@@ -361,13 +364,16 @@ static void show_clause(struct base_buffer *out, const struct world *world,
 
 static void show_aggregate(struct base_buffer *out, const struct world *world,
                            const struct ng_query *query, size_t index) {
-  static const char *const names[] = {"count", "any", "sum", "avg", "min", "max", "avgc"};
+  static const char *const names[] = {"count", "any",   "sum",     "avg",      "min",
+                                      "max",   "avgc",  "extendc", "first",    "last",
+                                      "stdev", "varts", "avgti",   "earliest", "latest"};
   const struct ng_aggregate *aggregate = &query->aggregates[index];
   base_buffer_printf(out, " #%zu:", index);
   show_type(out, aggregate->type);
-  base_buffer_printf(out, "=%s%s%s[%s", names[aggregate->function],
-                     aggregate->cumulative ? "/c" : "", aggregate->unique ? "/u" : "",
-                     query->variables[aggregate->variable].name);
+  base_buffer_printf(out, "=%s%s%s", names[aggregate->function], aggregate->cumulative ? "/c" : "",
+                     aggregate->unique ? "/u" : "");
+  if (aggregate->window) base_buffer_printf(out, "/%lld", (long long)aggregate->window);
+  base_buffer_printf(out, "[%s", query->variables[aggregate->variable].name);
   if (aggregate->argument) base_buffer_putc(out, ' ');
   if (aggregate->argument) show(out, world, query, aggregate->argument);
   for (size_t i = 0; i < aggregate->by_count; i++) {
@@ -375,6 +381,7 @@ static void show_aggregate(struct base_buffer *out, const struct world *world,
     show(out, world, query, aggregate->by[i]);
   }
   show_clause(out, world, query, "where", aggregate->where);
+  show_clause(out, world, query, "when", aggregate->when);
   base_buffer_putc(out, ']');
 }
 

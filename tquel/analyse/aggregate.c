@@ -1,18 +1,21 @@
-/* Aggregates (thesis 3.6, 4.4): one tuple variable, an argument over it, by, where.
+/* Aggregates (thesis 3.6, 4.4): one tuple variable, an argument over it, by, where, when, and the
+ * later tails `for ever`, `for each instant`, `for each DURATION`.
  *
- * On event relations the plain names are cumulative and avgc is the running mean, a float; on
- * period relations avgc is the average over time, a temporal value. count and any count tuples,
- * whatever expression is written as the argument (countu: its values); avgc of a variable
- * averages 1. The aggregate's variable is the first one met in its argument; another inside it is
- * an error, and so is another aggregate.
+ * Without a tail, on event relations the plain names are cumulative and avgc is the running mean, a
+ * float; on period relations avgc is the average over time, a temporal value. count, any and varts
+ * look at tuples, whatever expression is written as the argument (countu: its values); avgc of a
+ * variable averages 1. A tail says by itself what counts at an instant, so names that say it too
+ * (countc, avgc, extendc) take none.
  *
- * Names and tails that belong to the language but have no network are recognised and refused by
- * number (TQ-09xx), so that nobody takes them for mistakes of spelling. */
+ * earliest and latest choose a tuple and stand for its time: they are operands of temporal
+ * expressions (tql_bind_chosen), all others are values (tql_bind_aggregate). The aggregate's
+ * variable is the first one met in its argument; another inside it is an error, and so is another
+ * aggregate. */
 #include <string.h>
 
 #include "tquel/analyse/analyse_internal.h"
 
-enum form { PLAIN, CUMULATIVE, UNIQUE, NOT_EXECUTED };
+enum form { PLAIN, CUMULATIVE, UNIQUE };
 
 struct aggregate_name {
   const char *name;
@@ -25,25 +28,25 @@ static const struct aggregate_name names[] = {
     {"anyc", NET_AGG_ANY, CUMULATIVE},
     {"avg", NET_AGG_AVG, PLAIN},
     {"avgc", NET_AGG_AVGC, CUMULATIVE},
-    {"avgti", NET_AGG_AVG, NOT_EXECUTED},
+    {"avgti", NET_AGG_AVGTI, PLAIN},
     {"avgu", NET_AGG_AVG, UNIQUE},
     {"count", NET_AGG_COUNT, PLAIN},
     {"countc", NET_AGG_COUNT, CUMULATIVE},
     {"countu", NET_AGG_COUNT, UNIQUE},
-    {"earliest", NET_AGG_MIN, NOT_EXECUTED},
-    {"extendc", NET_AGG_MAX, NOT_EXECUTED},
-    {"first", NET_AGG_MIN, NOT_EXECUTED},
-    {"last", NET_AGG_MAX, NOT_EXECUTED},
-    {"latest", NET_AGG_MAX, NOT_EXECUTED},
+    {"earliest", NET_AGG_EARLIEST, PLAIN},
+    {"extendc", NET_AGG_EXTEND, CUMULATIVE},
+    {"first", NET_AGG_FIRST, PLAIN},
+    {"last", NET_AGG_LAST, PLAIN},
+    {"latest", NET_AGG_LATEST, PLAIN},
     {"max", NET_AGG_MAX, PLAIN},
     {"maxc", NET_AGG_MAX, CUMULATIVE},
     {"min", NET_AGG_MIN, PLAIN},
     {"minc", NET_AGG_MIN, CUMULATIVE},
-    {"stdev", NET_AGG_AVG, NOT_EXECUTED},
+    {"stdev", NET_AGG_STDEV, PLAIN},
     {"sum", NET_AGG_SUM, PLAIN},
     {"sumc", NET_AGG_SUM, CUMULATIVE},
     {"sumu", NET_AGG_SUM, UNIQUE},
-    {"varts", NET_AGG_AVG, NOT_EXECUTED},
+    {"varts", NET_AGG_VARTS, PLAIN},
 };
 
 #define NAME_COUNT (sizeof names / sizeof *names)
@@ -71,25 +74,8 @@ static bool refuse(const struct tql_binder *binder, enum base_message number,
   return false;
 }
 
-static bool is_executed(const struct tql_binder *binder, const struct tql_expr *call,
-                        const struct aggregate_name *name) {
-  if (name->form == NOT_EXECUTED) {
-    base_report_hint(binder->analysis->diags, MSG_AGGREGATE_NOT_EXECUTED, binder->analysis->source,
-                     &call->name.range,
-                     "use count, sum, avg, avgc, min, max, any and their cumulative forms",
-                     "the aggregate %s is not executed yet", name->name);
-    return false;
-  }
-  if (call->tail != TQL_TAIL_NONE)
-    return refuse(binder, MSG_AGGREGATE_TAIL_NOT_EXECUTED, call->range,
-                  call->tail == TQL_TAIL_EVER ? "cumulative aggregates: countc, sumc, minc, maxc"
-                                              : "without `for` the meaning is that of 1982",
-                  "`for` in an aggregate is not executed yet");
-  if (call->when)
-    return refuse(binder, MSG_AGGREGATE_TAIL_NOT_EXECUTED, call->when->range,
-                  "select the tuples in a derived relation first",
-                  "`when` in an aggregate is not executed yet");
-  return true;
+static bool chooses_time(enum net_aggregate_function function) {
+  return function == NET_AGG_EARLIEST || function == NET_AGG_LATEST;
 }
 
 static bool check_shape(const struct tql_binder *binder, const struct tql_expr *call) {
@@ -110,24 +96,40 @@ static bool check_shape(const struct tql_binder *binder, const struct tql_expr *
 /* ---- argument ---- */
 
 static bool fits(enum net_aggregate_function function, struct net_type type) {
+  bool text = type.base == NET_STRING || type.base == NET_NAME;
   switch (function) {
     case NET_AGG_COUNT:
     case NET_AGG_ANY:
+    case NET_AGG_VARTS:
       return true;
     case NET_AGG_SUM:
     case NET_AGG_AVG:
       return tql_type_is_number(type) || type.base == NET_TEMPORAL;
     case NET_AGG_AVGC:
+    case NET_AGG_STDEV:
+    case NET_AGG_AVGTI:
       return tql_type_is_number(type);
     case NET_AGG_MIN:
     case NET_AGG_MAX:
-      return tql_type_is_number(type) || type.base == NET_STRING || type.base == NET_NAME;
+      return tql_type_is_number(type) || text;
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+    case NET_AGG_EXTEND:
+      return tql_type_is_number(type) || text || type.base == NET_BOOL;
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
+      return false;
   }
   return false;
 }
 
+/* Functions of the tuples themselves: an expression written as the argument is left out. */
 static bool counts_tuples(enum net_aggregate_function function) {
-  return function == NET_AGG_COUNT || function == NET_AGG_ANY;
+  return function == NET_AGG_COUNT || function == NET_AGG_ANY || function == NET_AGG_VARTS;
+}
+
+static bool takes_tuple(enum net_aggregate_function function) {
+  return counts_tuples(function) || function == NET_AGG_AVGC || chooses_time(function);
 }
 
 /* The argument V, the tuple itself. */
@@ -135,7 +137,7 @@ static bool bind_tuple(struct tql_binder *binder, const struct tql_expr *call,
                        const struct aggregate_name *name) {
   const struct tql_expr *arg = call->args.items[0];
   if (tql_bind_variable(binder, &arg->name) < 0) return false;
-  if (counts_tuples(name->function) || name->function == NET_AGG_AVGC) return true;
+  if (takes_tuple(name->function) && name->form != UNIQUE) return true;
   base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &arg->range,
                    "name a domain: V.domain", "%s takes an expression over %s, not the tuple",
                    call->name.text, arg->name.text);
@@ -146,6 +148,9 @@ static bool bind_argument(struct tql_binder *binder, const struct tql_expr *call
                           const struct aggregate_name *name, struct ng_aggregate *aggregate) {
   const struct tql_expr *arg = call->args.items[0];
   if (arg->kind == TQL_E_NAME) return bind_tuple(binder, call, name);
+  if (chooses_time(name->function))
+    return refuse(binder, MSG_ARGUMENTS, arg->range, "write earliest(V) or latest(V by V.domain)",
+                  "earliest and latest choose a tuple: their argument is a tuple variable");
   const struct ng_expr *bound = tql_bind_scalar(binder, arg);
   if (!bound) return false;
   if (binder->aggregate_variable < 0)
@@ -161,7 +166,7 @@ static bool bind_argument(struct tql_binder *binder, const struct tql_expr *call
   return true;
 }
 
-/* ---- by and where ---- */
+/* ---- by, where, when ---- */
 
 static const struct ng_expr *bind_by_item(struct tql_binder *binder, const struct tql_expr *item) {
   if (item->kind == TQL_E_NAME) {
@@ -198,11 +203,61 @@ static bool bind_where(struct tql_binder *binder, const struct tql_expr *call,
   return aggregate->where != NULL;
 }
 
-/* ---- the whole ---- */
+static bool bind_inner_when(struct tql_binder *binder, const struct tql_expr *call,
+                            struct ng_aggregate *aggregate) {
+  if (!call->when) return true;
+  aggregate->when = tql_bind_when(binder, call->when);
+  return aggregate->when != NULL;
+}
+
+/* ---- what counts at an instant ---- */
 
 static bool is_over_events(const struct tql_binder *binder, const struct ng_aggregate *aggregate) {
   return binder->variables[aggregate->variable].relation->layout->tuple_class == NET_EVENT;
 }
+
+/* The tail, or what the name and the kind of the relation say without one (thesis 4.4). */
+static bool bind_tail(struct tql_binder *binder, const struct tql_expr *call,
+                      const struct aggregate_name *name, struct ng_aggregate *aggregate) {
+  aggregate->cumulative = name->form == CUMULATIVE || is_over_events(binder, aggregate);
+  if (call->tail == TQL_TAIL_NONE) return true;
+  if (name->form == CUMULATIVE) {
+    base_report_hint(binder->analysis->diags, MSG_AGGREGATE_TAIL, binder->analysis->source,
+                     &call->range, "count(V for ever) is what countc(V) counts",
+                     "%s says by its name what counts, and takes no `for`", call->name.text);
+    return false;
+  }
+  aggregate->cumulative = call->tail == TQL_TAIL_EVER;
+  if (call->tail != TQL_TAIL_DURATION) return true;
+  if (tql_analyse_duration(binder->analysis, call->within, &aggregate->window) != BASE_OK)
+    return false;
+  if (aggregate->window > 0) return true;
+  return refuse(binder, MSG_AGGREGATE_TAIL, call->within->range,
+                "for each instant looks at one point of time",
+                "the window of an aggregate is longer than nothing");
+}
+
+/* A temporal value lives as long as its tuple: what counts longer has no value of it. */
+static bool check_temporal(const struct tql_binder *binder, const struct tql_expr *call,
+                           const struct ng_aggregate *aggregate) {
+  bool temporal = aggregate->argument && aggregate->argument->type.base == NET_TEMPORAL;
+  if (!temporal || (!aggregate->cumulative && !aggregate->unique && !aggregate->window))
+    return true;
+  return refuse(binder, MSG_AGGREGATE_TEMPORAL, call->args.items[0]->range,
+                "sum and avg of the tuples valid at an instant take one: sum(duration(P)), or with "
+                "for each instant",
+                "a temporal value is no more when its tuple has ended, and cannot be counted then");
+}
+
+static bool check_relation(const struct tql_binder *binder, const struct tql_expr *call,
+                           const struct ng_aggregate *aggregate) {
+  if (aggregate->function != NET_AGG_EXTEND || is_over_events(binder, aggregate)) return true;
+  return refuse(binder, MSG_EXTEND_PERIOD, call->args.items[0]->range,
+                "a period relation needs no extending: use V.domain",
+                "extendc makes periods of events, and this is a period already");
+}
+
+/* ---- the whole ---- */
 
 /* Of sums and means: temporal if the argument is. */
 static struct net_type number_type(const struct ng_aggregate *aggregate, enum net_base_type base) {
@@ -223,8 +278,18 @@ static struct net_type result_type(const struct tql_binder *binder,
       return number_type(aggregate, NET_FLOAT);
     case NET_AGG_SUM:
       return number_type(aggregate, aggregate->argument->type.base);
+    case NET_AGG_STDEV:
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+      return (struct net_type){NET_FLOAT, 8};
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
+      return (struct net_type){NET_INSTANT, 0};
     case NET_AGG_MIN:
     case NET_AGG_MAX:
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+    case NET_AGG_EXTEND:
       return aggregate->argument->type;
   }
   return aggregate->argument->type;
@@ -238,7 +303,10 @@ static bool bind_parts(struct tql_binder *binder, const struct tql_expr *call,
   if (binder->aggregate_variable >= 0) {
     bound = bind_by(binder, call, aggregate) && bound;
     bound = bind_where(binder, call, aggregate) && bound;
+    bound = bind_inner_when(binder, call, aggregate) && bound;
     aggregate->variable = (unsigned)binder->aggregate_variable;
+    bound = bound && check_relation(binder, call, aggregate) &&
+            bind_tail(binder, call, name, aggregate) && check_temporal(binder, call, aggregate);
   }
   binder->in_aggregate = false;
   return bound;
@@ -266,15 +334,45 @@ static unsigned add_aggregate(struct tql_binder *binder, const struct ng_aggrega
   return (unsigned)binder->aggregate_count++;
 }
 
-const struct ng_expr *tql_bind_aggregate(struct tql_binder *binder, const struct tql_expr *call) {
-  const struct aggregate_name *name = find_name(call->name.text);
-  if (!check_shape(binder, call) || !is_executed(binder, call, name)) return NULL;
+static bool bind_whole(struct tql_binder *binder, const struct tql_expr *call,
+                       const struct aggregate_name *name, unsigned *ret_index) {
+  if (!check_shape(binder, call)) return false;
   struct ng_aggregate aggregate = {
       .function = name->function, .unique = name->form == UNIQUE, .range = call->range};
-  if (!bind_parts(binder, call, name, &aggregate)) return NULL;
-  aggregate.cumulative = name->form == CUMULATIVE || is_over_events(binder, &aggregate);
+  if (!bind_parts(binder, call, name, &aggregate)) return false;
   aggregate.type = result_type(binder, &aggregate);
-  struct ng_expr *bound = tql_new_expr(binder, NG_AGGREGATE, aggregate.type, call->range);
-  bound->index = add_aggregate(binder, &aggregate, call_text(binder, call));
+  *ret_index = add_aggregate(binder, &aggregate, call_text(binder, call));
+  return true;
+}
+
+const struct ng_expr *tql_bind_aggregate(struct tql_binder *binder, const struct tql_expr *call) {
+  const struct aggregate_name *name = find_name(call->name.text);
+  if (chooses_time(name->function)) {
+    base_report_hint(
+        binder->analysis->diags, MSG_AGGREGATE_IS_TIME, binder->analysis->source, &call->range,
+        "chronon(...) and span(...) make values of times; first and last choose values",
+        "%s stands for the time of a tuple, not for a value", call->name.text);
+    return NULL;
+  }
+  unsigned index;
+  if (!bind_whole(binder, call, name, &index)) return NULL;
+  struct ng_expr *bound =
+      tql_new_expr(binder, NG_AGGREGATE, binder->aggregates[index].type, call->range);
+  bound->index = index;
+  return bound;
+}
+
+bool tql_is_chosen(const struct tql_expr *expr) {
+  const struct aggregate_name *name = expr->kind == TQL_E_CALL ? find_name(expr->name.text) : NULL;
+  return name && chooses_time(name->function);
+}
+
+const struct ng_expr *tql_bind_chosen(struct tql_binder *binder, const struct tql_expr *call) {
+  unsigned index;
+  if (!bind_whole(binder, call, find_name(call->name.text), &index)) return NULL;
+  struct ng_expr *bound =
+      tql_new_expr(binder, NG_T_AGGREGATE, binder->aggregates[index].type, call->range);
+  bound->index = index;
+  bound->event = is_over_events(binder, &binder->aggregates[index]);
   return bound;
 }

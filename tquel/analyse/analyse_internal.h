@@ -100,6 +100,10 @@ bool tql_form_is_lost(const struct ng_expr *expr);
 const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_expr *call);
 bool tql_is_aggregate(const char *name);
 const struct ng_expr *tql_bind_aggregate(struct tql_binder *binder, const struct tql_expr *call);
+/* Is EXPR an aggregate that stands for the time of a tuple (earliest, latest)? Such a one bound as an
+ * operand of a temporal expression. */
+bool tql_is_chosen(const struct tql_expr *expr);
+const struct ng_expr *tql_bind_chosen(struct tql_binder *binder, const struct tql_expr *call);
 /* Calls ON_NAME for the names of all aggregates (suggestions). */
 void tql_each_aggregate(void (*on_name)(void *context, const char *name), void *context);
 /* Is argument INDEX of the function NAME a temporal expression (span, chronon)? */

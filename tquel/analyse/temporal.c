@@ -207,6 +207,8 @@ static const struct ng_expr *bind_kind(struct tql_binder *binder, const struct t
     case TQL_E_OR:
     case TQL_E_NOT:
       return refuse_condition(binder, expr);
+    case TQL_E_CALL:
+      return tql_is_chosen(expr) ? tql_bind_chosen(binder, expr) : refuse_value(binder, expr);
     default:
       return refuse_value(binder, expr);
   }
