@@ -174,10 +174,12 @@ struct line {
   size_t length;
 };
 
-/* The NUMBERth line of the source, without its line end; false when there is none. */
+/* The line of the source that has this NUMBER, without its line end; false when there is none. */
 static bool find_line(const struct base_source *source, int number, struct line *ret) {
   const char *next = source->text, *end = source->text + source->length;
-  for (int line = 1; line < number; line++) {
+  int first = source->first_line > 0 ? source->first_line : 1;
+  if (number < first) return false;
+  for (int line = first; line < number; line++) {
     const char *newline = memchr(next, '\n', (size_t)(end - next));
     if (!newline) return false;
     next = newline + 1;

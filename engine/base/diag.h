@@ -46,6 +46,7 @@ struct base_source {
   const char *name; /* shown before the position: a file's path, "<stdin>", "<command 1>" */
   const char *text; /* NULL when the text is not at hand (a data file) */
   size_t length;
+  int first_line; /* the number of the text's first line; 0 means 1 */
 };
 
 /* Lines and columns count from 1, columns in bytes; 0 means unknown. The end is exclusive. */

@@ -133,7 +133,7 @@ void world_free(struct world *world) {
 static enum base_status bind(struct world *world, const char *text, struct base_diag_sink *diags,
                              const struct ng_query **ret) {
   struct base_source *source = BASE_NEW(world->arena, struct base_source);
-  *source = (struct base_source){"statement", text, strlen(text)};
+  *source = (struct base_source){.name = "statement", .text = text, .length = strlen(text)};
   size_t count;
   bool ok;
   struct tql_statement **list = tql_parse(world->arena, source, 1, diags, &count, &ok);

@@ -103,7 +103,8 @@ run help 101 </dev/null
 cmp -s out first
 ok "help 101 is the same" $?
 run help TQ-9999 </dev/null
-ends 1 'there is no help on TQ-9999' "help on no message"
+ends 1 'there is no message TQ-9999' "help on no message"
+ends 1 'hint: tquel help messages' "... with a hint"
 run help messages </dev/null
 [ "$status" -eq 0 ] && grep -q '^TQ-0001 usage' out && sort -c out
 ok "help messages" $?

@@ -191,7 +191,7 @@ static enum base_status run_apart(struct run *run, const struct tqt_command *com
 static enum base_status run_statements(struct run *run, const struct tqt_command *command,
                                        const char *text) {
   struct base_arena *arena = base_arena_new();
-  struct base_source source = {"test", text, strlen(text)};
+  struct base_source source = {.name = "test", .text = text, .length = strlen(text)};
   struct base_diag_sink ignored;
   base_diag_sink_init(&ignored);
   size_t count;

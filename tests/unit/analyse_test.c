@@ -492,7 +492,7 @@ END_TEST
 
 START_TEST(wrong_appends) {
   refuse("append to Nosuch (x = 1) at 5", MSG_UNKNOWN_RELATION, 11, NULL);
-  refuse("append to D (v = 1) start 5", MSG_APPEND_TARGET, 11, "computed from");
+  refuse("append to D (v = 1) start 5", MSG_DERIVED_WRITE, 11, "derived from");
   refuse("append to E (nosuch = 1) at 5", MSG_UNKNOWN_DOMAIN, 14, NULL);
   refuse("append to E (x = 1, X = 2) at 5", MSG_DUPLICATE_DOMAIN, 21, NULL);
   refuse("append to E (x = 1)", MSG_CLAUSES, 11, "at T");
@@ -743,7 +743,7 @@ START_TEST(deep_and_long_expressions) {
   for (int depth = 100; depth <= 100000; depth *= 10) {
     world_init(&world, NET_TIMELINE_ABSTRACT, NOW);
     declare(&world);
-    struct base_source source = {"<test>", "", 0};
+    struct base_source source = {.name = "<test>", .text = ""};
     world.source = source;
     struct tql_expr *sum = BASE_NEW(world.arena, struct tql_expr);
     sum->kind = TQL_E_INTEGER;
@@ -759,7 +759,7 @@ START_TEST(deep_and_long_expressions) {
     struct tql_statement statement = {.kind = TQL_S_RETRIEVE, .targets = {&target, 1, true, {0}}};
     enum base_status status = tql_analyse_retrieve(&world.analysis, &statement, &query);
     ck_assert(status == (depth < TQL_DEPTH_MAX ? BASE_OK : BASE_USER));
-    if (status == BASE_USER) ck_assert_int_eq(world.diags.items[0].number, MSG_TOO_DEEP);
+    if (status == BASE_USER) ck_assert_int_eq(world.diags.items[0].number, MSG_TOO_NESTED);
     world_done(&world);
   }
 }

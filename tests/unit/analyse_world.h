@@ -146,7 +146,7 @@ static void run_set(struct world *world, const struct tql_statement *statement) 
 static struct tql_statement *prepare(struct world *world, const char *text) {
   size_t count;
   bool ok;
-  world->source = (struct base_source){"<test>", text, strlen(text)};
+  world->source = (struct base_source){.name = "<test>", .text = text, .length = strlen(text)};
   struct tql_statement **list =
       tql_parse(world->arena, &world->source, 1, &world->diags, &count, &ok);
   if (!ok || count == 0) {

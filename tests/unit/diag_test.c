@@ -104,7 +104,7 @@ static void expect_text(const struct base_source *source, struct base_range rang
 #define HEAD "error TQ-0101: there is no r\n"
 
 START_TEST(text_has_what_is_known) {
-  struct base_source file = {"x.csv", NULL, 0};
+  struct base_source file = {.name = "x.csv"};
   expect_text(NULL, (struct base_range){0}, NULL, HEAD);
   expect_text(NULL, (struct base_range){0}, "do it", HEAD "hint: do it\n");
   expect_text(NULL, (struct base_range){3, 4, 3, 5}, NULL, "3:4: " HEAD);
@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(text_has_line_and_carets) {
   static const char text[] = "one\nrange of e is r\r\n\n\tx\t= \xc3\xa4\xc3\xb6y\nbad\x1b!\nlast";
-  struct base_source source = {"t.tq", text, sizeof text - 1};
+  struct base_source source = {.name = "t.tq", .text = text, .length = sizeof text - 1};
   /* An ordinary range, an empty one, one with an unknown end. */
   expect_text(&source, (struct base_range){2, 7, 2, 9}, NULL,
               "t.tq:2:7: " HEAD "  range of e is r\n        ^^\n");
@@ -142,6 +142,10 @@ START_TEST(text_has_line_and_carets) {
   expect_text(&source, (struct base_range){3, 1, 3, 1}, NULL, "t.tq:3:1: " HEAD);
   expect_text(&source, (struct base_range){7, 1, 7, 1}, NULL, "t.tq:7:1: " HEAD);
   expect_text(&source, (struct base_range){6, 0, 0, 0}, NULL, "t.tq:6: " HEAD "  last\n");
+  /* A text that is a part of a longer one. */
+  source.first_line = 10;
+  expect_text(&source, (struct base_range){10, 1, 10, 2}, NULL, "t.tq:10:1: " HEAD "  one\n  ^\n");
+  expect_text(&source, (struct base_range){9, 1, 9, 2}, NULL, "t.tq:9:1: " HEAD);
 }
 END_TEST
 
@@ -156,7 +160,7 @@ START_TEST(random_ranges_are_safe) {
     char *text = malloc(length + 1); /* no NUL at its end */
     for (size_t j = 0; j < length; j++)
       text[j] = "\n\r\tab\xc3\x80\x1b"[base_random_below(&random, 8)];
-    struct base_source source = {"s", text, length};
+    struct base_source source = {.name = "s", .text = text, .length = length};
     struct base_range range = {
         (int)base_random_below(&random, 5) - 1, (int)base_random_below(&random, 14) - 1,
         (int)base_random_below(&random, 5) - 1, (int)base_random_below(&random, 14) - 1};

@@ -43,7 +43,7 @@ enum tql_place { TQL_IN_WHEN, TQL_IN_CLAUSE };
 void tql_binder_init(struct tql_binder *binder, const struct tql_analysis *analysis,
                      const struct tql_statement *statement);
 void tql_binder_done(struct tql_binder *binder);
-/* Guards against expressions so deep that recursion would exhaust the stack: false after TQ-0319.
+/* Guards against expressions so deep that recursion would exhaust the stack: false after TQ-0204.
  * Every true is matched by one leave. */
 bool tql_binder_enter(struct tql_binder *binder, const struct tql_expr *expr);
 void tql_binder_leave(struct tql_binder *binder);

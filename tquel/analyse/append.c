@@ -195,9 +195,9 @@ static const struct ng_relation *find_target(const struct tql_analysis *analysis
                                              const struct tql_statement *statement) {
   const struct ng_relation *relation = tql_analyse_relation(analysis, &statement->name);
   if (!relation || relation->kind != NG_REL_DERIVED) return relation;
-  base_report_hint(analysis->diags, MSG_APPEND_TARGET, analysis->source, &statement->name.range,
-                   "append to the relations that it is computed from",
-                   "%s is a derived relation and cannot be appended to", relation->name);
+  base_report_hint(analysis->diags, MSG_DERIVED_WRITE, analysis->source, &statement->name.range,
+                   "change the relations that it is derived from", "%s is a derived relation",
+                   relation->name);
   return NULL;
 }
 

@@ -137,19 +137,15 @@ static const char *lower_case(struct base_arena *arena, const char *text) {
   return copy;
 }
 
-/* The element's own name, or NULL after TQ-0111. */
+/* The element's own name; the grammar lets no other element stand without one. */
 static const char *target_name(const struct tql_binder *binder, const struct tql_target *target,
                                const struct ng_expr *bound) {
   const struct tql_expr *expr = target->expr;
   if (target->name.text) return target->name.text;
   if (expr->kind == TQL_E_DOMAIN)
     return binder->variables[bound->variable].relation->layout->fields[bound->index].name;
-  if (expr->kind == TQL_E_CALL) return lower_case(binder->arena, expr->name.text);
-  struct base_diag *diag =
-      base_report(binder->analysis->diags, MSG_UNNAMED_ELEMENT, binder->analysis->source,
-                  &expr->range, "this element of the target list needs a name");
-  tql_set_hint(diag, "write: NAME = %s", tql_expr_text(binder->analysis, expr));
-  return NULL;
+  BASE_CHECK(expr->kind == TQL_E_CALL, "analyse-element-name");
+  return lower_case(binder->arena, expr->name.text);
 }
 
 static bool check_no_temporal_comparison(const struct tql_binder *binder,

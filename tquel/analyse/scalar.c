@@ -21,7 +21,7 @@ bool tql_binder_enter(struct tql_binder *binder, const struct tql_expr *expr) {
     binder->depth++;
     return true;
   }
-  base_report_hint(binder->analysis->diags, MSG_TOO_DEEP, binder->analysis->source, &expr->range,
+  base_report_hint(binder->analysis->diags, MSG_TOO_NESTED, binder->analysis->source, &expr->range,
                    "divide it over several derived relations",
                    "the expression is nested too deeply");
   return false;

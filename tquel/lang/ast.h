@@ -195,6 +195,7 @@ struct tql_statement {
   struct tql_statement *inner;
   bool analyze;
   const char *words;
+  struct base_range words_range; /* of SET's words */
   /* PERMIT, where given: at .terminal, from .time_first to .time_last (constants), on .day_first to
    * .day_last; the attributes are .names.                                                         */
   struct tql_name terminal, day_first, day_last;

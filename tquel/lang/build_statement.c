@@ -371,6 +371,7 @@ struct tql_statement *tql_build_set(struct tql_parser *parser, const struct tql_
   if (rule != NULL) statement->name = *rule;
   if (words == NULL) {
     statement->words = "rule";
+    statement->words_range = span->range;
     return statement;
   }
   const struct setting_word *items = words->items;
@@ -380,6 +381,9 @@ struct tql_statement *tql_build_set(struct tql_parser *parser, const struct tql_
     statement->value = word_value(parser, &items[count].span, &items[count].lexeme);
   }
   statement->words = join_words(parser, items, count);
+  statement->words_range = items[0].span.range;
+  statement->words_range.last_line = items[count - 1].span.range.last_line;
+  statement->words_range.last_column = items[count - 1].span.range.last_column;
   return statement;
 }
 

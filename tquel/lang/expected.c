@@ -499,6 +499,15 @@ static const char *hint_of(const struct error *error) {
   return NULL;
 }
 
+/* What the text lacks at its end is marked behind its last word, not on the empty line after it. */
+static struct base_range place_of(const struct tql_reader *reader, const struct tql_token *token) {
+  struct base_range range = token->span.range;
+  if (token->kind != TQL_T_END_OF_TEXT || reader->previous.kind == 0) return range;
+  range.first_line = range.last_line = reader->previous.span.range.last_line;
+  range.first_column = range.last_column = reader->previous.span.range.last_column;
+  return range;
+}
+
 void tql_report_syntax(struct tql_reader *reader, const struct tql_token *token) {
   if (reader->parser.diags == NULL) return;
   struct expected expected, all;
@@ -513,6 +522,7 @@ void tql_report_syntax(struct tql_reader *reader, const struct tql_token *token)
   struct error error = {.reader = reader, .token = token, .expected = &all};
   const char *hint = hint_of(&error);
   const char *list = word_list(reader->parser.arena, &expected, at_beginning);
-  tql_fail(&reader->parser, MSG_SYNTAX, &token->span.range, hint, "%s where %s was expected",
+  struct base_range range = place_of(reader, token);
+  tql_fail(&reader->parser, MSG_SYNTAX, &range, hint, "%s where %s was expected",
            offender(reader, token), list);
 }

@@ -261,10 +261,12 @@ static enum base_status end_feed(struct tql_session *session, struct session_fee
 
 static enum base_status report_failure(struct tql_session *session, struct session_feed *feed,
                                        const struct net_read_event *event) {
-  struct base_source source = {.name = feed->path};
+  /* The report outlives this turn. */
+  struct base_source *source = BASE_NEW(session->arena, struct base_source);
+  source->name = feed->path;
   struct base_range range = {(int)event->line, (int)event->column, (int)event->line,
                              (int)event->column};
-  base_report(session->diags, event->number, &source, &range, "%s", event->reason);
+  base_report(session->diags, event->number, source, &range, "%s", event->reason);
   feed->ended = true;
   return BASE_SYSTEM;
 }

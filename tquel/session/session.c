@@ -151,7 +151,8 @@ enum base_status tql_session_run(struct tql_session *session, const char *name, 
   struct base_source *source = BASE_NEW(session->arena, struct base_source);
   *source = (struct base_source){.name = base_arena_strdup(session->arena, name),
                                  .text = base_arena_strndup(session->arena, text, length),
-                                 .length = length};
+                                 .length = length,
+                                 .first_line = first_line};
   struct base_arena *arena = base_arena_new();
   size_t count = 0;
   bool parsed = true;

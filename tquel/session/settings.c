@@ -19,7 +19,7 @@ static enum base_status bad_value(struct tql_session *session,
                                   const struct tql_statement *statement, const char *expected) {
   base_report_hint(
       session->diags, MSG_SETTING_VALUE, session->source,
-      statement->value ? &statement->value->range : &statement->range,
+      statement->value ? &statement->value->range : &statement->words_range,
       base_arena_printf(session->statement_arena ? session->statement_arena : session->arena,
                         "write: set %s %s", statement->words, expected),
       "set %s takes %s", statement->words, expected);
@@ -140,7 +140,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
     return BASE_USER;
   }
   const char *near = base_nearest(name, names, sizeof names / sizeof *names);
-  base_report_hint(session->diags, MSG_UNKNOWN_SETTING, session->source, &statement->range,
+  base_report_hint(session->diags, MSG_UNKNOWN_SETTING, session->source, &statement->words_range,
                    near ? base_arena_printf(session->arena, "did you mean %s?", near)
                         : "help \"set\" lists them",
                    "there is no setting %s", name);

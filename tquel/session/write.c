@@ -187,7 +187,6 @@ enum base_status session_append(struct tql_session *session,
   const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
   if (ng == NULL) return BASE_USER;
   struct session_relation *relation = session_of(session, ng);
-  if (refuse_derived(session, relation, &statement->name)) return BASE_USER;
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_append(&analysis, statement, &query);
   if (status != BASE_OK) return status;
@@ -207,11 +206,20 @@ enum base_status session_append(struct tql_session *session,
 /* --- copy from a file */
 
 #define BAD_RECORDS_SHOWN 10
+#define RECORD_SHOWN_MAX  1000 /* bytes of a record that is shown below a message */
 
 static void report_record(struct tql_session *session, const char *path,
                           const struct net_read_event *event, bool as_note) {
-  struct base_source *source = BASE_NEW(session->statement_arena, struct base_source);
-  source->name = base_arena_strdup(session->statement_arena, path);
+  /* Reports outlive the statement. */
+  struct base_source *source = BASE_NEW(session->arena, struct base_source);
+  source->name = base_arena_strdup(session->arena, path);
+  /* A record of one line can be shown; of several, the place would have to be found again. */
+  if (event->record != NULL && event->record_length <= RECORD_SHOWN_MAX &&
+      memchr(event->record, '\n', event->record_length) == NULL) {
+    source->text = base_arena_strndup(session->arena, event->record, event->record_length);
+    source->length = event->record_length;
+    source->first_line = (int)event->line;
+  }
   struct base_range range = {(int)event->line, (int)event->column, (int)event->line,
                              (int)event->column};
   if (as_note) {
@@ -271,9 +279,9 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
           memcpy(row, event.row, reader->layout->slot_count * sizeof *row);
           row[0].i = row[1].i = event.time;
         } else {
-          base_report(session->diags, MSG_END_RECORD, NULL, NULL,
-                      "%s:%lld: an end record in a file that is copied as a whole", path,
-                      (long long)event.line);
+          event.number = MSG_END_RECORD;
+          event.reason = "an end record in a file that is copied as a whole";
+          report_record(session, path, &event, false);
           status = BASE_USER;
         }
         break;

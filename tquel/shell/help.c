@@ -182,18 +182,26 @@ int shell_help_version(void) {
   return print(&text);
 }
 
+/* Looks like TQ-nnnn or nnnn. */
+static bool is_message_number(const char *topic) {
+  const char *digits = strncasecmp(topic, "TQ-", 3) == 0 ? topic + 3 : topic;
+  return *digits != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+}
+
 static int unknown_topic(const char *topic) {
   struct base_diag_sink diags;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   const char *nearest = shell_nearest_command(topic);
   base_diag_sink_init(&diags);
   if (nearest) base_buffer_printf(&text, "did you mean %s?", nearest);
+  bool number = is_message_number(topic);
   struct base_diag *diag = base_report_hint(
       &diags, MSG_USAGE, NULL, NULL,
-      nearest ? text.data
-              : "the topics are the commands, TQ-nnnn and messages; for help on statements run "
-                "tquel and type help",
-      "there is no help on %s", topic);
+      number    ? "tquel help messages lists all numbers"
+      : nearest ? text.data
+                : "the topics are the commands, TQ-nnnn and messages; for help on statements run "
+                  "tquel and type help",
+      number ? "there is no message %s" : "there is no help on %s", topic);
   base_buffer_clear(&text);
   base_diag_format(&text, diag);
   fputs(text.data, stderr);

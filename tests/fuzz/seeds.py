@@ -1,0 +1,84 @@
+"""Writes the seed corpus of a fuzzer: seeds.py parse|session DIRECTORY TESTS.
+
+The seeds are the statements of the tests: the inputs of tests/lang/*.lang, the scripts of the .tqt
+cases (for the session fuzzer behind the statements that create their relations), and each statement
+of a script by itself. One file per distinct text, named by its hash, so that running it again adds
+only what is new.
+"""
+import hashlib
+import pathlib
+import re
+import sys
+
+SIZE_MAX = 4096
+
+
+def lang_inputs(path):
+    for case in path.read_text(encoding='utf-8').split('\n----\n'):
+        yield case.split('\n=>\n')[0]
+
+
+def tqt_steps(path):
+    """(command, argument, body) of all steps of a file."""
+    command, body = None, []
+    for line in path.read_text(encoding='utf-8').splitlines():
+        if line.startswith('#'):
+            continue
+        head = re.match(r'(---|===) *(.*)', line)
+        if not head:
+            body.append(line)
+            continue
+        if command:
+            yield command[0], command[1], '\n'.join(body).strip()
+        words = head.group(2).split(None, 1) if head.group(1) == '---' else ['===']
+        command = (words[0] if words else '', words[1] if len(words) > 1 else '')
+        body = []
+    if command:
+        yield command[0], command[1], '\n'.join(body).strip()
+
+
+OPENERS = ('append checkpoint copy create define delete destroy display explain help index modify '
+           'print range replace retrieve save set').split()
+
+
+def statements_of(text):
+    start = []
+    for line in text.splitlines():
+        word = re.match(r'[a-z]*', line.lower()).group(0)
+        if word in OPENERS and start:
+            yield '\n'.join(start)
+            start = []
+        start.append(line)
+    if start:
+        yield '\n'.join(start)
+
+
+def texts(kind, tests):
+    if kind == 'parse':
+        for path in sorted((tests / 'lang').glob('*.lang')):
+            yield from lang_inputs(path)
+    for path in sorted((tests / 'tqt').rglob('*.tqt')):
+        creates = ''
+        for command, argument, body in tqt_steps(path):
+            if command == '===':
+                creates = ''
+            elif command == 'relation' and '(' in argument:
+                creates += 'create ' + argument + '\n'
+            elif command in ('run', 'query') and body:
+                if kind == 'parse':
+                    yield from statements_of(body)
+                yield (creates if kind == 'session' else '') + body
+    for path in sorted((tests / 'tqt').rglob('*.tq')):
+        yield path.read_text(encoding='utf-8')
+
+
+def main():
+    kind, directory, tests = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    directory.mkdir(parents=True, exist_ok=True)
+    for text in texts(kind, tests):
+        data = text.encode()
+        if 0 < len(data) <= SIZE_MAX:
+            (directory / hashlib.sha1(data).hexdigest()).write_bytes(data)
+
+
+main()
