@@ -1,76 +1,133 @@
-/* help: a relation, a topic, or the list of topics. */
+/* help: a relation, a topic, the optimiser's rules, or the list of topics.
+ *
+ * The topics are the sections of the manual page tquel(7): their text is made from it when the program
+ * is built (tquel/man/topics.awk), so there is one text. Only what the running program knows better is
+ * put together here: relations, and which rules are on. A name that is a relation's and a topic's
+ * means the relation; in quotes it means the topic.                                               */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "tquel/session/help_topics.h"
 #include "tquel/session/session_impl.h"
 
-struct topic {
-  const char *name, *text;
-};
+#define WIDTH 78
 
-static const struct topic topics[] = {
-    {"statements",
-     "create event R (d = i4, ...)           an event relation\n"
-     "create period R (d = c20, ...)         a period relation\n"
-     "create traced R (...) by D             events shown as periods, one at a time per D\n"
-     "create R (...)                         a snapshot relation, valid for ever\n"
-     "range of V is R                        V stands for the tuples of R\n"
-     "retrieve (...) where ... when ...      prints the result\n"
-     "retrieve into NAME (...) ...           defines a derived relation and keeps it up to date\n"
-     "append to R (d = 1, ...) at T          adds a tuple; start T stop T for periods\n"
-     "copy R from \"FILE\"                     loads .csv or .ndjson; copy R into \"FILE\" writes\n"
-     "copy R from \"FILE\" following within D  reads on as the file, FIFO or \"-\" grows\n"
-     "display NAME, ...   print NAME         prints; display goes on while a feed runs\n"
-     "checkpoint T [for R]                   no tuple before T will follow\n"
-     "explain retrieve ...                   the update network, before and after the rules\n"
-     "destroy NAME, ...   help [NAME]   set NAME VALUE\n"},
-    {"retrieve",
-     "retrieve [unique] [[into] NAME] (name = expression, V.domain, V.all, ...)\n"
-     "  where CONDITION       over domains; unknown gives a tuple that is not definite\n"
-     "  when TEMPORAL         A ; B  A before B      A , B  they overlap      A | B  either\n"
-     "                        A precede B   A equal B   A contain B   and or not\n"
-     "  start EVENT stop EVENT | at EVENT | valid from EVENT to EVENT | valid at EVENT\n"
-     "Without when and start/stop, the result is valid while all tuples are.\n"},
-    {"aggregates",
-     "count(V ...)  any(V ...)        of the tuples valid at each instant\n"
-     "countc(V ...) avgc(V ...)       of all tuples so far; avgc is averaged over time\n"
-     "Inside: an expression or the variable, by E, ..., where CONDITION.\n"},
-    {"set",
-     "set checkpoint manual | auto           manual: rows wait for checkpoint T\n"
-     "set parallel overlap | coverage        what `,` means\n"
-     "set origin T      set averaging origin T\n"
-     "set unit D                             of integers in temporal expressions\n"
-     "set rule NAME on | off                 help rules lists them\n"
-     "set durable every D                    how often feeds are committed (200 ms)\n"
-     "set future limit D                     stamps further ahead are rejected (1 hour)\n"
-     "set unbounded allowed | refused\n"},
-};
+/* Is WORD one of NAMES, which are parted by blanks? */
+static bool is_among(const char *names, const char *word) {
+  size_t length = strlen(word);
+  while (*names) {
+    size_t here = strcspn(names, " ");
+    if (here == length && strncasecmp(names, word, length) == 0) return true;
+    names += here;
+    names += strspn(names, " ");
+  }
+  return false;
+}
+
+static const struct session_help_topic *find_topic(const char *word) {
+  for (size_t i = 0; i < session_help_topic_count; i++)
+    if (is_among(session_help_topics[i].names, word)) return &session_help_topics[i];
+  return NULL;
+}
+
+/* --- lists of topics --------------------------------------------------------------------------- */
+
+/* Appends the topics of SECTION but for EXCEPT, by their first names, in lines. */
+static void list_section(struct base_buffer *out, const char *section,
+                         const struct session_help_topic *except) {
+  size_t column = 0;
+  for (size_t i = 0; i < session_help_topic_count; i++) {
+    const struct session_help_topic *topic = &session_help_topics[i];
+    if (topic == except || strcmp(topic->section, section) != 0) continue;
+    size_t length = strcspn(topic->names, " ");
+    if (column > 0 && column + 1 + length > WIDTH) {
+      base_buffer_putc(out, '\n');
+      column = 0;
+    }
+    base_buffer_puts(out, column > 0 ? " " : "  ");
+    base_buffer_append(out, topic->names, length);
+    column += length + (column > 0 ? 1 : 2);
+  }
+  if (column > 0) base_buffer_putc(out, '\n');
+}
+
+static void list_topics(struct base_buffer *out) {
+  base_buffer_puts(out,
+                   "help NAME describes a relation, help \"TOPIC\" shows a section of the manual, "
+                   "tquel(7):\n");
+  const char *section = "";
+  for (size_t i = 0; i < session_help_topic_count; i++) {
+    if (strcmp(session_help_topics[i].section, section) == 0) continue;
+    section = session_help_topics[i].section;
+    base_buffer_printf(out, "%s\n", section);
+    list_section(out, section, NULL);
+  }
+  base_buffer_puts(out,
+                   "help rules lists the optimiser's rules, tquel help messages the errors.\n");
+}
+
+static void append_topic(struct base_buffer *out, const struct session_help_topic *topic) {
+  base_buffer_printf(out, "%s\n\n%s", topic->title, topic->text);
+  if (strcmp(topic->title, topic->section) != 0) return;
+  struct base_buffer more = BASE_BUFFER_EMPTY;
+  list_section(&more, topic->section, topic);
+  if (more.length) base_buffer_printf(out, "\nMore topics:\n%s", more.data);
+  base_buffer_done(&more);
+}
+
+/* --- the statement ----------------------------------------------------------------------------- */
+
+static void list_rules(struct base_buffer *out, const struct tql_session *session) {
+  for (int rule = 0; rule < NG_RULES; rule++) {
+    const struct ng_rule_info *info = ng_rule_info((enum ng_rule)rule);
+    base_buffer_printf(out, "%-18s %-3s  %s\n", info->name,
+                       session->switches.off[rule] ? "off" : "on", info->what);
+  }
+}
+
+static void report_unknown(struct tql_session *session, const struct tql_statement *statement,
+                           const char *word) {
+  struct base_arena *arena = base_arena_new();
+  size_t count = 0;
+  const char **names = NULL;
+  size_t capacity = 0;
+  for (size_t i = 0; i < session_help_topic_count; i++) {
+    const char *at = session_help_topics[i].names;
+    while (*at) {
+      size_t length = strcspn(at, " ");
+      base_grow(&names, &capacity, count + 1, sizeof *names);
+      names[count++] = base_arena_strndup(arena, at, length);
+      at += length;
+      at += strspn(at, " ");
+    }
+  }
+  const char *near = base_nearest(word, names, count);
+  base_report_hint(
+      session->diags, MSG_UNKNOWN_TOPIC, session->source, &statement->range,
+      near ? base_arena_printf(arena, "did you mean \"%s\"?", near) : "help alone lists the topics",
+      "there is no help on \"%s\"", word);
+  free(names);
+  base_arena_free(arena);
+}
 
 enum base_status session_help(struct tql_session *session, const struct tql_statement *statement) {
-  const char *topic = statement->topic ? statement->topic : statement->name.text;
-  if (topic == NULL) {
-    session_say(session, "help NAME shows a relation; help \"TOPIC\" one of:");
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
-      session_say(session, " %s", topics[i].name);
-    session_say(session, " rules\n");
-    return BASE_OK;
-  }
+  const char *word = statement->topic ? statement->topic : statement->name.text;
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  bool found = false;
-  if (statement->topic == NULL) found = tql_session_describe(session, topic, &text);
-  if (!found && strcasecmp(topic, "rules") == 0) {
-    found = true;
-    for (int rule = 0; rule < NG_RULES; rule++) {
-      const struct ng_rule_info *info = ng_rule_info((enum ng_rule)rule);
-      base_buffer_printf(&text, "%-18s %-3s  %s\n", info->name,
-                         session->switches.off[rule] ? "off" : "on", info->what);
-    }
+  bool found = true;
+  if (word == NULL) {
+    list_topics(&text);
+  } else if (statement->topic == NULL && tql_session_describe(session, word, &text)) {
+    /* a relation */
+  } else if (strcasecmp(word, "rules") == 0) {
+    list_rules(&text, session);
+  } else {
+    const struct session_help_topic *topic = find_topic(word);
+    if (topic)
+      append_topic(&text, topic);
+    else
+      found = false;
   }
-  for (size_t i = 0; !found && i < sizeof topics / sizeof *topics; i++)
-    if (strcasecmp(topic, topics[i].name) == 0) {
-      found = true;
-      base_buffer_puts(&text, topics[i].text);
-    }
   if (found) session_say(session, "%s", base_buffer_text(&text));
   base_buffer_done(&text);
   if (found) return BASE_OK;
@@ -80,7 +137,6 @@ enum base_status session_help(struct tql_session *session, const struct tql_stat
     struct tql_analysis analysis = session_analysis(session, &scope);
     if (tql_analyse_relation(&analysis, &statement->name) == NULL) return BASE_USER;
   }
-  base_report_hint(session->diags, MSG_UNKNOWN_TOPIC, session->source, &statement->range,
-                   "help alone lists the topics", "there is no help on \"%s\"", topic);
+  report_unknown(session, statement, word);
   return BASE_USER;
 }
