@@ -24,62 +24,11 @@ import sys
 sys.dont_write_bytecode = True
 
 import world
-from world import BOOL, FLOAT, FOREVER, INT, STRING, Crash, Maker, Program, Result, Statement, string
+from scalars import Generator, Source, draw_statements, is_event, parts_of, where
+from world import BOOL, FLOAT, FOREVER, INT, Crash, Maker, Program, Result
 
 STATEMENTS = 12  # to a database
 LIMITS = [-2**63, -2**63 + 1, -1, 0, 1, 2**62, 2**63 - 1]
-
-
-class E:
-    """An expression as statement text and as SQL, in which \x05i\x06 stands for aggregate i."""
-
-    def __init__(self, text, sql, type, variables=(), kept=False):
-        self.text, self.sql, self.type, self.kept = text, sql, type, kept
-        self.variables = frozenset(variables)
-
-
-class Source:
-    """A tuple variable; BASE: not a derived relation."""
-
-    def __init__(self, name, relation, base):
-        self.name, self.relation, self.base = name, relation, base
-
-    def domains(self, *types):
-        return [(name, type) for name, type, _ in self.relation.domains if type in types]
-
-
-class Aggregate:
-    def __init__(self, source, function, argument, by, inner, view, text):
-        self.source, self.function, self.argument = source, function, argument
-        self.by, self.inner, self.view, self.text = by, inner, view, text
-
-    def value(self):
-        argument = self.argument or '*'
-        return {'count': 'count(%s)' % argument, 'any': 'count(%s) > 0' % argument,
-                'countu': 'count(DISTINCT %s)' % argument,
-                'sum': 'exact_sum(%s)' % argument, 'sumu': 'exact_sum(DISTINCT %s)' % argument,
-                'avg': 'avg(%s)' % argument, 'avgu': 'avg(DISTINCT %s)' % argument,
-                'min': 'min(%s)' % argument, 'max': 'max(%s)' % argument}[self.function]
-
-    @property
-    def nothing(self):
-        """Has no value for no tuples."""
-        return self.function in ('min', 'max', 'avg', 'avgu')
-
-    def scalar(self):
-        """As a subquery in which the outer variable is in sight."""
-        conditions = ['g.%s = %s.%s' % (name, self.source.name, name) for name in self.by]
-        return '(SELECT %s FROM %s AS g%s)' % (self.value(), self.view, where(conditions + self.inner))
-
-    def groups(self):
-        columns = ', '.join('g.%s AS %s' % (name, name) for name in self.by)
-        names = ', '.join('g.' + name for name in self.by)
-        return '(SELECT %s, %s AS value_ FROM %s AS g%s GROUP BY %s)' % (
-            columns, self.value(), self.view, where(self.inner), names)
-
-
-def where(conditions):
-    return ' WHERE ' + ' AND '.join(conditions) if conditions else ''
 
 
 class ExactSum:
@@ -97,237 +46,7 @@ class ExactSum:
         return self.total if fits else 'overflow'
 
 
-class Generator:
-    """One statement over SOURCES."""
-
-    def __init__(self, choose, sources, big, patterns):
-        self.choose, self.sources, self.big, self.patterns = choose, sources, big, patterns
-        count = choose.choices([0, 1, 2, 3], [8, 42, 38, 12])[0]
-        self.used = choose.sample(sources, min(count, len(sources)))
-        self.aggregates, self.divisors = [], []
-        self.with_aggregates = not self.used or choose.random() < 0.45
-
-    def chance(self, percent):
-        return self.choose.random() * 100 < percent
-
-    def domain(self, *types, source=None):
-        """A domain of these types of a used variable (or of SOURCE), or None."""
-        choices = [(v, name, type) for v in ([source] if source else self.used)
-                   for name, type in v.domains(*types)]
-        if not choices:
-            return None
-        v, name, type = self.choose.choice(choices)
-        if source:
-            return E('%s.%s' % (v.name, name), 'g.' + name, type, [v.name])
-        return E('%s.%s' % (v.name, name), '%s.%s' % (v.name, name), type, [v.name])
-
-    def integer(self, source=None, depth=1):
-        e = self.domain(INT, source=source)
-        if not e or self.chance(12):
-            n = str(self.choose.randrange(4))
-            return E(n, n, INT)
-        if depth == 0 or self.chance(55):
-            return e
-        if self.big:
-            return self.both(e, self.choose.choice('+-*'), self.integer(source, 0), INT)
-        kind = self.choose.randrange(6)
-        if kind == 0:
-            n = self.choose.randrange(1, 4)
-            return E('(%s / %d)' % (e.text, n), '(%s / %d)' % (e.sql, n), INT, e.variables)
-        if kind == 1:
-            n = self.choose.randrange(2, 4)
-            return E('mod(%s - 2, %d)' % (e.text, n), '((%s - 2) %% %d)' % (e.sql, n), INT, e.variables)
-        if kind == 2:
-            return E('abs(%s - 2)' % e.text, 'abs(%s - 2)' % e.sql, INT, e.variables)
-        if kind == 3 and self.chance(20):
-            s = self.domain(STRING, source=source)
-            if s:
-                return E('length(%s)' % s.text, 'length(%s)' % s.sql, INT, s.variables)
-        return self.both(e, self.choose.choice('+-*'), self.integer(source, 0), INT)
-
-    @staticmethod
-    def both(a, sign, b, type):
-        return E('(%s %s %s)' % (a.text, sign, b.text), '(%s %s %s)' % (a.sql, sign, b.sql), type,
-                 a.variables | b.variables)
-
-    def real(self, source=None):
-        e = self.domain(FLOAT, source=source)
-        if not e:
-            return None
-        if self.chance(50):
-            return e
-        other = self.integer(source, 0) if self.chance(50) and not self.big else E('0.5', '0.5', FLOAT)
-        return self.both(e, self.choose.choice('+-*'), other, FLOAT)
-
-    def text(self, source=None):
-        e = self.domain(STRING, source=source)
-        if not e or self.chance(85):
-            return e
-        kind, n = self.choose.randrange(4), self.choose.randrange(3)
-        if kind == 0:
-            other = self.domain(STRING, source=source)
-            return E('concat(%s, %s)' % (e.text, other.text), '(%s || %s)' % (e.sql, other.sql), STRING,
-                     e.variables | other.variables)
-        if kind == 1:
-            return E('left(%s, %d)' % (e.text, n), 'substr(%s, 1, %d)' % (e.sql, n), STRING, e.variables)
-        if kind == 2:
-            return E('right(%s, %d)' % (e.text, n), 'substr(%s, -%d, %d)' % (e.sql, n, n), STRING,
-                     e.variables)
-        i = self.integer(source)
-        return E('ascii(%s)' % i.text, 'CAST(%s AS TEXT)' % i.sql, STRING, i.variables)
-
-    def comparison(self, source=None):
-        choose = self.choose
-        kind = choose.randrange(10)
-        sign = choose.choice(['=', '!=', '<', '<=', '>', '>=', '='])
-        if kind < 3:
-            a = self.domain(STRING, source=source)
-            if a and self.patterns and self.chance(8):
-                pattern = choose.choice(['a*', '*b', '?', '[ab]', '*', '[a-b]'])
-                return E('%s = %s' % (a.text, world.quoted(pattern)),
-                         "%s GLOB '%s'" % (a.sql, pattern), BOOL, a.variables)
-            if a:
-                c = choose.choice('abc')
-                b = (self.domain(STRING, source=source) if self.chance(50)
-                     else E(string(c), "'%s'" % c, STRING))
-                return self.compare(a, sign, b)
-        elif kind == 3:
-            a = self.domain(FLOAT, source=source)
-            if a:
-                c = choose.choice(['0.5', '1', '1.5', '-2.25'])
-                return self.compare(a, sign, E(c, c, FLOAT))
-        elif kind == 4:
-            a = self.domain(BOOL, source=source)
-            if a:
-                return E(a.text, a.sql, BOOL, a.variables)
-        depth = 0 if self.big else 1
-        return self.compare(self.integer(source, depth), sign, self.integer(source, depth))
-
-    def compare(self, a, sign, b):
-        return E('%s %s %s' % (a.text, sign, b.text), '%s %s %s' % (a.sql, sign, b.sql), BOOL,
-                 a.variables | b.variables)
-
-    def condition(self, depth=1, source=None):
-        if depth == 0 or self.chance(70):
-            return self.comparison(source)
-        a = self.condition(depth - 1, source)
-        if self.chance(25):
-            return E('not (%s)' % a.text, 'NOT (%s)' % a.sql, BOOL, a.variables)
-        b = self.condition(depth - 1, source)
-        word = self.choose.choice(['and', 'or'])
-        return E('(%s %s %s)' % (a.text, word, b.text), '(%s %s %s)' % (a.sql, word, b.sql), BOOL,
-                 a.variables | b.variables)
-
-    # --- aggregates
-
-    def aggregate(self):
-        choose = self.choose
-        source = choose.choice(self.used if self.used and self.chance(40) else self.sources)
-        name, tail, view = self.reading(source)
-        function = name[:-1] if name.endswith('c') else name
-        argument, type = self.argument(source, function)
-        if not argument and function not in ('count', 'any'):
-            function, name = 'count', 'countc' if name.endswith('c') else 'count'
-        by = []
-        if self.chance(40):
-            names = [n for n, _ in source.domains(INT, STRING)]
-            by = choose.sample(names, min(len(names), choose.choice([1, 1, 1, 2])))
-        inner = self.condition(1, source) if self.chance(35) else None
-        text = '%s(%s%s%s%s)' % (
-            name, argument.text if argument else source.name,
-            ' by ' + ', '.join('%s.%s' % (source.name, n) for n in by) if by else '', tail,
-            ' where ' + inner.text if inner else '')
-        for i, known in enumerate(self.aggregates):
-            if known.text == text:
-                return self.reference(i, type)
-        self.aggregates.append(Aggregate(source, function, argument.sql if argument else None, by,
-                                         ['(%s)' % inner.sql] if inner else [], view, text))
-        return self.reference(len(self.aggregates) - 1, type)
-
-    def reference(self, i, type):
-        aggregate = self.aggregates[i]
-        return E(aggregate.text, '\x05%d\x06' % i, type)
-
-    def argument(self, source, function):
-        if function in ('count', 'any') and self.chance(70):
-            return None, INT
-        kinds = [self.integer, self.integer, self.real]
-        if function in ('min', 'max', 'countu', 'count'):
-            kinds.append(self.text)
-        argument = self.choose.choice(kinds)(source)
-        if argument and not argument.variables:
-            argument = self.domain(INT, source=source)
-        if argument and function in ('count', 'any', 'countu'):
-            return argument, INT
-        if argument and function in ('avg', 'avgu'):
-            return argument, FLOAT
-        return argument, argument.type if argument else INT
-
-    def reading(self, source):
-        """(name, tail, view): which tuples count."""
-        name = self.choose.choice(['count', 'count', 'any', 'sum', 'avg', 'min', 'max',
-                                   'countu', 'sumu', 'avgu'])
-        relation, event = source.relation.name, source.relation.event
-        now, started = relation + '_t', relation + '_c'
-        tails = not name.endswith('u') and self.chance(15)
-        if tails and self.chance(30):
-            return name, ' for each instant', now
-        if not source.base:
-            return name, ' for each instant' if event else '', now
-        if tails and self.chance(40):
-            return name, ' for ever', started
-        if tails:
-            w = self.choose.randrange(1, 6)
-            self.windows.add(w)
-            last = 'at_ + %d > t' % w if event else 'stop_ + %d > t' % (w - 1)
-            return name, ' for each %d' % w, '(SELECT * FROM %s WHERE %s)' % (started, last)
-        if event:
-            return name, '', started
-        if name in ('count', 'any', 'sum', 'min', 'max') and self.chance(20):
-            return name + 'c', '', started
-        return name, '', now
-
-    # --- the statement
-
-    def make(self, name):
-        self.windows = set()
-        statement = Statement(name)
-        statement.unique = self.chance(5)
-        for _ in range(self.choose.randrange(4 if self.used else 1)):
-            kind = self.choose.randrange(10)
-            e = (self.text() if kind < 3 else self.real() if kind < 5 else
-                 self.domain(BOOL) if kind < 6 else self.integer())
-            if e:
-                statement.targets.append((e.type[0] + str(len(statement.targets)), e))
-        if self.with_aggregates:
-            for _ in range(self.choose.choice([1, 1, 1, 2])):
-                e = self.aggregate()
-                if e.type == INT and self.chance(20) and not self.big:
-                    e = E('%s * 2' % e.text, '%s * 2' % e.sql, INT)
-                statement.targets.append((e.type[0] + str(len(statement.targets)), e))
-        for percent in 50, 25:
-            if self.used and self.chance(percent):
-                statement.where.append(self.condition())
-        if self.with_aggregates and self.chance(15):
-            e = self.aggregate()
-            if e.type == INT:
-                statement.where.append(self.compare(e, '>', E('0', '0', INT)))
-        if self.chance(6) and not self.aggregates and not self.big:
-            e = self.domain(INT)
-            if e:
-                self.divisors.append(e.sql)
-                condition = E('6 / %s > 2' % e.text, '6 / %s > 2' % e.sql, BOOL, e.variables)
-                statement.where.insert(self.choose.randrange(len(statement.where) + 1), condition)
-        statement.aggregates, statement.divisors = self.aggregates, self.divisors
-        statement.windows = self.windows
-        return statement
-
-
 # --- SQL
-
-
-def parts_of(statement):
-    return [e for _, e in statement.targets] + statement.where
 
 
 def select(statement, sources, origin, targets=None, extra=None):
@@ -362,11 +81,6 @@ def select(statement, sources, origin, targets=None, extra=None):
     for i, value in values.items():
         sql = sql.replace('\x05%d\x06' % i, value)
     return sql
-
-
-def is_event(statement, sources):
-    variables = set().union(*[e.variables for e in parts_of(statement)])
-    return any(sources[v].relation.event for v in variables)
 
 
 def literal(value):
@@ -514,8 +228,6 @@ def run_case(program, database, statements, options, falsify, count=False):
         if answer.skipped or answer.number in (107, 113):  # not executed yet
             if count:
                 program.add('skipped')
-            if statement.name:
-                break
             continue
         why = case.judge(statement, answer)
         if count:
@@ -526,14 +238,11 @@ def run_case(program, database, statements, options, falsify, count=False):
             program.say(world.render(statement.text()))
         if why:
             return i, why
-        if statement.name and answer.status != world.OK:
-            break
     return None
 
 
-def draw(choose, patterns):
-    """A database and statements. They are drawn without a look at results: derived ones are periods or
-    events by what they use."""
+def draw(session, folder, choose, patterns):
+    """A database and statements."""
     big = choose.random() < 0.1
     maker = Maker(choose, sure=True)
     if big:
@@ -546,21 +255,13 @@ def draw(choose, patterns):
             relation.domains = [(n, t, 'i8' if t == INT else d) for n, t, d in relation.domains]
     if choose.random() < 0.2:
         database.settings.append('set origin ' + world.time(choose.randrange(-2, 8)))
-    sources = [Source(c + r.name, r, True) for r in database.relations for c in 'ab']
-    statements = []
-    for i in range(STATEMENTS):
-        name = 'D%d' % i if choose.random() < 0.2 else None
-        statement = Generator(choose, sources, big, patterns).make(name)
-        if not parts_of(statement) or (big and name):
-            continue
-        statements.append(statement)
-        if name and not statement.divisors and statement.targets:
-            by_name = {s.name: s for s in sources}
-            kind = 'event' if is_event(statement, by_name) else 'period'
-            domains = [(n, e.type, None) for n, e in statement.targets]
-            derived = world.Relation(name, kind, domains, [])
-            sources = sources + [Source(c + name, derived, False) for c in 'ab']
-    return database, statements
+    database.load(session, folder)
+
+    def make(sources, name):
+        named = not big and choose.random() < 0.2
+        return Generator(choose, sources, big, patterns).make(name if named else None)
+
+    return database, draw_statements(session, database, STATEMENTS, make, is_event)
 
 
 def has_patterns(session):
@@ -575,7 +276,7 @@ def main():
     patterns = has_patterns(program.session)
 
     def one(seed, choose):
-        database, statements = draw(choose, patterns)
+        database, statements = draw(program.session, program.folder, choose, patterns)
         options = {'rules_off': choose.random() < 0.3, 'batch': choose.choice([0, 0, 1])}
         found = run_case(program, database, statements, options, program.selftest, True)
         if not found:
@@ -600,4 +301,5 @@ def differs_last(program, database, statements, options):
     return found is not None and found[0] == len(statements) - 1
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

@@ -4,7 +4,7 @@ A session is a child process (session_driver.c). A database is a list of relatio
 domains and short times, so that ties, touching, nested and equal periods come up all the time.
 
 Texts of statements have holes for times and strings, so that the same statement can be said of a shifted or
-renamed database: `time(5)` and `string("a")` make them, `render` fills them in.
+renamed database: `time(5)`, `duration(5)` and `string("a")` make them, `As.render` fills them in.
 
 Nothing here knows what a statement means.
 """
@@ -23,7 +23,8 @@ import tempfile
 BEGINNING, FOREVER = -2**63, 2**63 - 1
 OK, USER, SYSTEM, AGAIN, END, CANCEL = range(6)
 # A domain's place in CSV; the types the programs make.
-INT, FLOAT, STRING, BOOL, TEMPORAL, CHRONON = 'int', 'float', 'string', 'bool', 'temporal', 'chronon'
+INT, FLOAT, STRING, BOOL, TEMPORAL, CHRONON, SPAN = (
+    'int', 'float', 'string', 'bool', 'temporal', 'chronon', 'span')
 
 
 class Crash(Exception):
@@ -130,14 +131,45 @@ def string(value):
     return '\x03%s\x04' % value
 
 
+def duration(value):
+    return '\x07%d\x08' % value
+
+
 def quoted(text):
-    return '"%s"' % text.replace('\\', '\\\\').replace('"', '\\"')
+    return '"%s"' % text.replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n')
 
 
-def render(text, shift=0, rename=None):
-    text = re.sub('\x01(-?[0-9]+)\x02', lambda m: str(int(m.group(1)) + shift), text)
-    return re.sub('\x03([^\x04]*)\x04',
-                  lambda m: quoted(rename[m.group(1)] if rename else m.group(1)), text)
+class As:
+    """How a database and statements are said: times multiplied by SCALE and moved by SHIFT, strings renamed;
+    on the real timeline times are in quotes and durations in seconds."""
+
+    def __init__(self, shift=0, rename=None, scale=1, timeline='abstract'):
+        self.shift, self.rename, self.scale, self.timeline = shift, rename, scale, timeline
+
+    def time(self, t):
+        return t if t in (BEGINNING, FOREVER) else t * self.scale + self.shift
+
+    def string(self, text):
+        return self.rename[text] if self.rename else text
+
+    def hole(self, match):
+        kind, text = match.group(0)[0], match.group(0)[1:-1]
+        if kind == '\x03':
+            return quoted(self.string(text))
+        if kind == '\x07':
+            return text if self.timeline == 'abstract' else text + ' s'
+        moved = self.time(int(text))
+        return str(moved) if self.timeline == 'abstract' else '"%d"' % moved
+
+    def render(self, text):
+        return re.sub('[\x01\x03\x07][^\x02\x04\x08]*[\x02\x04\x08]', self.hole, text)
+
+
+AS_IT_IS = As()
+
+
+def render(text):
+    return AS_IT_IS.render(text)
 
 
 # --- databases
@@ -175,21 +207,21 @@ class Relation:
                  'event': ['at_lo', 'at_hi', 'definite'], 'traced': ['at']}[self.kind]
         return times + [name for name, _, _ in self.domains]
 
-    def csv(self, shift=0, rename=None):
+    def csv(self, said=AS_IT_IS):
         out = io.StringIO()
         writer = csv.writer(out, lineterminator='\n')
         writer.writerow(self.header())
         for row in self.rows:
-            writer.writerow(self.fields(row, shift, rename))
+            writer.writerow(self.fields(row, said))
         return out.getvalue()
 
-    def fields(self, row, shift=0, rename=None):
+    def fields(self, row, said=AS_IT_IS):
         times = row.times[:1] if self.kind == 'traced' else row.times
-        fields = [chronon_text(moved(t, shift)) for t in times]
+        fields = [chronon_text(said.time(t)) for t in times]
         if self.kind != 'traced':
             fields.append('true' if row.definite else 'false')
         for (_, type, _), value in zip(self.domains, row.values):
-            fields.append(value_text(type, rename[value] if rename and type == STRING else value))
+            fields.append(value_text(type, said.string(value) if type == STRING else value))
         return fields
 
     def records(self):
@@ -197,10 +229,6 @@ class Relation:
         for row in self.rows:
             record = dict(zip(self.header(), self.fields(row)))
             yield row.times[0], record
-
-
-def moved(t, shift):
-    return t if t in (BEGINNING, FOREVER) else t + shift
 
 
 def value_text(type, value):
@@ -220,24 +248,23 @@ class Database:
         return Database([changed if r.name == changed.name else r for r in self.relations],
                         self.settings)
 
-    def load(self, session, folder, shift=0, rename=None, path='-', rules_off=False, batch=0,
-             timeline='abstract'):
-        session.open(path, timeline, rules_off, batch)
+    def load(self, session, folder, said=AS_IT_IS, path='-', rules_off=False, batch=0):
+        session.open(path, said.timeline, rules_off, batch)
         for relation in self.relations:
             session.must(relation.create())
             if relation.rows:
                 file = os.path.join(folder, relation.name + '.csv')
                 with open(file, 'w', newline='') as out:
-                    out.write(relation.csv(shift, rename))
+                    out.write(relation.csv(said))
                 session.must('copy %s from "%s"' % (relation.name, file))
-        self.greet(session, shift, rename)
+        self.greet(session, said)
 
-    def greet(self, session, shift=0, rename=None):
+    def greet(self, session, said=AS_IT_IS):
         """What a session forgets."""
         for relation in self.relations:
             session.must(relation.ranges())
         for setting in self.settings:
-            session.must(render(setting, shift, rename))
+            session.must(said.render(setting))
 
     def script(self):
         lines = []
@@ -335,7 +362,7 @@ class Statement:
     def __init__(self, name=None):
         self.name, self.targets, self.where, self.when = name, [], [], []
         self.start = self.stop = self.at = None
-        self.unique = False
+        self.unique = self.coalesced = False
 
     def copy(self):
         other = copy.copy(self)
@@ -343,8 +370,9 @@ class Statement:
         return other
 
     def text(self):
-        head = ' '.join(word for word in ['retrieve', 'unique' if self.unique else '', self.name or '']
-                        if word)
+        words = ['retrieve', 'coalesced' if self.coalesced else 'unique' if self.unique else '',
+                 self.name or '']
+        head = ' '.join(word for word in words if word)
         text = '%s (%s)' % (head, ', '.join('%s = %s' % (name, e.text) for name, e in self.targets))
         for word, parts in ('where', self.where), ('when', self.when):
             if parts:
@@ -382,7 +410,7 @@ def smaller(database, statements):
         for i in range(len(relation.rows)):
             rows = relation.rows[:i] + relation.rows[i + 1:]
             yield database.with_relation(relation.with_rows(rows)), statements
-    for i in range(len(database.settings)):
+    for i in [i for i, s in enumerate(database.settings) if 'origin' not in s]:
         yield Database(database.relations, database.settings[:i] + database.settings[i + 1:]), statements
     for i, statement in enumerate(statements):
         for other in statement.smaller():
@@ -464,7 +492,7 @@ def values_of(types, fields):
             continue
         field = fields[place]
         place += 1
-        if type in (INT, CHRONON):
+        if type in (INT, CHRONON, SPAN):
             values.append(chronon(field))
         elif type == FLOAT:
             values.append(float(field))
