@@ -29,7 +29,7 @@ struct st_table {
   size_t domain_count;
   /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */
   uint32_t *field_of;
-  sqlite3_stmt *put, *find_open, *close_open, *take_open; /* prepared at first use */
+  sqlite3_stmt *put, *find_open, *close_open, *take_open, *remove; /* prepared at first use */
 };
 
 struct st_scan;
@@ -144,6 +144,12 @@ void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
 /* The row at which STATEMENT (times, definite, fields) stands; returns its marks. */
 uint8_t st_column_row(struct st_database *database, sqlite3_stmt *statement,
                       const struct net_layout *layout, union net_slot *row);
+/* Which field of LAYOUT is which domain, for st_bind_row. */
+void st_match_fields(struct st_table *table, const struct net_layout *layout);
+/* Binds times, definite and domains of ROW to the parameters from 1 on. */
+void st_bind_row(struct st_database *database, const struct st_table *table,
+                 sqlite3_stmt *statement, const struct net_layout *layout,
+                 const union net_slot *row, bool definite);
 /* SELECT times, definite, fields FROM relation. */
 void st_sql_select(struct base_buffer *sql, const struct st_table *table,
                    const struct net_layout *layout);

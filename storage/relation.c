@@ -117,7 +117,8 @@ void st_table_reset(struct st_table *table) {
   sqlite3_finalize(table->find_open);
   sqlite3_finalize(table->close_open);
   sqlite3_finalize(table->take_open);
-  table->put = table->find_open = table->close_open = table->take_open = NULL;
+  sqlite3_finalize(table->remove);
+  table->put = table->find_open = table->close_open = table->take_open = table->remove = NULL;
 }
 
 /* COUNT parameters from number FIRST on: "?3,?4". */
@@ -207,7 +208,7 @@ static enum base_status prepare_take(struct st_database *database, struct st_tab
 /* ---- writing ---- */
 
 /* Which field of LAYOUT is which domain. */
-static void match_fields(struct st_table *table, const struct net_layout *layout) {
+void st_match_fields(struct st_table *table, const struct net_layout *layout) {
   BASE_CHECK(layout->field_count == table->domain_count, "storage-layout-has-the-domains");
   BASE_CHECK((layout->tuple_class == NET_EVENT) == st_kind_is_event(table->kind),
              "storage-layout-class-agrees");
@@ -224,9 +225,9 @@ static void match_fields(struct st_table *table, const struct net_layout *layout
   }
 }
 
-static void bind_row(struct st_database *database, const struct st_table *table,
-                     sqlite3_stmt *statement, const struct net_layout *layout,
-                     const union net_slot *row, bool definite) {
+void st_bind_row(struct st_database *database, const struct st_table *table,
+                 sqlite3_stmt *statement, const struct net_layout *layout,
+                 const union net_slot *row, bool definite) {
   int times = (int)layout->first_domain_slot;
   for (int i = 0; i < times; i++) {
     if (i == 2 && row[i].i == NET_OPEN)
@@ -250,7 +251,7 @@ static enum base_status put_row(struct st_database *database, struct st_table *t
     enum base_status status = prepare_put(database, table);
     if (status != BASE_OK) return status;
   }
-  bind_row(database, table, table->put, layout, row, definite);
+  st_bind_row(database, table, table->put, layout, row, definite);
   return st_step_done(database, table->put, "adding a row");
 }
 
@@ -262,7 +263,7 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
   if (status != BASE_OK) return status;
-  match_fields(table, layout);
+  st_match_fields(table, layout);
   return put_row(database, table, layout, row, marks & NET_DEFINITE);
 }
 
@@ -271,7 +272,7 @@ static enum base_status find_open(struct st_database *database, struct st_table 
                                   const struct net_layout *layout, const union net_slot *open,
                                   bool *ret_found, int64_t *ret_number) {
   enum base_status status = BASE_OK;
-  bind_row(database, table, table->find_open, layout, open, false);
+  st_bind_row(database, table, table->find_open, layout, open, false);
   int code = sqlite3_step(table->find_open);
   *ret_found = code == SQLITE_ROW;
   if (code == SQLITE_ROW)
@@ -314,7 +315,7 @@ static enum base_status take_and_put(struct st_database *database, struct st_tab
   enum base_status status = table->take_open ? BASE_OK : prepare_take(database, table);
   if (status != BASE_OK) return status;
   bool found = false;
-  bind_row(database, table, table->take_open, layout, open, definite);
+  st_bind_row(database, table, table->take_open, layout, open, definite);
   int code;
   while ((code = sqlite3_step(table->take_open)) == SQLITE_ROW) found = true;
   if (code != SQLITE_DONE) status = st_fail(database, "closing a period");
@@ -335,7 +336,7 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
   BASE_CHECK(layout->tuple_class == NET_PERIOD, "storage-close-of-a-period");
   BASE_CHECK(open[2].i == NET_OPEN, "storage-close-of-an-open-row");
   BASE_CHECK(row[2].i != NET_OPEN, "storage-close-with-a-stop");
-  match_fields(table, layout);
+  st_match_fields(table, layout);
   status = close_in_place(database, table, layout, open, row, marks & NET_DEFINITE, &done);
   if (status == BASE_OK && !done)
     status = take_and_put(database, table, layout, open, row, marks & NET_DEFINITE);

@@ -91,6 +91,10 @@ enum base_status st_clear(struct st_database *database, const char *name) BASE_M
 enum base_status st_clear_open(struct st_database *database, const char *name) BASE_MUST_USE;
 enum base_status st_count(struct st_database *database, const char *name,
                           int64_t *ret) BASE_MUST_USE;
+/* Takes the row out that equals ROW of LAYOUT in times and domains; nothing happens if there is none. */
+enum base_status st_remove(struct st_database *database, const char *name,
+                           const struct net_layout *layout,
+                           const union net_slot *row) BASE_MUST_USE;
 /* The smallest start (or at) and the latest time seen in the relation (starts and known stops);
  * *RET_ANY false: it is empty.                                                                      */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,

@@ -63,6 +63,26 @@ enum base_status tql_analyse_append(const struct tql_analysis *analysis,
                                     const struct tql_statement *statement,
                                     const struct ng_query **ret) BASE_MUST_USE;
 
+/* delete and replace: a query that gives, for each tuple of the variable's relation that satisfies the
+ * clauses, the portion of its time that is meant. The tuples come with their number as a domain behind
+ * their own (NUMBERED), and the query's first target is that number.                                 */
+struct tql_update {
+  const struct ng_relation *relation; /* of the variable */
+  const struct ng_relation *numbered; /* a source for it is the caller's affair */
+  bool credibility;
+  const struct ng_query *query;
+  /* replace: targets 1.. are values of these fields of the relation's layout; behind them, if MOVES
+   * (replace ... at T), the bounds of the new instant as two integers.                               */
+  const uint32_t *fields;
+  size_t field_count;
+  bool moves;
+  /* The portion begins (ends) with the tuple unless a comparison or an aggregate cuts it. */
+  bool own_start, own_stop;
+};
+enum base_status tql_analyse_update(const struct tql_analysis *analysis,
+                                    const struct tql_statement *statement,
+                                    struct tql_update *ret) BASE_MUST_USE;
+
 /* create: the new relation (name and domain checks, types, `by`). */
 enum base_status tql_analyse_create(const struct tql_analysis *analysis,
                                     const struct tql_statement *statement,

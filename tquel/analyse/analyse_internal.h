@@ -141,6 +141,13 @@ void tql_report_constant(const struct tql_analysis *analysis, const struct tql_e
 enum tql_constant tql_constant_duration(const struct tql_scope *scope, const struct tql_expr *expr,
                                         int64_t *ret);
 
+/* --- append.c: what update shares with append */
+/* The value of TARGET as one of FIELD: converted, constants checked; NULL after a diagnostic. */
+const struct ng_expr *tql_assigned(struct tql_binder *binder, const struct tql_bound_target *target,
+                                   const struct net_field *field);
+/* Reports constant start and stop in the wrong order. */
+void tql_check_order(struct tql_binder *binder, const struct tql_statement *statement);
+
 /* --- retrieve.c: what append shares with retrieve */
 void tql_bind_targets(struct tql_binder *binder, const struct tql_target_list *list);
 void tql_bind_clauses(struct tql_binder *binder, const struct tql_clauses *clauses);

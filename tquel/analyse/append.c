@@ -49,9 +49,8 @@ static const char *constant_fault(const struct tql_binder *binder, const struct 
   return net_value_check(binder->scope->strings, type, slot);
 }
 
-static const struct ng_expr *assigned(struct tql_binder *binder,
-                                      const struct tql_bound_target *target,
-                                      const struct net_field *field) {
+const struct ng_expr *tql_assigned(struct tql_binder *binder, const struct tql_bound_target *target,
+                                   const struct net_field *field) {
   const struct ng_expr *expr = target->expr;
   if (!is_assignable(field->type, expr->type)) {
     struct base_diag *diag =
@@ -92,7 +91,7 @@ static void match_target(struct tql_binder *binder, const struct ng_relation *re
   if (field < 0)
     binder->failed = true;
   else
-    binder->query->targets[field].expr = assigned(binder, target, &layout->fields[field]);
+    binder->query->targets[field].expr = tql_assigned(binder, target, &layout->fields[field]);
 }
 
 static void match_targets(struct tql_binder *binder, const struct ng_relation *relation,
@@ -168,7 +167,7 @@ static void time_snapshot(struct tql_binder *binder, const struct tql_statement 
 }
 
 /* Constant start and stop in the wrong order make no period. */
-static void check_order(struct tql_binder *binder, const struct tql_statement *statement) {
+void tql_check_order(struct tql_binder *binder, const struct tql_statement *statement) {
   const struct ng_expr *start = binder->query->start, *stop = binder->query->stop;
   if (!start || !stop || start->op != NG_T_CONSTANT || stop->op != NG_T_CONSTANT) return;
   if (net_before(start->instant, stop->instant) == NET_TRUE) return;
@@ -186,7 +185,7 @@ static void set_times(struct tql_binder *binder, const struct ng_relation *relat
     time_event(binder, statement);
   else
     time_period(binder, statement);
-  check_order(binder, statement);
+  tql_check_order(binder, statement);
 }
 
 /* ---- the statement ---- */

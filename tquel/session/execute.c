@@ -202,9 +202,8 @@ enum base_status session_execute(struct tql_session *session,
     case TQL_S_SET:
       return session_set(session, statement);
     case TQL_S_DELETE:
-      return not_executed(session, MSG_DELETE_NOT_EXECUTED, statement, "delete");
     case TQL_S_REPLACE:
-      return not_executed(session, MSG_REPLACE_NOT_EXECUTED, statement, "replace");
+      return session_update(session, statement);
     case TQL_S_INDEX:
       return not_executed(session, MSG_INDEX_NOT_EXECUTED, statement, "index");
     case TQL_S_MODIFY:

@@ -292,6 +292,13 @@ static enum base_status load_pending(struct tql_session *session,
   return status;
 }
 
+enum base_status session_set_pending(struct tql_session *session, struct session_relation *relation,
+                                     const struct net_rows *rows) {
+  enum base_status status = st_pending_save(session->database, relation->ng.name, rows->layout,
+                                            rows->rows, rows->marks, rows->count);
+  return status == BASE_OK ? load_pending(session, relation) : status;
+}
+
 static void mark_stale(struct tql_session *session, const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++)
     if (session_is_derived(session->relations[i]) &&

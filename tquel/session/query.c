@@ -31,14 +31,78 @@ static void timed_free(struct net_source *source) {
   free(timed);
 }
 
+/* --- tuples that are given */
+
+struct given_source {
+  struct net_source source;
+  const struct session_given *given;
+  struct net_batch_builder builder;
+  size_t at;
+  bool ended;
+};
+
+static bool is_before(const struct session_given *given, const union net_slot *row) {
+  return given->checkpoint == NET_FOREVER || row[0].i < given->checkpoint;
+}
+
+static void copy_fields(const struct net_layout *to, union net_slot *out,
+                        const struct net_layout *from, const union net_slot *row) {
+  memcpy(out, row, to->first_domain_slot * sizeof *out);
+  for (uint32_t f = 0; f < to->field_count; f++) {
+    int field = net_layout_find(from, to->fields[f].name);
+    BASE_CHECK(field >= 0, "given-field");
+    memcpy(out + to->fields[f].slot, row + from->fields[field].slot,
+           net_type_slots(to->fields[f].type.base) * sizeof *out);
+  }
+}
+
+static enum base_status given_next(struct net_source *base, struct net_batch *ret) {
+  struct given_source *source = (struct given_source *)base;
+  const struct net_rows *rows = source->given->rows;
+  if (source->ended) return BASE_END;
+  net_batch_builder_clear(&source->builder);
+  net_chronon last = NET_BEGINNING;
+  while (source->at < rows->count && !net_batch_builder_full(&source->builder)) {
+    const union net_slot *row = net_rows_row(rows, source->at++);
+    if (!is_before(source->given, row)) continue;
+    last = row[0].i;
+    copy_fields(source->builder.layout,
+                net_batch_builder_add(&source->builder, rows->marks[source->at - 1]), rows->layout,
+                row);
+  }
+  source->ended = source->at == rows->count;
+  *ret =
+      net_batch_builder_batch(&source->builder, source->ended ? source->given->checkpoint : last);
+  return BASE_OK;
+}
+
+static void given_free(struct net_source *base) {
+  struct given_source *source = (struct given_source *)base;
+  net_batch_builder_done(&source->builder);
+  free(source);
+}
+
+static struct net_source *open_given(const struct session_given *given,
+                                     const struct net_layout *layout, uint32_t batch_rows) {
+  struct given_source *source = base_xcalloc(1, sizeof *source);
+  source->source = (struct net_source){given_next, given_free};
+  source->given = given;
+  net_batch_builder_init(&source->builder, layout, batch_rows);
+  return &source->source;
+}
+
 static enum base_status open_source(void *context, const struct ng_relation *ng,
                                     const struct net_layout *layout, enum net_scan_form form,
                                     struct net_source **ret) {
   struct tql_session *session = context;
+  uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
+  if (ng == session->given.relation) {
+    *ret = open_given(&session->given, layout, rows);
+    return BASE_OK;
+  }
   struct session_relation *relation = session_of(session, ng);
   BASE_CHECK(relation != NULL, "query-relation");
   struct net_store *store = st_net(session->database);
-  uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   struct net_source *inner = NULL;
   enum base_status status =
       store->class->scan(store, ng->name, layout, form, relation->checkpoint, rows, &inner);
@@ -284,6 +348,18 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   return session_end(session, status);
 }
 
+enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
+                                  net_batch_fn callback, void *context) {
+  if (query->aggregate_count > 0 && !query->origin_given) {
+    bool any = false;
+    net_chronon origin;
+    enum base_status status = earliest_tuple(session, query, &any, &origin);
+    if (status != BASE_OK) return status;
+    if (any) query = query_at_origin(session->statement_arena, query, origin);
+  }
+  return session_run_query(session, query, callback, context, NULL, NULL);
+}
+
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) {
   struct session_scope scope;
@@ -293,17 +369,10 @@ enum base_status session_retrieve(struct tql_session *session,
   enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
   if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
-  if (query->aggregate_count > 0 && !query->origin_given) {
-    bool any = false;
-    net_chronon origin;
-    status = earliest_tuple(session, query, &any, &origin);
-    if (status != BASE_OK) return status;
-    if (any) query = query_at_origin(session->statement_arena, query, origin);
-  }
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
   struct collect collecting = {&rows, NET_BEGINNING};
-  status = session_run_query(session, query, collect, &collecting, NULL, NULL);
+  status = session_run_once(session, query, collect, &collecting);
   rows.checkpoint = collecting.checkpoint;
   if (status == BASE_OK) print_rows(session, &rows);
   tql_rows_done(&rows);

@@ -68,6 +68,13 @@ struct session_counters {
   uint64_t rows_in, rows_out;
 };
 
+/* Tuples that a one-off network reads in the place of a relation's own (update.c). */
+struct session_given {
+  const struct ng_relation *relation;
+  const struct net_rows *rows; /* in the order of time */
+  net_chronon checkpoint;
+};
+
 struct tql_session {
   struct tql_session_options options;
   struct base_arena *arena;
@@ -103,6 +110,7 @@ struct tql_session {
   const struct tql_statement *statement;
   struct base_arena *statement_arena;
   struct session_counters counters;
+  struct session_given given;
   bool single_transaction;
   bool in_script_transaction;
 
@@ -171,6 +179,9 @@ enum base_status session_help(struct tql_session *session,
 enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
                                    net_batch_fn callback, void *context, const char *store_name,
                                    net_chronon *ret_checkpoint) BASE_MUST_USE;
+/* The same for a query that is not kept: its origin is that of its inputs as they stand. */
+enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
+                                  net_batch_fn callback, void *context) BASE_MUST_USE;
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_print(struct tql_session *session,
@@ -208,6 +219,21 @@ enum base_status session_put(struct tql_session *session, struct session_relatio
  * checkpoint instead.                                                                               */
 enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
                                     struct net_rows *rows) BASE_MUST_USE;
+/* Takes tuples REMOVED away (of a traced relation: the records that opened them) and puts rows of the
+ * write layout in their place.                                                                      */
+enum base_status session_revise(struct tql_session *session, struct session_relation *relation,
+                                const struct net_rows *removed,
+                                const struct net_rows *added) BASE_MUST_USE;
+/* Do a statement's rows go through the live network (`set checkpoint manual`, a running feed)? */
+bool session_writes_live(const struct tql_session *session,
+                         const struct session_relation *relation);
+/* What an earlier session left pending becomes part of the relation, which is closed at forever;
+ * *RET_CHANGED: so its dependants are to be computed anew.                                          */
+enum base_status session_settle(struct tql_session *session, struct session_relation *relation,
+                                bool *ret_changed) BASE_MUST_USE;
+/* Reports, and answers true, that RELATION is derived and cannot be written. */
+bool session_refuse_derived(struct tql_session *session, const struct session_relation *relation,
+                            const struct tql_name *name);
 struct sn_reader_options;
 enum base_status session_open_reader(struct tql_session *session,
                                      const struct tql_statement *statement,
@@ -220,7 +246,21 @@ enum base_status session_copy(struct tql_session *session,
 enum base_status session_checkpoint(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
 
+/* --- update.c: delete, replace */
+enum base_status session_update(struct tql_session *session,
+                                const struct tql_statement *statement) BASE_MUST_USE;
+
+/* --- integrity.c: what a row must satisfy to be written */
+
+/* Refuses rows of RELATION's write layout that do not fit the types of their domains. */
+enum base_status session_check_rows(struct tql_session *session, struct session_relation *relation,
+                                    const struct net_rows *rows) BASE_MUST_USE;
+
 /* --- live.c: the live network */
+
+/* Replaces the pending rows of a relation that is live. */
+enum base_status session_set_pending(struct tql_session *session, struct session_relation *relation,
+                                     const struct net_rows *rows) BASE_MUST_USE;
 
 /* Makes RELATION live: the network is (re)built and replayed from the store. */
 enum base_status session_make_live(struct tql_session *session,

@@ -31,13 +31,30 @@ static enum base_status put_rows(struct tql_session *session, struct session_rel
   return BASE_OK;
 }
 
-/* The records that the tuples of a traced relation stand for: a start, and an end where it is known. */
-static void add_records_of(struct net_rows *records, const struct net_rows *tuples) {
+/* Was the record that opened TUPLE, or, for its END, that of the tuple behind it, taken away? */
+static bool is_dropped(const struct net_rows *dropped, uint32_t by, const union net_slot *tuple,
+                       unsigned end) {
+  for (size_t i = 0; dropped != NULL && i < dropped->count; i++) {
+    const union net_slot *row = net_rows_row(dropped, i);
+    if (row[by].i != tuple[by].i || row[0].i != tuple[end * 2].i ||
+        row[1].i != tuple[end * 2 + 1].i)
+      continue;
+    if (end == 1 || net_row_same_identity(dropped->layout, row, tuple)) return true;
+  }
+  return false;
+}
+
+/* The records that the tuples of a traced relation stand for: a start, and an end where it is known.
+ * The end that a record taken away has given to the tuple before goes with it; the end of its own
+ * tuple stays.                                                                                      */
+static void add_records_of(struct net_rows *records, const struct net_rows *tuples,
+                           const struct net_rows *dropped, int by) {
   const struct net_layout *from = tuples->layout, *to = records->layout;
   for (size_t i = 0; i < tuples->count; i++) {
     const union net_slot *tuple = net_rows_row(tuples, i);
     for (unsigned end = 0; end < 2; end++) {
       if (end == 1 && tuple[2].i == NET_OPEN) continue;
+      if (is_dropped(dropped, from->fields[by].slot, tuple, end)) continue;
       union net_slot *record =
           net_rows_add(records, (uint8_t)(end ? NET_DEFINITE | NET_CLOSES : tuples->marks[i]));
       record[0] = tuple[end * 2];
@@ -48,11 +65,13 @@ static void add_records_of(struct net_rows *records, const struct net_rows *tupl
   }
 }
 
+/* ROWS are new records, DROPPED (may be NULL) tuples whose records are taken away. */
 static enum base_status put_traced(struct tql_session *session, struct session_relation *relation,
-                                   const struct net_rows *rows) {
+                                   const struct net_rows *rows, const struct net_rows *dropped) {
   struct net_rows tuples, records;
   uint32_t slot = relation->ng.records->fields[relation->ng.by].slot;
-  union net_slot *values = base_xcalloc(rows->count + 1, sizeof *values);
+  size_t dropped_count = dropped ? dropped->count : 0;
+  union net_slot *values = base_xcalloc(rows->count + dropped_count + 1, sizeof *values);
   struct net_rowmap entities;
   net_rows_init(&tuples, relation->ng.layout);
   net_rows_init(&records, relation->ng.records);
@@ -66,12 +85,17 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
   size_t value_count = 0;
   for (uint32_t i = 0; i < entities.used; i++)
     values[value_count++] = net_rowmap_row(&entities, i)[slot];
+  for (size_t i = 0; i < dropped_count; i++) {
+    const union net_slot *row = net_rows_row(dropped, i);
+    values[value_count++] = row[relation->ng.layout->fields[relation->ng.by].slot];
+    if (row[0].i < earliest) earliest = row[0].i;
+  }
   enum base_status status =
       st_take_entities(session->database, relation->ng.name, relation->ng.layout, relation->ng.by,
                        values, value_count, earliest, &tuples);
   struct net_network *network = NULL;
   if (status == BASE_OK) {
-    add_records_of(&records, &tuples);
+    add_records_of(&records, &tuples, dropped, relation->ng.by);
     for (size_t i = 0; i < rows->count; i++)
       net_rows_add_copy(&records, net_rows_row(rows, i), rows->marks[i]);
     network = net_network_new(session->strings, session->timeline, session->diags);
@@ -107,8 +131,20 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
 
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) {
-  return relation->kind == ST_TRACED ? put_traced(session, relation, rows)
+  return relation->kind == ST_TRACED ? put_traced(session, relation, rows, NULL)
                                      : put_rows(session, relation, rows);
+}
+
+enum base_status session_revise(struct tql_session *session, struct session_relation *relation,
+                                const struct net_rows *removed, const struct net_rows *added) {
+  if (relation->kind == ST_TRACED) return put_traced(session, relation, added, removed);
+  for (size_t i = 0; i < removed->count; i++) {
+    enum base_status status =
+        st_remove(session->database, relation->ng.name, removed->layout, net_rows_row(removed, i));
+    if (status != BASE_OK) return status;
+    if ((i & 0xfff) == 0 && base_env_interrupted()) return BASE_CANCEL;
+  }
+  return put_rows(session, relation, added);
 }
 
 /* The relation is live: what lies at or past the checkpoint waits for it. Before it, under `set
@@ -140,33 +176,44 @@ static enum base_status set_checkpoint(struct tql_session *session,
   return store->class->checkpoint(store, relation->ng.name, time);
 }
 
-enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
-                                    struct net_rows *rows) {
-  enum base_status status = BASE_OK;
-  session->counters.rows_in += rows->count;
-  if (session->manual || (relation->feed != NULL && !relation->feed->ended))
-    return write_live(session, relation, rows);
-  /* What an earlier session left pending becomes part of the relation now. */
+bool session_writes_live(const struct tql_session *session,
+                         const struct session_relation *relation) {
+  return session->manual || (relation->feed != NULL && !relation->feed->ended);
+}
+
+enum base_status session_settle(struct tql_session *session, struct session_relation *relation,
+                                bool *ret_changed) {
   struct net_rows pending;
-  net_rows_init(&pending, rows->layout);
-  status = st_pending_load(session->database, relation->ng.name, rows->layout, &pending);
-  for (size_t i = 0; status == BASE_OK && i < pending.count; i++)
-    net_rows_add_copy(rows, net_rows_row(&pending, i), pending.marks[i]);
-  if (status == BASE_OK && pending.count > 0)
-    status = st_pending_save(session->database, relation->ng.name, rows->layout, NULL, NULL, 0);
-  net_rows_done(&pending);
+  net_rows_init(&pending, session_write_layout(relation));
+  enum base_status status =
+      st_pending_load(session->database, relation->ng.name, pending.layout, &pending);
+  *ret_changed = pending.count > 0 || relation->checkpoint != NET_FOREVER;
   if (relation->live) session_drop_live(session);
   relation->live = false;
+  if (status == BASE_OK && pending.count > 0) {
+    status = st_pending_save(session->database, relation->ng.name, pending.layout, NULL, NULL, 0);
+    if (status == BASE_OK) status = session_put(session, relation, &pending);
+  }
+  net_rows_done(&pending);
+  return status == BASE_OK && *ret_changed ? set_checkpoint(session, relation, NET_FOREVER)
+                                           : status;
+}
+
+enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
+                                    struct net_rows *rows) {
+  bool changed;
+  session->counters.rows_in += rows->count;
+  if (session_writes_live(session, relation)) return write_live(session, relation, rows);
+  enum base_status status = session_settle(session, relation, &changed);
   if (status == BASE_OK) status = session_put(session, relation, rows);
-  if (status == BASE_OK) status = set_checkpoint(session, relation, NET_FOREVER);
   if (status == BASE_OK) status = session_recompute_dependants(session, relation);
   return status;
 }
 
 /* --- append */
 
-static bool refuse_derived(struct tql_session *session, const struct session_relation *relation,
-                           const struct tql_name *name) {
+bool session_refuse_derived(struct tql_session *session, const struct session_relation *relation,
+                            const struct tql_name *name) {
   if (!session_is_derived(relation)) return false;
   base_report_hint(session->diags, MSG_DERIVED_WRITE, session->source, &name->range,
                    "change the relations that it is derived from", "%s is a derived relation",
@@ -194,8 +241,9 @@ enum base_status session_append(struct tql_session *session,
   tql_rows_init(&rows, NULL, query->layout);
   status = session_begin(session);
   if (status == BASE_OK) {
-    status = session_run_query(session, query, collect_rows, &rows, NULL, NULL);
+    status = session_run_once(session, query, collect_rows, &rows);
     for (size_t i = 0; i < rows.rows.count; i++) rows.rows.marks[i] &= NET_DEFINITE;
+    if (status == BASE_OK) status = session_check_rows(session, relation, &rows.rows);
     if (status == BASE_OK) status = session_write_rows(session, relation, &rows.rows);
     status = session_end(session, status);
   }
@@ -408,7 +456,7 @@ enum base_status session_copy(struct tql_session *session, const struct tql_stat
   if (ng == NULL) return BASE_USER;
   struct session_relation *relation = session_of(session, ng);
   if (statement->copy_into) return copy_into(session, statement, relation);
-  if (refuse_derived(session, relation, &statement->name)) return BASE_USER;
+  if (session_refuse_derived(session, relation, &statement->name)) return BASE_USER;
   if (statement->following) return session_add_feed(session, statement, relation);
   return copy_from(session, statement, relation);
 }
@@ -425,7 +473,7 @@ enum base_status session_checkpoint(struct tql_session *session,
     const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
     if (ng == NULL) return BASE_USER;
     only = session_of(session, ng);
-    if (refuse_derived(session, only, &statement->name)) return BASE_USER;
+    if (session_refuse_derived(session, only, &statement->name)) return BASE_USER;
   }
   net_chronon time;
   enum base_status status = tql_analyse_time(&analysis, statement->expr, false, &time);
