@@ -57,7 +57,7 @@ static enum base_status read_relation(struct reading *reading, void *context,
             sizeof *reading->relations);
   struct st_relation *relation = &reading->relations[reading->count++];
   *relation = (struct st_relation){.name = column_text(reading, statement, 0), .by = -1};
-  if (!st_kind_parse((const char *)sqlite3_column_text(statement, 1), &relation->kind))
+  if (!st_kind_parse(column_text(reading, statement, 1), &relation->kind))
     return damaged(reading->database, relation->name);
   if (sqlite3_column_type(statement, 2) != SQLITE_NULL)
     relation->by = sqlite3_column_int(statement, 2);
@@ -83,7 +83,7 @@ static enum base_status read_domain(struct reading *reading, void *context,
   base_grow(&domains->items, &domains->capacity, domains->count + 1, sizeof *domains->items);
   struct st_domain *domain = &domains->items[domains->count++];
   domain->name = column_text(reading, statement, 0);
-  if (!net_type_parse((const char *)sqlite3_column_text(statement, 1), &domain->type))
+  if (!net_type_parse(column_text(reading, statement, 1), &domain->type))
     return damaged(reading->database, domains->relation);
   return BASE_OK;
 }
@@ -141,6 +141,10 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
   for (size_t i = 0; status == BASE_OK && i < reading.count; i++) {
     status = read_domains(&reading, &reading.relations[i]);
     if (status == BASE_OK) status = read_inputs(&reading, &reading.relations[i]);
+  }
+  if (status == BASE_OK) {
+    const char *wrong = st_inconsistent(reading.relations, reading.count);
+    if (wrong) status = damaged(database, wrong);
   }
   if (status == BASE_OK) {
     *ret = BASE_NEW_ARRAY(arena, reading.count, struct st_relation);

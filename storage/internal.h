@@ -126,6 +126,9 @@ void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
 /* --- catalogue.c */
 enum base_status st_catalogue_load(struct st_database *database);
 void st_catalogue_forget(struct st_database *database);
+/* Of RELATIONS, in the order in which they were made, the name of one that contradicts itself or the
+ * others; NULL: none. (consistent.c) */
+const char *st_inconsistent(const struct st_relation *relations, size_t count);
 /* The table of NAME; reports MSG_UNKNOWN_RELATION when there is none. */
 enum base_status st_catalogue_find(struct st_database *database, const char *name,
                                    struct st_table **ret);

@@ -53,6 +53,31 @@ def statements_of(text):
         yield '\n'.join(start)
 
 
+def literal(value, kind):
+    if kind.startswith('c') or kind in ('text', 'name'):
+        return '"' + value.replace('\\', '\\\\').replace('"', '\\"') + '"'
+    return value
+
+
+def appends(argument, body):
+    """`relation KIND NAME (d = type, ...)` and its CSV as append statements, where that is simple."""
+    head = re.match(r'(?:event|period|traced|snapshot|)\s*(\w+)\s*\((.*?)\)', argument)
+    lines = body.splitlines()
+    if not head or not lines:
+        return
+    types = {name.strip().lower(): kind.strip() for name, _, kind in
+             (part.partition('=') for part in head.group(2).split(','))}
+    columns = [column.strip().lower() for column in lines[0].split(',')]
+    for line in lines[1:]:
+        row = dict(zip(columns, line.split(',')))
+        targets = [f'{name} = {literal(value, types[name])}' for name, value in row.items()
+                   if name in types and value]
+        times = [f'{word} {row[column]}' for word, column in
+                 (('at', 'at'), ('at', 'at_lo'), ('start', 'start'), ('start', 'start_lo'),
+                  ('stop', 'stop'), ('stop', 'stop_hi')) if row.get(column)]
+        yield f"append to {head.group(1)} ({', '.join(targets)}) {' '.join(times)}\n"
+
+
 def texts(kind, tests):
     if kind == 'parse':
         for path in sorted((tests / 'lang').glob('*.lang')):
@@ -63,7 +88,8 @@ def texts(kind, tests):
             if command == '===':
                 creates = ''
             elif command == 'relation' and '(' in argument:
-                creates += 'create ' + argument + '\n'
+                creates += 'create ' + argument.replace('snapshot ', '') + '\n'
+                creates += ''.join(appends(argument, body))
             elif command in ('run', 'query') and body:
                 if kind == 'parse':
                     yield from statements_of(body)

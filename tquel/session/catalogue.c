@@ -186,6 +186,14 @@ void session_set_variable(struct tql_session *session, const char *name,
 
 /* --- definitions */
 
+static void refuse_definition(struct tql_session *session,
+                              const struct session_relation *relation) {
+  base_report_hint(session->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+                   "something other than tquel has changed the catalogue",
+                   "the database is damaged: the definition of %s does not give its tuples",
+                   relation->ng.name);
+}
+
 /* A definition is a little script: range and set statements, then the retrieve. It is run in a scope
  * of its own, so that the session's variables and settings do not show in it.                       */
 static const struct ng_query *bind_definition(struct tql_session *session,
@@ -209,11 +217,31 @@ static const struct ng_query *bind_definition(struct tql_session *session,
       session_set_variable(session, statement->variable.text, over, statement->credibility);
     } else if (statement->kind == TQL_S_SET) {
       if (session_set(session, statement) != BASE_OK) return NULL;
-    } else if (tql_analyse_retrieve(&analysis, statement, &query) != BASE_OK) {
+    } else if (statement->kind != TQL_S_RETRIEVE ||
+               tql_analyse_retrieve(&analysis, statement, &query) != BASE_OK) {
       return NULL;
     }
   }
+  if (ok && query == NULL) refuse_definition(session, relation);
   return query;
+}
+
+/* Is QUERY what RELATION was made from? Somebody may have changed the stored text. */
+static bool gives(const struct session_relation *relation, const struct ng_query *query) {
+  const struct net_layout *a = relation->ng.layout, *b = query->layout;
+  if (a->tuple_class != b->tuple_class || a->field_count != b->field_count) return false;
+  for (uint32_t i = 0; i < a->field_count; i++)
+    if (a->fields[i].type.base != b->fields[i].type.base ||
+        strcasecmp(a->fields[i].name, b->fields[i].name) != 0)
+      return false;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_relation *input = query->variables[i].relation;
+    bool named = input->kind == NG_REL_CLOCK;
+    for (size_t j = 0; j < relation->input_count; j++)
+      named |= strcasecmp(relation->inputs[j], input->name) == 0;
+    if (!named) return false;
+  }
+  return true;
 }
 
 const struct ng_query *session_query(struct tql_session *session,
@@ -239,6 +267,10 @@ const struct ng_query *session_query(struct tql_session *session,
   session->variable_count = count;
   session->variable_capacity = capacity;
   session->settings = settings;
+  if (relation->query != NULL && !gives(relation, relation->query)) {
+    relation->query = NULL;
+    refuse_definition(session, relation);
+  }
   return relation->query;
 }
 

@@ -114,6 +114,7 @@ static void report_unknown(struct tql_session *session, const struct tql_stateme
 enum base_status session_help(struct tql_session *session, const struct tql_statement *statement) {
   const char *word = statement->topic ? statement->topic : statement->name.text;
   struct base_buffer text = BASE_BUFFER_EMPTY;
+  size_t errors = session->diags->errors;
   bool found = true;
   if (word == NULL) {
     list_topics(&text);
@@ -130,7 +131,8 @@ enum base_status session_help(struct tql_session *session, const struct tql_stat
   }
   if (found) session_say(session, "%s", base_buffer_text(&text));
   base_buffer_done(&text);
-  if (found) return BASE_OK;
+  /* The file could not be read: what is wrong has been said. */
+  if (found) return session->diags->errors > errors ? BASE_SYSTEM : BASE_OK;
   if (statement->topic == NULL) {
     struct session_scope scope;
     session_scope_init(&scope, session, NULL);
