@@ -8,6 +8,7 @@
  *   CLOSES    it replaces the earlier open row that has its id: the stop is known now. In a
  *             combination of several periods a row may close one of them and leave another open;
  *             then a further close of the same id follows.
+ *   ROUND     among the records of a sampled relation: no record, but the end of a round at its time.
  * A row with an open instant and without CLOSES opens; a row without either is whole. What a row once
  * said of existence, definiteness, start and domains never changes: there are no retractions.
  *
@@ -31,7 +32,7 @@
 
 #define NET_BATCH_ROWS 1024
 
-enum { NET_DEFINITE = 1, NET_CLOSES = 2 };
+enum { NET_DEFINITE = 1, NET_CLOSES = 2, NET_ROUND = 4 };
 
 struct net_batch {
   const struct net_layout *layout;

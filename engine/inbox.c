@@ -38,7 +38,7 @@ static int compare_for_sort(const void *a, const void *b) {
 static void key_row(const struct net_inbox *inbox, const struct net_layout *layout,
                     const union net_slot *row, struct net_inbox_item *item) {
   item->time = row[0].i;
-  item->rank = 1;
+  item->rank = item->marks & NET_ROUND ? 2 : 1;
   if (!(item->marks & NET_CLOSES)) return;
   if (inbox->records) {
     item->rank = 0;

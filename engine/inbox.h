@@ -15,7 +15,7 @@ struct net_inbox_item {
   uint64_t sequence; /* of arrival */
   uint64_t id;
   uint32_t row; /* index into the port's slab */
-  uint8_t rank; /* 0 closes, 1 starts, 2 closes at their own start */
+  uint8_t rank; /* 0 closes, 1 starts, 2 closes at their own start, ends of rounds */
   uint8_t marks;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/base/env.h"
 #include "engine/node_impl.h"
 #include "engine/nodes/access.h"
+#include "engine/nodes/clock.h"
 
 struct net_network {
   struct base_arena *arena;
@@ -79,6 +80,9 @@ void net_network_set_batch_rows(struct net_network *network, uint32_t rows) {
 
 struct base_strings *net_network_strings(const struct net_network *network) {
   return network->strings;
+}
+struct base_diag_sink *net_network_diags(const struct net_network *network) {
+  return network->diags;
 }
 enum net_timeline net_network_timeline(const struct net_network *network) {
   return network->timeline;
@@ -191,6 +195,7 @@ void net_freeze(struct net_network *network) {
   for (struct net_node *node = network->first; node != NULL; node = node->next) {
     if (node->frozen) continue;
     for (unsigned port = 0; port < infos[node->kind].ports; port++) {
+      if (node->kind == NET_NODE_CLOCK && port == 1 && node->inputs[port] == NULL) continue;
       BASE_CHECK(node->inputs[port] != NULL, "freeze-unlinked-port");
       BASE_CHECK(layouts_agree(node->inputs[port]->layout, node->input_layouts[port]),
                  "freeze-layouts");
@@ -256,16 +261,21 @@ enum base_status net_node_error(struct net_node *node, enum net_eval_error error
   return BASE_USER;
 }
 
+static bool is_pulling(const struct net_node *node) {
+  if (node->kind == NET_NODE_CLOCK) return net_clock_pulling(node);
+  return node->kind == NET_NODE_ACCESS && net_access_pulling(node);
+}
+
 enum base_status net_run(struct net_network *network) {
   for (;;) {
     if (base_env_interrupted()) return BASE_CANCEL;
     struct net_node *behind = NULL;
     for (struct net_node *node = network->first; node != NULL; node = node->next)
-      if (node->kind == NET_NODE_ACCESS && net_access_pulling(node) &&
-          (behind == NULL || node->checkpoint < behind->checkpoint))
+      if (is_pulling(node) && (behind == NULL || node->checkpoint < behind->checkpoint))
         behind = node;
     if (behind == NULL) return BASE_OK;
-    enum base_status status = net_access_pull(behind);
+    enum base_status status =
+        behind->kind == NET_NODE_CLOCK ? net_clock_pull(behind) : net_access_pull(behind);
     if (status != BASE_OK) return status;
   }
 }

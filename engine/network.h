@@ -62,6 +62,33 @@ struct net_node *net_create_access(struct net_network *network, const char *name
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
                                             const struct net_layout *in,
                                             const struct net_layout *out, int by);
+/* Samples-to-period: the records of a sampled relation (event rows; NET_CLOSES: the entity was not
+ * there, NET_ROUND: a round ends) become periods of OUT (same fields). BY as above.                 */
+struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,
+                                              const struct net_layout *in,
+                                              const struct net_layout *out, int by);
+/* Calls EACH with the period, as far as it is known, of every run that may go on. */
+void net_samples_each_run(const struct net_node *samples,
+                          void (*each)(void *context, const union net_slot *row), void *context);
+
+/* Clock: ticks at ORIGIN and every EVERY chronons after it, as far as the inputs say; port 1 may be
+ * left free. LAYOUT: events without fields. Ticks are sent when net_run pulls them: whoever pushes
+ * batches calls net_run behind them. */
+struct net_clock_params {
+  const struct net_layout *left, *right; /* RIGHT NULL: one input */
+  int64_t every;
+  bool origin_given; /* false: it does not tick */
+  net_chronon origin;
+};
+struct net_node *net_create_clock(struct net_network *network, const char *name,
+                                  const struct net_layout *layout,
+                                  const struct net_clock_params *params);
+/* Credibility 0: all bounds collapse to their middle, omega rows are left out. */
+struct net_node *net_create_credibility(struct net_network *network, const char *name,
+                                        const struct net_layout *layout);
+/* Coalesce: periods equal in all fields that overlap or adjoin become one. */
+struct net_node *net_create_coalesce(struct net_network *network, const char *name,
+                                     const struct net_layout *layout);
 struct net_node *net_create_selection(struct net_network *network, const char *name,
                                       const struct net_layout *layout,
                                       const struct net_program *predicate);
@@ -196,8 +223,8 @@ void net_freeze(struct net_network *network);
 
 /* --- run */
 
-/* Pulls from all access nodes that have a source, the one that is furthest behind first, until all
- * have ended. BASE_OK, BASE_CANCEL (interrupted), or the failure.                                    */
+/* Pulls from all access nodes that have a source and all clocks that have ticks to send, the one that
+ * is furthest behind first, until there is none. BASE_OK, BASE_CANCEL (interrupted), or the failure.                                    */
 enum base_status net_run(struct net_network *network) BASE_MUST_USE;
 /* Pushes a batch into one access node. */
 enum base_status net_access_push(struct net_node *access,

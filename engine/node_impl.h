@@ -62,6 +62,7 @@ enum base_status net_emit(struct net_node *node, const struct net_batch *batch);
 enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
                                 const struct net_layout *layout, const union net_slot *row);
 
+struct base_diag_sink *net_network_diags(const struct net_network *network);
 struct base_strings *net_network_strings(const struct net_network *network);
 enum net_timeline net_network_timeline(const struct net_network *network);
 

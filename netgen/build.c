@@ -171,7 +171,8 @@ static size_t own_index(const struct ng_node *node, const struct ng_column *colu
 /* Reads the running node of a derived relation, if there is one. */
 static bool read_running(struct builder *builder, const struct ng_node *node) {
   const struct ng_inputs *inputs = builder->inputs;
-  if (node->relation->kind != NG_REL_DERIVED || !inputs->derived) return false;
+  bool runs = node->relation->kind == NG_REL_DERIVED || node->relation->kind == NG_REL_SAMPLED;
+  if (!runs || !inputs->derived) return false;
   struct net_node *running = inputs->derived(inputs->context, node->relation);
   if (!running) return false;
   struct built *built = built_of(builder, node);
@@ -313,6 +314,39 @@ static void build_aggregate(struct builder *builder, const struct ng_node *node)
   built->node = net_create_aggregate(builder->network, name_of(builder, node), &params);
 }
 
+/* Rows of the input's layout. */
+static void lay_out_same(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  built->layout = input->layout;
+  built->index = input->index;
+}
+
+static void build_credibility(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out_same(builder, node);
+  built->node = net_create_credibility(builder->network, name_of(builder, node), built->layout);
+}
+
+static void build_coalesce(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out_same(builder, node);
+  built->node = net_create_coalesce(builder->network, name_of(builder, node), built->layout);
+}
+
+static void build_clock(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  const struct ng_query *query = node->query;
+  lay_out(builder, node);
+  struct net_clock_params params = {
+      .left = built_of(builder, node->inputs[0])->layout,
+      .right = node->inputs[1] ? built_of(builder, node->inputs[1])->layout : NULL,
+      .every = node->relation->every,
+      .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
+      .origin = query->origin_given ? query->origin : 0,
+  };
+  built->node = net_create_clock(builder->network, name_of(builder, node), built->layout, &params);
+}
+
 /* --- product and join */
 
 static const struct net_participant *participants(struct builder *builder,
@@ -399,6 +433,15 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
       break;
     case NET_NODE_AGGREGATE:
       build_aggregate(builder, node);
+      break;
+    case NET_NODE_CREDIBILITY:
+      build_credibility(builder, node);
+      break;
+    case NET_NODE_COALESCE:
+      build_coalesce(builder, node);
+      break;
+    case NET_NODE_CLOCK:
+      build_clock(builder, node);
       break;
     case NET_NODE_PRODUCT:
     case NET_NODE_JOIN:

@@ -26,6 +26,7 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
   if (node->form == NET_SCAN_RECORDS) {
     base_buffer_puts(out, node->starts_only ? " records, starts only" : " records");
   }
+  if (node->times_only) base_buffer_puts(out, ", times only");
   if (!node->fields.count) return;
   base_buffer_puts(out, ": ");
   print_columns(out, &node->fields);
@@ -86,6 +87,15 @@ static void print_what(struct base_buffer *out, const struct ng_plan *plan,
       else
         base_buffer_puts(out, "single entity");
       break;
+    case NET_NODE_CLOCK:
+      base_buffer_printf(out, "%s: %s", node->relation->name, node->own_start->name);
+      break;
+    case NET_NODE_CREDIBILITY:
+      base_buffer_puts(out, "the middle of all bounds, no omega");
+      break;
+    case NET_NODE_COALESCE:
+      base_buffer_puts(out, "periods of equal domains that overlap or adjoin");
+      break;
     case NET_NODE_SELECTION:
       ng_expr_print(out, plan, node->expr);
       break;
@@ -121,6 +131,10 @@ static const char *state_of(const struct ng_node *node) {
       return node->by ? "one open period per entity" : "one open period";
     case NET_NODE_SELECTION:
       return ng_expr_reads_open(node->expr) ? "open rows not yet decided" : NULL;
+    case NET_NODE_CREDIBILITY:
+      return node->stop ? "open rows that are perhaps empty" : NULL;
+    case NET_NODE_COALESCE:
+      return "periods valid at the checkpoint or after";
     case NET_NODE_PROJECTION:
       return node->stop_from ? "open rows" : NULL;
     case NET_NODE_PRODUCT:

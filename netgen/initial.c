@@ -16,7 +16,6 @@
  * Conjuncts that cannot fail come first; those that can are one selection behind them, because an
  * error counts only if no other conjunct is false, and the conjunction knows that. */
 #include <string.h>
-#include <strings.h>
 
 #include "netgen/lower.h"
 #include "netgen/support.h"
@@ -43,21 +42,21 @@ static const char *joined(struct initial *initial, const char *variable, const c
   return base_arena_printf(initial->arena, "%s.%s", variable, name);
 }
 
-static struct ng_node *earlier_result(const struct ng_plan *plan,
-                                      const struct ng_relation *relation) {
-  if (relation->kind != NG_REL_DERIVED) return NULL;
-  for (size_t i = plan->query_count; i-- > 0;) {
-    const char *name = plan->queries[i].query->name;
-    if (name && strcasecmp(name, relation->name) == 0) return plan->queries[i].result;
-  }
-  return NULL;
+/* The collapsed tuples of NODE, if VARIABLE is not to be uncertain. */
+static struct ng_node *credible(struct ng_plan *plan, const struct ng_variable *variable,
+                                struct ng_node *node) {
+  if (!variable->credibility) return node;
+  struct ng_node *collapsed = ng_node_new(plan, NET_NODE_CREDIBILITY, node, NULL);
+  ng_node_refresh(plan, collapsed);
+  return collapsed;
 }
 
 /* The node that has the tuples of RELATION, its columns under the name of VARIABLE. */
 static struct ng_node *leaf(struct initial *initial, const struct ng_variable *variable,
                             const struct ng_relation *relation) {
   struct ng_plan *plan = initial->plan;
-  struct ng_node *result = earlier_result(plan, relation);
+  if (relation->kind == NG_REL_CLOCK) return ng_clock_leaf(plan, initial->query, variable);
+  struct ng_node *result = ng_plan_result(plan, relation);
   struct ng_node *node = ng_node_new(plan, NET_NODE_ACCESS, result, NULL);
   bool events = relation->layout->tuple_class == NET_EVENT;
   bool records = relation->kind == NG_REL_TRACED;
@@ -78,12 +77,12 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
                                  field->openable));
   }
   ng_node_refresh(plan, node);
-  if (!records) return node;
+  if (!records) return credible(plan, variable, node);
   struct ng_node *periods = ng_node_new(plan, NET_NODE_EVENT_TO_PERIOD, node, NULL);
   periods->own_stop = stop;
   periods->by = relation->by < 0 ? NULL : node->own.items[relation->by];
   ng_node_refresh(plan, periods);
-  return periods;
+  return credible(plan, variable, periods);
 }
 
 static struct ng_lowered_input input_of(const struct ng_node *node) {
@@ -462,7 +461,13 @@ static struct ng_node *result(struct initial *initial) {
   projection->own_start = ng_column_new(plan, period ? "start" : "at", type_instant, false);
   if (period) projection->own_stop = ng_column_new(plan, "stop", type_instant, true);
   ng_node_refresh(plan, projection);
-  if (!period || initial->query->result_class == NET_PERIOD) return projection;
+  if (!period) return projection;
+  if (initial->query->result_class == NET_PERIOD) {
+    if (!initial->query->coalesced) return projection;
+    struct ng_node *coalesced = ng_node_new(plan, NET_NODE_COALESCE, projection, NULL);
+    ng_node_refresh(plan, coalesced);
+    return coalesced;
+  }
   struct ng_node *events = ng_node_new(plan, NET_NODE_SWITCH_DISPOSITION, projection, NULL);
   ng_node_refresh(plan, events);
   return events;

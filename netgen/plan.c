@@ -50,6 +50,15 @@ bool ng_columns_have(const struct ng_columns *columns, const struct ng_column *c
   return false;
 }
 
+struct ng_node *ng_plan_result(const struct ng_plan *plan, const struct ng_relation *relation) {
+  if (relation->kind != NG_REL_DERIVED) return NULL;
+  for (size_t i = plan->query_count; i-- > 0;) {
+    const char *name = plan->queries[i].query->name;
+    if (name && strcasecmp(name, relation->name) == 0) return plan->queries[i].result;
+  }
+  return NULL;
+}
+
 struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struct ng_node *left,
                             struct ng_node *right) {
   struct ng_node *node = BASE_NEW(plan->arena, struct ng_node);
@@ -135,7 +144,7 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
   if (ng_node_is_product(node)) {
     refresh_product(plan, node);
   } else if (node->kind == NET_NODE_ACCESS || node->kind == NET_NODE_PROJECTION ||
-             node->kind == NET_NODE_AGGREGATE || node->alias) {
+             node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_CLOCK || node->alias) {
     node->start = node->own_start;
     node->stop = node->own_stop;
     add_all_kept(plan, node, &node->own);

@@ -60,6 +60,7 @@ struct ng_node {
   const struct ng_variable *variable;
   const struct ng_relation *relation;
   enum net_scan_form form;
+  bool times_only;  /* no domains: for a clock */
   bool starts_only; /* records: end records are left out (rule traced-start-only) */
   /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
   const struct ng_column *own_start, *own_stop;
@@ -121,6 +122,11 @@ void ng_columns_add(struct base_arena *arena, struct ng_columns *columns,
                     const struct ng_column *column);
 bool ng_columns_have(const struct ng_columns *columns, const struct ng_column *column);
 
+/* The result of the earlier query of PLAN that defines the derived RELATION, or NULL. */
+struct ng_node *ng_plan_result(const struct ng_plan *plan, const struct ng_relation *relation);
+/* The ticks of VARIABLE over a clock (clock.c). */
+struct ng_node *ng_clock_leaf(struct ng_plan *plan, const struct ng_query *query,
+                              const struct ng_variable *variable);
 struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struct ng_node *left,
                             struct ng_node *right);
 /* Orders, numbers and recomputes all nodes. */

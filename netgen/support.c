@@ -2,8 +2,6 @@
  * every such part of the query is reported, so that one run shows them all. */
 #include "netgen/support.h"
 
-#include <strings.h>
-
 struct check {
   const struct ng_query *query;
   struct base_diag_sink *diags;
@@ -14,50 +12,6 @@ static void report(struct check *check, enum base_message number, const struct b
                    const char *text) {
   base_report(check->diags, number, check->query->source, range, "%s", text);
   check->supported = false;
-}
-
-/* The first place where EXPR speaks of variable VARIABLE, or NULL. */
-static const struct base_range *mention(const struct ng_expr *expr, unsigned variable) {
-  if (!expr) return NULL;
-  if ((expr->op == NG_DOMAIN || expr->op == NG_T_VARIABLE || expr->op == NG_DURATION) &&
-      expr->variable == variable) {
-    return &expr->range;
-  }
-  for (unsigned i = 0; i < expr->arg_count; i++) {
-    const struct base_range *range = mention(expr->args[i], variable);
-    if (range) return range;
-  }
-  return NULL;
-}
-
-static const struct base_range *first_mention(const struct ng_query *query, unsigned variable) {
-  const struct base_range *range = NULL;
-  for (size_t i = 0; i < query->target_count && !range; i++) {
-    range = mention(query->targets[i].expr, variable);
-  }
-  const struct ng_expr *const clauses[] = {query->where, query->when, query->start, query->stop,
-                                           query->at};
-  for (size_t i = 0; i < sizeof clauses / sizeof *clauses && !range; i++) {
-    range = mention(clauses[i], variable);
-  }
-  for (size_t i = 0; i < query->aggregate_count && !range; i++) {
-    if (query->aggregates[i].variable == variable) range = &query->aggregates[i].range;
-  }
-  return range ? range : &query->range;
-}
-
-static void check_variable(struct check *check, unsigned index) {
-  const struct ng_variable *variable = &check->query->variables[index];
-  const struct base_range *range = first_mention(check->query, index);
-  if (variable->relation->kind == NG_REL_SAMPLED) {
-    report(check, MSG_SAMPLED_NOT_EXECUTED, range, "a sampled relation is not executed yet");
-  }
-  if (strcasecmp(variable->relation->name, "Clock") == 0) {
-    report(check, MSG_CLOCK_NOT_EXECUTED, range, "Clock is not executed yet");
-  }
-  if (variable->credibility) {
-    report(check, MSG_CREDIBILITY_NOT_EXECUTED, range, "credibility 0 is not executed yet");
-  }
 }
 
 static bool is_executed(const struct ng_aggregate *aggregate, bool events) {
@@ -107,7 +61,6 @@ static void check_aggregate(struct check *check, const struct ng_aggregate *aggr
 
 bool ng_query_is_supported(const struct ng_query *query, struct base_diag_sink *diags) {
   struct check check = {query, diags, true};
-  for (size_t i = 0; i < query->variable_count; i++) check_variable(&check, (unsigned)i);
   for (size_t i = 0; i < query->aggregate_count; i++) {
     check_aggregate(&check, &query->aggregates[i]);
   }
@@ -117,9 +70,5 @@ bool ng_query_is_supported(const struct ng_query *query, struct base_diag_sink *
   check_expr(&check, query->start);
   check_expr(&check, query->stop);
   check_expr(&check, query->at);
-  if (query->coalesced) {
-    report(&check, MSG_COALESCED_NOT_EXECUTED, &query->range,
-           "retrieve coalesced is not executed yet");
-  }
   return check.supported;
 }

@@ -455,28 +455,6 @@ static const struct ng_query *with_aggregate(struct ng_aggregate aggregate,
 }
 
 START_TEST(parts_that_are_not_executed) {
-  struct ng_query *query = over(NG_REL_SAMPLED, 1);
-  struct ng_expr *target = BASE_NEW(nq_arena, struct ng_expr);
-  *target = *nq_domain(query, 0, "A");
-  target->range.first_line = 3;
-  nq_target(query, "A", target);
-  refuse(nq_finish(query, NET_PERIOD), MSG_SAMPLED_NOT_EXECUTED, 3);
-
-  query = over(NG_REL_PERIOD, 1);
-  query->range.first_line = 9;
-  query->variables[0].credibility = true;
-  refuse(nq_finish(query, NET_PERIOD), MSG_CREDIBILITY_NOT_EXECUTED, 9);
-
-  query = over(NG_REL_PERIOD, 1);
-  query->range.first_line = 8;
-  query->coalesced = true;
-  refuse(nq_finish(query, NET_PERIOD), MSG_COALESCED_NOT_EXECUTED, 8);
-
-  const struct ng_relation *clock = nq_relation("clock", NG_REL_EVENT, 0, 4);
-  query = nq_query(NULL, 1, names, &clock);
-  query->range.first_line = 7;
-  refuse(nq_finish(query, NET_EVENT), MSG_CLOCK_NOT_EXECUTED, 7);
-
   refuse(with_aggregate((struct ng_aggregate){.function = NET_AGG_SUM}, NG_REL_PERIOD),
          MSG_AGGREGATE_NOT_EXECUTED, 4);
   refuse(with_aggregate((struct ng_aggregate){.function = NET_AGG_AVGC}, NG_REL_EVENT),

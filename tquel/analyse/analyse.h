@@ -51,6 +51,10 @@ const struct tql_variable *tql_scope_variable(const struct tql_scope *scope, con
 const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analysis,
                                                const struct tql_name *name);
 
+/* The relation that a call stands for in a range statement: Clock(n), in the analysis' arena. */
+const struct ng_relation *tql_analyse_clock(const struct tql_analysis *analysis,
+                                            const struct tql_expr *call);
+
 /* retrieve. *RET on BASE_OK only; on BASE_USER at least one diagnostic with a position was reported. */
 enum base_status tql_analyse_retrieve(const struct tql_analysis *analysis,
                                       const struct tql_statement *statement,

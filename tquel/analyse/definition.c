@@ -147,13 +147,28 @@ static void print_line(struct base_buffer *out, const struct tql_statement *stat
   base_buffer_putc(out, '\n');
 }
 
-static void print_ranges(struct base_buffer *out, const struct ng_query *query) {
+/* Clock(n), n as it was understood. */
+static struct tql_expr *clock_call(const struct rewriter *rewriter,
+                                   const struct ng_relation *relation) {
+  struct tql_expr *call = BASE_NEW(rewriter->arena, struct tql_expr);
+  call->kind = TQL_E_CALL;
+  call->name.text = "Clock";
+  call->args.items = BASE_NEW(rewriter->arena, struct tql_expr *);
+  call->args.items[0] = new_distance(rewriter, relation->every);
+  call->args.count = 1;
+  return call;
+}
+
+static void print_ranges(struct base_buffer *out, const struct rewriter *rewriter,
+                         const struct ng_query *query) {
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_variable *variable = &query->variables[i];
     struct tql_statement range = {.kind = TQL_S_RANGE,
                                   .variable.text = variable->name,
                                   .name.text = variable->relation->name,
                                   .credibility = variable->credibility ? 0 : -1};
+    if (variable->relation->kind == NG_REL_CLOCK)
+      range.expr = clock_call(rewriter, variable->relation);
     print_line(out, &range);
   }
 }
@@ -176,7 +191,7 @@ char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scop
                           const struct tql_statement *statement, const struct ng_query *query) {
   struct rewriter rewriter = {arena, scope};
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  print_ranges(&text, query);
+  print_ranges(&text, &rewriter, query);
   print_settings(&text, &rewriter, scope->settings);
   struct tql_statement copy = rewritten_statement(&rewriter, statement);
   print_line(&text, &copy);

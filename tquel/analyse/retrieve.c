@@ -69,7 +69,7 @@ static void *copied(struct base_arena *arena, const void *items, size_t count, s
 const struct ng_query *tql_binder_finish(struct tql_binder *binder,
                                          const struct tql_statement *statement) {
   warn_of_domain_names(binder);
-  if (binder->failed) return NULL;
+  if (binder->failed || !tql_check_clocks(binder, &statement->range)) return NULL;
   struct ng_query *query = binder->query;
   query->variables =
       copied(binder->arena, binder->variables, binder->variable_count, sizeof *binder->variables);
@@ -261,6 +261,18 @@ static void make_result(struct tql_binder *binder) {
       net_layout_new(binder->arena, query->result_class, fields, (uint32_t)binder->target_count);
 }
 
+/* Whether two functions of time are equal depends on when each tuple starts. */
+static void refuse_temporal_targets(struct tql_binder *binder) {
+  for (size_t i = 0; i < binder->target_count; i++) {
+    const struct tql_bound_target *target = &binder->targets[i];
+    if (target->expr->type.base != NET_TEMPORAL) continue;
+    base_report_hint(binder->analysis->diags, MSG_COALESCED_TEMPORAL, binder->analysis->source,
+                     &target->range, "leave coalesced out, or retrieve a number in its place",
+                     "%s is a function of time, by which tuples cannot be coalesced", target->name);
+    binder->failed = true;
+  }
+}
+
 static enum base_status retrieve_held(const struct tql_analysis *analysis,
                                       const struct tql_statement *statement,
                                       const struct ng_query **ret) {
@@ -275,6 +287,7 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
   tql_bind_clauses(&binder, &statement->clauses);
   binder.query->result_class = tql_result_class(&binder, statement);
   binder.query->coalesced = statement->coalesced;
+  if (statement->coalesced) refuse_temporal_targets(&binder);
   if (!binder.failed) make_result(&binder);
   const struct ng_query *query = tql_binder_finish(&binder, statement);
   tql_binder_done(&binder);

@@ -95,10 +95,13 @@ enum base_status session_load_catalogue(struct tql_session *session) {
     session_add_relation(session, &relations[i]);
   size_t kept = 0;
   for (size_t i = 0; i < session->variable_count; i++) {
-    struct session_relation *now = session_find(session, session->variables[i].relation->name);
-    if (now == NULL) continue;
-    session->variables[kept] = session->variables[i];
-    session->variables[kept++].relation = &now->ng;
+    const struct tql_variable *variable = &session->variables[i];
+    bool clock = variable->relation->kind == NG_REL_CLOCK;
+    struct session_relation *now = clock ? NULL : session_find(session, variable->relation->name);
+    if (now == NULL && !clock) continue;
+    session->variables[kept] = *variable;
+    if (!clock) session->variables[kept].relation = &now->ng;
+    kept++;
   }
   session->variable_count = kept;
   for (size_t i = 0; i < session->feed_count; i++) {
@@ -171,6 +174,15 @@ void session_scope_init(struct session_scope *scope, struct tql_session *session
   };
 }
 
+const struct ng_relation *session_range_over(struct tql_session *session,
+                                             const struct tql_analysis *analysis,
+                                             const struct tql_statement *statement) {
+  if (statement->expr == NULL) return tql_analyse_relation(analysis, &statement->name);
+  struct tql_analysis lasting = *analysis;
+  lasting.arena = session->arena; /* a clock lives as long as its variable */
+  return tql_analyse_clock(&lasting, statement->expr);
+}
+
 void session_set_variable(struct tql_session *session, const char *name,
                           const struct ng_relation *relation, int credibility) {
   struct tql_variable *variable = NULL;
@@ -212,7 +224,7 @@ static const struct ng_query *bind_definition(struct tql_session *session,
     analysis.arena = session->arena;
     analysis.source = source;
     if (statement->kind == TQL_S_RANGE) {
-      const struct ng_relation *over = tql_analyse_relation(&analysis, &statement->name);
+      const struct ng_relation *over = session_range_over(session, &analysis, statement);
       if (over == NULL) return NULL;
       session_set_variable(session, statement->variable.text, over, statement->credibility);
     } else if (statement->kind == TQL_S_SET) {

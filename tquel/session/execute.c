@@ -32,12 +32,10 @@ static enum base_status not_executed(struct tql_session *session, enum base_mess
 
 static enum base_status execute_range(struct tql_session *session,
                                       const struct tql_statement *statement) {
-  if (statement->expr != NULL)
-    return not_executed(session, MSG_CLOCK_NOT_EXECUTED, statement, "Clock");
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
-  const struct ng_relation *relation = tql_analyse_relation(&analysis, &statement->name);
+  const struct ng_relation *relation = session_range_over(session, &analysis, statement);
   if (relation == NULL) return BASE_USER;
   session_set_variable(session, statement->variable.text, relation, statement->credibility);
   return BASE_OK;

@@ -636,6 +636,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   relation->checkpoint = checkpoint;
   enum base_status status = push(relation, &rows, before, checkpoint);
   net_rows_done(&rows);
+  if (status == BASE_OK) status = net_run(session->live); /* clocks tick behind what was pushed */
   follow_checkpoints(session);
   return status == BASE_OK ? fix_origins(session) : status;
 }

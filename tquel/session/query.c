@@ -210,6 +210,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
   for (size_t i = 0; i < query->variable_count; i++) {
     bool any = false;
     net_chronon first, last;
+    if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
     enum base_status status =
         st_extent(session->database, query->variables[i].relation->name, &any, &first, &last);
     if (status != BASE_OK) return status;
@@ -217,6 +218,14 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
     *ret_any |= any;
   }
   return BASE_OK;
+}
+
+/* Does what QUERY gives depend on an origin that is not known yet? */
+static bool wants_origin(const struct ng_query *query) {
+  bool counts_from = query->aggregate_count > 0;
+  for (size_t i = 0; i < query->variable_count; i++)
+    counts_from |= query->variables[i].relation->kind == NG_REL_CLOCK;
+  return counts_from && !query->origin_given;
 }
 
 static const struct ng_query *query_at_origin(struct base_arena *arena,
@@ -233,7 +242,7 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
   const struct ng_query *query = session_query(session, relation);
   *ret_fixed_now = false;
   if (query == NULL) return BASE_USER;
-  if (query->aggregate_count == 0 || query->origin_given) return BASE_OK;
+  if (!wants_origin(query)) return BASE_OK;
   if (!relation->origin_fixed) {
     enum base_status status =
         earliest_tuple(session, query, &relation->origin_fixed, &relation->origin);
@@ -321,6 +330,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   const char **inputs = BASE_NEW_ARRAY(arena, query->variable_count + 1, const char *);
   size_t input_count = 0;
   for (size_t i = 0; i < query->variable_count; i++) {
+    if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
     const char *name = query->variables[i].relation->name;
     bool known = false;
     for (size_t j = 0; j < input_count; j++) known |= strcmp(inputs[j], name) == 0;
@@ -350,7 +360,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
 
 enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
                                   net_batch_fn callback, void *context) {
-  if (query->aggregate_count > 0 && !query->origin_given) {
+  if (wants_origin(query)) {
     bool any = false;
     net_chronon origin;
     enum base_status status = earliest_tuple(session, query, &any, &origin);

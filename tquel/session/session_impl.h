@@ -138,6 +138,10 @@ struct session_scope {
 };
 void session_scope_init(struct session_scope *scope, struct tql_session *session,
                         const char *hidden);
+/* What a range statement ranges over; NULL after a diagnostic. */
+const struct ng_relation *session_range_over(struct tql_session *session,
+                                             const struct tql_analysis *analysis,
+                                             const struct tql_statement *statement);
 void session_set_variable(struct tql_session *session, const char *name,
                           const struct ng_relation *relation, int credibility);
 /* The bound query of a derived relation (from its definition), NULL after a diagnostic. */

@@ -1,0 +1,120 @@
+/* Clock(n) (SEMANTICS 7): an event at the origin and every n units after it.
+ *
+ *      input ──▶ ┌──────────────────┐
+ *                │ every n, origin  │ ──▶ out      state: nothing held      order: start
+ *      input ──▶ └──────────────────┘              (the second input need not be there)
+ *
+ * The inputs say how far to tick; of their rows only the times count. Ticks before the smallest of
+ * their checkpoints go out; when both are at `forever`, ticks up to the latest finite bound that was
+ * seen, and those before the last finite checkpoint. Several clocks in a row (one above the other, with
+ * one more input each) tick as one clock over all the inputs does: ticks are instants, too.
+ *
+ * Ticks that are due are not sent when the inputs say so, but one batch at a time when net_run pulls
+ * the clock: like an access node, it goes on when it is furthest behind. So the nodes above never hold
+ * more than a batch of ticks, however many there are, and the user can interrupt.
+ *
+ * Without an origin it does not tick at all.                                                        */
+#include "engine/nodes/clock.h"
+
+struct net_clock {
+  struct net_node node;
+  struct net_clock_params params;
+  net_chronon checkpoints[2];
+  net_chronon checkpoint; /* the smaller of them */
+  net_chronon passed;     /* the last finite one */
+  net_chronon latest;     /* finite bound of an instant seen; NET_BEGINNING: none */
+  net_chronon next;       /* tick */
+  bool exhausted;         /* there is no tick before the end of time */
+};
+
+static bool is_finite(net_chronon time) {
+  return time != NET_BEGINNING && time != NET_FOREVER;
+}
+
+static void note(struct net_clock *clock, net_chronon time) {
+  if (is_finite(time) && time > clock->latest) clock->latest = time;
+}
+
+static void note_row(struct net_clock *clock, const struct net_layout *layout,
+                     const union net_slot *row) {
+  note(clock, row[0].i);
+  note(clock, row[1].i);
+  if (layout->tuple_class == NET_EVENT || row[2].i == NET_OPEN) return;
+  note(clock, row[2].i);
+  note(clock, row[3].i);
+}
+
+/* The last chronon at which a tick is due. */
+static net_chronon limit(const struct net_clock *clock) {
+  if (clock->checkpoint != NET_FOREVER) return net_chronon_add(clock->checkpoint, -1);
+  net_chronon passed = net_chronon_add(clock->passed, -1);
+  return clock->latest > passed ? clock->latest : passed;
+}
+
+static bool is_due(const struct net_clock *clock) {
+  if (!clock->params.origin_given || clock->exhausted || clock->checkpoint == NET_BEGINNING)
+    return false;
+  return clock->next <= limit(clock);
+}
+
+bool net_clock_pulling(const struct net_node *node) {
+  return is_due((const struct net_clock *)node);
+}
+
+static enum base_status refuse(const struct net_clock *clock, uint64_t ticks) {
+  base_report_hint(net_network_diags(clock->node.network), MSG_CLOCK_TICKS, NULL, NULL,
+                   "take a larger unit, or set origin to a time closer to the data",
+                   "Clock(%lld) would tick %llu times", (long long)clock->params.every,
+                   (unsigned long long)ticks);
+  return BASE_USER;
+}
+
+enum base_status net_clock_pull(struct net_node *node) {
+  struct net_clock *clock = (struct net_clock *)node;
+  enum base_status status = BASE_OK;
+  node->fires++;
+  uint64_t ticks =
+      ((uint64_t)limit(clock) - (uint64_t)clock->next) / (uint64_t)clock->params.every;
+  if (ticks >= NET_CLOCK_TICKS_MAX) return refuse(clock, ticks + 1);
+  for (uint32_t i = 0; i < NET_BATCH_ROWS && is_due(clock) && status == BASE_OK; i++) {
+    union net_slot *row = net_out_row(node, NET_DEFINITE, 0, clock->next, &status);
+    row[0].i = row[1].i = clock->next;
+    clock->exhausted = __builtin_add_overflow(clock->next, clock->params.every, &clock->next) ||
+                       clock->next == NET_FOREVER;
+  }
+  if (status != BASE_OK) return status;
+  net_chronon checkpoint = is_due(clock) ? clock->next : clock->checkpoint;
+  return net_out_flush(node, checkpoint, checkpoint, NULL);
+}
+
+static enum base_status consume(struct net_node *node, unsigned port,
+                                const struct net_batch *batch) {
+  struct net_clock *clock = (struct net_clock *)node;
+  for (uint32_t i = 0; i < batch->count; i++)
+    note_row(clock, batch->layout, net_batch_row(batch, i));
+  if (batch->checkpoint > clock->checkpoints[port]) clock->checkpoints[port] = batch->checkpoint;
+  net_chronon checkpoint = clock->checkpoints[0];
+  if (node->inputs[1] != NULL && clock->checkpoints[1] < checkpoint)
+    checkpoint = clock->checkpoints[1];
+  clock->checkpoint = checkpoint;
+  if (checkpoint != NET_FOREVER) clock->passed = checkpoint;
+  return is_due(clock) ? BASE_OK : net_out_flush(node, checkpoint, checkpoint, NULL);
+}
+
+static const struct net_node_class class = {.kind = NET_NODE_CLOCK, .consume = consume};
+
+struct net_node *net_create_clock(struct net_network *network, const char *name,
+                                  const struct net_layout *layout,
+                                  const struct net_clock_params *params) {
+  BASE_CHECK(layout->tuple_class == NET_EVENT && layout->field_count == 0, "clock-layout");
+  BASE_CHECK(params->every > 0, "clock-every");
+  struct net_clock *clock = net_node_new(network, sizeof *clock, &class, name, layout);
+  clock->node.input_layouts[0] = params->left;
+  clock->node.input_layouts[1] = params->right;
+  clock->params = *params;
+  if (!is_finite(params->origin)) clock->params.origin_given = false;
+  clock->checkpoints[0] = clock->checkpoints[1] = clock->checkpoint = NET_BEGINNING;
+  clock->passed = clock->latest = NET_BEGINNING;
+  clock->next = params->origin;
+  return &clock->node;
+}
