@@ -2,261 +2,167 @@
  * or surely, the set S(t) is formed anew and the function applied to it; between two such instants
  * nothing changes. Equal neighbouring stretches are joined to maximal periods afterwards.
  *
- * The averages (avgc) are kept as functions of absolute time, (A + W t) / (t - T0), with exact
- * integers as far as arguments are integers, so that "the same function" is decided exactly.       */
+ * A tuple that the inner where cuts counts as its pieces, each a tuple. The averages over time (avgc) are
+ * kept as functions of absolute time, (A + W t) / (t - T0), with exact integers as far as arguments
+ * are integers, so that "the same function" is decided exactly.                                     */
+#include "tests/oracle/aggregate.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/oracle/oracle_internal.h"
-
-struct member {
-  const struct oracle_tuple *tuple;
-  const struct oracle_value *by;
-  bool counts;
-  struct oracle_value argument;
-};
-
-struct evaluation {
-  struct oracle *oracle;
-  const struct ng_aggregate *aggregate;
-  const struct net_layout *layout;
-  enum net_aggregate_function function; /* on events avgc is the running mean */
-  bool events, cumulative;
-  bool groups_of_all;
-  struct member *members;
-  size_t member_count;
-  net_chronon origin;
-  bool averaging_known;
-  net_chronon averaging_origin;
-};
-
-/* The value at one instant; avgc: (a + w t) / (t - T0) with CONSTANT false. */
-struct sample {
-  bool present, definite;
-  struct oracle_value value;
-  bool average, constant;
-  long double a, w;
-};
-
 /* --- members */
 
-static bool same_group(const struct evaluation *e, const struct oracle_value *a,
+bool oracle_same_group(const struct oracle_evaluation *e, const struct oracle_value *a,
                        const struct oracle_value *b) {
   for (size_t i = 0; i < e->aggregate->by_count; i++)
     if (!oracle_equal_values(e->oracle, &a[i], &b[i])) return false;
   return true;
 }
 
-static void take_members(struct evaluation *e) {
-  struct oracle *oracle = e->oracle;
-  const struct ng_aggregate *aggregate = e->aggregate;
-  const struct oracle_relation *input = &oracle->inputs[aggregate->variable];
-  const struct oracle_tuple *kept = oracle->tuples[aggregate->variable];
-  e->members = BASE_NEW_ARRAY(oracle->arena, input->count, struct member);
-  for (size_t i = 0; i < input->count; i++) {
-    struct member *member = &e->members[e->member_count++];
-    oracle->tuples[aggregate->variable] = &input->tuples[i];
-    member->tuple = &input->tuples[i];
-    struct oracle_value *by =
-        BASE_NEW_ARRAY(oracle->arena, aggregate->by_count, struct oracle_value);
-    for (size_t j = 0; j < aggregate->by_count; j++)
-      by[j] = oracle_scalar(oracle, aggregate->by[j]);
-    member->by = by;
-    member->counts = oracle_condition(oracle, aggregate->where) == NET_TRUE;
-    if (aggregate->argument)
-      member->argument = oracle_scalar(oracle, aggregate->argument);
-    else
-      member->argument = (struct oracle_value){.base = NET_INTEGER, .i = 1};
-  }
-  oracle->tuples[aggregate->variable] = kept;
+static struct net_instant shifted(struct net_instant instant, int64_t by) {
+  return (struct net_instant){net_chronon_add(instant.lo, by), net_chronon_add(instant.hi, by)};
 }
 
-/* Is the tuple there at T? Cumulative: has it started? */
-static enum net_truth there(const struct evaluation *e, const struct oracle_tuple *tuple,
-                            net_chronon t) {
-  const union net_slot *row = tuple->row;
-  bool goes = !e->events && !e->cumulative;
-  if (t < row[0].i || (goes && t >= row[3].i)) return NET_FALSE;
-  bool sure = tuple->definite && row[1].i <= t && (!goes || t < row[2].i);
+/* When a tuple of that time counts: while it is valid; from its start on; while it was valid somewhere
+ * in the last `window` chronons.                                                                    */
+static struct net_period counting_time(const struct oracle_evaluation *e, struct net_period time) {
+  const struct ng_aggregate *aggregate = e->aggregate;
+  static const struct net_instant never = {NET_FOREVER, NET_FOREVER};
+  if (aggregate->window > 0 && e->events)
+    time.stop = shifted(time.start, aggregate->window);
+  else if (aggregate->window > 0)
+    time.stop = shifted(time.stop, aggregate->window - 1);
+  else if (aggregate->cumulative)
+    time.stop = never;
+  else if (e->events)
+    time.stop = shifted(time.start, 1);
+  return time;
+}
+
+static void add_member(struct oracle_evaluation *e, const struct oracle_tuple *tuple,
+                       struct oracle_piece piece) {
+  struct oracle *oracle = e->oracle;
+  const struct ng_aggregate *aggregate = e->aggregate;
+  struct oracle_member *member = &e->members[e->member_count++];
+  *member = (struct oracle_member){.row = tuple->row,
+                                   .time = piece.time,
+                                   .counts = counting_time(e, piece.time),
+                                   .definite = tuple->definite,
+                                   .condition = piece.truth};
+  struct oracle_value *by = BASE_NEW_ARRAY(oracle->arena, aggregate->by_count, struct oracle_value);
+  oracle->rebase = true;
+  oracle->rebase_to = piece.time.start.lo;
+  for (size_t j = 0; j < aggregate->by_count; j++) by[j] = oracle_scalar(oracle, aggregate->by[j]);
+  member->by = by;
+  member->argument = (struct oracle_value){.base = NET_INTEGER, .i = 1};
+  if (aggregate->argument && piece.truth != NET_FALSE)
+    member->argument = oracle_scalar(oracle, aggregate->argument);
+  oracle->rebase = false;
+}
+
+/* The stretches in which the inner where and when give one truth. */
+static struct oracle_pieces pieces_of(struct oracle_evaluation *e, struct net_period time) {
+  struct oracle *oracle = e->oracle;
+  const struct ng_expr *where = e->aggregate->where;
+  enum net_truth when = oracle_condition(oracle, e->aggregate->when);
+  struct oracle_pieces pieces;
+  if (oracle_has_cut(where) && !e->events && when != NET_FALSE) {
+    oracle_cut(oracle, where, time, &pieces);
+  } else {
+    enum net_truth truth = NET_FALSE;
+    if (when != NET_FALSE)
+      truth = oracle_has_cut(where) ? oracle_cut_event(oracle, where, time.start)
+                                    : oracle_condition(oracle, where);
+    pieces.items = BASE_NEW(oracle->arena, struct oracle_piece);
+    pieces.items[0] = (struct oracle_piece){time, truth};
+    pieces.count = 1;
+  }
+  for (size_t i = 0; i < pieces.count; i++)
+    pieces.items[i].truth = net_and(pieces.items[i].truth, when);
+  return pieces;
+}
+
+static void take_members(struct oracle_evaluation *e) {
+  struct oracle *oracle = e->oracle;
+  unsigned variable = e->aggregate->variable;
+  const struct oracle_relation *input = &oracle->inputs[variable];
+  const struct oracle_tuple *kept = oracle->tuples[variable];
+  size_t capacity = input->count;
+  e->members = BASE_NEW_ARRAY(oracle->arena, capacity, struct oracle_member);
+  for (size_t i = 0; i < input->count && !oracle->error; i++) {
+    const struct oracle_tuple *tuple = oracle->tuples[variable] = &input->tuples[i];
+    struct net_period time = {{tuple->row[0].i, tuple->row[1].i}, {0, 0}};
+    time.stop = e->events ? time.start : (struct net_instant){tuple->row[2].i, tuple->row[3].i};
+    struct oracle_pieces pieces = pieces_of(e, time);
+    if (e->member_count + pieces.count + input->count - i > capacity) {
+      capacity = 2 * capacity + pieces.count;
+      struct oracle_member *members = BASE_NEW_ARRAY(oracle->arena, capacity, struct oracle_member);
+      memcpy(members, e->members, e->member_count * sizeof *members);
+      e->members = members;
+    }
+    for (size_t j = 0; j < pieces.count; j++) add_member(e, tuple, pieces.items[j]);
+  }
+  oracle->tuples[variable] = kept;
+}
+
+enum net_truth oracle_there(const struct oracle_member *member, net_chronon t) {
+  struct net_period counts = member->counts;
+  if (t < counts.start.lo || t >= counts.stop.hi) return NET_FALSE;
+  bool sure = member->definite && counts.start.hi <= t && t < counts.stop.lo;
   return sure ? NET_TRUE : NET_UNKNOWN;
 }
 
-/* As a period relation's tuple, whatever the aggregate. */
-static enum net_truth valid(const struct oracle_tuple *tuple, net_chronon t) {
-  const union net_slot *row = tuple->row;
-  if (t < row[0].i || t >= row[3].i) return NET_FALSE;
-  return tuple->definite && row[1].i <= t && t < row[2].i ? NET_TRUE : NET_UNKNOWN;
-}
+/* --- one group at one instant */
 
-static bool same_domains(const struct evaluation *e, const struct member *a,
-                         const struct member *b) {
-  for (uint32_t i = 0; i < e->layout->field_count; i++) {
-    const struct net_field *field = &e->layout->fields[i];
-    const union net_slot *x = a->tuple->row + field->slot, *y = b->tuple->row + field->slot;
-    for (uint32_t j = 0; j < net_type_slots(field->type.base); j++)
-      if (x[j].i != y[j].i) return false;
-  }
-  return true;
-}
-
-/* Does member I stand for itself at T: no equal one is there more surely, none before it as surely?
- * Cumulative functions count each tuple.                                                           */
-static bool speaks(const struct evaluation *e, size_t i, net_chronon t) {
-  if (e->events || e->cumulative) return true;
-  enum net_truth own = there(e, e->members[i].tuple, t);
-  for (size_t j = 0; j < e->member_count; j++) {
-    if (j == i || !same_domains(e, &e->members[i], &e->members[j])) continue;
-    enum net_truth other = there(e, e->members[j].tuple, t);
-    if (other > own || (other == own && j < i)) return false;
-  }
-  return true;
-}
-
-/* --- the average over time */
-
-static bool uncertain_until(const struct evaluation *e, const struct oracle_tuple *tuple,
-                            net_chronon t) {
-  (void)e;
-  const union net_slot *row = tuple->row;
-  net_chronon first = NET_FOREVER;
-  if (!tuple->definite || row[0].i < row[1].i || row[1].i > row[2].i)
-    first = row[0].i;
-  else if (row[2].i < row[3].i)
-    first = row[2].i;
-  return first <= t && first < row[3].i;
-}
-
-static long double number(const struct oracle_value *value) {
-  return value->base == NET_FLOAT ? (long double)value->f : (long double)value->i;
-}
-
-/* W: the sum of the arguments at T. Integral up to T: then A = integral - W (T - 0), since
- * integral + W (t - T) = A + W t; on the real timeline everything in seconds.                      */
-static void average_at(const struct evaluation *e, const struct oracle_value *by, net_chronon t,
-                       struct sample *ret) {
-  ret->average = ret->constant = true;
-  ret->value = (struct oracle_value){.base = NET_TEMPORAL, .function = {0, 0, 1, 0}};
-  long double w = 0, integral = 0;
-  for (size_t i = 0; i < e->member_count; i++) {
-    const struct member *member = &e->members[i];
-    if (!member->counts || !same_group(e, member->by, by)) continue;
-    if (uncertain_until(e, member->tuple, t)) ret->definite = false;
-    const union net_slot *row = member->tuple->row;
-    if (!member->tuple->definite) continue;
-    if (valid(member->tuple, t) == NET_TRUE) w += number(&member->argument);
-    net_chronon from = row[1].i, to = row[2].i < t ? row[2].i : t;
-    if (e->averaging_known && from < e->averaging_origin) from = e->averaging_origin;
-    if (from < to) integral += number(&member->argument) * ((long double)to - (long double)from);
-  }
-  if (!e->averaging_known || t < e->averaging_origin) return;
-  long double second = e->oracle->query->timeline == NET_TIMELINE_REAL ? 1e9L : 1;
-  long double since = (long double)t - (long double)e->averaging_origin;
-  /* As a function of u = t - T0: integral + w (u - since), over u. */
-  ret->a = integral - w * since;
-  ret->w = w;
-  ret->constant = ret->a == 0;
-  ret->value.function =
-      oracle_normal((struct oracle_function){integral / second, w, since / second, 1});
-}
-
-/* --- the other functions */
-
-static bool better(struct evaluation *e, const struct oracle_value *a,
-                   const struct oracle_value *b) {
-  bool less;
-  if (a->base == NET_FLOAT) {
-    less = a->f < b->f;
-  } else if (a->base == NET_INTEGER) {
-    less = a->i < b->i;
-  } else {
-    less = strcmp(base_strings_text(e->oracle->world->strings, a->s, NULL),
-                  base_strings_text(e->oracle->world->strings, b->s, NULL)) < 0;
-  }
-  return less == (e->function == NET_AGG_MIN);
-}
-
-static void value_at(struct evaluation *e, const struct oracle_value *by, net_chronon t,
-                     struct sample *ret) {
-  __extension__ __int128 sum = 0;
-  long double sum_f = 0;
-  int64_t sure = 0;
-  struct oracle_value best = {0};
-  for (size_t i = 0; i < e->member_count; i++) {
-    const struct member *member = &e->members[i];
-    if (!member->counts || !same_group(e, member->by, by) || !speaks(e, i, t)) continue;
-    enum net_truth truth = there(e, member->tuple, t);
-    if (truth == NET_UNKNOWN) ret->definite = false;
-    if (truth != NET_TRUE) continue;
-    if (sure++ == 0 || better(e, &member->argument, &best)) best = member->argument;
-    if (member->argument.base == NET_INTEGER)
-      sum += member->argument.i;
-    else
-      sum_f += number(&member->argument);
-  }
-  struct oracle_value *value = &ret->value;
-  value->base = e->aggregate->type.base;
-  long double total = (long double)sum + sum_f;
-  switch (e->function) {
-    case NET_AGG_COUNT:
-      value->i = sure;
-      break;
-    case NET_AGG_ANY:
-      value->i = sure > 0;
-      break;
-    case NET_AGG_SUM:
-      value->i = (int64_t)sum;
-      value->f = (double)total;
-      if (value->base == NET_INTEGER && (sum > INT64_MAX || sum < INT64_MIN))
-        oracle_fail(e->oracle, "integer overflow");
-      break;
-    case NET_AGG_AVG:
-      if (sure == 0)
-        ret->present = false;
-      else
-        value->f = (double)(total / (long double)sure);
-      break;
-    default:
-      if (sure == 0) ret->present = false;
-      *value = best;
-  }
-}
-
-static bool group_is_there(const struct evaluation *e, const struct oracle_value *by, net_chronon t,
-                           bool *ret_definite) {
+static bool group_is_there(const struct oracle_evaluation *e, const struct oracle_value *by,
+                           net_chronon t, bool *ret_definite) {
   if (e->aggregate->by_count == 0) return true;
-  bool any = false, sure = false;
+  enum net_truth any = NET_FALSE;
   for (size_t i = 0; i < e->member_count; i++) {
-    const struct member *member = &e->members[i];
-    if (!same_group(e, member->by, by) || (!member->counts && !e->groups_of_all)) continue;
-    enum net_truth truth = there(e, member->tuple, t);
-    any = any || truth != NET_FALSE;
-    sure = sure || truth == NET_TRUE;
+    const struct oracle_member *member = &e->members[i];
+    if (!oracle_same_group(e, member->by, by)) continue;
+    enum net_truth truth = oracle_there(member, t);
+    if (!e->groups_of_all) truth = net_and(truth, member->condition);
+    any = net_or(any, truth);
   }
-  if (!sure) *ret_definite = false;
-  return any;
+  if (any != NET_TRUE) *ret_definite = false;
+  return any != NET_FALSE;
 }
 
-static struct sample sample_at(struct evaluation *e, const struct oracle_value *by, net_chronon t) {
-  struct sample sample = {.present = true, .definite = true};
+static struct oracle_sample sample_at(struct oracle_evaluation *e, const struct oracle_value *by,
+                                      net_chronon t) {
+  struct oracle_sample sample = {.present = true, .definite = true};
   if (!group_is_there(e, by, t, &sample.definite)) {
     sample.present = false;
     return sample;
   }
   if (e->function == NET_AGG_AVGC)
-    average_at(e, by, t, &sample);
+    oracle_average_at(e, by, t, &sample);
   else
-    value_at(e, by, t, &sample);
+    oracle_value_at(e, by, t, &sample);
   return sample;
 }
 
-static bool same_sample(const struct evaluation *e, const struct sample *a,
-                        const struct sample *b) {
+static bool same_instant(struct net_instant a, struct net_instant b) {
+  return a.lo == b.lo && a.hi == b.hi;
+}
+
+/* A of an instant BY units before that of B. */
+static bool same_sample(const struct oracle_evaluation *e, const struct oracle_sample *a,
+                        const struct oracle_sample *b, long double by) {
   if (a->present != b->present || a->definite != b->definite) return false;
   if (!a->present) return true;
-  if (!a->average) return oracle_equal_values(e->oracle, &a->value, &b->value);
-  if (a->constant || b->constant)
-    return a->constant && b->constant && a->value.function.n0 == b->value.function.n0;
-  return a->a == b->a && a->w == b->w;
+  if (e->function == NET_AGG_EARLIEST || e->function == NET_AGG_LATEST)
+    return same_instant(a->chosen.start, b->chosen.start) &&
+           same_instant(a->chosen.stop, b->chosen.stop);
+  if (a->average) {
+    if (a->constant || b->constant)
+      return a->constant && b->constant && a->value.function.n0 == b->value.function.n0;
+    return a->a == b->a && a->w == b->w;
+  }
+  if (a->value.base == NET_TEMPORAL)
+    return oracle_same_function(oracle_moved(a->value.function, by), b->value.function);
+  return oracle_equal_values(e->oracle, &a->value, &b->value);
 }
 
 /* --- stretches */
@@ -279,54 +185,94 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* The origin and every instant after it at which something can change. */
-static size_t change_points(const struct evaluation *e, net_chronon **ret) {
-  net_chronon *points = BASE_NEW_ARRAY(e->oracle->arena, e->member_count * 4 + 2, net_chronon);
+static size_t change_points(const struct oracle_evaluation *e, net_chronon **ret) {
+  struct oracle *oracle = e->oracle;
+  net_chronon *points = BASE_NEW_ARRAY(oracle->arena, e->member_count * 8 + 2, net_chronon);
   size_t count = 0;
-  points[count++] = e->origin;
+  points[count++] = oracle->origin;
   if (e->averaging_known) points[count++] = e->averaging_origin;
-  for (size_t i = 0; i < e->member_count; i++)
-    for (unsigned j = 0; j < e->layout->first_domain_slot; j++)
-      points[count++] = e->members[i].tuple->row[j].i;
+  for (size_t i = 0; i < e->member_count; i++) {
+    const struct net_period *times[2] = {&e->members[i].time, &e->members[i].counts};
+    for (int j = 0; j < 2; j++) {
+      points[count++] = times[j]->start.lo;
+      points[count++] = times[j]->start.hi;
+      points[count++] = times[j]->stop.lo;
+      points[count++] = times[j]->stop.hi;
+    }
+  }
   qsort(points, count, sizeof *points, by_time);
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
-    if (points[i] < e->origin || points[i] == NET_FOREVER) continue;
+    if (points[i] < oracle->origin || points[i] == NET_FOREVER) continue;
     if (kept == 0 || points[kept - 1] != points[i]) points[kept++] = points[i];
   }
   *ret = points;
   return kept;
 }
 
-static void add_group(struct evaluation *e, const struct oracle_value *by,
+static void add_group(struct oracle_evaluation *e, const struct oracle_value *by,
                       struct oracle_segments *ret) {
   net_chronon *points;
   size_t count = change_points(e, &points);
-  for (size_t i = 0; i < count; i++) {
-    struct sample sample = sample_at(e, by, points[i]);
+  /* Without any tuple the real time line has no origin, and nothing begins. */
+  if (count == 0 || e->oracle->no_origin) return;
+  struct oracle_sample sample = sample_at(e, by, points[0]);
+  for (size_t i = 0; i < count;) {
+    struct oracle_sample later = {0};
     size_t next = i + 1;
-    while (next < count) {
-      struct sample later = sample_at(e, by, points[next]);
-      if (!same_sample(e, &sample, &later)) break;
-      next++;
+    for (; next < count; next++) {
+      later = sample_at(e, by, points[next]);
+      if (!same_sample(e, &sample, &later, oracle_units(e->oracle, points[i], points[next]))) break;
     }
-    struct oracle_segment segment = {by, points[i], next < count ? points[next] : NET_FOREVER,
-                                     sample.definite, sample.value};
+    net_chronon stop = next < count ? points[next] : NET_FOREVER;
+    struct oracle_segment segment = {.by = by,
+                                     .time = {{points[i], points[i]}, {stop, stop}},
+                                     .definite = sample.definite,
+                                     .value = sample.value,
+                                     .chosen = sample.chosen,
+                                     .chosen_event = e->events};
     if (sample.present) add_segment(e->oracle, ret, segment);
-    i = next - 1;
+    sample = later;
+    i = next;
   }
 }
 
-static void find_origins(struct evaluation *e) {
+/* --- extendc: each event lasts until the next later one of its group */
+
+static void extend_events(struct oracle_evaluation *e, struct oracle_segments *ret) {
+  net_chronon origin = e->oracle->origin;
+  for (size_t i = 0; i < e->member_count; i++) {
+    const struct oracle_member *event = &e->members[i];
+    if (event->condition == NET_FALSE) continue;
+    struct net_instant at = event->time.start;
+    struct net_period time = {at, {net_chronon_add(at.lo, 1), NET_FOREVER}};
+    for (size_t j = 0; j < e->member_count; j++) {
+      const struct oracle_member *other = &e->members[j];
+      if (other->condition == NET_FALSE || !oracle_same_group(e, event->by, other->by)) continue;
+      if (other->time.start.lo > at.lo && other->time.start.hi < time.stop.hi)
+        time.stop.hi = other->time.start.hi;
+    }
+    if (time.stop.hi <= origin) continue;
+    if (time.start.lo < origin) time.start.lo = origin;
+    if (time.start.hi < origin) time.start.hi = origin;
+    if (time.stop.lo < origin) time.stop.lo = origin;
+    bool definite = event->definite && event->condition == NET_TRUE;
+    add_segment(e->oracle, ret,
+                (struct oracle_segment){
+                    .by = event->by, .time = time, .definite = definite, .value = event->argument});
+  }
+}
+
+/* --- all groups */
+
+static void find_averaging_origin(struct oracle_evaluation *e) {
   const struct ng_query *query = e->oracle->query;
-  bool any = false;
-  e->origin = query->origin;
   e->averaging_known = query->averaging_origin_given;
   e->averaging_origin = query->averaging_origin;
+  if (e->averaging_known) return;
   for (size_t i = 0; i < e->member_count; i++) {
-    net_chronon start = e->members[i].tuple->row[0].i;
-    if (!query->origin_given && (!any || start < e->origin)) e->origin = start;
-    any = true;
-    if (query->averaging_origin_given || !e->members[i].counts) continue;
+    net_chronon start = e->members[i].time.start.lo;
+    if (e->members[i].condition == NET_FALSE) continue;
     if (!e->averaging_known || start < e->averaging_origin) e->averaging_origin = start;
     e->averaging_known = true;
   }
@@ -334,16 +280,19 @@ static void find_origins(struct evaluation *e) {
 
 void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segments *ret) {
   const struct ng_aggregate *aggregate = &oracle->query->aggregates[index];
-  struct evaluation e = {.oracle = oracle, .aggregate = aggregate};
+  struct oracle_evaluation e = {.oracle = oracle, .aggregate = aggregate};
   e.layout = oracle->inputs[aggregate->variable].layout;
   e.events = e.layout->tuple_class == NET_EVENT;
   e.function = aggregate->function;
-  e.cumulative = aggregate->cumulative || e.events;
+  e.as_set = !aggregate->cumulative && aggregate->window == 0;
   if (e.events && e.function == NET_AGG_AVGC) e.function = NET_AGG_AVG;
   e.groups_of_all = oracle->query->variables[aggregate->variable].outside;
-  if (aggregate->unique) oracle_fail(oracle, "unique aggregate");
   take_members(&e);
-  find_origins(&e);
+  find_averaging_origin(&e);
+  if (e.function == NET_AGG_EXTEND) {
+    extend_events(&e, ret);
+    return;
+  }
   if (aggregate->by_count == 0) {
     add_group(&e, NULL, ret);
     return;
@@ -351,7 +300,7 @@ void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segment
   for (size_t i = 0; i < e.member_count; i++) {
     bool known = false;
     for (size_t j = 0; j < i && !known; j++)
-      known = same_group(&e, e.members[i].by, e.members[j].by);
+      known = oracle_same_group(&e, e.members[i].by, e.members[j].by);
     if (!known) add_group(&e, e.members[i].by, ret);
   }
 }

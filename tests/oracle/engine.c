@@ -20,7 +20,8 @@ static void on_rows(void *context, const struct tql_rows *rows) {
                (rows->rows.marks[i] & NET_DEFINITE) != 0);
     union net_slot *row = engine->result.tuples[i].row;
     for (uint32_t j = 0; j < kept->field_count; j++) {
-      if (kept->fields[j].type.base != NET_STRING) continue;
+      if (kept->fields[j].type.base != NET_STRING && kept->fields[j].type.base != NET_NAME)
+        continue;
       union net_slot *slot = &row[kept->fields[j].slot];
       size_t length;
       const char *text = base_strings_text(strings, slot->s, &length);
@@ -34,18 +35,23 @@ static void on_text(void *context, const char *text) {
 }
 
 bool engine_open(struct engine *engine, struct base_arena *arena, struct base_strings *strings,
-                 const char *path, struct engine_options options) {
+                 const char *path, const struct scenario *scenario, struct engine_options options) {
   *engine = (struct engine){.arena = arena, .strings = strings};
   engine->output = (struct tql_output){engine, on_rows, on_text, NULL, NULL};
   base_diag_sink_init(&engine->diags);
-  struct tql_session_options session = {.path = path,
-                                        .timeline = NET_TIMELINE_ABSTRACT,
-                                        .timeline_given = true,
-                                        .rules_off = options.rules_off,
-                                        .batch_rows = options.batch_rows};
-  if (tql_session_open(&session, &engine->diags, &engine->session) == BASE_OK) return true;
-  engine->session = NULL;
-  return false;
+  struct tql_session_options session = {
+      .path = path,
+      .timeline = scenario->real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT,
+      .timeline_given = true,
+      .rules_off = options.rules_off,
+      .batch_rows = options.batch_rows};
+  if (tql_session_open(&session, &engine->diags, &engine->session) != BASE_OK) {
+    engine->session = NULL;
+    return false;
+  }
+  if (options.rule_off == 0) return true;
+  const char *rule = ng_rule_info((enum ng_rule)(options.rule_off - 1))->name;
+  return engine_run(engine, base_arena_printf(arena, "set rule %s off", rule)) == ANSWER_ROWS;
 }
 
 void engine_close(struct engine *engine) {
@@ -68,9 +74,21 @@ enum answer engine_run(struct engine *engine, const char *text) {
   if (status == BASE_OK) return ANSWER_ROWS;
   for (size_t i = 0; i < engine->diags.count; i++) {
     const struct base_diag *diag = &engine->diags.items[i];
-    if (diag->severity == BASE_ERROR && (int)diag->number >= 900) return ANSWER_NOT_EXECUTED;
+    if (diag->severity != BASE_ERROR || (int)diag->number < 900) continue;
+    engine->lacking = true;
+    return ANSWER_NOT_EXECUTED;
   }
-  return status == BASE_USER ? ANSWER_REFUSED : ANSWER_BROKEN;
+  if (status != BASE_USER) return ANSWER_BROKEN;
+  /* A relation that was not made is unknown later. */
+  int number = engine_number(engine);
+  bool unknown = number == MSG_UNKNOWN_RELATION || number == MSG_UNKNOWN_VARIABLE;
+  return engine->lacking && unknown ? ANSWER_NOT_EXECUTED : ANSWER_REFUSED;
+}
+
+int engine_number(const struct engine *engine) {
+  for (size_t i = 0; i < engine->diags.count; i++)
+    if (engine->diags.items[i].severity == BASE_ERROR) return (int)engine->diags.items[i].number;
+  return 0;
 }
 
 /* ROWS with the header into the relation. */
@@ -100,22 +118,30 @@ static const char *all_rows(struct base_arena *arena, const struct input *input)
 bool engine_load(struct engine *engine, const struct scenario *scenario) {
   for (size_t i = 0; i < scenario->input_count; i++) {
     const struct input *input = &scenario->inputs[i];
-    if (engine_run(engine, create_text(engine->arena, input)) != ANSWER_ROWS) return false;
-    if (!engine_copy(engine, input, all_rows(engine->arena, input))) return false;
+    if (input->dropped) continue;
+    enum answer answer = engine_run(engine, create_text(engine->arena, input));
+    if (answer == ANSWER_NOT_EXECUTED) continue;
+    if (answer != ANSWER_ROWS || !engine_copy(engine, input, all_rows(engine->arena, input)))
+      return false;
     if (engine_run(engine, ranges_text(engine->arena, input->name)) != ANSWER_ROWS) return false;
   }
-  for (size_t i = 0; i < scenario->setting_count; i++)
-    if (engine_run(engine, scenario->settings[i]) != ANSWER_ROWS) return false;
+  for (int i = 0; i < 2; i++)
+    if (engine_run(engine, clock_range_text(engine->arena, scenario, i)) >= ANSWER_BROKEN)
+      return false;
   return true;
 }
 
-enum answer engine_retrieve(struct engine *engine, const struct statement *statement) {
+static enum answer print(struct engine *engine, const char *name) {
+  enum answer answer = engine_run(engine, base_arena_printf(engine->arena, "print %s", name));
+  return answer == ANSWER_ROWS && !engine->has_result ? ANSWER_BROKEN : answer;
+}
+
+enum answer engine_statement(struct engine *engine, const struct statement *statement) {
   enum answer answer = engine_run(engine, statement_text(engine->arena, statement));
-  if (answer != ANSWER_ROWS || !statement->name) return answer;
+  if (answer != ANSWER_ROWS || statement->kind != RETRIEVE || !statement->name) return answer;
   if (engine_run(engine, ranges_text(engine->arena, statement->name)) != ANSWER_ROWS)
     return ANSWER_BROKEN;
-  answer = engine_run(engine, base_arena_printf(engine->arena, "print %s", statement->name));
-  return answer == ANSWER_ROWS && !engine->has_result ? ANSWER_BROKEN : answer;
+  return print(engine, statement->name);
 }
 
 /* --- comparing */

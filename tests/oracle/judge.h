@@ -11,30 +11,56 @@
 
 #define PARTS_MAX      6
 #define ROWS_MAX       8
-#define RELATIONS_MAX  6
-#define STATEMENTS_MAX 10
+#define DOMAINS_MAX    5
+#define RELATIONS_MAX  7
+#define STATEMENTS_MAX 14
+
+/* What an expression gives: 'i'nteger, 'f'loat, 's'tring, 'b'ool, 't'emporal. */
+struct input_domain {
+  const char *name, *type; /* "x", "i4" */
+  char kind;
+};
+
+struct input_value {
+  int64_t i;
+  double f;
+  const char *s;
+};
 
 struct input_row {
   net_chronon time[4]; /* lo, hi of at or start; lo, hi of stop */
   bool definite;
-  int64_t x;
-  double y;
-  const char *s;
+  struct input_value values[DOMAINS_MAX];
   bool dropped; /* left out while shrinking */
 };
 
 struct input {
-  const char *name, *kind, *domains, *header; /* "period", "(x = i4, ...)", "x,y,s" */
+  const char *name, *kind; /* "P", "period" */
+  struct input_domain domains[DOMAINS_MAX];
+  size_t domain_count;
+  int by; /* traced, sampled: the entity's domain; else -1 */
   struct input_row rows[ROWS_MAX];
   size_t count;
+  bool dropped;
 };
 
-/* A retrieve in parts that shrinking can leave out. */
+enum statement_kind { RETRIEVE, SETTING, APPEND, DELETE, REPLACE };
+
+/* A statement in parts that shrinking can leave out. */
 struct statement {
-  const char *name; /* of a derived relation, or NULL */
+  enum statement_kind kind;
+  const char
+      *name; /* of a derived relation, or NULL; of the relation or variable that is changed */
+  const char *modes; /* "unique " */
+  const char *text;  /* a setting */
   const char *targets[PARTS_MAX], *where[PARTS_MAX], *when[PARTS_MAX];
+  char kinds[PARTS_MAX]; /* of the targets */
   size_t target_count, where_count, when_count;
   const char *start, *stop, *at;
+  bool event;   /* what the result is */
+  bool endless; /* its starts may be `beginning` */
+  bool valid;   /* written as `valid` clauses */
+  bool view;
   bool dropped;
 };
 
@@ -42,23 +68,48 @@ struct scenario {
   struct base_arena *arena;
   struct base_random random;
   uint64_t seed;
-  bool determinate;
+  bool real;              /* the timeline; else abstract */
+  net_chronon base, unit; /* of small times: base + t * unit */
+  bool determinate;       /* throughout */
+  bool extremes;          /* integers near the limits */
+  bool odd_strings;       /* pattern characters, blanks, not ASCII */
+  bool updates;           /* statements that change relations */
+  bool coverage, closest; /* settings at the end of what has been generated */
   struct input inputs[RELATIONS_MAX];
   size_t input_count;
-  const char *settings[4];
-  size_t setting_count;
   struct statement statements[STATEMENTS_MAX];
   size_t statement_count;
 };
 
-/* generate.c */
+/* --- generate.c */
 void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t seed);
-/* Adds a random statement; AVOID names derived relations that have grown too large. */
-void scenario_add_statement(struct scenario *scenario, bool named,
-                            bool (*avoid)(void *, const char *), void *context);
+bool is_kind(const struct input *input, const char *kind);
+uint64_t below(struct scenario *scenario, uint64_t bound);
+bool chance(struct scenario *scenario, unsigned percent);
+const char *some_string(struct scenario *scenario);
+net_chronon some_time(struct scenario *scenario); /* on the scenario's time line */
+struct input_row some_row(struct scenario *scenario, const struct input *input);
+#define PICK(SCENARIO, ...)                    \
+  (((const char *const[]){__VA_ARGS__})[below( \
+      (SCENARIO), sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))])
+#define TEXT(...) base_arena_printf(scenario->arena, __VA_ARGS__)
+
+/* --- statements.c */
+/* Is there more than one can look at in derived relation NAME? */
+typedef bool (*avoid_fn)(void *context, const char *name);
+/* Adds a random statement; NAMED: a derived relation. */
+void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context);
+
+/* --- script.c: texts */
+const char *time_text(struct scenario *scenario, net_chronon time); /* as a constant */
+const char *duration_text(struct scenario *scenario, int64_t units);
+const char *string_text(struct base_arena *arena, const char *value); /* in quotes */
 const char *statement_text(struct base_arena *arena, const struct statement *statement);
-/* The tuple variables of relation NAME (a_NAME, b_NAME): their range statements. */
+/* The tuple variables of relation NAME: aNAME, bNAME, and cNAME with credibility 0. */
 const char *ranges_text(struct base_arena *arena, const char *name);
+extern const char *const clock_variables[2];
+extern const int clock_units[2];
+const char *clock_range_text(struct base_arena *arena, const struct scenario *scenario, int which);
 const char *create_text(struct base_arena *arena, const struct input *input);
 const char *header_text(struct base_arena *arena, const struct input *input);
 const char *row_text(struct base_arena *arena, const struct input *input,
@@ -66,20 +117,38 @@ const char *row_text(struct base_arena *arena, const struct input *input,
 /* The whole as a script for people. */
 void scenario_print(struct base_buffer *out, const struct scenario *scenario, size_t statements);
 
-/* world.c: the reference's side */
+/* --- world.c: the reference's side */
 struct world;
 struct world *world_new(struct base_arena *arena, const struct scenario *scenario);
 void world_free(struct world *world);
-/* What the reference says of a retrieve: *RET on BASE_OK. BASE_USER: it does not bind. BASE_END: the
- * reference has no answer (*RET_WHY): an error at run time.                                         */
+
+/* What the reference says of a statement. BASE_OK: rows, and after updates the contents of relations.
+ * BASE_USER: it does not bind. BASE_END: an error at run time (WHY). BASE_AGAIN: analysis does not know
+ * the part of the language yet.                                                                     */
+struct contents {
+  const char *name;
+  struct oracle_relation rows;
+};
+struct outcome {
+  enum base_status status;
+  const char *why;
+  bool may_fail; /* an error at run time is as good */
+  bool has_rows;
+  struct oracle_relation rows;
+  struct contents *contents;
+  size_t content_count;
+};
+struct outcome world_run(struct world *world, const struct statement *statement);
+/* The same for a retrieve, as BASE_OK and so on. */
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why);
 struct base_strings *world_strings(struct world *world);
 
-/* engine.c: the session's side */
+/* --- engine.c: the session's side */
 struct engine_options {
   bool rules_off;
   uint32_t batch_rows;
+  int rule_off; /* number of one rule plus 1; 0: none */
 };
 enum answer { ANSWER_ROWS, ANSWER_REFUSED, ANSWER_NOT_EXECUTED, ANSWER_BROKEN };
 struct engine {
@@ -90,24 +159,52 @@ struct engine {
   struct tql_output output;
   struct oracle_relation result;
   bool has_result;
+  bool lacking; /* something was not executed: later statements may miss it */
 };
 bool engine_open(struct engine *engine, struct base_arena *arena, struct base_strings *strings,
-                 const char *path, struct engine_options options);
+                 const char *path, const struct scenario *scenario, struct engine_options options);
 void engine_close(struct engine *engine);
 /* Runs TEXT; the last result is in engine->result. */
 enum answer engine_run(struct engine *engine, const char *text);
 const char *engine_message(const struct engine *engine); /* the first error */
+int engine_number(const struct engine *engine);          /* its number; 0: none */
 bool engine_copy(struct engine *engine, const struct input *input, const char *rows);
 bool engine_load(struct engine *engine, const struct scenario *scenario);
 /* Runs the statement and, if it defines a relation, prints that. */
-enum answer engine_retrieve(struct engine *engine, const struct statement *statement);
+enum answer engine_statement(struct engine *engine, const struct statement *statement);
 
 /* compare: appends what differs; true: nothing. */
 bool same_relation(struct base_buffer *out, const struct base_strings *strings,
                    const struct oracle_relation *expected, const struct oracle_relation *got);
 
-/* incremental.c: the scenario's data bit by bit against all at once; true: the same. */
+/* --- verdict.c: one scenario under the configurations */
+struct verdict {
+  bool differs, crashed;
+  size_t statement;
+  struct engine_options options;
+  struct base_buffer why;
+};
+struct tally {
+  uint64_t judged, refused, skipped, errors, differences, rows, omega;
+};
+/* SELFTEST falsifies the reference. */
+void judge_configuration(const struct scenario *scenario, size_t last,
+                         struct engine_options options, bool selftest, struct verdict *verdict,
+                         struct tally *tally);
+/* The scenario of that seed with all its statements. */
+void draw_statements(struct scenario *scenario, struct base_arena *arena, uint64_t seed);
+/* Draws a scenario and judges it under all configurations. */
+void judge_scenario(uint64_t seed, bool verbose, bool selftest, struct tally *tally);
+
+/* --- shrink.c: whatever can be left out with the difference still there, is */
+void shrink(struct scenario *scenario, size_t last, struct engine_options options, bool selftest,
+            bool crashes);
+bool still_differs(const struct scenario *scenario, size_t last, struct engine_options options,
+                   bool selftest, bool crashes);
+
+/* --- incremental.c: the scenario's data bit by bit against all at once; true: the same. */
 bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
                        const char *directory);
+void judge_bit_by_bit(uint64_t seed, const char *directory, struct tally *tally);
 
 #endif

@@ -1,6 +1,7 @@
 /* All combinations of tuples, and for aggregates of stretches, one by one. */
 #include "tests/oracle/oracle.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tests/oracle/oracle_internal.h"
@@ -93,7 +94,7 @@ static struct oracle_alternative default_time(const struct oracle *oracle,
     first = false;
   }
   if (!first) return time;
-  net_chronon origin = oracle->query->origin;
+  net_chronon origin = oracle->origin;
   time.start = (struct net_instant){origin, origin};
   time.stop = (struct net_instant){NET_FOREVER, NET_FOREVER};
   return time;
@@ -167,10 +168,39 @@ static void store(union net_slot *slot, const struct oracle_value *value) {
   }
 }
 
-static void check_width(struct oracle *oracle, struct net_type type, int64_t value) {
-  if (type.base != NET_INTEGER || type.width >= 8) return;
-  int64_t limit = (int64_t)1 << (8 * type.width - 1);
-  if (value < -limit || value >= limit) oracle_fail(oracle, "integer overflow");
+static int64_t points_of_text(const char *text) {
+  int64_t count = 0;
+  for (; *text; text++) count += ((unsigned char)*text & 0xC0) != 0x80;
+  return count;
+}
+
+static void check_type(struct oracle *oracle, struct net_type type,
+                       const struct oracle_value *value) {
+  if (type.base == NET_INTEGER && type.width < 8) {
+    int64_t limit = (int64_t)1 << (8 * type.width - 1);
+    if (value->i < -limit || value->i >= limit) oracle_fail(oracle, "integer overflow");
+  } else if (type.base == NET_STRING && type.width > 0) {
+    const char *text = base_strings_text(oracle->world->strings, value->s, NULL);
+    if (points_of_text(text) > type.width) oracle_fail(oracle, "string too long");
+  } else if (type.base == NET_FLOAT && type.width == 4 && isinf((float)value->f)) {
+    oracle_fail(oracle, "out of range");
+  }
+}
+
+static void add_match(struct oracle *oracle, struct net_period time, bool definite) {
+  struct oracle_matches *list = oracle->matches;
+  size_t count = oracle->query->variable_count;
+  if (list->count == list->capacity) {
+    size_t capacity = list->capacity ? list->capacity * 2 : 8;
+    struct oracle_match *items = BASE_NEW_ARRAY(oracle->arena, capacity, struct oracle_match);
+    if (list->count) memcpy(items, list->items, list->count * sizeof *items);
+    list->items = items;
+    list->capacity = capacity;
+  }
+  struct oracle_match match = {.time = time, .definite = definite};
+  match.tuples = BASE_NEW_ARRAY(oracle->arena, count, const struct oracle_tuple *);
+  memcpy(match.tuples, oracle->tuples, count * sizeof *match.tuples);
+  list->items[list->count++] = match;
 }
 
 static void add_result(struct oracle *oracle, struct net_period time, bool definite,
@@ -188,11 +218,43 @@ static void add_result(struct oracle *oracle, struct net_period time, bool defin
   oracle->rebase_to = time.start.lo;
   for (size_t i = 0; i < query->target_count; i++) {
     struct oracle_value value = oracle_scalar(oracle, query->targets[i].expr);
-    check_width(oracle, layout->fields[i].type, value.i);
+    if (!oracle->error) check_type(oracle, layout->fields[i].type, &value);
     if (!oracle->error) store(row + layout->fields[i].slot, &value);
   }
   oracle->rebase = false;
-  if (!oracle->error) oracle_add(oracle->arena, ret, row, definite);
+  if (oracle->error) return;
+  oracle_add(oracle->arena, ret, row, definite);
+  if (oracle->matches) add_match(oracle, time, definite);
+}
+
+/* The stretches of TIME in which `where` holds. */
+static void add_pieces(struct oracle *oracle, struct net_period time, enum net_truth truth,
+                       struct oracle_relation *ret) {
+  struct oracle_pieces pieces;
+  oracle_cut(oracle, oracle->query->where, time, &pieces);
+  for (size_t i = 0; i < pieces.count && !oracle->error; i++) {
+    enum net_truth whole = net_and(truth, pieces.items[i].truth);
+    if (whole != NET_FALSE) add_result(oracle, pieces.items[i].time, whole == NET_TRUE, ret);
+  }
+}
+
+/* A combination whose period is empty gives no tuple; whether an error in its conditions or targets
+ * counts is left open.                                                                             */
+static void try_conditions(struct oracle *oracle, struct net_period time) {
+  const struct ng_query *query = oracle->query;
+  const char *before = oracle->error;
+  if (before || oracle_condition(oracle, query->when) == NET_FALSE) return;
+  enum net_truth truth =
+      oracle_has_cut(query->where) ? NET_UNKNOWN : oracle_condition(oracle, query->where);
+  oracle->rebase = true;
+  oracle->rebase_to = time.start.lo;
+  for (size_t i = 0; i < query->target_count && truth != NET_FALSE && !oracle->error; i++) {
+    struct oracle_value value = oracle_scalar(oracle, query->targets[i].expr);
+    if (!oracle->error) check_type(oracle, query->layout->fields[i].type, &value);
+  }
+  oracle->rebase = false;
+  if (oracle->error) oracle->may_fail = true;
+  oracle->error = before;
 }
 
 static void evaluate_combination(struct oracle *oracle, struct oracle_relation *ret) {
@@ -203,12 +265,22 @@ static void evaluate_combination(struct oracle *oracle, struct oracle_relation *
   struct net_period time = {{0, 0}, {0, 0}};
   enum net_truth truth = all_definite(oracle);
   truth = net_and(truth, common_point(oracle, &list));
+  enum net_truth exists = truth;
   truth = net_and(truth, query->result_class == NET_EVENT ? event_time(oracle, &list, &time.start)
                                                           : period_time(oracle, &list, &time));
-  if (truth == NET_FALSE) return;
+  if (truth == NET_FALSE) {
+    if (exists != NET_FALSE) try_conditions(oracle, time);
+    return;
+  }
   truth = net_and(truth, oracle_condition(oracle, query->when));
   if (truth == NET_FALSE) return;
-  truth = net_and(truth, oracle_condition(oracle, query->where));
+  if (oracle_has_cut(query->where) && query->result_class == NET_PERIOD) {
+    add_pieces(oracle, time, truth, ret);
+    return;
+  }
+  truth = net_and(truth, oracle_has_cut(query->where)
+                             ? oracle_cut_event(oracle, query->where, time.start)
+                             : oracle_condition(oracle, query->where));
   if (truth == NET_FALSE || oracle->error) return;
   add_result(oracle, time, truth == NET_TRUE, ret);
 }
@@ -241,42 +313,93 @@ static void combine_from(struct oracle *oracle, size_t depth, struct oracle_rela
 
 /* --- inputs */
 
-static net_chronon middle(net_chronon lo, net_chronon hi) {
-  return (net_chronon)(lo + (net_chronon)(((uint64_t)hi - (uint64_t)lo) / 2));
-}
-
-/* `with credibility 0`: instants collapse to their middles, omega tuples are left out. */
-static struct oracle_relation collapsed(struct oracle *oracle,
-                                        const struct oracle_relation *input) {
-  struct oracle_relation result = {.layout = input->layout};
-  for (size_t i = 0; i < input->count; i++) {
-    if (!input->tuples[i].definite) continue;
-    oracle_add(oracle->arena, &result, input->tuples[i].row, true);
-    union net_slot *row = result.tuples[result.count - 1].row;
-    for (uint32_t j = 0; j < input->layout->first_domain_slot; j += 2)
-      row[j].i = row[j + 1].i = middle(row[j].i, row[j + 1].i);
-    if (input->layout->tuple_class == NET_PERIOD && row[0].i >= row[2].i) result.count--;
+/* Ticks at the origin and every so many chronons after it, up to the last finite instant in the other
+ * inputs.                                                                                           */
+static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relation *clock) {
+  struct oracle_relation result = {.layout = clock->layout};
+  net_chronon last = NET_BEGINNING;
+  for (size_t i = 0; i < oracle->query->variable_count; i++) {
+    const struct oracle_relation *input = &oracle->inputs[i];
+    const struct ng_variable *variable = &oracle->query->variables[i];
+    if (variable->relation->kind == NG_REL_CLOCK) continue;
+    if (variable->credibility)
+      input = oracle->world->find(oracle->world->context, variable->relation->name);
+    for (size_t j = 0; j < input->count; j++)
+      for (uint32_t k = 0; k < input->layout->first_domain_slot; k++) {
+        net_chronon time = input->tuples[j].row[k].i;
+        if (time != NET_FOREVER && time > last) last = time;
+      }
   }
-  oracle_make_set(&result);
+  for (net_chronon t = oracle->origin; t <= last && result.count < 10000; t += clock->every) {
+    union net_slot row[2] = {{.i = t}, {.i = t}};
+    oracle_add(oracle->arena, &result, row, true);
+  }
   return result;
 }
 
-const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world *world,
-                            const struct ng_query *query, struct oracle_relation *ret) {
-  struct oracle oracle = {.arena = arena, .world = world, .query = query};
-  *ret = (struct oracle_relation){.layout = query->layout};
-  if (query->coalesced) return "coalesced";
-  oracle.inputs = BASE_NEW_ARRAY(arena, query->variable_count, struct oracle_relation);
-  oracle.tuples = BASE_NEW_ARRAY(arena, query->variable_count, const struct oracle_tuple *);
-  oracle.aggregates = BASE_NEW_ARRAY(arena, query->aggregate_count, struct oracle_segments);
-  oracle.segments = BASE_NEW_ARRAY(arena, query->aggregate_count, const struct oracle_segment *);
+/* On the real timeline, unless it is given: the start of the earliest tuple of the inputs. Nothing has
+ * happened before where there is no tuple at all.                                                  */
+static void find_origin(struct oracle *oracle) {
+  const struct ng_query *query = oracle->query;
+  oracle->origin = query->origin_given ? query->origin : NET_BEGINNING;
+  oracle->no_origin = !query->origin_given;
+  if (query->origin_given) return;
+  for (size_t i = 0; i < query->variable_count; i++)
+    for (size_t j = 0; j < oracle->inputs[i].count; j++) {
+      net_chronon start = oracle->inputs[i].tuples[j].row[0].i;
+      if (oracle->no_origin || start < oracle->origin) oracle->origin = start;
+      oracle->no_origin = false;
+    }
+}
+
+static void take_inputs(struct oracle *oracle) {
+  const struct ng_query *query = oracle->query;
+  const struct oracle_world *world = oracle->world;
   for (size_t i = 0; i < query->variable_count; i++) {
-    oracle.inputs[i] = *world->find(world->context, query->variables[i].relation->name);
-    if (query->variables[i].credibility) oracle.inputs[i] = collapsed(&oracle, &oracle.inputs[i]);
+    const struct ng_variable *variable = &query->variables[i];
+    if (variable->relation->kind == NG_REL_CLOCK) {
+      oracle->inputs[i].layout = variable->relation->layout;
+      continue;
+    }
+    oracle->inputs[i] = *world->find(world->context, variable->relation->name);
+    if (variable->credibility) oracle->inputs[i] = oracle_collapsed(oracle, &oracle->inputs[i]);
   }
+  find_origin(oracle);
+  for (size_t i = 0; i < query->variable_count; i++)
+    if (query->variables[i].relation->kind == NG_REL_CLOCK)
+      oracle->inputs[i] = ticks(oracle, query->variables[i].relation);
+}
+
+static void evaluate(struct oracle *oracle, struct oracle_relation *ret) {
+  const struct ng_query *query = oracle->query;
+  struct base_arena *arena = oracle->arena;
+  *ret = (struct oracle_relation){.layout = query->layout};
+  oracle->inputs = BASE_NEW_ARRAY(arena, query->variable_count, struct oracle_relation);
+  oracle->tuples = BASE_NEW_ARRAY(arena, query->variable_count, const struct oracle_tuple *);
+  oracle->aggregates = BASE_NEW_ARRAY(arena, query->aggregate_count, struct oracle_segments);
+  oracle->segments = BASE_NEW_ARRAY(arena, query->aggregate_count, const struct oracle_segment *);
+  take_inputs(oracle);
   for (size_t i = 0; i < query->aggregate_count; i++)
-    oracle_aggregate(&oracle, i, &oracle.aggregates[i]);
-  combine_from(&oracle, 0, ret);
+    oracle_aggregate(oracle, i, &oracle->aggregates[i]);
+  combine_from(oracle, 0, ret);
+}
+
+const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world *world,
+                            const struct ng_query *query, struct oracle_relation *ret,
+                            bool *ret_may_fail) {
+  struct oracle oracle = {.arena = arena, .world = world, .query = query};
+  evaluate(&oracle, ret);
   oracle_make_set(ret);
+  if (query->coalesced && !oracle.error) oracle_coalesce(&oracle, ret);
+  *ret_may_fail = oracle.may_fail;
+  return oracle.error;
+}
+
+const char *oracle_evaluate_matches(struct base_arena *arena, const struct oracle_world *world,
+                                    const struct ng_query *query, struct oracle_relation *ret,
+                                    struct oracle_matches *ret_matches) {
+  *ret_matches = (struct oracle_matches){0};
+  struct oracle oracle = {.arena = arena, .world = world, .query = query, .matches = ret_matches};
+  evaluate(&oracle, ret);
   return oracle.error;
 }

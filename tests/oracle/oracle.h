@@ -36,17 +36,38 @@ void oracle_make_set(struct oracle_relation *relation);
 void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
                     const struct net_layout *layout, struct oracle_relation *ret);
 
+/* The same of a sampled relation: a period joins consecutive samples of one entity with equal values. */
+void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
+                    const struct net_layout *layout, struct oracle_relation *ret);
 struct oracle_world {
   void *context;
   /* The tuples of a relation (traced ones: as periods). Never NULL for a relation of the query. */
   const struct oracle_relation *(*find)(void *context, const char *name);
-  const struct base_strings *strings;
+  struct base_strings *strings;
 };
 
 /* Evaluates QUERY. NULL, or why it cannot be done: an error at run time ("integer overflow") or a
- * part of the language that this evaluator does not know.                                          */
+ * part of the language that this evaluator does not know. *RET_MAY_FAIL: an error in a combination that
+ * gives no tuple because its period is empty may count or not.                                      */
 const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world *world,
-                            const struct ng_query *query, struct oracle_relation *ret);
+                            const struct ng_query *query, struct oracle_relation *ret,
+                            bool *ret_may_fail);
+
+/* A combination that qualifies, for updates: the tuples by variable of the query (NULL: takes no part),
+ * and the time of the result. */
+struct oracle_match {
+  const struct oracle_tuple **tuples;
+  struct net_period time;
+  bool definite;
+};
+struct oracle_matches {
+  struct oracle_match *items;
+  size_t count, capacity;
+};
+/* The same, with all combinations, in one order: RET's rows are no set then. */
+const char *oracle_evaluate_matches(struct base_arena *arena, const struct oracle_world *world,
+                                    const struct ng_query *query, struct oracle_relation *ret,
+                                    struct oracle_matches *ret_matches);
 
 /* Appends the row in the CSV form of results, without a line end. */
 void oracle_print_row(struct base_buffer *out, const struct net_layout *layout,

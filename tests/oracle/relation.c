@@ -93,6 +93,158 @@ void oracle_periods(struct base_arena *arena, const struct oracle_relation *reco
   }
 }
 
+/* --- sampled relations */
+
+static bool same_sample(const struct oracle_relation *records, size_t i, size_t j) {
+  const union net_slot *a = records->tuples[i].row, *b = records->tuples[j].row;
+  for (uint32_t k = 0; k < records->layout->field_count; k++) {
+    uint32_t slot = records->layout->fields[k].slot;
+    if (!same_value(records->layout->fields[k].type, a + slot, b + slot)) return false;
+  }
+  return true;
+}
+
+/* The sample of the same entity next to sample I: the latest before or the earliest after; -1: none. */
+static long neighbour(const struct oracle_relation *records, size_t i, uint32_t by_slot,
+                      bool after) {
+  long found = -1;
+  const union net_slot *own = records->tuples[i].row;
+  for (size_t j = 0; j < records->count; j++) {
+    const union net_slot *row = records->tuples[j].row;
+    if (row[by_slot].i != own[by_slot].i || replaced_at_once(records, j, by_slot)) continue;
+    if (after ? row[0].i <= own[0].i : row[0].i >= own[0].i) continue;
+    if (found >= 0) {
+      net_chronon best = records->tuples[found].row[0].i;
+      if (after ? row[0].i >= best : row[0].i <= best) continue;
+    }
+    found = (long)j;
+  }
+  return found;
+}
+
+void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
+                    const struct net_layout *layout, struct oracle_relation *ret) {
+  *ret = (struct oracle_relation){.layout = layout};
+  uint32_t by_slot = records->layout->fields[by].slot;
+  union net_slot *row = BASE_NEW_ARRAY(arena, layout->slot_count, union net_slot);
+  for (size_t i = 0; i < records->count; i++) {
+    if (replaced_at_once(records, i, by_slot)) continue;
+    long before = neighbour(records, i, by_slot, false), after, last = (long)i;
+    if (before >= 0 && same_sample(records, i, (size_t)before)) continue; /* not the first */
+    while ((after = neighbour(records, (size_t)last, by_slot, true)) >= 0 &&
+           same_sample(records, i, (size_t)after))
+      last = after;
+    const union net_slot *record = records->tuples[i].row;
+    row[0].i = before < 0 ? NET_BEGINNING : records->tuples[before].row[0].i + 1;
+    row[1].i = record[0].i;
+    row[2].i = records->tuples[last].row[0].i + 1;
+    row[3].i = after < 0 ? NET_FOREVER : records->tuples[after].row[0].i;
+    memcpy(row + layout->first_domain_slot, record + records->layout->first_domain_slot,
+           (layout->slot_count - layout->first_domain_slot) * sizeof *row);
+    oracle_add(arena, ret, row, true);
+  }
+}
+
+/* --- credibility 0: instants collapse to their middles, omega tuples are left out */
+
+static net_chronon middle(net_chronon lo, net_chronon hi) {
+  if (hi == NET_FOREVER) return hi;
+  if (lo == NET_BEGINNING) return lo;
+  return (net_chronon)(lo + (net_chronon)(((uint64_t)hi - (uint64_t)lo) / 2));
+}
+
+struct oracle_relation oracle_collapsed(struct oracle *oracle,
+                                        const struct oracle_relation *input) {
+  const struct net_layout *layout = input->layout;
+  struct oracle_relation result = {.layout = layout};
+  for (size_t i = 0; i < input->count; i++) {
+    if (!input->tuples[i].definite) continue;
+    oracle_add(oracle->arena, &result, input->tuples[i].row, true);
+    union net_slot *row = result.tuples[result.count - 1].row;
+    net_chronon start = row[0].i;
+    for (uint32_t j = 0; j < layout->first_domain_slot; j += 2) {
+      if (row[j].i == NET_BEGINNING && row[j + 1].i == NET_FOREVER) continue;
+      row[j].i = row[j + 1].i = middle(row[j].i, row[j + 1].i);
+    }
+    oracle_rebase_row(oracle, layout, row, start, row[0].i);
+    if (layout->tuple_class == NET_PERIOD && row[0].i >= row[2].i) result.count--;
+  }
+  oracle_make_set(&result);
+  return result;
+}
+
+/* --- temporal domains */
+
+void oracle_rebase_row(const struct oracle *oracle, const struct net_layout *layout,
+                       union net_slot *row, net_chronon from, net_chronon to) {
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    if (layout->fields[i].type.base != NET_TEMPORAL) continue;
+    union net_slot *slot = row + layout->fields[i].slot;
+    struct oracle_function f = oracle_moved(stored_function(slot), oracle_units(oracle, from, to));
+    slot[0].f = (double)f.n0;
+    slot[1].f = (double)f.n1;
+    slot[2].f = (double)f.d0;
+    slot[3].f = (double)f.d1;
+  }
+}
+
+/* Equal in the explicit domains; temporal values as functions of time, whose tau count from A_FROM and
+ * B_FROM.                                                                                          */
+bool oracle_same_domains(const struct net_layout *layout, const union net_slot *a,
+                         net_chronon a_from, const union net_slot *b, net_chronon b_from,
+                         enum net_timeline timeline) {
+  long double second = timeline == NET_TIMELINE_REAL ? 1e9L : 1;
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    struct net_type type = layout->fields[i].type;
+    const union net_slot *x = a + layout->fields[i].slot, *y = b + layout->fields[i].slot;
+    if (type.base != NET_TEMPORAL) {
+      if (!same_value(type, x, y)) return false;
+      continue;
+    }
+    long double by = ((long double)b_from - (long double)a_from) / second;
+    if (!oracle_same_function(oracle_moved(stored_function(x), by), stored_function(y)))
+      return false;
+  }
+  return true;
+}
+
+/* --- coalesced: definite tuples among themselves, omega ones among themselves */
+
+/* The start of each is at or before the stop of the other for sure. */
+static bool touch(const union net_slot *a, const union net_slot *b) {
+  return a[1].i <= b[2].i && b[1].i <= a[2].i;
+}
+
+static void join(union net_slot *into, const union net_slot *row) {
+  for (int i = 0; i < 2; i++)
+    if (row[i].i < into[i].i) into[i].i = row[i].i;
+  for (int i = 2; i < 4; i++)
+    if (row[i].i > into[i].i) into[i].i = row[i].i;
+}
+
+void oracle_coalesce(struct oracle *oracle, struct oracle_relation *relation) {
+  enum net_timeline timeline = oracle->query->timeline;
+  if (relation->layout->tuple_class == NET_EVENT) return;
+  bool any = true;
+  while (any) {
+    any = false;
+    for (size_t i = 0; i < relation->count; i++)
+      for (size_t j = i + 1; j < relation->count; j++) {
+        struct oracle_tuple *a = &relation->tuples[i], *b = &relation->tuples[j];
+        if (a->definite != b->definite || !touch(a->row, b->row)) continue;
+        net_chronon start = a->row[0].i;
+        if (!oracle_same_domains(relation->layout, a->row, start, b->row, b->row[0].i, timeline))
+          continue;
+        join(a->row, b->row);
+        oracle_rebase_row(oracle, relation->layout, a->row, start, a->row[0].i);
+        relation->tuples[j--] = relation->tuples[--relation->count];
+        any = true;
+      }
+  }
+}
+
+/* --- printing and comparing */
+
 static void print_value(struct base_buffer *out, const struct base_strings *strings,
                         struct net_type type, const union net_slot *slot) {
   switch (type.base) {

@@ -1,9 +1,9 @@
 /* Scalar expressions on one combination of tuples, by recursion over the bound tree.
  *
  * Integers fail on overflow and division by zero, floats when the result is no finite number.
- * Conditions are three-valued; an error in one counts only if no other conjunct is F. Temporal
- * values are quotients of polynomials of degree one, computed in long double: with integer and
- * dyadic coefficients of the size tests use that is exact.                                         */
+ * Conditions are three-valued; an error in one counts only if no other conjunct is F. A comparison of
+ * temporal values is true or false at one chronon (oracle->chronon): cut.c asks for it at all
+ * chronons that matter.                                                                             */
 #include <math.h>
 #include <string.h>
 
@@ -14,118 +14,24 @@ bool oracle_fail(struct oracle *oracle, const char *error) {
   return false;
 }
 
-/* --- temporal values */
+/* --- numbers */
 
-struct oracle_function oracle_normal(struct oracle_function f) {
-  if (f.n0 * f.d1 == f.n1 * f.d0)
-    return (struct oracle_function){f.d1 != 0 ? f.n1 / f.d1 : f.n0 / f.d0, 0, 1, 0};
-  if (f.d1 == 0) return (struct oracle_function){f.n0 / f.d0, f.n1 / f.d0, 1, 0};
-  if (f.d0 < 0 || (f.d0 == 0 && f.d1 < 0))
-    return (struct oracle_function){-f.n0, -f.n1, -f.d0, -f.d1};
-  return f;
-}
-
-/* The same function of absolute time, tau counting from a chronon later by BY. */
-struct oracle_function oracle_moved(struct oracle_function f, long double by) {
-  f.n0 += f.n1 * by;
-  f.d0 += f.d1 * by;
-  return oracle_normal(f);
-}
-
-static bool close(long double a, long double b) {
-  long double size = fabsl(a) > fabsl(b) ? fabsl(a) : fabsl(b);
-  return fabsl(a - b) <= 1e-12L * (size > 1 ? size : 1);
-}
-
-/* Cross products of the coefficients of normal forms. */
-bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
-  a = oracle_normal(a);
-  b = oracle_normal(b);
-  return close(a.n0 * b.d0, b.n0 * a.d0) && close(a.n1 * b.d1, b.n1 * a.d1) &&
-         close(a.n0 * b.d1, b.n0 * a.d1) && close(a.n1 * b.d0, b.n1 * a.d0) &&
-         close(a.d0 * b.d1, b.d0 * a.d1) && close(a.n0 * b.n1, b.n0 * a.n1);
-}
-
-static bool is_constant(struct oracle_function f) {
-  return f.n1 == 0 && f.d1 == 0;
-}
-static bool is_linear(struct oracle_function f) {
-  return f.d1 == 0;
-}
-
-static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
-                                            struct oracle_function b, int sign) {
-  a = oracle_normal(a);
-  b = oracle_normal(b);
-  if (is_constant(b))
-    return (struct oracle_function){a.n0 + sign * b.n0 * a.d0, a.n1 + sign * b.n0 * a.d1, a.d0,
-                                    a.d1};
-  if (is_constant(a))
-    return (struct oracle_function){a.n0 * b.d0 + sign * b.n0, a.n0 * b.d1 + sign * b.n1, b.d0,
-                                    b.d1};
-  if (a.d0 * b.d1 == a.d1 * b.d0) { /* one denominator, perhaps scaled */
-    long double scale = b.d0 != 0 ? a.d0 / b.d0 : a.d1 / b.d1;
-    return (struct oracle_function){a.n0 + sign * scale * b.n0, a.n1 + sign * scale * b.n1, a.d0,
-                                    a.d1};
+/* A negative power is the truncated quotient 1 / a ** -b. */
+static struct oracle_value integer_power(struct oracle *oracle, int64_t a, int64_t b) {
+  struct oracle_value result = {.base = NET_INTEGER, .i = 1};
+  if (b < 0) {
+    if (a == 0) oracle_fail(oracle, "division by zero");
+    result.i = a == 1 || (a == -1 && b % 2 == 0) ? 1 : a == -1 ? -1 : 0;
+    return result;
   }
-  oracle_fail(oracle, "form");
-  return a;
-}
-
-static struct oracle_function multiply_functions(struct oracle *oracle, struct oracle_function a,
-                                                 struct oracle_function b) {
-  a = oracle_normal(a);
-  b = oracle_normal(b);
-  if (is_constant(b)) return (struct oracle_function){a.n0 * b.n0, a.n1 * b.n0, a.d0, a.d1};
-  if (is_constant(a)) return (struct oracle_function){b.n0 * a.n0, b.n1 * a.n0, b.d0, b.d1};
-  oracle_fail(oracle, "form");
-  return a;
-}
-
-static struct oracle_function divide_functions(struct oracle *oracle, struct oracle_function a,
-                                               struct oracle_function b) {
-  a = oracle_normal(a);
-  b = oracle_normal(b);
-  if (b.n0 == 0 && b.n1 == 0) {
-    oracle_fail(oracle, "division by zero");
-    return a;
+  if (a == 0 || a == 1 || a == -1) {
+    result.i = b == 0 ? 1 : a == -1 && b % 2 == 0 ? 1 : a;
+    return result;
   }
-  if (is_constant(b)) return (struct oracle_function){a.n0, a.n1, a.d0 * b.n0, a.d1 * b.n0};
-  if (is_constant(a)) return (struct oracle_function){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1};
-  if (is_linear(a) && is_linear(b)) return (struct oracle_function){a.n0, a.n1, b.n0, b.n1};
-  oracle_fail(oracle, "form");
-  return a;
-}
-
-static struct oracle_value temporal_operation(struct oracle *oracle, enum ng_op op,
-                                              struct oracle_value a, struct oracle_value b) {
-  struct oracle_value result = {.base = NET_TEMPORAL};
-  switch (op) {
-    case NG_NEG:
-      result.function = a.function;
-      result.function.n0 = -a.function.n0;
-      result.function.n1 = -a.function.n1;
-      break;
-    case NG_ADD:
-      result.function = add_functions(oracle, a.function, b.function, 1);
-      break;
-    case NG_SUB:
-      result.function = add_functions(oracle, a.function, b.function, -1);
-      break;
-    case NG_MUL:
-      result.function = multiply_functions(oracle, a.function, b.function);
-      break;
-    case NG_DIV:
-      result.function = divide_functions(oracle, a.function, b.function);
-      break;
-    default:
-      oracle_fail(oracle, "temporal operator");
-  }
-  if (!oracle->error) result.function = oracle_normal(result.function);
+  for (; b > 0 && !oracle->error; b--)
+    if (__builtin_mul_overflow(result.i, a, &result.i)) oracle_fail(oracle, "integer overflow");
   return result;
 }
-
-/* --- numbers */
 
 static struct oracle_value integer_operation(struct oracle *oracle, enum ng_op op, int64_t a,
                                              int64_t b) {
@@ -159,6 +65,8 @@ static struct oracle_value integer_operation(struct oracle *oracle, enum ng_op o
     case NG_MOD:
       result.i = b == -1 ? 0 : a % b;
       break;
+    case NG_POWER:
+      return integer_power(oracle, a, b);
     default:
       oracle_fail(oracle, "integer operator");
   }
@@ -218,30 +126,77 @@ static struct oracle_value float_operation(struct oracle *oracle, enum ng_op op,
   return result;
 }
 
+static bool fits_width(uint32_t width, int64_t value) {
+  if (width >= 8) return true;
+  int64_t limit = (int64_t)1 << (8 * width - 1);
+  return value >= -limit && value < limit;
+}
+
+static struct oracle_value to_integer(struct oracle *oracle, struct net_type type,
+                                      const struct oracle_value *value) {
+  struct oracle_value result = {.base = NET_INTEGER, .i = value->i};
+  if (value->base == NET_FLOAT) {
+    if (!(value->f >= -0x1p63 && value->f < 0x1p63))
+      oracle_fail(oracle, "out of range");
+    else
+      result.i = (int64_t)value->f;
+  } else if (value->base == NET_STRING) {
+    const char *text = base_strings_text(oracle->world->strings, value->s, NULL);
+    if (!oracle_number_of_text(text, type, &result)) oracle_fail(oracle, "no number");
+  } else if (value->base != NET_INTEGER) {
+    oracle_fail(oracle, "conversion");
+  }
+  if (!fits_width(type.width, result.i)) oracle_fail(oracle, "out of range");
+  return result;
+}
+
+static struct oracle_value to_float(struct oracle *oracle, struct net_type type,
+                                    const struct oracle_value *value) {
+  struct oracle_value result = {.base = NET_FLOAT, .f = value->f};
+  if (value->base == NET_INTEGER) {
+    result.f = (double)value->i;
+  } else if (value->base == NET_STRING) {
+    const char *text = base_strings_text(oracle->world->strings, value->s, NULL);
+    if (!oracle_number_of_text(text, type, &result)) oracle_fail(oracle, "no number");
+  } else if (value->base != NET_FLOAT) {
+    oracle_fail(oracle, "conversion");
+  }
+  if (type.width == 4) {
+    if (isinf((float)result.f)) oracle_fail(oracle, "out of range");
+    result.f = (double)(float)result.f;
+  }
+  if (result.f == 0) result.f = 0; /* no negative zero */
+  return result;
+}
+
 static struct oracle_value convert(struct oracle *oracle, struct net_type type,
                                    struct oracle_value value) {
   struct oracle_value result = {.base = type.base};
-  bool integer = value.base == NET_INTEGER;
-  if (type.base == value.base) return value;
-  if (type.base == NET_FLOAT && integer) {
-    result.f = (double)value.i;
-  } else if (type.base == NET_INTEGER && value.base == NET_FLOAT) {
-    if (!(value.f > -9.2e18 && value.f < 9.2e18))
-      oracle_fail(oracle, "out of range");
-    else
-      result.i = (int64_t)value.f;
-  } else if (type.base == NET_TEMPORAL && (integer || value.base == NET_FLOAT)) {
-    long double constant = integer ? (long double)value.i : (long double)value.f;
-    result.function = (struct oracle_function){constant, 0, 1, 0};
-  } else {
-    oracle_fail(oracle, "conversion");
+  bool text = value.base == NET_STRING || value.base == NET_NAME;
+  switch (type.base) {
+    case NET_INTEGER:
+      return to_integer(oracle, type, &value);
+    case NET_FLOAT:
+      return to_float(oracle, type, &value);
+    case NET_STRING:
+    case NET_NAME:
+      if (!text) oracle_fail(oracle, "conversion");
+      result.s = value.s;
+      return result;
+    case NET_TEMPORAL:
+      if (value.base == NET_TEMPORAL) return value;
+      result.function = (struct oracle_function){
+          value.base == NET_INTEGER ? (long double)value.i : (long double)value.f, 0, 1, 0};
+      return result;
+    default:
+      if (type.base != value.base) oracle_fail(oracle, "conversion");
+      return value;
   }
-  return result;
 }
 
 /* --- leaves */
 
-static struct oracle_value stored_value(struct net_type type, const union net_slot *slot) {
+struct oracle_value oracle_stored_value(struct net_type type, const union net_slot *slot) {
   struct oracle_value value = {.base = type.base};
   switch (type.base) {
     case NET_FLOAT:
@@ -263,18 +218,22 @@ static struct oracle_value stored_value(struct net_type type, const union net_sl
   return value;
 }
 
+/* A span in the unit of temporal values. */
+long double oracle_units(const struct oracle *oracle, net_chronon from, net_chronon to) {
+  long double scale = oracle->query->timeline == NET_TIMELINE_REAL ? 1e9L : 1;
+  return ((long double)to - (long double)from) / scale;
+}
+
 static void rebase(const struct oracle *oracle, struct oracle_value *value, net_chronon from) {
   if (value->base != NET_TEMPORAL || !oracle->rebase) return;
-  long double scale = oracle->query->timeline == NET_TIMELINE_REAL ? 1e9L : 1;
-  long double by = (long double)oracle->rebase_to - (long double)from;
-  value->function = oracle_moved(value->function, by / scale);
+  value->function = oracle_moved(value->function, oracle_units(oracle, from, oracle->rebase_to));
 }
 
 static struct oracle_value domain(struct oracle *oracle, const struct ng_expr *expr) {
   const struct net_layout *layout = oracle->inputs[expr->variable].layout;
   const struct oracle_tuple *tuple = oracle->tuples[expr->variable];
   const struct net_field *field = &layout->fields[expr->index];
-  struct oracle_value value = stored_value(field->type, tuple->row + field->slot);
+  struct oracle_value value = oracle_stored_value(field->type, tuple->row + field->slot);
   rebase(oracle, &value, tuple->row[0].i);
   return value;
 }
@@ -282,7 +241,7 @@ static struct oracle_value domain(struct oracle *oracle, const struct ng_expr *e
 static struct oracle_value aggregate(struct oracle *oracle, const struct ng_expr *expr) {
   const struct oracle_segment *segment = oracle->segments[expr->index];
   struct oracle_value value = segment->value;
-  rebase(oracle, &value, segment->start);
+  rebase(oracle, &value, segment->time.start.lo);
   return value;
 }
 
@@ -326,8 +285,8 @@ static int compare_strings(const struct oracle *oracle, base_string_id a, base_s
   return order ? order : (length_a > length_b) - (length_a < length_b);
 }
 
-static int compare(struct oracle *oracle, const struct oracle_value *a,
-                   const struct oracle_value *b) {
+int oracle_compare_values(struct oracle *oracle, const struct oracle_value *a,
+                          const struct oracle_value *b) {
   switch (a->base) {
     case NET_INTEGER:
       return (a->i > b->i) - (a->i < b->i);
@@ -365,7 +324,9 @@ static enum net_truth comparison(struct oracle *oracle, const struct ng_expr *ex
   struct oracle_value a = oracle_scalar(oracle, expr->args[0]);
   struct oracle_value b = oracle_scalar(oracle, expr->args[1]);
   if (oracle->error) return NET_UNKNOWN;
-  int order = compare(oracle, &a, &b);
+  if (a.base == NET_TEMPORAL && oracle->at_chronon)
+    return oracle_temporal_comparison(oracle, expr->op, a.function, b.function);
+  int order = oracle_compare_values(oracle, &a, &b);
   bool holds = false;
   switch (expr->op) {
     case NG_EQ:
@@ -419,6 +380,11 @@ enum net_truth oracle_condition(struct oracle *oracle, const struct ng_expr *exp
       return expr->integer ? NET_TRUE : NET_FALSE;
     case NG_HOLDS:
       return oracle_holds(oracle, expr->args[0]);
+    case NG_MATCHES: {
+      struct oracle_value text = oracle_scalar(oracle, expr->args[0]);
+      if (oracle->error) return NET_UNKNOWN;
+      return oracle_matches(oracle, text.s, expr->string) ? NET_TRUE : NET_FALSE;
+    }
     case NG_EQ:
     case NG_NE:
     case NG_LT:
@@ -438,13 +404,16 @@ static struct oracle_value operation(struct oracle *oracle, const struct ng_expr
   if (expr->arg_count > 1) b = oracle_scalar(oracle, expr->args[1]);
   if (oracle->error) return a;
   if (expr->op == NG_CONVERT) return convert(oracle, expr->type, a);
+  if (expr->op == NG_ASCII || expr->op == NG_CONCAT || expr->op == NG_LEFT ||
+      expr->op == NG_RIGHT || expr->op == NG_LENGTH)
+    return oracle_text_operation(oracle, expr, &a, &b);
   switch (expr->type.base) {
     case NET_INTEGER:
       return integer_operation(oracle, expr->op, a.i, b.i);
     case NET_FLOAT:
       return float_operation(oracle, expr->op, a.f, b.f);
     default:
-      return temporal_operation(oracle, expr->op, a, b);
+      return oracle_temporal_operation(oracle, expr->op, a, b);
   }
 }
 
@@ -479,6 +448,7 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_GT:
     case NG_GE:
     case NG_HOLDS:
+    case NG_MATCHES:
       value.base = NET_BOOL;
       value.truth = oracle_condition(oracle, expr);
       return value;
@@ -503,6 +473,11 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_COS:
     case NG_ATAN:
     case NG_CONVERT:
+    case NG_ASCII:
+    case NG_CONCAT:
+    case NG_LEFT:
+    case NG_RIGHT:
+    case NG_LENGTH:
       return operation(oracle, expr);
     default:
       oracle_fail(oracle, "expression");

@@ -30,8 +30,17 @@ struct oracle_alternative oracle_of_tuple(const struct oracle *oracle, unsigned 
 }
 
 struct oracle_alternative oracle_of_segment(const struct oracle_segment *segment) {
-  return (struct oracle_alternative){
-      NET_TRUE, {segment->start, segment->start}, {segment->stop, segment->stop}, false, -1, -1};
+  return (struct oracle_alternative){NET_TRUE, segment->time.start, segment->time.stop, false, -1,
+                                     -1};
+}
+
+/* The tuple that earliest or latest chose. */
+static struct oracle_alternative of_choice(const struct oracle *oracle, unsigned index) {
+  const struct oracle_segment *segment = oracle->segments[index];
+  bool event = segment->chosen_event;
+  int own = event ? -1 : 2 * (int)(oracle->query->variable_count + index);
+  return (struct oracle_alternative){NET_TRUE, segment->chosen.start, segment->chosen.stop, event,
+                                     own,      event ? -1 : own + 1};
 }
 
 static struct net_period period_of(const struct oracle_alternative *a) {
@@ -50,7 +59,7 @@ static struct net_instant common(struct net_instant a, struct net_instant b) {
   return (struct net_instant){a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
 }
 
-static struct oracle_alternative combine(const struct ng_expr *expr,
+static struct oracle_alternative combine(struct oracle *oracle, const struct ng_expr *expr,
                                          const struct oracle_alternative *a,
                                          const struct oracle_alternative *b) {
   struct oracle_alternative r = {.own_start = -1, .own_stop = -1};
@@ -58,6 +67,8 @@ static struct oracle_alternative combine(const struct ng_expr *expr,
   switch (expr->op) {
     case NG_T_SEQUENCE:
       condition = net_before(a->stop, b->start);
+      if (oracle->query->closest && condition != NET_FALSE)
+        condition = net_and(condition, oracle_closest(oracle, expr, a->stop, b->start));
       if (expr->integer >= 0)
         condition = net_and(condition, net_within(a->stop, b->start, expr->integer));
       r.start = a->start;
@@ -103,6 +114,9 @@ void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,
     case NG_T_VARIABLE:
       add(oracle, ret, oracle_of_tuple(oracle, expr->variable));
       return;
+    case NG_T_AGGREGATE:
+      add(oracle, ret, of_choice(oracle, expr->index));
+      return;
     case NG_T_CONSTANT:
       add(oracle, ret,
           (struct oracle_alternative){NET_TRUE, expr->instant, expr->instant, true, -1, -1});
@@ -134,7 +148,7 @@ void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,
       oracle_temporal(oracle, expr->args[1], &right);
       for (size_t i = 0; i < left.count; i++)
         for (size_t j = 0; j < right.count; j++)
-          add(oracle, ret, combine(expr, &left.items[i], &right.items[j]));
+          add(oracle, ret, combine(oracle, expr, &left.items[i], &right.items[j]));
       return;
     default:
       oracle_fail(oracle, "temporal expression");

@@ -1,5 +1,6 @@
 /* The reference's side of a scenario: relations as literal rows, statements parsed and bound by the
- * language's own front end, evaluated by the oracle. Derived relations become literal rows.        */
+ * language's own front end, evaluated by the oracle. Derived relations become literal rows; after an
+ * update all of them are evaluated anew from the queries that defined them.                        */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,17 +10,21 @@
 
 struct world_relation {
   struct ng_relation ng;
+  struct oracle_relation records; /* traced, sampled */
   struct oracle_relation rows;
+  const struct ng_query *query; /* derived */
 };
 
 struct world {
   struct base_arena *arena;
   struct base_strings *strings;
+  enum net_timeline timeline;
   struct world_relation relations[RELATIONS_MAX + STATEMENTS_MAX];
   size_t relation_count;
-  struct tql_variable variables[2 * (RELATIONS_MAX + STATEMENTS_MAX)];
+  struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
+  bool may_fail; /* of the last evaluation */
 };
 
 struct base_strings *world_strings(struct world *world) {
@@ -48,62 +53,85 @@ static const struct oracle_relation *find_rows(void *context, const char *name) 
 }
 
 static void add_variables(struct world *world, struct world_relation *relation) {
-  for (int copy = 0; copy < 2; copy++)
+  for (int copy = 0; copy < 3; copy++)
     world->variables[world->scope.variable_count++] = (struct tql_variable){
-        base_arena_printf(world->arena, "%c%s", 'a' + copy, relation->ng.name), &relation->ng, -1};
+        base_arena_printf(world->arena, "%c%s", 'a' + copy, relation->ng.name), &relation->ng,
+        copy == 2 ? 0 : -1};
 }
 
 /* --- inputs */
 
 static const struct net_layout *layout_of(struct base_arena *arena, const struct input *input,
                                           enum net_tuple_class tuple_class) {
-  struct net_field fields[3] = {{.name = "x", .type = {NET_INTEGER, 4}}};
-  uint32_t count = 1;
-  if (strstr(input->domains, "y ="))
-    fields[count++] = (struct net_field){.name = "y", .type = {NET_FLOAT, 8}};
-  fields[count++] = (struct net_field){.name = "s", .type = {NET_STRING, 4}};
-  return net_layout_new(arena, tuple_class, fields, count);
+  struct net_field fields[DOMAINS_MAX] = {{0}};
+  for (size_t i = 0; i < input->domain_count; i++) {
+    fields[i].name = input->domains[i].name;
+    net_type_parse(input->domains[i].type, &fields[i].type);
+  }
+  return net_layout_new(arena, tuple_class, fields, (uint32_t)input->domain_count);
+}
+
+static void put_row(struct world *world, const struct input *input, const struct input_row *row,
+                    struct oracle_relation *rows) {
+  const struct net_layout *layout = rows->layout;
+  union net_slot *slots = BASE_NEW_ARRAY(world->arena, layout->slot_count, union net_slot);
+  for (uint32_t i = 0; i < layout->first_domain_slot; i++) slots[i].i = row->time[i];
+  for (size_t i = 0; i < input->domain_count; i++) {
+    union net_slot *slot = &slots[layout->fields[i].slot];
+    const struct input_value *value = &row->values[i];
+    if (input->domains[i].kind == 's')
+      slot->s = base_strings_intern_text(world->strings, value->s);
+    else if (input->domains[i].kind == 'f')
+      slot->f = value->f;
+    else
+      slot->i = value->i;
+  }
+  oracle_add(world->arena, rows, slots, row->definite);
+}
+
+/* What the records of a traced or sampled relation say. */
+static void show(struct world *world, struct world_relation *relation) {
+  if (relation->ng.kind == NG_REL_TRACED)
+    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->ng.layout,
+                   &relation->rows);
+  else if (relation->ng.kind == NG_REL_SAMPLED)
+    oracle_samples(world->arena, &relation->records, relation->ng.by, relation->ng.layout,
+                   &relation->rows);
+  else
+    relation->rows = relation->records;
+  oracle_make_set(&relation->rows);
 }
 
 static void add_input(struct world *world, const struct input *input) {
   struct world_relation *relation = &world->relations[world->relation_count++];
-  bool period = strcmp(input->kind, "period") == 0, traced = strcmp(input->kind, "traced") == 0;
+  bool period = is_kind(input, "period"), traced = is_kind(input, "traced");
   const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
-  struct oracle_relation rows = {.layout = layout};
-  union net_slot slots[8];
-  for (size_t i = 0; i < input->count; i++) {
-    const struct input_row *row = &input->rows[i];
-    if (row->dropped) continue;
-    uint32_t slot = 0;
-    for (; slot < layout->first_domain_slot; slot++) slots[slot].i = row->time[slot];
-    slots[slot++].i = row->x;
-    if (layout->field_count == 3) slots[slot++].f = row->y;
-    slots[slot].s = base_strings_intern_text(world->strings, row->s);
-    oracle_add(world->arena, &rows, slots, row->definite);
-  }
-  relation->ng =
-      (struct ng_relation){input->name, period ? NG_REL_PERIOD : NG_REL_EVENT, layout, NULL, -1};
-  if (traced) {
-    const struct net_layout *shown = layout_of(world->arena, input, NET_PERIOD);
-    int by = (int)layout->field_count - 1;
-    relation->ng = (struct ng_relation){input->name, NG_REL_TRACED, shown, layout, by};
-    oracle_periods(world->arena, &rows, by, shown, &relation->rows);
+  relation->records.layout = layout;
+  for (size_t i = 0; i < input->count; i++)
+    if (!input->rows[i].dropped) put_row(world, input, &input->rows[i], &relation->records);
+  relation->ng = (struct ng_relation){.name = input->name, .layout = layout, .by = input->by};
+  if (input->by >= 0) {
+    relation->ng.kind = traced ? NG_REL_TRACED : NG_REL_SAMPLED;
+    relation->ng.records = layout;
+    relation->ng.layout = layout_of(world->arena, input, NET_PERIOD);
   } else {
-    relation->rows = rows;
+    relation->ng.kind = period ? NG_REL_PERIOD : NG_REL_EVENT;
   }
-  oracle_make_set(&relation->rows);
+  show(world, relation);
   add_variables(world, relation);
 }
 
-static void apply_setting(struct world *world, const char *text) {
-  int value = 0;
-  if (sscanf(text, "set origin %d", &value) == 1) {
-    world->settings.origin = value;
-  } else if (sscanf(text, "set averaging origin %d", &value) == 1) {
-    world->settings.averaging_origin_given = true;
-    world->settings.averaging_origin = value;
-  } else {
-    world->settings.coverage = true;
+static void add_clocks(struct world *world, const struct scenario *scenario) {
+  const struct net_layout *layout = net_layout_new(world->arena, NET_EVENT, NULL, 0);
+  for (int i = 0; i < 2; i++) {
+    struct ng_relation *clock = BASE_NEW(world->arena, struct ng_relation);
+    *clock = (struct ng_relation){.name = "Clock",
+                                  .kind = NG_REL_CLOCK,
+                                  .layout = layout,
+                                  .by = -1,
+                                  .every = clock_units[i] * scenario->unit};
+    world->variables[world->scope.variable_count++] =
+        (struct tql_variable){clock_variables[i], clock, -1};
   }
 }
 
@@ -111,16 +139,19 @@ struct world *world_new(struct base_arena *arena, const struct scenario *scenari
   struct world *world = BASE_NEW(arena, struct world);
   world->arena = arena;
   world->strings = base_strings_new();
-  world->settings = (struct tql_settings){.origin_given = true, .unit = 1};
+  world->timeline = scenario->real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
+  world->settings =
+      (struct tql_settings){.origin_given = !scenario->real, .unit = scenario->real ? 1000000 : 1};
   world->scope = (struct tql_scope){.context = world,
                                     .find_relation = find_relation,
                                     .each_relation = each_relation,
                                     .variables = world->variables,
                                     .settings = &world->settings,
-                                    .time = {NET_TIMELINE_ABSTRACT, 0, 0},
+                                    .time = {world->timeline, base_env_now(), 0},
                                     .strings = world->strings};
-  for (size_t i = 0; i < scenario->input_count; i++) add_input(world, &scenario->inputs[i]);
-  for (size_t i = 0; i < scenario->setting_count; i++) apply_setting(world, scenario->settings[i]);
+  add_clocks(world, scenario);
+  for (size_t i = 0; i < scenario->input_count; i++)
+    if (!scenario->inputs[i].dropped) add_input(world, &scenario->inputs[i]);
   return world;
 }
 
@@ -130,35 +161,103 @@ void world_free(struct world *world) {
 
 /* --- statements */
 
-static enum base_status bind(struct world *world, const char *text, struct base_diag_sink *diags,
-                             const struct ng_query **ret) {
+struct bound {
+  struct base_diag_sink diags;
+  struct tql_analysis analysis;
+  struct tql_statement *statement;
+};
+
+static bool parse(struct world *world, const char *text, struct bound *bound) {
   struct base_source *source = BASE_NEW(world->arena, struct base_source);
   *source = (struct base_source){.name = "statement", .text = text, .length = strlen(text)};
   size_t count;
   bool ok;
-  struct tql_statement **list = tql_parse(world->arena, source, 1, diags, &count, &ok);
-  if (!ok || count != 1) return BASE_USER;
-  struct tql_analysis analysis = {world->arena, &world->scope, source, diags};
-  return tql_analyse_retrieve(&analysis, list[0], ret);
+  base_diag_sink_init(&bound->diags);
+  struct tql_statement **list = tql_parse(world->arena, source, 1, &bound->diags, &count, &ok);
+  bound->analysis = (struct tql_analysis){world->arena, &world->scope, source, &bound->diags};
+  bound->statement = ok && count == 1 ? list[0] : NULL;
+  return bound->statement != NULL;
+}
+
+/* Why it does not bind; BASE_AGAIN if it is not executed yet. */
+static enum base_status refusal(struct world *world, struct bound *bound, const char **ret_why) {
+  enum base_status status = BASE_USER;
+  *ret_why = "?";
+  for (size_t i = 0; i < bound->diags.count; i++) {
+    if (bound->diags.items[i].severity != BASE_ERROR) continue;
+    if ((int)bound->diags.items[i].number >= 900) status = BASE_AGAIN;
+    *ret_why = base_arena_strdup(world->arena, bound->diags.items[i].message);
+  }
+  return status;
+}
+
+static void set_time(struct bound *bound, bool *given, net_chronon *time) {
+  if (tql_analyse_time(&bound->analysis, bound->statement->value, false, time) == BASE_OK)
+    *given = true;
+}
+
+static void apply_setting(struct world *world, const char *text) {
+  struct bound bound;
+  struct tql_settings *settings = &world->settings;
+  if (parse(world, text, &bound)) {
+    const char *words = bound.statement->words;
+    const struct tql_expr *value = bound.statement->value;
+    if (strcmp(words, "origin") == 0)
+      set_time(&bound, &settings->origin_given, &settings->origin);
+    else if (strcmp(words, "averaging origin") == 0)
+      set_time(&bound, &settings->averaging_origin_given, &settings->averaging_origin);
+    else if (strcmp(words, "parallel") == 0)
+      settings->coverage = strcmp(value->name.text, "coverage") == 0;
+    else
+      settings->sequence_closest = strcmp(value->name.text, "closest") == 0;
+  }
+  base_diag_sink_done(&bound.diags);
+}
+
+static enum base_status retrieve(struct world *world, const struct statement *statement,
+                                 struct oracle_relation *ret, const char **ret_why,
+                                 const struct ng_query **ret_query) {
+  struct bound bound;
+  struct statement plain = *statement;
+  plain.view = false; /* a view is the same retrieve */
+  enum base_status status = BASE_USER;
+  if (parse(world, statement_text(world->arena, &plain), &bound))
+    status = tql_analyse_retrieve(&bound.analysis, bound.statement, ret_query);
+  if (status != BASE_OK) status = refusal(world, &bound, ret_why);
+  base_diag_sink_done(&bound.diags);
+  if (status != BASE_OK) return status;
+  struct oracle_world oracle = {world, find_rows, world->strings};
+  *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
+  return *ret_why ? BASE_END : BASE_OK;
 }
 
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why) {
-  struct base_diag_sink diags;
   const struct ng_query *query;
-  base_diag_sink_init(&diags);
-  enum base_status status = bind(world, statement_text(world->arena, statement), &diags, &query);
-  if (status != BASE_OK)
-    *ret_why = base_arena_strdup(world->arena, diags.count ? diags.items[0].message : "?");
-  base_diag_sink_done(&diags);
-  if (status != BASE_OK) return BASE_USER;
-  struct oracle_world oracle = {world, find_rows, world->strings};
-  *ret_why = oracle_evaluate(world->arena, &oracle, query, ret);
-  if (*ret_why) return BASE_END;
-  if (!statement->name) return BASE_OK;
+  enum base_status status = retrieve(world, statement, ret, ret_why, &query);
+  if (status != BASE_OK || !statement->name) return status;
   struct world_relation *relation = &world->relations[world->relation_count++];
-  relation->ng = (struct ng_relation){statement->name, NG_REL_DERIVED, query->layout, NULL, -1};
+  relation->ng = (struct ng_relation){
+      .name = statement->name, .kind = NG_REL_DERIVED, .layout = query->layout, .by = -1};
   relation->rows = *ret;
+  relation->query = query;
   add_variables(world, relation);
   return BASE_OK;
+}
+
+struct outcome world_run(struct world *world, const struct statement *statement) {
+  struct outcome outcome = {.status = BASE_OK};
+  switch (statement->kind) {
+    case SETTING:
+      apply_setting(world, statement->text);
+      return outcome;
+    case RETRIEVE:
+      outcome.status = world_retrieve(world, statement, &outcome.rows, &outcome.why);
+      outcome.has_rows = outcome.status == BASE_OK;
+      outcome.may_fail = outcome.has_rows && world->may_fail;
+      return outcome;
+    default:
+      outcome.status = BASE_AGAIN;
+      return outcome;
+  }
 }

@@ -1,0 +1,53 @@
+/* Inside of the generator: the tuple variables there are, those a statement uses, and expressions over
+ * them by type.                                                                                     */
+#ifndef ORACLE_CHOICE_H
+#define ORACLE_CHOICE_H
+
+#include "tests/oracle/judge.h"
+
+#define SOURCE_DOMAINS_MAX (PARTS_MAX > DOMAINS_MAX ? PARTS_MAX : DOMAINS_MAX)
+
+struct source {
+  const char *name; /* of the variable */
+  bool event, clock;
+  bool endless; /* starts may be `beginning`: nothing is computed from them */
+  const char *domains[SOURCE_DOMAINS_MAX];
+  char kinds[SOURCE_DOMAINS_MAX];
+  size_t domain_count;
+};
+
+struct choice {
+  struct scenario *scenario;
+  struct source sources[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
+  size_t source_count;
+  struct source used[3];
+  size_t used_count;
+};
+
+/* Does any used variable have a domain of that kind? */
+bool has_domain(const struct choice *choice, char kind);
+const struct source *some_used(const struct choice *choice);
+
+/* expressions.c: each of the kind it says, over the variables used. DEPTH bounds nesting. */
+const char *integer(struct choice *choice, int depth);
+const char *number(struct choice *choice, int depth);
+const char *string(struct choice *choice, int depth);
+/* NULL: there is no temporal value. */
+const char *temporal_value(struct choice *choice, int depth);
+const char *condition(struct choice *choice, int depth);
+
+/* times.c */
+/* A temporal expression; *RET_EVENT what it is. VALUE: its time is wanted, its condition dropped: no
+ * `|` and no two events at once.                                                                    */
+const char *time_expression(struct choice *choice, int depth, bool value, bool *ret_event);
+const char *event_expression(struct choice *choice);
+const char *when_condition(struct choice *choice, int depth);
+/* An operand for `set sequence closest`, and its conjunct. */
+const char *closest_condition(struct choice *choice);
+
+/* aggregates.c: over one of all variables, or over one that is used; *RET_KIND of its value. */
+const char *aggregate(struct choice *choice, char *ret_kind);
+/* earliest or latest: a time. */
+const char *chosen_time(struct choice *choice, bool *ret_event);
+
+#endif

@@ -1,0 +1,101 @@
+/* `set sequence closest`: `x ; y` holds for a pair only if nothing lies between, neither another y that
+ * goes with this x nor another x that goes with this y. What goes together: the conditions of both
+ * sides and those equalities of `where` that speak of their variables alone. Everything is tried, and
+ * three-valued: what lies perhaps between makes the pair unknown.                                   */
+#include <string.h>
+
+#include "tests/oracle/oracle_internal.h"
+
+static void mark_variables(const struct ng_expr *expr, bool *used, bool *others) {
+  if (expr->op == NG_T_VARIABLE || expr->op == NG_DOMAIN || expr->op == NG_DURATION)
+    used[expr->variable] = true;
+  if (expr->op == NG_AGGREGATE || expr->op == NG_T_AGGREGATE) *others = true;
+  for (unsigned i = 0; i < expr->arg_count; i++) mark_variables(expr->args[i], used, others);
+}
+
+struct search {
+  struct oracle *oracle;
+  const struct ng_expr *sequence;
+  const bool *left, *right; /* the variables of either side */
+  bool other_is_left;       /* what is looked for between */
+  struct net_instant from, to;
+  const struct oracle_tuple **own;
+  enum net_truth between; /* so far */
+};
+
+/* The conjuncts of WHERE of the form e = f about variables of both sides only. */
+static enum net_truth equalities(const struct search *search, const struct ng_expr *where) {
+  struct oracle *oracle = search->oracle;
+  if (!where) return NET_TRUE;
+  if (where->op == NG_AND)
+    return net_and(equalities(search, where->args[0]), equalities(search, where->args[1]));
+  if (where->op != NG_EQ || oracle_has_cut(where)) return NET_TRUE;
+  size_t count = oracle->query->variable_count;
+  bool *used = BASE_NEW_ARRAY(oracle->arena, count, bool), others = false;
+  mark_variables(where, used, &others);
+  for (size_t i = 0; i < count; i++)
+    others = others || (used[i] && !search->left[i] && !search->right[i]);
+  return others ? NET_TRUE : oracle_condition(oracle, where);
+}
+
+static void look_at(struct search *search) {
+  struct oracle *oracle = search->oracle;
+  const bool *mine = search->other_is_left ? search->left : search->right;
+  bool same = true;
+  enum net_truth truth = NET_TRUE;
+  for (size_t i = 0; i < oracle->query->variable_count; i++) {
+    if (!mine[i]) continue;
+    same = same && oracle->tuples[i] == search->own[i];
+    if (!oracle->tuples[i]->definite) truth = NET_UNKNOWN;
+  }
+  if (same) return;
+  struct oracle_alternatives list = {0};
+  oracle_temporal(oracle, search->sequence->args[search->other_is_left ? 0 : 1], &list);
+  const struct oracle_alternative *other = &list.items[0];
+  struct net_instant instant = search->other_is_left ? other->stop : other->start;
+  truth = net_and(truth, other->condition);
+  truth = net_and(truth, net_before(search->from, instant));
+  truth = net_and(truth, net_before(instant, search->to));
+  if (truth != NET_FALSE) truth = net_and(truth, equalities(search, oracle->query->where));
+  search->between = net_or(search->between, truth);
+}
+
+static void try_all(struct search *search, size_t variable) {
+  struct oracle *oracle = search->oracle;
+  const bool *mine = search->other_is_left ? search->left : search->right;
+  while (variable < oracle->query->variable_count && !mine[variable]) variable++;
+  if (variable == oracle->query->variable_count) {
+    look_at(search);
+    return;
+  }
+  for (size_t i = 0; i < oracle->inputs[variable].count; i++) {
+    oracle->tuples[variable] = &oracle->inputs[variable].tuples[i];
+    try_all(search, variable + 1);
+  }
+  oracle->tuples[variable] = search->own[variable];
+}
+
+enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *sequence,
+                              struct net_instant from, struct net_instant to) {
+  size_t count = oracle->query->variable_count;
+  bool *left = BASE_NEW_ARRAY(oracle->arena, count, bool), others = false;
+  bool *right = BASE_NEW_ARRAY(oracle->arena, count, bool);
+  bool any_left = false, any_right = false;
+  mark_variables(sequence->args[0], left, &others);
+  mark_variables(sequence->args[1], right, &others);
+  for (size_t i = 0; i < count; i++) {
+    any_left = any_left || left[i];
+    any_right = any_right || right[i];
+  }
+  if (!any_left || !any_right) return NET_TRUE;
+  const struct oracle_tuple **own =
+      BASE_NEW_ARRAY(oracle->arena, count, const struct oracle_tuple *);
+  memcpy(own, oracle->tuples, count * sizeof *own);
+  enum net_truth between = NET_FALSE;
+  for (int side = 0; side < 2; side++) {
+    struct search search = {oracle, sequence, left, right, side == 0, from, to, own, NET_FALSE};
+    try_all(&search, 0);
+    between = net_or(between, search.between);
+  }
+  return net_not(between);
+}

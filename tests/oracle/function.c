@@ -1,0 +1,118 @@
+/* Temporal values of the reference: quotients of polynomials of degree one, (n0 + n1 tau) / (d0 + d1
+ * tau), computed in long double: with integer and dyadic coefficients of the size tests use that is
+ * exact. Constants are reduced to (c 0 1 0), linear functions to a denominator of 1, so that two forms
+ * of one function compare equal after cross multiplication.
+ *
+ * What would leave the form is an error at run time ("form").                                       */
+#include <math.h>
+
+#include "tests/oracle/oracle_internal.h"
+
+struct oracle_function oracle_normal(struct oracle_function f) {
+  if (f.n0 * f.d1 == f.n1 * f.d0)
+    return (struct oracle_function){f.d1 != 0 ? f.n1 / f.d1 : f.n0 / f.d0, 0, 1, 0};
+  if (f.d1 == 0) return (struct oracle_function){f.n0 / f.d0, f.n1 / f.d0, 1, 0};
+  if (f.d0 < 0 || (f.d0 == 0 && f.d1 < 0))
+    return (struct oracle_function){-f.n0, -f.n1, -f.d0, -f.d1};
+  return f;
+}
+
+/* The same function of absolute time, tau counting from a chronon later by BY. */
+struct oracle_function oracle_moved(struct oracle_function f, long double by) {
+  f.n0 += f.n1 * by;
+  f.d0 += f.d1 * by;
+  return oracle_normal(f);
+}
+
+static bool close(long double a, long double b) {
+  long double size = fabsl(a) > fabsl(b) ? fabsl(a) : fabsl(b);
+  return fabsl(a - b) <= 1e-12L * (size > 1 ? size : 1);
+}
+
+/* Cross products of the coefficients of normal forms. */
+bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  return close(a.n0 * b.d0, b.n0 * a.d0) && close(a.n1 * b.d1, b.n1 * a.d1) &&
+         close(a.n0 * b.d1, b.n0 * a.d1) && close(a.n1 * b.d0, b.n1 * a.d0) &&
+         close(a.d0 * b.d1, b.d0 * a.d1) && close(a.n0 * b.n1, b.n0 * a.n1);
+}
+
+static bool is_constant(struct oracle_function f) {
+  return f.n1 == 0 && f.d1 == 0;
+}
+static bool is_linear(struct oracle_function f) {
+  return f.d1 == 0;
+}
+
+static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
+                                            struct oracle_function b, int sign) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  if (is_constant(b))
+    return (struct oracle_function){a.n0 + sign * b.n0 * a.d0, a.n1 + sign * b.n0 * a.d1, a.d0,
+                                    a.d1};
+  if (is_constant(a))
+    return (struct oracle_function){a.n0 * b.d0 + sign * b.n0, a.n0 * b.d1 + sign * b.n1, b.d0,
+                                    b.d1};
+  if (a.d0 * b.d1 == a.d1 * b.d0) { /* one denominator, perhaps scaled */
+    long double scale = b.d0 != 0 ? a.d0 / b.d0 : a.d1 / b.d1;
+    return (struct oracle_function){a.n0 + sign * scale * b.n0, a.n1 + sign * scale * b.n1, a.d0,
+                                    a.d1};
+  }
+  oracle_fail(oracle, "form");
+  return a;
+}
+
+static struct oracle_function multiply_functions(struct oracle *oracle, struct oracle_function a,
+                                                 struct oracle_function b) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  if (is_constant(b)) return (struct oracle_function){a.n0 * b.n0, a.n1 * b.n0, a.d0, a.d1};
+  if (is_constant(a)) return (struct oracle_function){b.n0 * a.n0, b.n1 * a.n0, b.d0, b.d1};
+  oracle_fail(oracle, "form");
+  return a;
+}
+
+static struct oracle_function divide_functions(struct oracle *oracle, struct oracle_function a,
+                                               struct oracle_function b) {
+  a = oracle_normal(a);
+  b = oracle_normal(b);
+  if (b.n0 == 0 && b.n1 == 0) {
+    oracle_fail(oracle, "division by zero");
+    return a;
+  }
+  if (is_constant(b)) return (struct oracle_function){a.n0, a.n1, a.d0 * b.n0, a.d1 * b.n0};
+  if (is_constant(a)) return (struct oracle_function){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1};
+  if (is_linear(a) && is_linear(b)) return (struct oracle_function){a.n0, a.n1, b.n0, b.n1};
+  oracle_fail(oracle, "form");
+  return a;
+}
+
+struct oracle_value oracle_temporal_operation(struct oracle *oracle, enum ng_op op,
+                                              struct oracle_value a, struct oracle_value b) {
+  struct oracle_value result = {.base = NET_TEMPORAL};
+  switch (op) {
+    case NG_NEG:
+      result.function = a.function;
+      result.function.n0 = -a.function.n0;
+      result.function.n1 = -a.function.n1;
+      break;
+    case NG_ADD:
+      result.function = add_functions(oracle, a.function, b.function, 1);
+      break;
+    case NG_SUB:
+      result.function = add_functions(oracle, a.function, b.function, -1);
+      break;
+    case NG_MUL:
+      result.function = multiply_functions(oracle, a.function, b.function);
+      break;
+    case NG_DIV:
+      result.function = divide_functions(oracle, a.function, b.function);
+      break;
+    default:
+      oracle_fail(oracle, "temporal operator");
+  }
+  if (!oracle->error) result.function = oracle_normal(result.function);
+  return result;
+}

@@ -1,0 +1,256 @@
+/* Random statements. Some do not bind (two events, a period as delimiter): then the session must
+ * refuse them as well.
+ *
+ * Derived relations are ranged over by later statements; those that have grown large, or have
+ * tuples at `forever`, are left alone.                                                             */
+#include <string.h>
+
+#include "tests/oracle/choice.h"
+
+/* --- what there is to range over */
+
+static void add_source(struct choice *choice, const struct source *source, char copy) {
+  struct scenario *scenario = choice->scenario;
+  struct source *own = &choice->sources[choice->source_count++];
+  *own = *source;
+  own->name = TEXT("%c%s", copy, source->name);
+}
+
+/* Variables with credibility 0 are rare. */
+static void add_copies(struct choice *choice, const struct source *source) {
+  add_source(choice, source, 'a');
+  add_source(choice, source, 'b');
+  if (chance(choice->scenario, 10)) add_source(choice, source, 'c');
+}
+
+static void collect_sources(struct choice *choice, avoid_fn avoid, void *context) {
+  struct scenario *scenario = choice->scenario;
+  for (size_t i = 0; i < scenario->input_count; i++) {
+    const struct input *input = &scenario->inputs[i];
+    struct source source = {.name = input->name,
+                            .event = is_kind(input, "event"),
+                            .endless = is_kind(input, "sampled"),
+                            .domain_count = input->domain_count};
+    for (size_t j = 0; j < input->domain_count; j++) {
+      source.domains[j] = input->domains[j].name;
+      source.kinds[j] = input->domains[j].kind;
+    }
+    add_copies(choice, &source);
+  }
+  for (size_t i = 0; i < scenario->statement_count; i++) {
+    const struct statement *statement = &scenario->statements[i];
+    if (statement->kind != RETRIEVE || !statement->name || avoid(context, statement->name))
+      continue;
+    struct source source = {.name = statement->name,
+                            .event = statement->event,
+                            .endless = statement->endless,
+                            .domain_count = statement->target_count};
+    for (size_t j = 0; j < statement->target_count; j++) {
+      source.domains[j] =
+          TEXT("%.*s", (int)strcspn(statement->targets[j], " "), statement->targets[j]);
+      source.kinds[j] = statement->kinds[j];
+    }
+    add_copies(choice, &source);
+  }
+}
+
+/* --- targets */
+
+static void add_target(struct statement *statement, const char *text, char kind) {
+  if (statement->target_count == PARTS_MAX) return;
+  statement->kinds[statement->target_count] = kind;
+  statement->targets[statement->target_count++] = text;
+}
+
+static const char *plain_aggregate(struct choice *choice, char *ret_kind) {
+  struct scenario *scenario = choice->scenario;
+  const char *value = aggregate(choice, ret_kind);
+  if (!chance(scenario, 20)) return value;
+  if (*ret_kind == 't') return TEXT("%s * 100", value);
+  if (*ret_kind == 'i') return TEXT("%s + %s", value, integer(choice, 0));
+  return value;
+}
+
+static const char *from_time(struct choice *choice) {
+  struct scenario *scenario = choice->scenario;
+  bool event;
+  if (chance(scenario, 50))
+    return TEXT("%s(%s)", PICK(scenario, "chronon", "chronon_lo", "chronon_hi"),
+                event_expression(choice));
+  const char *text = time_expression(choice, 1, true, &event);
+  return TEXT("%s((%s))", PICK(scenario, "span", "span_lo", "span_hi"), text);
+}
+
+static void make_targets(struct choice *choice, struct statement *statement, bool aggregates) {
+  struct scenario *scenario = choice->scenario;
+  if (choice->used_count > 0) {
+    if (has_domain(choice, 'i') && chance(scenario, 70))
+      add_target(statement, TEXT("x = %s", integer(choice, chance(scenario, 30) ? 1 : 0)), 'i');
+    if (has_domain(choice, 's') && chance(scenario, 50))
+      add_target(statement, TEXT("s = %s", string(choice, chance(scenario, 15) ? 1 : 0)), 's');
+    if (has_domain(choice, 'f') && chance(scenario, 35))
+      add_target(statement, TEXT("y = %s", number(choice, 1)), 'f');
+    if (has_domain(choice, 'b') && chance(scenario, 30))
+      add_target(statement, TEXT("b = (%s)", condition(choice, 0)), 'b');
+    if (chance(scenario, 10)) {
+      const char *value = temporal_value(choice, 2);
+      if (value) add_target(statement, TEXT("t = %s", value), 't');
+    }
+    if (chance(scenario, 5)) add_target(statement, TEXT("c = %s", from_time(choice)), 'i');
+  }
+  for (int i = 0; aggregates && i < 2; i++) {
+    char kind;
+    if (i == 1 && chance(scenario, 65)) break;
+    const char *value = plain_aggregate(choice, &kind);
+    add_target(statement, TEXT("%c = %s", 'm' + i, value), kind);
+  }
+}
+
+/* --- clauses */
+
+static void make_where(struct choice *choice, struct statement *statement, bool aggregates) {
+  struct scenario *scenario = choice->scenario;
+  for (int i = 0; choice->used_count > 0 && i < 2; i++)
+    if (chance(scenario, i == 0 ? 50 : 20))
+      statement->where[statement->where_count++] = condition(choice, 1);
+  if (aggregates && chance(scenario, 20)) {
+    char kind;
+    const char *value = aggregate(choice, &kind);
+    if (kind == 'i' || kind == 'f' || kind == 't')
+      statement->where[statement->where_count++] =
+          TEXT("%s %s %d", value, PICK(scenario, ">", "<", "=", "!="), (int)below(scenario, 3));
+  }
+  if (choice->used_count > 0 && chance(scenario, 6)) {
+    const char *value = temporal_value(choice, 1);
+    const char *other = chance(scenario, 15) ? temporal_value(choice, 0) : NULL;
+    if (value)
+      statement->where[statement->where_count++] =
+          TEXT("%s %s %s", value, PICK(scenario, ">", "<", "=", "!=", ">=", "<="),
+               other ? other : TEXT("%d", (int)below(scenario, 8)));
+  }
+}
+
+static void make_when(struct choice *choice, struct statement *statement, bool closest) {
+  struct scenario *scenario = choice->scenario;
+  if (choice->used_count == 0 || !chance(scenario, closest ? 90 : 45)) return;
+  if (closest && choice->used_count > 1) {
+    statement->when[statement->when_count++] = closest_condition(choice);
+    return;
+  }
+  statement->when[statement->when_count++] = when_condition(choice, 1);
+  if (chance(scenario, 20)) statement->when[statement->when_count++] = when_condition(choice, 0);
+}
+
+static void make_delimiters(struct choice *choice, struct statement *statement) {
+  struct scenario *scenario = choice->scenario;
+  bool events = false;
+  size_t used = choice->used_count;
+  for (size_t i = 0; i < used; i++) events = events || choice->used[i].event;
+  uint64_t kind = below(scenario, 100);
+  if (kind < 25 || (events && used > 1 && statement->when_count > 0 && kind < 75)) {
+    statement->at = event_expression(choice);
+  } else if (kind < 45) {
+    if (events || chance(scenario, 70)) {
+      statement->start = event_expression(choice);
+      statement->stop = event_expression(choice);
+    } else if (chance(scenario, 50)) {
+      statement->start = event_expression(choice);
+    } else {
+      statement->stop = event_expression(choice);
+    }
+    if (used > 0 && !events && chance(scenario, 25)) { /* one tuple's own period */
+      const struct source *v = some_used(choice);
+      statement->start = TEXT("%s.start", v->name);
+      statement->stop = TEXT("%s.stop", v->name);
+    }
+  }
+  statement->valid = chance(scenario, 25) && !statement->start == !statement->stop;
+  statement->event = statement->at || (events && !statement->start && !statement->stop);
+}
+
+/* --- variables */
+
+static bool is_used(const struct choice *choice, const char *name) {
+  for (size_t i = 0; i < choice->used_count; i++)
+    if (strcmp(choice->used[i].name, name) == 0) return true;
+  return false;
+}
+
+static void choose_variables(struct choice *choice, size_t wanted) {
+  struct scenario *scenario = choice->scenario;
+  size_t most = choice->source_count < wanted ? choice->source_count : wanted;
+  while (choice->used_count < most) {
+    const struct source *source = &choice->sources[below(scenario, choice->source_count)];
+    if (!is_used(choice, source->name)) choice->used[choice->used_count++] = *source;
+  }
+  /* A clock goes with another relation. */
+  if (choice->used_count > 0 && choice->used_count < 3 && chance(scenario, 4)) {
+    struct source clock = {
+        .name = clock_variables[below(scenario, 2)], .event = true, .clock = true};
+    choice->used[choice->used_count++] = clock;
+  }
+}
+
+static bool is_endless(const struct choice *choice, const struct statement *statement) {
+  (void)statement;
+  for (size_t i = 0; i < choice->used_count; i++)
+    if (choice->used[i].endless) return true;
+  return false;
+}
+
+/* --- statements */
+
+static void add_setting(struct scenario *scenario) {
+  struct statement *statement = &scenario->statements[scenario->statement_count++];
+  *statement = (struct statement){.kind = SETTING};
+  switch (below(scenario, 6)) {
+    case 0:
+      statement->text = TEXT("set origin %s", time_text(scenario, some_time(scenario)));
+      break;
+    case 1:
+      statement->text = TEXT("set averaging origin %s", time_text(scenario, some_time(scenario)));
+      break;
+    case 2:
+    case 3:
+      scenario->closest = !scenario->closest;
+      statement->text = scenario->closest ? "set sequence closest" : "set sequence full";
+      break;
+    default:
+      scenario->coverage = !scenario->coverage;
+      statement->text = scenario->coverage ? "set parallel coverage" : "set parallel overlap";
+  }
+}
+
+static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  collect_sources(&choice, avoid, context);
+  struct statement statement = {.kind = RETRIEVE};
+  bool aggregates = chance(scenario, 40);
+  uint64_t count = below(scenario, 100);
+  size_t wanted = count < 45 ? 1 : count < 88 ? 2 : 3;
+  if (aggregates && chance(scenario, 50)) wanted = below(scenario, 2);
+  choose_variables(&choice, wanted);
+  if (choice.used_count == 0) aggregates = true;
+  make_targets(&choice, &statement, aggregates);
+  make_where(&choice, &statement, aggregates);
+  make_when(&choice, &statement, scenario->closest);
+  make_delimiters(&choice, &statement);
+  if (choice.used_count == 0) {
+    statement.start = statement.stop = NULL;
+    if (statement.at && !chance(scenario, 50)) statement.at = NULL;
+    statement.event = statement.at != NULL;
+  }
+  statement.endless = is_endless(&choice, &statement);
+  if (chance(scenario, 8))
+    statement.modes = PICK(scenario, "unique ", "coalesced ", "coalesced ", "unique coalesced ");
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  if (named && !statement.modes && chance(scenario, 10)) statement.view = true;
+  scenario->statements[scenario->statement_count++] = statement;
+}
+
+void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  if (!named && chance(scenario, 9))
+    add_setting(scenario);
+  else
+    add_retrieve(scenario, named, avoid, context);
+}
