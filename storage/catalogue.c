@@ -49,7 +49,7 @@ static enum base_status each_row(struct reading *reading, const char *sql, const
   return status;
 }
 
-/* tq_relation: name, kind, by_domain, checkpoint, text, origin */
+/* tq_relation: name, kind, by_domain, checkpoint, text, origin, is it a view, until */
 static enum base_status read_relation(struct reading *reading, void *context,
                                       sqlite3_stmt *statement) {
   (void)context;
@@ -68,6 +68,9 @@ static enum base_status read_relation(struct reading *reading, void *context,
     relation->definition = column_text(reading, statement, 4);
   relation->origin_fixed = sqlite3_column_type(statement, 5) != SQLITE_NULL;
   relation->origin = sqlite3_column_int64(statement, 5);
+  relation->view = sqlite3_column_int(statement, 6);
+  relation->expires = sqlite3_column_type(statement, 7) != SQLITE_NULL;
+  relation->until = sqlite3_column_int64(statement, 7);
   return BASE_OK;
 }
 
@@ -132,12 +135,17 @@ static enum base_status read_inputs(struct reading *reading, struct st_relation 
 enum base_status st_relations(struct st_database *database, struct base_arena *arena,
                               struct st_relation **ret, size_t *ret_count) {
   struct reading reading = {.database = database, .arena = arena};
-  enum base_status status = each_row(
-      &reading,
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin FROM tq_relation AS r"
-      " LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
-      " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id",
-      NULL, read_relation, NULL);
+  const char *sql =
+      database->version < 2
+          ? "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL"
+            " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+            " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id"
+          : "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+            " v.name IS NOT NULL, t.until"
+            " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+            " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
+            " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id";
+  enum base_status status = each_row(&reading, sql, NULL, read_relation, NULL);
   for (size_t i = 0; status == BASE_OK && i < reading.count; i++) {
     status = read_domains(&reading, &reading.relations[i]);
     if (status == BASE_OK) status = read_inputs(&reading, &reading.relations[i]);
@@ -186,6 +194,7 @@ static void remember(struct st_database *database, const struct st_relation *rel
   *table = (struct st_table){.arena = arena,
                              .name = base_arena_strdup(arena, relation->name),
                              .kind = relation->kind,
+                             .view = relation->view,
                              .by = relation->by,
                              .domains = domains,
                              .domain_count = relation->domain_count,
@@ -216,8 +225,12 @@ enum base_status st_catalogue_load(struct st_database *database) {
   struct st_relation *relations = NULL;
   size_t count = 0;
   enum base_status status = BASE_OK;
-  if (database->readonly)
+  if (database->readonly) {
+    int64_t version = database->version; /* a writer may have brought the file up */
     status = st_query_integer(database, "PRAGMA data_version", 0, &database->data_version);
+    if (status == BASE_OK) status = st_query_integer(database, "PRAGMA user_version", 0, &version);
+    database->version = (int)version;
+  }
   if (status == BASE_OK) status = st_relations(database, arena, &relations, &count);
   if (status == BASE_OK) {
     st_catalogue_forget(database);
@@ -326,6 +339,9 @@ static enum base_status insert_relation(struct st_database *database,
     status = insert(database, "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)",
                     relation->name, relation->checkpoint, NULL, NULL);
   if (status == BASE_OK) status = insert_domains(database, relation);
+  if (status == BASE_OK && relation->view)
+    status =
+        insert(database, "INSERT INTO tq_view (name) VALUES (?1)", relation->name, 0, NULL, NULL);
   if (status == BASE_OK && relation->definition) status = insert_query(database, relation);
   return status;
 }
@@ -336,23 +352,45 @@ static bool exists(struct st_database *database, const char *name) {
   return found;
 }
 
+static enum base_status create_table(struct st_database *database,
+                                     const struct st_relation *relation) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  st_sql_create(&sql, relation);
+  st_sql_create_view(&sql, database->timeline, relation);
+  enum base_status status = st_run(database, sql.data, "creating a relation");
+  base_buffer_done(&sql);
+  return status;
+}
+
 enum base_status st_create(struct st_database *database, const struct st_relation *relation) {
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = refresh(database);
   if (status != BASE_OK) return status;
-  if (exists(database, relation->name)) {
+  bool taken = exists(database, relation->name);
+  if (!taken) status = st_index_exists(database, relation->name, &taken);
+  if (status != BASE_OK) return status;
+  if (taken) {
     base_report(database->diags, MSG_NAME_EXISTS, NULL, NULL, "%s exists already", relation->name);
     return BASE_USER;
   }
   status = check_columns(database, relation);
   if (status != BASE_OK) return status;
-  struct base_buffer sql = BASE_BUFFER_EMPTY;
-  st_sql_create(&sql, relation);
-  st_sql_create_view(&sql, database->timeline, relation);
-  status = st_run(database, sql.data, "creating a relation");
-  base_buffer_done(&sql);
+  if (!relation->view) status = create_table(database, relation);
   if (status == BASE_OK) status = insert_relation(database, relation);
   if (status == BASE_OK) remember(database, relation);
+  return status;
+}
+
+static enum base_status drop_table(struct st_database *database, const struct st_table *table) {
+  struct base_buffer view = BASE_BUFFER_EMPTY, sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&view, "%s_readable", table->name);
+  base_buffer_puts(&sql, "DROP VIEW IF EXISTS ");
+  st_sql_name(&sql, view.data);
+  base_buffer_puts(&sql, "; DROP TABLE ");
+  st_sql_name(&sql, table->name);
+  enum base_status status = st_run(database, sql.data, "destroying a relation");
+  base_buffer_done(&view);
+  base_buffer_done(&sql);
   return status;
 }
 
@@ -366,20 +404,18 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_node_stats WHERE query = ?1",
       "DELETE FROM tq_feed WHERE relation = ?1",
       "DELETE FROM tq_pending WHERE relation = ?1",
+      "DELETE FROM tq_view WHERE name = ?1",
+      "DELETE FROM tq_index_domain WHERE name IN (SELECT name FROM tq_index WHERE relation = ?1)",
+      "DELETE FROM tq_index WHERE relation = ?1",
+      "DELETE FROM tq_structure WHERE relation = ?1",
+      "DELETE FROM tq_rule WHERE relation = ?1",
+      "DELETE FROM tq_retention WHERE relation = ?1",
   };
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
-  struct base_buffer view = BASE_BUFFER_EMPTY, sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&view, "%s_readable", table->name);
-  base_buffer_puts(&sql, "DROP VIEW IF EXISTS ");
-  st_sql_name(&sql, view.data);
-  base_buffer_puts(&sql, "; DROP TABLE ");
-  st_sql_name(&sql, table->name);
-  status = st_run(database, sql.data, "destroying a relation");
-  base_buffer_done(&view);
-  base_buffer_done(&sql);
+  if (!table->view) status = drop_table(database, table);
   for (size_t i = 0; status == BASE_OK && i < sizeof traces / sizeof traces[0]; i++)
     status = insert(database, traces[i], table->name, 0, NULL, NULL);
   if (status != BASE_OK) return status;
@@ -400,4 +436,16 @@ enum base_status st_set_origin(struct st_database *database, const char *name, n
     status = insert(database, "UPDATE tq_query SET origin = ?2 WHERE name = ?1", table->name,
                     origin, NULL, NULL);
   return status;
+}
+
+enum base_status st_set_until(struct st_database *database, const char *name, net_chronon until) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  const char *sql = until == NET_FOREVER
+                        ? "DELETE FROM tq_retention WHERE relation = ?1"
+                        : "INSERT INTO tq_retention (relation, until) VALUES (?1, ?2)"
+                          " ON CONFLICT (relation) DO UPDATE SET until = ?2";
+  return insert(database, sql, table->name, until, NULL, NULL);
 }

@@ -210,6 +210,7 @@ static enum base_status connect_reader(struct st_database *database, const struc
 
 /* The schema is committed before the log is switched on: see file.c. */
 static enum base_status create(struct st_database *database) {
+  database->version = ST_SCHEMA_VERSION;
   enum base_status status = st_run(database, "BEGIN IMMEDIATE", "creating the database");
   if (status != BASE_OK) return status;
   database->in_transaction = true;
@@ -221,12 +222,23 @@ static enum base_status create(struct st_database *database) {
 static enum base_status check_version(struct st_database *database) {
   int64_t version;
   enum base_status status = st_query_integer(database, "PRAGMA user_version", 0, &version);
-  if (status != BASE_OK || version <= ST_SCHEMA_VERSION) return status;
+  if (status != BASE_OK) return status;
+  database->version = (int)version;
+  if (version <= ST_SCHEMA_VERSION) return BASE_OK;
   base_report_hint(database->diags, MSG_DATABASE_NEWER, NULL, NULL,
                    "use the newer version of tquel for this database",
                    "%s was written by a newer tquel (schema %d, this one knows %d)",
                    database->label, (int)version, ST_SCHEMA_VERSION);
   return BASE_SYSTEM;
+}
+
+static enum base_status upgrade(struct st_database *database) {
+  if (database->version == ST_SCHEMA_VERSION) return BASE_OK;
+  enum base_status status = st_begin(database);
+  if (status == BASE_OK) status = st_schema_upgrade(database);
+  if (status == BASE_OK) status = st_commit(database);
+  if (status == BASE_OK) database->version = ST_SCHEMA_VERSION;
+  return status;
 }
 
 static enum base_status check_timeline(struct st_database *database,
@@ -259,6 +271,7 @@ static enum base_status open_writer(struct st_database *database, const struct s
   if (status == BASE_OK)
     status = st_run(database, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864",
                     "switching on the write-ahead log");
+  if (status == BASE_OK) status = upgrade(database);
   if (status == BASE_OK) keep_log(database, false);
   return status;
 }

@@ -15,7 +15,7 @@
 #include "storage/storage.h"
 
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
-#define ST_SCHEMA_VERSION 1
+#define ST_SCHEMA_VERSION 2
 
 /* Stands for a stop that is not known in the index that makes a relation a set. */
 #define ST_OPEN_KEY "ifnull(stop_lo,-9223372036854775808)"
@@ -24,6 +24,7 @@ struct st_table {
   struct base_arena *arena; /* the table itself and all its texts */
   const char *name;         /* as created */
   enum st_kind kind;
+  bool view; /* there is no table */
   int by;
   const struct st_domain *domains;
   size_t domain_count;
@@ -41,6 +42,7 @@ struct st_database {
   struct base_diag_sink *diags;
   char *label; /* what messages call the database: its path, or "the database in memory" */
   bool readonly;
+  int version; /* of the file's schema; of a file opened for reading perhaps an older one */
   enum net_timeline timeline;
   char *lock_path; /* NULL: no lock held */
   int lock_descriptor;
@@ -100,6 +102,7 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
 /* --- schema.c: texts of SQL for relations, and the tq_ tables */
 
 enum base_status st_schema_create(struct st_database *database);
+enum base_status st_schema_upgrade(struct st_database *database);
 enum base_status st_schema_timeline(struct st_database *database, bool *ret_known);
 void st_sql_name(struct base_buffer *sql, const char *name);      /* "name" */
 void st_sql_text(struct base_buffer *sql, const char *text);      /* 'text' */
@@ -132,6 +135,10 @@ const char *st_inconsistent(const struct st_relation *relations, size_t count);
 /* The table of NAME; reports MSG_UNKNOWN_RELATION when there is none. */
 enum base_status st_catalogue_find(struct st_database *database, const char *name,
                                    struct st_table **ret);
+
+/* --- rules.c */
+/* Is there an index called NAME? */
+enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret);
 
 /* --- relation.c: rows and SQLite's columns */
 /* Binds the value at SLOT of BASE to the parameters FIRST (and three more of a temporal value).

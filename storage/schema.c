@@ -44,6 +44,26 @@ static const char *const schema =
     "  relation TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL, marks INTEGER NOT NULL,"
     "  row BLOB NOT NULL, PRIMARY KEY (relation, position)) STRICT;";
 
+/* What version 2 added. */
+static const char *const schema_2 =
+    "CREATE TABLE tq_view (name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE) STRICT;"
+    "CREATE TABLE tq_index ("
+    "  name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE," /* also that of the SQLite index */
+    "  relation TEXT NOT NULL COLLATE NOCASE,"
+    "  structure INTEGER NOT NULL) STRICT;" /* 1: made by modify, 0: by index */
+    "CREATE TABLE tq_index_domain ("
+    "  name TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL,"
+    "  domain TEXT NOT NULL, PRIMARY KEY (name, position)) STRICT;"
+    "CREATE TABLE tq_structure (" /* missing: time */
+    "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,"
+    "  structure TEXT NOT NULL CHECK (structure IN ('heap', 'time', 'hash'))) STRICT;"
+    "CREATE TABLE tq_rule ("
+    "  relation TEXT NOT NULL COLLATE NOCASE,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('integrity', 'permit')),"
+    "  number INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (relation, kind, number)) STRICT;"
+    "CREATE TABLE tq_retention ("
+    "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, until INTEGER NOT NULL) STRICT;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -74,11 +94,20 @@ bool st_kind_is_event(enum st_kind kind) {
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s",
-                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema);
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s",
+                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2);
   base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
                      database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   enum base_status status = st_run(database, sql.data, "creating the database");
+  base_buffer_done(&sql);
+  return status;
+}
+
+/* Within a transaction: what an older file has not. */
+enum base_status st_schema_upgrade(struct st_database *database) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_2, ST_SCHEMA_VERSION);
+  enum base_status status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;
 }

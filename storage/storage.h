@@ -74,6 +74,9 @@ struct st_relation {
   size_t input_count;
   bool origin_fixed; /* derived, real timeline: origin of its aggregates, once known */
   net_chronon origin;
+  bool view;    /* derived, but not stored: there is no table */
+  bool expires; /* save R until T; st_create does not look at it */
+  net_chronon until;
 };
 
 /* All relations in order of creation, in ARENA. */
@@ -85,6 +88,9 @@ enum base_status st_create(struct st_database *database,
 enum base_status st_destroy(struct st_database *database, const char *name) BASE_MUST_USE;
 enum base_status st_set_origin(struct st_database *database, const char *name,
                                net_chronon origin) BASE_MUST_USE;
+/* Until when the relation is kept; NET_FOREVER: no end. */
+enum base_status st_set_until(struct st_database *database, const char *name,
+                              net_chronon until) BASE_MUST_USE;
 /* Forgets all rows of the relation (before a recomputation). */
 enum base_status st_clear(struct st_database *database, const char *name) BASE_MUST_USE;
 /* ... only those that are open (before a replay that says anew what is open). */
@@ -107,6 +113,49 @@ enum base_status st_take_entities(struct st_database *database, const char *name
                                   const struct net_layout *layout, int by,
                                   const union net_slot *values, size_t value_count,
                                   net_chronon from, struct net_rows *ret) BASE_MUST_USE;
+
+/* --- rules.c: indexes, structures, rules */
+
+struct st_index {
+  const char *name, *relation;
+  const char *const *domains; /* names */
+  size_t domain_count;
+  bool structure; /* made by st_modify */
+};
+/* All indexes by name, in ARENA. */
+enum base_status st_indexes(struct st_database *database, struct base_arena *arena,
+                            struct st_index **ret, size_t *ret_count) BASE_MUST_USE;
+/* MSG_NAME_EXISTS if a relation or an index has that name. */
+enum base_status st_index_create(struct st_database *database,
+                                 const struct st_index *index) BASE_MUST_USE;
+enum base_status st_index_destroy(struct st_database *database, const char *name) BASE_MUST_USE;
+/* heap: no further index; time: the order of time alone (the default); hash: an index on the domains. */
+enum st_structure { ST_HEAP, ST_TIME, ST_HASH };
+enum base_status st_modify(struct st_database *database, const char *relation,
+                           enum st_structure structure, const char *const *domains,
+                           size_t domain_count) BASE_MUST_USE;
+enum base_status st_structure(struct st_database *database, const char *relation,
+                              enum st_structure *ret) BASE_MUST_USE;
+
+/* Texts that the catalogue keeps with a relation, numbered from 1 for each kind. */
+enum st_rule_kind { ST_INTEGRITY, ST_PERMIT };
+struct st_rule {
+  enum st_rule_kind kind;
+  const char *relation;
+  int64_t number;
+  const char *text;
+};
+/* All rules, by relation, kind and number, in ARENA. */
+enum base_status st_rules(struct st_database *database, struct base_arena *arena,
+                          struct st_rule **ret, size_t *ret_count) BASE_MUST_USE;
+enum base_status st_rule_add(struct st_database *database, enum st_rule_kind kind,
+                             const char *relation, const char *text,
+                             int64_t *ret_number) BASE_MUST_USE;
+enum base_status st_rule_remove(struct st_database *database, enum st_rule_kind kind,
+                                const char *relation, int64_t number,
+                                bool *ret_found) BASE_MUST_USE;
+/* Does the database belong to the user of this process? One in memory does. */
+bool st_is_owner(const struct st_database *database);
 
 /* Marks the strings that open scans still hold, before a sweep (base_strings_mark). */
 void st_mark_strings(struct st_database *database);

@@ -200,7 +200,7 @@ START_TEST(newer_and_other_timeline_are_refused) {
   ok(st_open(&options, strings, &diags, &database));
   ck_assert_int_eq(st_timeline(database), NET_TIMELINE_ABSTRACT);
   st_close(database);
-  foreign_database(path, "PRAGMA user_version=2");
+  foreign_database(path, "PRAGMA user_version=3");
   refused_untouched(path, MSG_DATABASE_NEWER);
 }
 END_TEST

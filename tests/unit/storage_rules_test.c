@@ -1,0 +1,293 @@
+/* Rows taken out one by one; indexes, structures, rules, retention; files of the first version. */
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/storage_world.h"
+
+static const struct st_domain many_domains[] = {{"x", {NET_INTEGER, 8}},
+                                                {"s", {NET_STRING, 0}},
+                                                {"f", {NET_FLOAT, 8}},
+                                                {"t", {NET_TEMPORAL, 0}}};
+static const struct st_relation many = {.name = "Many",
+                                        .kind = ST_PERIOD,
+                                        .domains = many_domains,
+                                        .domain_count = 4,
+                                        .by = -1,
+                                        .checkpoint = NET_FOREVER};
+
+static void fill(union net_slot *row, int64_t start, int64_t stop, int64_t x, const char *s) {
+  memset(row, 0, 11 * sizeof *row);
+  row[0].i = row[1].i = start;
+  row[2].i = stop;
+  row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
+  row[4].i = x;
+  row[5].s = text(s);
+  row[6].f = 0.1;
+  row[7].f = (double)x;
+  row[9].f = 1;
+}
+
+START_TEST(one_row_is_taken_out) {
+  struct st_database *database = open_at(path);
+  struct net_layout *layout = layout_of(&many, false);
+  union net_slot row[11], other[11];
+  create(database, &many);
+  ok(st_begin(database));
+  fill(row, 1, 5, 7, "a");
+  put(database, "Many", layout, row, NET_DEFINITE);
+  fill(other, 1, 5, 7, "b");
+  put(database, "Many", layout, other, 0);
+  fill(other, 1, NET_OPEN, 7, "a");
+  put(database, "Many", layout, other, NET_DEFINITE);
+  ok(st_remove(database, "many", layout, row));
+  ck_assert_int_eq(count(database, "Many"), 2);
+  ok(st_remove(database, "many", layout, row)); /* there is none any more */
+  ck_assert_int_eq(count(database, "Many"), 2);
+  ok(st_remove(database, "many", layout, other)); /* the open one */
+  fill(other, 1, 5, 7, "b");
+  other[6].f = 0.2;
+  ok(st_remove(database, "many", layout, other)); /* not quite */
+  ck_assert_int_eq(count(database, "Many"), 1);
+  other[6].f = 0.1;
+  ok(st_remove(database, "many", layout, other)); /* definite or not */
+  ck_assert_int_eq(count(database, "Many"), 0);
+  ok(st_commit(database));
+  st_close(database);
+}
+END_TEST
+
+START_TEST(events_without_domains) {
+  static const struct st_relation bare = {
+      .name = "Bare", .kind = ST_EVENT, .by = -1, .checkpoint = NET_FOREVER};
+  struct st_database *database = open_at(path);
+  struct net_layout *layout = layout_of(&bare, false);
+  union net_slot row[2] = {{.i = 3}, {.i = 4}}, other[2] = {{.i = 3}, {.i = 5}};
+  create(database, &bare);
+  ok(st_begin(database));
+  put(database, "Bare", layout, row, NET_DEFINITE);
+  put(database, "Bare", layout, other, NET_DEFINITE);
+  ok(st_remove(database, "Bare", layout, row));
+  ck_assert_int_eq(count(database, "Bare"), 1);
+  ok(st_commit(database));
+  st_close(database);
+}
+END_TEST
+
+static struct st_index *only_index(struct st_database *database) {
+  struct st_index *indexes;
+  size_t index_count;
+  ok(st_indexes(database, arena, &indexes, &index_count));
+  ck_assert_uint_eq(index_count, 1);
+  return indexes;
+}
+
+START_TEST(indexes_of_users) {
+  static const char *const domains[] = {"S", "t"};
+  struct st_database *database = open_at(path);
+  create(database, &many);
+  ok(st_begin(database));
+  ok(st_index_create(
+      database, &(struct st_index){
+                    .name = "ByS", .relation = "many", .domains = domains, .domain_count = 2}));
+  ok(st_commit(database));
+  const struct st_index *index = only_index(database);
+  ck_assert_str_eq(index->name, "ByS");
+  ck_assert_str_eq(index->relation, "Many");
+  ck_assert_uint_eq(index->domain_count, 2);
+  ck_assert_str_eq(index->domains[0], "s");
+  ck_assert(!index->structure);
+  ck_assert_str_eq(outside(path, "SELECT group_concat(name) FROM pragma_index_info('ByS')"),
+                   "s,t_n0,t_n1,t_d0,t_d1");
+  /* one set of names */
+  ok(st_begin(database));
+  size_t before = diags.count;
+  ck_assert_int_eq(st_index_create(database, &(struct st_index){.name = "bys",
+                                                                .relation = "Many",
+                                                                .domains = domains,
+                                                                .domain_count = 1}),
+                   BASE_USER);
+  ck_assert_int_eq(diags.items[before].number, MSG_NAME_EXISTS);
+  ck_assert_int_eq(st_index_create(database, &(struct st_index){.name = "MANY",
+                                                                .relation = "Many",
+                                                                .domains = domains,
+                                                                .domain_count = 1}),
+                   BASE_USER);
+  struct st_relation bys = event_e;
+  bys.name = "byS";
+  ck_assert_int_eq(st_create(database, &bys), BASE_USER);
+  ck_assert_int_eq(diags.items[before + 2].number, MSG_NAME_EXISTS);
+  ok(st_index_destroy(database, "BYS"));
+  ok(st_create(database, &bys));
+  ok(st_commit(database));
+  st_close(database);
+}
+END_TEST
+
+START_TEST(structures_of_relations) {
+  static const char *const domains[] = {"x"};
+  enum st_structure structure;
+  struct st_database *database = open_at(path);
+  create(database, &many);
+  ok(st_structure(database, "Many", &structure));
+  ck_assert_int_eq(structure, ST_TIME);
+  ok(st_begin(database));
+  ok(st_modify(database, "many", ST_HASH, domains, 1));
+  ok(st_modify(database, "many", ST_HASH, domains, 1));
+  ok(st_structure(database, "Many", &structure));
+  ck_assert_int_eq(structure, ST_HASH);
+  ck_assert(only_index(database)->structure);
+  ok(st_modify(database, "many", ST_HEAP, NULL, 0));
+  ok(st_structure(database, "many", &structure));
+  ck_assert_int_eq(structure, ST_HEAP);
+  struct st_index *indexes;
+  size_t index_count;
+  ok(st_indexes(database, arena, &indexes, &index_count));
+  ck_assert_uint_eq(index_count, 0);
+  ok(st_modify(database, "many", ST_HASH, domains, 1));
+  ok(st_destroy(database, "Many"));
+  ok(st_indexes(database, arena, &indexes, &index_count));
+  ck_assert_uint_eq(index_count, 0);
+  ok(st_commit(database));
+  st_close(database);
+}
+END_TEST
+
+START_TEST(rules_and_permits) {
+  struct st_database *database = open_at(path);
+  struct st_rule *all;
+  size_t all_count;
+  int64_t number;
+  bool found;
+  create(database, &event_e);
+  create(database, &period_p);
+  ok(st_begin(database));
+  ok(st_rule_add(database, ST_INTEGRITY, "e", "one", &number));
+  ck_assert_int_eq(number, 1);
+  ok(st_rule_add(database, ST_INTEGRITY, "E", "two", &number));
+  ck_assert_int_eq(number, 2);
+  ok(st_rule_add(database, ST_PERMIT, "E", "three", &number));
+  ck_assert_int_eq(number, 1);
+  ok(st_rule_add(database, ST_INTEGRITY, "P", "four", &number));
+  ck_assert_int_eq(number, 1);
+  ok(st_rule_remove(database, ST_INTEGRITY, "e", 1, &found));
+  ck_assert(found);
+  ok(st_rule_remove(database, ST_INTEGRITY, "e", 1, &found));
+  ck_assert(!found);
+  ok(st_commit(database));
+  st_close(database);
+  database = open_at(path);
+  ok(st_rules(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 3);
+  ck_assert_str_eq(all[0].text, "two");
+  ck_assert_int_eq(all[0].number, 2);
+  ck_assert_int_eq(all[1].kind, ST_PERMIT);
+  ck_assert_str_eq(all[2].relation, "P");
+  ok(st_begin(database));
+  ok(st_destroy(database, "E"));
+  ok(st_commit(database));
+  ok(st_rules(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 1);
+  ck_assert(st_is_owner(database));
+  st_close(database);
+}
+END_TEST
+
+START_TEST(retention_and_views) {
+  struct st_relation view = event_e, *all;
+  size_t all_count;
+  view.name = "V";
+  view.kind = ST_DERIVED_EVENT;
+  view.definition = "the text";
+  view.view = true;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  create(database, &view);
+  ok(st_begin(database));
+  ok(st_set_until(database, "e", 77));
+  ok(st_commit(database));
+  st_close(database);
+  database = open_reader(path);
+  ok(st_relations(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 2);
+  ck_assert(all[0].expires && all[0].until == 77 && !all[0].view);
+  ck_assert(all[1].view && !all[1].expires);
+  ck_assert_str_eq(all[1].definition, "the text");
+  st_close(database);
+  ck_assert_str_eq(outside(path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'V%'"), "0");
+  database = open_at(path);
+  ok(st_begin(database));
+  ok(st_set_until(database, "e", NET_FOREVER));
+  ok(st_destroy(database, "v"));
+  ok(st_commit(database));
+  ok(st_relations(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 1);
+  ck_assert(!all[0].expires);
+  st_close(database);
+}
+END_TEST
+
+/* Makes of the file at PATH what the first version would have made. */
+static void make_old(void) {
+  sqlite3 *raw;
+  ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_exec(raw,
+                                "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
+                                "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
+                                "DROP TABLE tq_retention; PRAGMA user_version=1;",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(raw);
+}
+
+START_TEST(a_file_of_the_first_version) {
+  struct st_relation *all;
+  struct st_rule *all_rules;
+  struct st_index *indexes;
+  size_t all_count;
+  enum st_structure structure;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  ok(st_begin(database));
+  put_event(database, 1, 2, NET_DEFINITE);
+  ok(st_commit(database));
+  st_close(database);
+  make_old();
+  database = open_reader(path);
+  ok(st_relations(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 1);
+  ok(st_rules(database, arena, &all_rules, &all_count));
+  ck_assert_uint_eq(all_count, 0);
+  ok(st_indexes(database, arena, &indexes, &all_count));
+  ck_assert_uint_eq(all_count, 0);
+  ok(st_structure(database, "E", &structure));
+  ck_assert_int_eq(structure, ST_TIME);
+  st_close(database);
+  ck_assert_str_eq(outside(path, "PRAGMA user_version"), "1");
+  database = open_at(path);
+  ck_assert_int_eq(count(database, "E"), 1);
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "2\n0");
+  st_close(database);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("storage_rules");
+  TCase *tests = tcase_create("storage_rules");
+  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, one_row_is_taken_out);
+  tcase_add_test(tests, events_without_domains);
+  tcase_add_test(tests, indexes_of_users);
+  tcase_add_test(tests, structures_of_relations);
+  tcase_add_test(tests, rules_and_permits);
+  tcase_add_test(tests, retention_and_views);
+  tcase_add_test(tests, a_file_of_the_first_version);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_set_tap(runner, "-");
+  srunner_run_all(runner, CK_SILENT);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
