@@ -16,7 +16,8 @@
  * running allocates nothing unless the program is deeper than SHALLOW.
  *
  * What this does not do: types (netgen), short cuts in evaluation (a condition is computed whole),
- * and printing (expr_print.c).                                                                      */
+ * printing (expr_print.c), and the operations on strings, times and temporal values (expr_string.c,
+ * expr_time.c, expr_temporal.c, expr_compare.c).                                                                      */
 #include "engine/expr.h"
 
 #include <math.h>
@@ -52,6 +53,7 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_I_DIV] = OP("ii", 'i', true, "/"),
     [NET_OP_I_MOD] = OP("ii", 'i', true, "mod"),
     [NET_OP_I_ABS] = OP("i", 'i', true, "abs"),
+    [NET_OP_I_POWER] = OP("ii", 'i', true, "**"),
     [NET_OP_F_NEG] = OP("f", 'f', false, "-"),
     [NET_OP_F_ADD] = OP("ff", 'f', true, "+"),
     [NET_OP_F_SUB] = OP("ff", 'f', true, "-"),
@@ -71,6 +73,18 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_F_TO_TEMPORAL] = OP("f", 'm', false, "temporal"),
     [NET_OP_TRUTH_TO_I] = OP("t", 'i', true, "integer"),
     [NET_OP_INTEGER_FITS] = OP("i", 'i', true, "fits"),
+    [NET_OP_F_TO_F4] = OP("f", 'f', true, "float4"),
+    [NET_OP_S_FITS] = OP("s", 's', true, "fits"),
+    [NET_OP_S_TO_I] = OP("s", 'i', true, "integer"),
+    [NET_OP_S_TO_F] = OP("s", 'f', true, "float"),
+    [NET_OP_I_TO_S] = OP("i", 's', false, "ascii"),
+    [NET_OP_F_TO_S] = OP("f", 's', false, "ascii"),
+    [NET_OP_B_TO_S] = OP("t", 's', true, "ascii"),
+    [NET_OP_CONCAT] = OP("ss", 's', false, "concat"),
+    [NET_OP_LEFT] = OP("si", 's', true, "left"),
+    [NET_OP_RIGHT] = OP("si", 's', true, "right"),
+    [NET_OP_LENGTH] = OP("s", 'i', false, "length"),
+    [NET_OP_MATCHES] = OP("s", 't', false, "matches"),
     [NET_OP_DURATION] = OP("", 'm', false, "duration"),
     [NET_OP_T_NEG] = OP("m", 'm', false, "-"),
     [NET_OP_T_ADD] = OP("mm", 'm', true, "+"),
@@ -83,11 +97,13 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_S_COMPARE] = OP("ss", 't', false, "compare"),
     [NET_OP_B_COMPARE] = OP("tt", 't', false, "compare"),
     [NET_OP_T_EQUAL] = OP("mm", 't', false, "="),
+    [NET_OP_T_COMPARE] = OP("mm", 't', true, "compare"),
     [NET_OP_AND] = OP("tt", 't', false, "and"),
     [NET_OP_OR] = OP("tt", 't', false, "or"),
     [NET_OP_NOT] = OP("t", 't', false, "not"),
     [NET_OP_LATER] = OP("xx", 'x', false, "later"),
     [NET_OP_EARLIER] = OP("xx", 'x', false, "earlier"),
+    [NET_OP_SHIFT] = OP("x", 'x', true, "shift"),
     [NET_OP_INTERSECT] = OP("xx", 'x', false, "intersect"),
     [NET_OP_BEFORE] = OP("xx", 't', false, "before"),
     [NET_OP_NOT_AFTER] = OP("xx", 't', false, "not_after"),
@@ -125,6 +141,16 @@ const char *net_eval_error_text(enum net_eval_error error) {
       return "the result is no ratio of two linear functions of time";
     case NET_EVAL_RANGE:
       return "the value is out of the range of its type";
+    case NET_EVAL_TEXT:
+      return "a string that is no number";
+    case NET_EVAL_COUNT:
+      return "a negative number of characters";
+    case NET_EVAL_CUT:
+      return "a condition that changes with time would cut a period whose ends are uncertain";
+    case NET_EVAL_POLE:
+      return "a temporal value has a pole inside the period";
+    case NET_EVAL_QUADRATIC:
+      return "the comparison of two temporal values is not linear";
     case NET_EVAL_OPEN:
       return "the value depends on a period that is still open";
   }
@@ -134,7 +160,7 @@ const char *net_eval_error_text(enum net_eval_error error) {
 /* --- building */
 
 struct net_program *net_program_new(struct base_arena *arena, enum net_timeline timeline,
-                                    const struct base_strings *strings) {
+                                    struct base_strings *strings) {
   struct net_program *program = BASE_NEW(arena, struct net_program);
   program->timeline = timeline;
   program->strings = strings;
@@ -168,8 +194,10 @@ static bool step_is_sound(const struct net_step *step) {
     case NET_OP_F_COMPARE:
     case NET_OP_S_COMPARE:
     case NET_OP_B_COMPARE:
+    case NET_OP_T_COMPARE:
       return step->i >= NET_EQ && step->i <= NET_GE;
     case NET_OP_WITHIN:
+    case NET_OP_S_FITS:
       return step->i >= 0;
     case NET_OP_SPAN:
     case NET_OP_CHRONON:
@@ -186,7 +214,7 @@ static bool type_fits(char found, char wanted) {
 void net_program_finish(struct net_program *program) {
   char *types = base_xmalloc(program->count + 1);
   size_t depth = 0, deepest = 0;
-  program->reads_open = program->can_fail = false;
+  program->reads_open = program->can_fail = program->moves_back = false;
   for (size_t i = 0; i < program->count; i++) {
     const struct net_step *step = &program->steps[i];
     const struct net_op_info *info = net_op_info(step->op);
@@ -200,6 +228,7 @@ void net_program_finish(struct net_program *program) {
     types[depth++] = info->result;
     if (depth > deepest) deepest = depth;
     if (step->op == NET_OP_STOP_SLOT) program->reads_open = true;
+    if (step->op == NET_OP_SHIFT && step->i < 0) program->moves_back = true;
     if (info->can_fail) program->can_fail = true;
   }
   free(types);
@@ -220,6 +249,26 @@ static void set_truth(struct net_value *value, enum net_truth truth) {
 static enum net_eval_error set_float(struct net_value *value, double result) {
   if (!isfinite(result)) return NET_EVAL_NUMBER;
   value->f = result + 0.0; /* never -0 */
+  return NET_EVAL_OK;
+}
+
+/* By squaring; the square after the last bit is not needed, and may overflow unseen. */
+static enum net_eval_error power(int64_t base, int64_t exponent, int64_t *ret) {
+  int64_t result = 1;
+  if (exponent < 0 && base == 0) return NET_EVAL_DIVISION;
+  if (exponent < 0 && base != 1 && base != -1) {
+    *ret = 0;
+    return NET_EVAL_OK;
+  }
+  if (base == -1 && exponent < 0) exponent = exponent % 2 == 0 ? 0 : 1;
+  if (base == 1 || exponent < 0) exponent = 0;
+  for (;;) {
+    if ((exponent & 1) && __builtin_mul_overflow(result, base, &result)) return NET_EVAL_OVERFLOW;
+    exponent >>= 1;
+    if (exponent == 0) break;
+    if (__builtin_mul_overflow(base, base, &base)) return NET_EVAL_OVERFLOW;
+  }
+  *ret = result;
   return NET_EVAL_OK;
 }
 
@@ -250,6 +299,8 @@ static enum net_eval_error integer_operation(enum net_op op, struct net_value *a
         *result = a / args[1].i;
       }
       break;
+    case NET_OP_I_POWER:
+      return power(a, args[1].i, result);
     default: /* NET_OP_I_MOD */
       if (args[1].i == 0) return NET_EVAL_DIVISION;
       *result = args[1].i == -1 ? 0 : a % args[1].i;
@@ -311,6 +362,10 @@ static enum net_eval_error conversion(const struct net_step *step, struct net_va
       return NET_EVAL_OK;
     case NET_OP_INTEGER_FITS:
       return fits(args->i, step->i);
+    case NET_OP_F_TO_F4:
+      if (isinf((float)args->f)) return NET_EVAL_RANGE;
+      args->f = (double)(float)args->f + 0.0;
+      return NET_EVAL_OK;
     default: /* NET_OP_I_TO_TEMPORAL, NET_OP_F_TO_TEMPORAL */
       f = step->op == NET_OP_I_TO_TEMPORAL ? (double)args->i : args->f;
       args->temporal = (struct net_temporal){f, 0, 1, 0};
@@ -320,9 +375,9 @@ static enum net_eval_error conversion(const struct net_step *step, struct net_va
 
 /* --- comparisons */
 
-static enum net_truth holds(int64_t comparison, int order) {
+enum net_truth net_comparison_holds(enum net_comparison comparison, int order) {
   bool result = false;
-  switch ((enum net_comparison)comparison) {
+  switch (comparison) {
     case NET_EQ:
       result = order == 0;
       break;
@@ -354,94 +409,20 @@ static int string_order(const struct net_program *program, int64_t comparison, b
 
 static enum net_truth compare(const struct net_program *program, const struct net_step *step,
                               const struct net_value *args) {
+  enum net_comparison comparison = (enum net_comparison)step->i;
   switch (step->op) {
     case NET_OP_I_COMPARE:
-      return holds(step->i, (args[0].i > args[1].i) - (args[0].i < args[1].i));
+      return net_comparison_holds(comparison, (args[0].i > args[1].i) - (args[0].i < args[1].i));
     case NET_OP_F_COMPARE:
-      return holds(step->i, (args[0].f > args[1].f) - (args[0].f < args[1].f));
+      return net_comparison_holds(comparison, (args[0].f > args[1].f) - (args[0].f < args[1].f));
     case NET_OP_S_COMPARE:
-      return holds(step->i, string_order(program, step->i, args[0].s, args[1].s));
+      return net_comparison_holds(comparison, string_order(program, step->i, args[0].s, args[1].s));
     case NET_OP_B_COMPARE:
       if (args[0].truth == NET_UNKNOWN || args[1].truth == NET_UNKNOWN) return NET_UNKNOWN;
-      return holds(step->i, (int)args[0].truth - (int)args[1].truth);
+      return net_comparison_holds(comparison, (int)args[0].truth - (int)args[1].truth);
     default: /* NET_OP_T_EQUAL */
       return net_temporal_equal(args[0].temporal, args[1].temporal) ? NET_TRUE : NET_FALSE;
   }
-}
-
-/* --- instants and periods */
-
-static struct net_period period_at(const struct net_value *args) {
-  return (struct net_period){args[0].instant, args[1].instant};
-}
-
-static enum net_truth relation(const struct net_step *step, const struct net_value *args) {
-  switch (step->op) {
-    case NET_OP_BEFORE:
-      return net_before(args[0].instant, args[1].instant);
-    case NET_OP_NOT_AFTER:
-      return net_not_after(args[0].instant, args[1].instant);
-    case NET_OP_EQUAL_INSTANTS:
-      return net_equal_instants(args[0].instant, args[1].instant);
-    case NET_OP_WITHIN:
-      return net_within(args[0].instant, args[1].instant, step->i);
-    case NET_OP_OVERLAP_PERIODS:
-      return net_overlap_periods(period_at(args), period_at(args + 2));
-    case NET_OP_OVERLAP_EVENT:
-      return net_overlap_event(args[0].instant, period_at(args + 1));
-    case NET_OP_EQUAL_PERIODS:
-      return net_equal_periods(period_at(args), period_at(args + 2));
-    default:
-      return net_contain(period_at(args), period_at(args + 2)); /* NET_OP_CONTAIN */
-  }
-}
-
-static struct net_instant intersection(struct net_instant a, struct net_instant b) {
-  return (struct net_instant){net_later(a, b).lo, net_earlier(a, b).hi};
-}
-
-static bool reserved(net_chronon time) {
-  return time == NET_BEGINNING || time == NET_FOREVER;
-}
-
-/* Rounded down; the difference is taken without sign, where it cannot overflow. */
-static net_chronon midpoint(struct net_instant instant) {
-  uint64_t width = (uint64_t)instant.hi - (uint64_t)instant.lo;
-  return instant.lo + (int64_t)(width / 2);
-}
-
-/* A bound at beginning or forever is at no distance from anything: no number can say the span. Only
- * the bounds that are asked for matter. */
-static enum net_eval_error span(int64_t which, struct net_value *args) {
-  struct net_instant start = args[0].instant, stop = args[1].instant;
-  net_chronon from = start.hi, to = stop.lo; /* 1: lo */
-  if (which == 2) {
-    from = start.lo;
-    to = stop.hi;
-  } else if (which == 0) {
-    if (reserved(start.lo) || reserved(stop.hi)) return NET_EVAL_OVERFLOW;
-  }
-  if (reserved(from) || reserved(to)) return NET_EVAL_OVERFLOW;
-  if (which == 0) {
-    from = midpoint(start);
-    to = midpoint(stop);
-  }
-  return __builtin_sub_overflow(to, from, &args[0].i) ? NET_EVAL_OVERFLOW : NET_EVAL_OK;
-}
-
-/* A bound itself is given even when it is beginning or forever; a middle of the way there is not. */
-static enum net_eval_error chronon(int64_t which, struct net_value *args) {
-  struct net_instant instant = args[0].instant;
-  if (which == 1) {
-    args[0].i = instant.lo;
-  } else if (which == 2) {
-    args[0].i = instant.hi;
-  } else {
-    bool determinate = instant.lo == instant.hi;
-    if (!determinate && (reserved(instant.lo) || reserved(instant.hi))) return NET_EVAL_OVERFLOW;
-    args[0].i = midpoint(instant);
-  }
-  return NET_EVAL_OK;
 }
 
 /* --- the machine */
@@ -458,6 +439,7 @@ struct machine {
   const union net_slot *row;
   net_chronon bound;
   enum open_reading reading;
+  const struct net_moment *moment; /* NULL: no temporal values are compared */
   struct net_value *stack;
   uint8_t *states;  /* of the stack's places; kept in programs that can fail only */
   uint32_t special; /* places whose state is not SETTLED */
@@ -524,7 +506,7 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
       push(machine, step, args);
       return NET_EVAL_OK;
     case NET_OP_I_NEG: case NET_OP_I_ADD: case NET_OP_I_SUB: case NET_OP_I_MUL:
-    case NET_OP_I_DIV: case NET_OP_I_MOD: case NET_OP_I_ABS:
+    case NET_OP_I_DIV: case NET_OP_I_MOD: case NET_OP_I_ABS: case NET_OP_I_POWER:
       return integer_operation(step->op, args);
     case NET_OP_F_NEG: case NET_OP_F_ADD: case NET_OP_F_SUB: case NET_OP_F_MUL:
     case NET_OP_F_DIV: case NET_OP_F_POWER: case NET_OP_F_ABS: case NET_OP_F_SQRT:
@@ -533,10 +515,18 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
       return float_operation(step->op, args);
     case NET_OP_I_TO_F: case NET_OP_F_TO_I: case NET_OP_I_TO_TEMPORAL:
     case NET_OP_F_TO_TEMPORAL: case NET_OP_TRUTH_TO_I: case NET_OP_INTEGER_FITS:
+    case NET_OP_F_TO_F4:
       return conversion(step, args);
     case NET_OP_T_NEG: case NET_OP_T_ADD: case NET_OP_T_SUB: case NET_OP_T_MUL:
     case NET_OP_T_DIV: case NET_OP_T_REBASE:
       return net_temporal_operation(machine->program, step->op, args);
+    case NET_OP_S_FITS: case NET_OP_S_TO_I: case NET_OP_S_TO_F: case NET_OP_I_TO_S:
+    case NET_OP_F_TO_S: case NET_OP_B_TO_S: case NET_OP_CONCAT: case NET_OP_LEFT:
+    case NET_OP_RIGHT: case NET_OP_LENGTH: case NET_OP_MATCHES:
+      return net_string_operation(machine->program, step, args);
+    case NET_OP_T_COMPARE:
+      return net_temporal_compare(machine->program, (enum net_comparison)step->i, machine->moment,
+                                  args);
     case NET_OP_I_COMPARE: case NET_OP_F_COMPARE: case NET_OP_S_COMPARE: case NET_OP_B_COMPARE:
     case NET_OP_T_EQUAL:
       set_truth(args, compare(machine->program, step, args));
@@ -550,24 +540,11 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_NOT:
       set_truth(args, net_not(args[0].truth));
       return NET_EVAL_OK;
-    case NET_OP_LATER:
-      args->instant = net_later(args[0].instant, args[1].instant);
-      return NET_EVAL_OK;
-    case NET_OP_EARLIER:
-      args->instant = net_earlier(args[0].instant, args[1].instant);
-      return NET_EVAL_OK;
-    case NET_OP_INTERSECT:
-      args->instant = intersection(args[0].instant, args[1].instant);
-      return NET_EVAL_OK;
+    case NET_OP_LATER: case NET_OP_EARLIER: case NET_OP_INTERSECT: case NET_OP_SHIFT:
     case NET_OP_BEFORE: case NET_OP_NOT_AFTER: case NET_OP_EQUAL_INSTANTS: case NET_OP_WITHIN:
     case NET_OP_OVERLAP_PERIODS: case NET_OP_OVERLAP_EVENT: case NET_OP_EQUAL_PERIODS:
-    case NET_OP_CONTAIN:
-      set_truth(args, relation(step, args));
-      return NET_EVAL_OK;
-    case NET_OP_SPAN:
-      return span(step->i, args);
-    case NET_OP_CHRONON:
-      return chronon(step->i, args);
+    case NET_OP_CONTAIN: case NET_OP_SPAN: case NET_OP_CHRONON:
+      return net_time_operation(step, args);
   }
   /* clang-format on */
   return NET_EVAL_OK;
@@ -665,10 +642,8 @@ static enum net_eval_error run(struct machine *machine, struct net_value *ret) {
   return error;
 }
 
-static enum net_eval_error run_reading(const struct net_program *program, const union net_slot *row,
-                                       net_chronon bound, enum open_reading reading,
-                                       struct net_value *ret) {
-  struct machine machine = {.program = program, .row = row, .bound = bound, .reading = reading};
+static enum net_eval_error start(struct machine machine, struct net_value *ret) {
+  const struct net_program *program = machine.program;
   enum net_eval_error error;
   BASE_CHECK(program->stack_depth > 0, "expr-finished");
   if (program->stack_depth <= SHALLOW) {
@@ -688,7 +663,14 @@ static enum net_eval_error run_reading(const struct net_program *program, const 
 
 enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,
                                     net_chronon bound, struct net_value *ret) {
-  return run_reading(program, row, bound, OPEN_RANGE, ret);
+  return start((struct machine){.program = program, .row = row, .bound = bound}, ret);
+}
+
+enum net_eval_error net_program_run_moment(const struct net_program *program,
+                                           const union net_slot *row, net_chronon bound,
+                                           const struct net_moment *moment, struct net_value *ret) {
+  return start((struct machine){.program = program, .row = row, .bound = bound, .moment = moment},
+               ret);
 }
 
 static bool reads_an_open_stop(const struct net_program *program, const union net_slot *row) {
@@ -700,22 +682,34 @@ static bool reads_an_open_stop(const struct net_program *program, const union ne
   return false;
 }
 
-bool net_program_run_instant(const struct net_program *program, const union net_slot *row,
-                             net_chronon bound, struct net_instant *ret) {
+enum net_eval_error net_program_run_instant(const struct net_program *program,
+                                            const union net_slot *row, net_chronon bound,
+                                            struct net_instant *ret, bool *ret_open) {
+  struct machine machine = {
+      .program = program, .row = row, .bound = bound, .reading = OPEN_EARLIEST};
   struct net_value earliest, latest;
-  enum net_eval_error error;
-  BASE_CHECK(!program->can_fail, "expr-instant-fails");
-  error = run_reading(program, row, bound, OPEN_EARLIEST, &earliest);
-  BASE_CHECK(error == NET_EVAL_OK, "expr-instant-failed");
-  *ret = earliest.instant;
-  if (!reads_an_open_stop(program, row)) return false;
-  error = run_reading(program, row, bound, OPEN_LATEST, &latest);
-  BASE_CHECK(error == NET_EVAL_OK, "expr-instant-failed");
+  enum net_eval_error error = start(machine, &earliest);
+  if (error == NET_EVAL_OK) *ret = earliest.instant;
+  *ret_open = false;
+  if (error != NET_EVAL_OK || !reads_an_open_stop(program, row)) return error;
+  machine.reading = OPEN_LATEST;
+  error = start(machine, &latest);
+  if (error != NET_EVAL_OK) return error;
   if (earliest.instant.lo == latest.instant.lo && earliest.instant.hi == latest.instant.hi) {
-    return false;
+    return NET_EVAL_OK;
   }
+  if (program->moves_back) return NET_EVAL_OPEN;
   *ret = (struct net_instant){NET_OPEN, latest.instant.hi};
-  return true;
+  *ret_open = true;
+  return NET_EVAL_OK;
+}
+
+net_chronon net_program_floor(const struct net_program *program, const union net_slot *floor,
+                              net_chronon bound) {
+  struct machine machine = {
+      .program = program, .row = floor, .bound = bound, .reading = OPEN_EARLIEST};
+  struct net_value value;
+  return start(machine, &value) == NET_EVAL_OK ? value.instant.lo : NET_BEGINNING;
 }
 
 /* --- what a row itself says of its open stops */

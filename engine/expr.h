@@ -43,6 +43,7 @@ enum net_op {
   NET_OP_I_DIV,
   NET_OP_I_MOD,
   NET_OP_I_ABS,
+  NET_OP_I_POWER, /* exact; a negative exponent truncates, as division does */
   /* floats: fail when the result is no finite number */
   NET_OP_F_NEG,
   NET_OP_F_ADD,
@@ -64,6 +65,19 @@ enum net_op {
   NET_OP_F_TO_TEMPORAL,
   NET_OP_TRUTH_TO_I /* F 0, T 1; unknown fails */,
   NET_OP_INTEGER_FITS, /* .i = width in bytes: fails when the integer does not fit */
+  NET_OP_F_TO_F4,      /* rounds to single precision; fails outside its range */
+  NET_OP_S_FITS,       /* .i = code points: fails when the string has more */
+  NET_OP_S_TO_I, /* a number in decimal digits; fails when the string is none, or out of range */
+  NET_OP_S_TO_F,
+  NET_OP_I_TO_S, /* as CSV writes it */
+  NET_OP_F_TO_S,
+  NET_OP_B_TO_S,
+  /* strings, in code points */
+  NET_OP_CONCAT,
+  NET_OP_LEFT, /* string, integer; fail when it is negative */
+  NET_OP_RIGHT,
+  NET_OP_LENGTH,
+  NET_OP_MATCHES, /* .s = pattern (pattern.h) -> truth */
   /* temporal values */
   NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
   NET_OP_T_NEG,
@@ -77,7 +91,8 @@ enum net_op {
   NET_OP_F_COMPARE,
   NET_OP_S_COMPARE,
   NET_OP_B_COMPARE,
-  NET_OP_T_EQUAL, /* same function, same origin */
+  NET_OP_T_EQUAL,   /* same function, same origin */
+  NET_OP_T_COMPARE, /* .i = enum net_comparison: their values at a moment, in exact arithmetic */
   /* Kleene's logic */
   NET_OP_AND,
   NET_OP_OR,
@@ -85,6 +100,7 @@ enum net_op {
   /* instants */
   NET_OP_LATER,
   NET_OP_EARLIER,
+  NET_OP_SHIFT, /* .i chronons; fails when it leaves the time line; beginning and forever stay */
   NET_OP_INTERSECT, /* two instants -> [max lo, min hi] (two events that coincide) */
   NET_OP_BEFORE,
   NET_OP_NOT_AFTER,
@@ -119,24 +135,31 @@ struct net_program {
   uint32_t stack_depth; /* the most values ever on the stack; set by net_program_finish */
   bool reads_open;      /* has a STOP_SLOT step */
   bool can_fail;
+  bool
+      moves_back; /* has a SHIFT by less than 0: what it makes of an open stop is not known before */
   enum net_timeline timeline;
-  const struct base_strings *strings;
+  struct base_strings *strings; /* strings that steps make go there */
 };
 
 enum net_eval_error {
   NET_EVAL_OK = 0,
-  NET_EVAL_OVERFLOW, /* integer */
-  NET_EVAL_DIVISION, /* by zero */
-  NET_EVAL_NUMBER,   /* float result not finite, or argument outside the function's domain */
-  NET_EVAL_FORM,     /* a temporal value that is no ratio of linear functions */
-  NET_EVAL_RANGE,    /* conversion out of range */
-  NET_EVAL_OPEN,     /* no error: a scalar from a stop that is still open, not known yet */
+  NET_EVAL_OVERFLOW,  /* integer */
+  NET_EVAL_DIVISION,  /* by zero */
+  NET_EVAL_NUMBER,    /* float result not finite, or argument outside the function's domain */
+  NET_EVAL_FORM,      /* a temporal value that is no ratio of linear functions */
+  NET_EVAL_RANGE,     /* conversion out of range */
+  NET_EVAL_TEXT,      /* a string that is no number */
+  NET_EVAL_COUNT,     /* a negative number of characters */
+  NET_EVAL_CUT,       /* a condition that would cut a period whose ends are uncertain */
+  NET_EVAL_POLE,      /* a temporal value without a value at some time of the period */
+  NET_EVAL_QUADRATIC, /* a comparison of two temporal values that is not linear */
+  NET_EVAL_OPEN,      /* no error: a scalar from a stop that is still open, not known yet */
 };
 /* One line for messages: "integer overflow", ... */
 const char *net_eval_error_text(enum net_eval_error error);
 
 struct net_program *net_program_new(struct base_arena *arena, enum net_timeline timeline,
-                                    const struct base_strings *strings);
+                                    struct base_strings *strings);
 /* Appends a step (the arena keeps it). */
 void net_program_emit(struct base_arena *arena, struct net_program *program, struct net_step step);
 /* Computes stack_depth, reads_open, can_fail; checks the stack discipline (BASE_CHECK). The program
@@ -147,11 +170,30 @@ bool net_op_can_fail(enum net_op op);
 /* Runs PROGRAM on ROW; *RET on success only. */
 enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,
                                     net_chronon bound, struct net_value *ret);
-/* For programs that give an instant and cannot fail: the value, and whether it is still open, that
- * is, depends on an open stop: then *RET is {NET_OPEN, upper bound}. (Instants are monotone in the
- * stops, so the value is final when both extremes agree.)                                          */
-bool net_program_run_instant(const struct net_program *program, const union net_slot *row,
-                             net_chronon bound, struct net_instant *ret);
+/* The time at which temporal values are compared: chronons since the row's start. The period that the
+ * comparison concerns has its last chronon at LAST; a pole up to there is NET_EVAL_POLE. FOUND (or NULL)
+ * hears of every root that a comparison has at or after the start: a change is due at the chronon
+ * ROOT, and the one after it if it is a whole number, else only at the one after it.                */
+struct net_moment {
+  uint64_t offset, last;
+  void (*found)(void *context, uint64_t root, bool whole);
+  void *context;
+};
+/* For programs with T_COMPARE steps, which no other run may have. */
+enum net_eval_error net_program_run_moment(const struct net_program *program,
+                                           const union net_slot *row, net_chronon bound,
+                                           const struct net_moment *moment, struct net_value *ret);
+/* For programs that give an instant: the value, and whether it is still open, that is, depends on an
+ * open stop: then *RET is {NET_OPEN, upper bound}. (Instants are monotone in the stops, so the value is
+ * final when both extremes agree.) NET_EVAL_OPEN: it depends on an open stop, and would come before
+ * it; nothing can be said before the stop is known.                                                */
+enum net_eval_error net_program_run_instant(const struct net_program *program,
+                                            const union net_slot *row, net_chronon bound,
+                                            struct net_instant *ret, bool *ret_open);
+/* A lower bound of the instant in all rows whose instants are not before those of FLOOR, where open
+ * stops are at BOUND or later. */
+net_chronon net_program_floor(const struct net_program *program, const union net_slot *floor,
+                              net_chronon bound);
 /* The BOUND that a row itself gives for its open stops, at least CHECKPOINT (that of its arc before
  * it): an open row's start (+1 when determinate), a closing row's last known stop.                 */
 net_chronon net_row_bound(const struct net_layout *layout, const union net_slot *row, uint8_t marks,

@@ -25,5 +25,16 @@ const struct net_op_info *net_op_info(enum net_op op);
 /* A T_ step on ARGS (operands as the table says); leaves its result in ARGS[0]. expr_temporal.c. */
 enum net_eval_error net_temporal_operation(const struct net_program *program, enum net_op op,
                                            struct net_value *args);
+/* T_COMPARE. expr_compare.c. */
+enum net_eval_error net_temporal_compare(const struct net_program *program,
+                                         enum net_comparison comparison,
+                                         const struct net_moment *moment, struct net_value *args);
+/* Steps that take or make strings. expr_string.c. */
+enum net_eval_error net_string_operation(const struct net_program *program,
+                                         const struct net_step *step, struct net_value *args);
+/* Steps on instants. expr_time.c. */
+enum net_eval_error net_time_operation(const struct net_step *step, struct net_value *args);
+/* Does COMPARISON hold for operands in that ORDER (<0, 0, >0)? */
+enum net_truth net_comparison_holds(enum net_comparison comparison, int order);
 
 #endif

@@ -59,6 +59,8 @@ static int ties(const struct net_step *step) {
     case NET_OP_S_COMPARE:
     case NET_OP_B_COMPARE:
     case NET_OP_T_EQUAL:
+    case NET_OP_T_COMPARE:
+    case NET_OP_MATCHES:
       return TIES_COMPARE;
     case NET_OP_I_ADD:
     case NET_OP_I_SUB:
@@ -79,6 +81,7 @@ static int ties(const struct net_step *step) {
     case NET_OP_F_NEG:
     case NET_OP_T_NEG:
       return TIES_NEGATE;
+    case NET_OP_I_POWER:
     case NET_OP_F_POWER:
       return TIES_POWER;
     case NET_OP_INTEGER:
@@ -211,12 +214,21 @@ static const char *function_name(const struct net_step *step) {
   }
 }
 
+/* What the step itself carries. */
+static void print_own(const struct printer *printer, const struct net_step *step) {
+  if (step->op == NET_OP_MATCHES) {
+    print_string(printer->out, printer->program->strings, step->s);
+  } else {
+    base_buffer_int(printer->out, step->i);
+  }
+}
+
 static void print_function(struct printer *printer, size_t index) {
   const struct net_step *step = &printer->program->steps[index];
   base_buffer_puts(printer->out, function_name(step));
   base_buffer_putc(printer->out, '(');
   put_off_text(printer, ")");
-  if (step->op == NET_OP_WITHIN) { /* the number is the step's own */
+  if (step->op == NET_OP_WITHIN || step->op == NET_OP_SHIFT) { /* the number is the step's own */
     put_off(printer, (struct task){.step = index, .wanted = -1});
     put_off_text(printer, ", ");
   }
@@ -259,6 +271,10 @@ static void print_step(struct printer *printer, size_t index, int wanted) {
   } else if (own == TIES_NOT) {
     base_buffer_puts(printer->out, "not ");
     put_off_operand(printer, index, 0, TIES_NOT);
+  } else if (step->op == NET_OP_MATCHES) {
+    put_off(printer, (struct task){.step = index, .wanted = -1});
+    put_off_text(printer, " matches ");
+    put_off_operand(printer, index, 0, TIES_ADD);
   } else if (own == TIES_NEGATE) {
     base_buffer_putc(printer->out, '-');
     put_off_operand(printer, index, 0, TIES_POWER);
@@ -281,7 +297,7 @@ void net_program_print(struct base_buffer *out, const struct net_program *progra
     if (task.text != NULL) {
       base_buffer_puts(out, task.text);
     } else if (task.wanted < 0) {
-      base_buffer_int(out, program->steps[task.step].i);
+      print_own(&printer, &program->steps[task.step]);
     } else {
       print_step(&printer, task.step, task.wanted);
     }

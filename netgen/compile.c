@@ -62,6 +62,8 @@ static void compile_comparison(struct compiler *compiler, const struct ng_expr *
       op = NET_OP_B_COMPARE;
       break;
     case NET_TEMPORAL:
+      op = NET_OP_T_COMPARE;
+      break;
     case NET_INSTANT:
       BASE_CHECK(false, "compared-types");
   }
@@ -79,6 +81,13 @@ static void compile_conversion(struct compiler *compiler, const struct ng_expr *
   if (base == NET_INTEGER && to == NET_TEMPORAL) emit_op(compiler, NET_OP_I_TO_TEMPORAL);
   if (base == NET_FLOAT && to == NET_TEMPORAL) emit_op(compiler, NET_OP_F_TO_TEMPORAL);
   if (base == NET_FLOAT && to == NET_INTEGER) emit_op(compiler, NET_OP_F_TO_I);
+  if (base == NET_STRING && to == NET_INTEGER) emit_op(compiler, NET_OP_S_TO_I);
+  if (base == NET_STRING && to == NET_FLOAT) emit_op(compiler, NET_OP_S_TO_F);
+  bool single = base == NET_FLOAT && from->type.width == 4;
+  if (to == NET_FLOAT && expr->type.width == 4 && !single) emit_op(compiler, NET_OP_F_TO_F4);
+  if (to == NET_STRING && expr->type.width > 0) {
+    emit_integer(compiler, NET_OP_S_FITS, expr->type.width);
+  }
   if (to == NET_INTEGER && expr->type.width && expr->type.width < 8) {
     int64_t lo, hi, limit = INT64_C(1) << (8 * expr->type.width - 1);
     ng_expr_range(from, &lo, &hi);
@@ -108,7 +117,7 @@ static enum net_op arithmetic(const struct ng_expr *expr) {
     case NG_MOD:
       return NET_OP_I_MOD;
     case NG_POWER:
-      return NET_OP_F_POWER;
+      return integer ? NET_OP_I_POWER : NET_OP_F_POWER;
     case NG_SQRT:
       return NET_OP_F_SQRT;
     case NG_LOG:
@@ -127,6 +136,14 @@ static enum net_op arithmetic(const struct ng_expr *expr) {
   return NET_OP_I_NEG;
 }
 
+/* A string is its own text, so is a name. */
+static void compile_ascii(struct compiler *compiler, const struct ng_expr *expr) {
+  enum net_base_type base = expr->args[0]->type.base;
+  if (base == NET_INTEGER) emit_op(compiler, NET_OP_I_TO_S);
+  if (base == NET_FLOAT) emit_op(compiler, NET_OP_F_TO_S);
+  if (base == NET_BOOL) emit_op(compiler, NET_OP_B_TO_S);
+}
+
 static enum net_op of_instants(enum ng_op op) {
   switch (op) {
     case NG_LATER:
@@ -135,6 +152,8 @@ static enum net_op of_instants(enum ng_op op) {
       return NET_OP_EARLIER;
     case NG_INTERSECT:
       return NET_OP_INTERSECT;
+    case NG_SHIFT:
+      return NET_OP_SHIFT;
     case NG_BEFORE:
       return NET_OP_BEFORE;
     case NG_NOT_AFTER:
@@ -190,6 +209,24 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
     case NG_CONVERT:
       compile_conversion(compiler, expr);
       break;
+    case NG_ASCII:
+      compile_ascii(compiler, expr);
+      break;
+    case NG_CONCAT:
+      emit_op(compiler, NET_OP_CONCAT);
+      break;
+    case NG_LEFT:
+      emit_op(compiler, NET_OP_LEFT);
+      break;
+    case NG_RIGHT:
+      emit_op(compiler, NET_OP_RIGHT);
+      break;
+    case NG_LENGTH:
+      emit_op(compiler, NET_OP_LENGTH);
+      break;
+    case NG_MATCHES:
+      emit(compiler, (struct net_step){.op = NET_OP_MATCHES, .s = expr->string});
+      break;
     case NG_EQ:
     case NG_NE:
     case NG_LT:
@@ -229,9 +266,8 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
 }
 
 const struct net_program *ng_expr_compile(struct base_arena *arena, const struct ng_expr *expr,
-                                          enum net_timeline timeline,
-                                          const struct base_strings *strings, ng_slot_fn slot,
-                                          void *context) {
+                                          enum net_timeline timeline, struct base_strings *strings,
+                                          ng_slot_fn slot, void *context) {
   struct compiler compiler = {
       .arena = arena,
       .program = net_program_new(arena, timeline, strings),

@@ -109,6 +109,10 @@ bool ng_expr_reads_nothing(const struct ng_expr *expr) {
   return true;
 }
 
+bool ng_expr_is_temporal_comparison(const struct ng_expr *expr) {
+  return expr->op >= NG_EQ && expr->op <= NG_GE && expr->args[0]->type.base == NET_TEMPORAL;
+}
+
 bool ng_expr_reads_open(const struct ng_expr *expr) {
   if (expr->op == NG_COLUMN && expr->column->openable) return true;
   for (unsigned i = 0; i < expr->arg_count; i++) {
@@ -223,6 +227,8 @@ static struct range range_of(const struct ng_expr *expr) {
     }
     case NG_CONVERT:
       return convert(expr);
+    case NG_LENGTH:
+      return (struct range){0, INT64_MAX, ng_expr_can_fail(expr->args[0])};
     default:
       return whole_range(true);
   }
@@ -232,6 +238,10 @@ void ng_expr_range(const struct ng_expr *expr, int64_t *ret_lo, int64_t *ret_hi)
   struct range range = range_of(expr);
   *ret_lo = range.overflows ? INT64_MIN : range.lo;
   *ret_hi = range.overflows ? INT64_MAX : range.hi;
+}
+
+static bool is_single(struct net_type type) {
+  return type.base == NET_FLOAT && type.width == 4;
 }
 
 /* Of floats only those operations cannot fail that never leave the finite numbers. */
@@ -246,13 +256,23 @@ static bool float_can_fail(const struct ng_expr *expr) {
     case NG_ATAN:
       return false;
     case NG_CONVERT:
-      return expr->args[0]->type.base == NET_TEMPORAL;
+      if (is_single(expr->type) && !is_single(expr->args[0]->type)) return true;
+      return expr->args[0]->type.base == NET_TEMPORAL || expr->args[0]->type.base == NET_STRING;
     default:
       return true;
   }
 }
 
+/* Parts of strings are asked for by counts that may be negative; a conversion may be too long. */
+static bool string_can_fail(const struct ng_expr *expr) {
+  if (expr->op == NG_LEFT || expr->op == NG_RIGHT) return range_of(expr->args[1]).lo < 0;
+  if (expr->op == NG_ASCII) return expr->args[0]->type.base == NET_BOOL;
+  return expr->op == NG_CONVERT && expr->type.width > 0;
+}
+
 bool ng_expr_can_fail(const struct ng_expr *expr) {
+  if (expr->type.base == NET_STRING && string_can_fail(expr)) return true;
+  if (expr->op == NG_SHIFT || ng_expr_is_temporal_comparison(expr)) return true;
   if (expr->type.base == NET_INTEGER && range_of(expr).overflows) return true;
   if (expr->type.base == NET_FLOAT && float_can_fail(expr)) return true;
   if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN) {

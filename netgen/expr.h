@@ -31,6 +31,8 @@ bool ng_expr_reads_nothing(const struct ng_expr *expr);
 /* EXPR with TO in the place of FROM. */
 const struct ng_expr *ng_expr_substitute(struct base_arena *arena, const struct ng_expr *expr,
                                          const struct ng_column *from, const struct ng_column *to);
+/* A comparison of temporal values, whose truth changes with time. */
+bool ng_expr_is_temporal_comparison(const struct ng_expr *expr);
 /* Reads a stop that may be open. */
 bool ng_expr_reads_open(const struct ng_expr *expr);
 /* Can its evaluation fail at run time? Integer ranges are followed through the arithmetic, so that
@@ -57,8 +59,7 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan, const st
 /* Where a column is in the rows that a program runs over. */
 typedef uint32_t (*ng_slot_fn)(void *context, const struct ng_column *column);
 const struct net_program *ng_expr_compile(struct base_arena *arena, const struct ng_expr *expr,
-                                          enum net_timeline timeline,
-                                          const struct base_strings *strings, ng_slot_fn slot,
-                                          void *context);
+                                          enum net_timeline timeline, struct base_strings *strings,
+                                          ng_slot_fn slot, void *context);
 
 #endif

@@ -145,6 +145,21 @@ static void lower_end(const struct ng_lowering *lowering, const struct ng_expr *
   }
 }
 
+/* An event moved in time; it happens under the same condition. */
+static void lower_shift(const struct ng_lowering *lowering, const struct ng_expr *expr,
+                        struct ng_alternatives *ret) {
+  struct ng_alternatives inner = {0};
+  ng_lower_temporal(lowering, expr->args[0], &inner);
+  for (size_t i = 0; i < inner.count; i++) {
+    struct ng_expr *moved =
+        ng_expr_new(arena_of(lowering), NG_SHIFT, (struct net_type){NET_INSTANT, 0});
+    moved->arg_count = 1;
+    moved->args[0] = inner.items[i].start;
+    moved->integer = expr->integer;
+    add(lowering, ret, (struct ng_alternative){inner.items[i].condition, moved, moved, true});
+  }
+}
+
 void ng_lower_temporal(const struct ng_lowering *lowering, const struct ng_expr *expr,
                        struct ng_alternatives *ret) {
   struct base_arena *arena = arena_of(lowering);
@@ -165,6 +180,9 @@ void ng_lower_temporal(const struct ng_lowering *lowering, const struct ng_expr 
     case NG_T_START:
     case NG_T_STOP:
       lower_end(lowering, expr, ret);
+      break;
+    case NG_T_SHIFT:
+      lower_shift(lowering, expr, ret);
       break;
     case NG_T_CHOICE:
       ng_lower_temporal(lowering, expr->args[0], ret);
@@ -237,22 +255,6 @@ static const struct ng_expr *leaf(const struct ng_lowering *lowering,
   return column->type.base == NET_TEMPORAL ? rebased(lowering, input, value) : value;
 }
 
-/* An integer power goes by way of floats: there is no integer step for it. */
-static const struct ng_expr *integer_power(struct base_arena *arena, struct ng_expr *power) {
-  static const struct net_type type_float = {NET_FLOAT, 8};
-  for (unsigned i = 0; i < power->arg_count; i++) {
-    struct ng_expr *operand = ng_expr_new(arena, NG_CONVERT, type_float);
-    operand->arg_count = 1;
-    operand->args[0] = power->args[i];
-    power->args[i] = operand;
-  }
-  struct ng_expr *result = ng_expr_new(arena, NG_CONVERT, power->type);
-  power->type = type_float;
-  result->arg_count = 1;
-  result->args[0] = power;
-  return result;
-}
-
 const struct ng_expr *ng_lower(const struct ng_lowering *lowering, const struct ng_expr *expr) {
   struct base_arena *arena = arena_of(lowering);
   switch (expr->op) {
@@ -280,6 +282,5 @@ const struct ng_expr *ng_lower(const struct ng_lowering *lowering, const struct 
   struct ng_expr *copy = BASE_NEW(arena, struct ng_expr);
   *copy = *expr;
   for (unsigned i = 0; i < expr->arg_count; i++) copy->args[i] = ng_lower(lowering, expr->args[i]);
-  if (copy->op == NG_POWER && copy->type.base == NET_INTEGER) return integer_power(arena, copy);
   return copy;
 }

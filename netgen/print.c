@@ -4,6 +4,7 @@
  *   A.stop before B.start        B.start in [A.start, A.stop)      [..) overlaps [..) */
 #include "netgen/expr.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* Binding strength; a weaker operand of a stronger operator stands in parentheses. */
@@ -29,7 +30,9 @@ static int strength(const struct ng_expr *expr) {
     case NG_OVERLAP_EVENT:
     case NG_EQUAL_PERIODS:
     case NG_CONTAIN:
+    case NG_MATCHES:
       return 4;
+    case NG_SHIFT:
     case NG_ADD:
     case NG_SUB:
       return 5;
@@ -103,6 +106,16 @@ static const char *function(const struct ng_expr *expr) {
       return "cos";
     case NG_ATAN:
       return "atan";
+    case NG_ASCII:
+      return "ascii";
+    case NG_CONCAT:
+      return "concat";
+    case NG_LEFT:
+      return "left";
+    case NG_RIGHT:
+      return "right";
+    case NG_LENGTH:
+      return "length";
     case NG_LATER:
       return "later";
     case NG_EARLIER:
@@ -201,6 +214,20 @@ static void print_prefix(struct base_buffer *out, const struct ng_plan *plan,
   print_operand(out, plan, expr->args[0], strength(expr));
 }
 
+/* Conversions between kinds of numbers go without saying, those to and from strings do not. */
+static void print_conversion(struct base_buffer *out, const struct ng_plan *plan,
+                             const struct ng_expr *expr) {
+  const struct ng_expr *from = expr->args[0];
+  if (from->type.base != NET_STRING || expr->type.base == NET_NAME) {
+    ng_expr_print(out, plan, from);
+    return;
+  }
+  net_type_print(out, expr->type);
+  base_buffer_putc(out, '(');
+  ng_expr_print(out, plan, from);
+  base_buffer_putc(out, ')');
+}
+
 void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
                    const struct ng_expr *expr) {
   switch (expr->op) {
@@ -224,7 +251,18 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
       print_instant(out, plan, expr->instant);
       break;
     case NG_CONVERT:
-      ng_expr_print(out, plan, expr->args[0]);
+      print_conversion(out, plan, expr);
+      break;
+    case NG_MATCHES:
+      print_operand(out, plan, expr->args[0], 5);
+      base_buffer_puts(out, " matches ");
+      print_string(out, plan, expr->string);
+      break;
+    case NG_SHIFT:
+      print_operand(out, plan, expr->args[0], 5);
+      base_buffer_puts(out, expr->integer < 0 ? " - " : " + ");
+      base_buffer_printf(out, "%" PRIu64,
+                         expr->integer < 0 ? -(uint64_t)expr->integer : (uint64_t)expr->integer);
       break;
     case NG_NEG:
       print_prefix(out, plan, expr, "-");

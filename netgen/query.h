@@ -90,6 +90,7 @@ enum ng_op {
   NG_T_CONSTANT, /* .instant */
   NG_T_START,
   NG_T_STOP,
+  NG_T_SHIFT,    /* the event args[0] moved by .integer chronons */
   NG_T_SEQUENCE, /* .integer: within, chronons, or -1 */
   NG_T_OVERLAP,
   NG_T_COVERAGE, /* `,` in its two readings */
@@ -105,6 +106,7 @@ enum ng_op {
   NG_LATER,
   NG_EARLIER,
   NG_INTERSECT,
+  NG_SHIFT, /* .integer */
   NG_BEFORE,
   NG_NOT_AFTER,
   NG_EQUAL_INSTANTS,

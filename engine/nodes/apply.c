@@ -34,7 +34,10 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
   struct net_value value;
   if (apply->type == NET_INSTANT) {
     struct net_instant instant;
-    net_program_run_instant(apply->program, row, bound, &instant);
+    bool open;
+    enum net_eval_error error =
+        net_program_run_instant(apply->program, row, bound, &instant, &open);
+    if (error != NET_EVAL_OK) return error;
     /* What is open at a checkpoint at forever stays an open row, also in the store. */
     if (bound == NET_FOREVER && instant.lo == NET_FOREVER && apply->openable &&
         net_row_is_open(apply->in, row))
@@ -54,6 +57,8 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
       ret[0].s = value.s;
       break;
     case NET_BOOL:
+      if (value.truth == NET_UNKNOWN && bound != NET_FOREVER && net_row_is_open(apply->in, row))
+        return NET_EVAL_OPEN;
       ret[0].i = value.truth == NET_TRUE;
       break;
     case NET_TEMPORAL:
@@ -150,6 +155,31 @@ static net_chronon earliest_waiting(const struct apply *apply, net_chronon earli
   return earliest;
 }
 
+/* The floor with the new field. Where there is none, later rows still begin, and so end, at the
+ * checkpoint or after it. */
+static const union net_slot *floor_of(struct apply *apply, const struct net_batch *batch) {
+  const struct net_layout *in = apply->in;
+  union net_slot *floor = apply->floor;
+  bool moves = apply->type == NET_INSTANT && apply->program->can_fail;
+  if (!apply->node.wants_floor || apply->waiting > 0) return NULL;
+  if (batch->floor != NULL) {
+    memcpy(floor, batch->floor, in->slot_count * sizeof *floor);
+  } else if (moves) {
+    for (uint32_t i = 0; i < in->first_domain_slot; i++) floor[i].i = batch->checkpoint;
+    for (uint32_t i = 0; i < in->field_count; i++)
+      if (in->fields[i].type.base == NET_INSTANT) floor[in->fields[i].slot].i = NET_BEGINNING;
+  } else {
+    return NULL;
+  }
+  if (moves) {
+    floor[apply->slot].i = net_program_floor(apply->program, floor, batch->checkpoint);
+    floor[apply->slot + 1].i = floor[apply->slot].i;
+  } else if (apply->type == NET_INSTANT) {
+    (void)compute(apply, batch->floor, batch->checkpoint, floor + apply->slot);
+  }
+  return floor;
+}
+
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
@@ -164,13 +194,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
     if (status == BASE_OK) status = settle_waiting(apply);
     if (status != BASE_OK) return status;
   }
-  const union net_slot *floor = NULL;
-  if (batch->floor != NULL && node->wants_floor && apply->waiting == 0) {
-    memcpy(apply->floor, batch->floor, apply->in->slot_count * sizeof *apply->floor);
-    if (apply->type == NET_INSTANT)
-      (void)compute(apply, batch->floor, batch->checkpoint, apply->floor + apply->slot);
-    floor = apply->floor;
-  }
+  const union net_slot *floor = floor_of(apply, batch);
   net_chronon checkpoint = batch->checkpoint;
   if (apply->waiting > 0) checkpoint = earliest_waiting(apply, checkpoint);
   return net_out_flush(node, checkpoint, batch->bound, floor);

@@ -468,7 +468,8 @@ START_TEST(instants_of_open_stops) {
     }
     struct net_instant got, latest;
     bool one;
-    bool open = net_program_run_instant(program, row, bound, &got);
+    bool open;
+    ck_assert_int_eq(net_program_run_instant(program, row, bound, &got, &open), NET_EVAL_OK);
     close_all_ways(program, row, bound, &one, &latest);
     ck_assert(open == !one);
     ck_assert_int_eq(got.hi, latest.hi);

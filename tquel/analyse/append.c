@@ -49,6 +49,15 @@ static const char *constant_fault(const struct tql_binder *binder, const struct 
   return net_value_check(binder->scope->strings, type, slot);
 }
 
+/* Has the value to be looked at when it is computed, whether it fits TYPE? (Constants have been.) A
+ * single float is rounded. A string of width 0 has any length. */
+static bool is_narrower(struct net_type type, const struct ng_expr *expr) {
+  if (expr->op == NG_INTEGER || expr->op == NG_STRING) return false;
+  if (type.base == NET_STRING)
+    return type.width > 0 && (expr->type.width == 0 || type.width < expr->type.width);
+  return (type.base == NET_INTEGER || type.base == NET_FLOAT) && type.width < expr->type.width;
+}
+
 const struct ng_expr *tql_assigned(struct tql_binder *binder, const struct tql_bound_target *target,
                                    const struct net_field *field) {
   const struct ng_expr *expr = target->expr;
@@ -70,8 +79,7 @@ const struct ng_expr *tql_assigned(struct tql_binder *binder, const struct tql_b
     binder->failed = true;
     return NULL;
   }
-  bool narrower = field->type.base == NET_INTEGER && expr->op != NG_INTEGER &&
-                  field->type.width < expr->type.width;
+  bool narrower = is_narrower(field->type, expr);
   return narrower ? tql_new_unary(binder, NG_CONVERT, field->type, expr->range, expr) : expr;
 }
 

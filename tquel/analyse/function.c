@@ -12,11 +12,14 @@ enum shape {
   TO_FLOAT,     /* one number; a float */
   KEEP_NUMBER,  /* one number; of its type */
   TWO_INTEGERS, /* an integer */
-  TO_TYPE,      /* one number; the function's type, .op unused */
+  TO_TYPE,      /* one number, string or bool; the function's type */
+  OF_SCALAR,    /* one value that has a text; a string */
+  OF_STRING,    /* one string; an integer */
+  TWO_STRINGS,  /* a string */
+  PART,         /* a string and how many of its characters; a string */
   OF_VARIABLE,  /* duration */
   OF_SPAN,      /* a temporal expression: an integer */
   OF_EVENT,     /* a temporal expression that is an event: an integer */
-  NOT_EXECUTED, /* of Quel, without a program */
 };
 
 struct function {
@@ -30,12 +33,12 @@ struct function {
 
 static const struct function functions[] = {
     {"abs", KEEP_NUMBER, NG_ABS, NET_INTEGER, 8, 0},
-    {"ascii", NOT_EXECUTED, NG_CONVERT, NET_STRING, 0, 0},
+    {"ascii", OF_SCALAR, NG_ASCII, NET_STRING, 0, 0},
     {"atan", TO_FLOAT, NG_ATAN, NET_FLOAT, 8, 0},
     {"chronon", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 0},
     {"chronon_hi", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 2},
     {"chronon_lo", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 1},
-    {"concat", NOT_EXECUTED, NG_CONVERT, NET_STRING, 0, 0},
+    {"concat", TWO_STRINGS, NG_CONCAT, NET_STRING, 0, 0},
     {"cos", TO_FLOAT, NG_COS, NET_FLOAT, 8, 0},
     {"duration", OF_VARIABLE, NG_DURATION, NET_TEMPORAL, 0, 0},
     {"exp", TO_FLOAT, NG_EXP, NET_FLOAT, 8, 0},
@@ -43,7 +46,6 @@ static const struct function functions[] = {
     {"f8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0},
     {"float4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0},
     {"float8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0},
-    {"gamma", NOT_EXECUTED, NG_CONVERT, NET_FLOAT, 8, 0},
     {"i1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0},
     {"i2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0},
     {"i4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0},
@@ -52,8 +54,11 @@ static const struct function functions[] = {
     {"int2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0},
     {"int4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0},
     {"int8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0},
+    {"left", PART, NG_LEFT, NET_STRING, 0, 0},
+    {"length", OF_STRING, NG_LENGTH, NET_INTEGER, 8, 0},
     {"log", TO_FLOAT, NG_LOG, NET_FLOAT, 8, 0},
     {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0},
+    {"right", PART, NG_RIGHT, NET_STRING, 0, 0},
     {"sin", TO_FLOAT, NG_SIN, NET_FLOAT, 8, 0},
     {"span", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 0},
     {"span_hi", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 2},
@@ -106,7 +111,9 @@ static const struct ng_expr *refuse_unknown(const struct tql_binder *binder,
 
 static bool check_count(const struct tql_binder *binder, const struct tql_expr *call,
                         const struct function *function) {
-  size_t wanted = function->shape == TWO_INTEGERS ? 2 : 1;
+  bool two =
+      function->shape == TWO_INTEGERS || function->shape == TWO_STRINGS || function->shape == PART;
+  size_t wanted = two ? 2 : 1;
   if (call->args.count == wanted) return true;
   bool time = function->shape == OF_SPAN || function->shape == OF_EVENT;
   base_report_hint(
@@ -124,43 +131,103 @@ static bool check_plain(const struct tql_binder *binder, const struct tql_expr *
   return false;
 }
 
-static bool check_number(const struct tql_binder *binder, const struct function *function,
-                         const struct ng_expr *arg) {
-  bool integers = function->shape == TWO_INTEGERS;
-  bool fits = integers ? arg->type.base == NET_INTEGER : tql_type_is_number(arg->type);
-  if (fits) return true;
-  base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source, &arg->range,
-              "%s takes %s, not %s", function->name, integers ? "integers" : "a number",
-              tql_type_words(arg->type));
+static bool is_text(struct net_type type) {
+  return type.base == NET_STRING || type.base == NET_NAME;
+}
+
+/* What argument INDEX of FUNCTION may be, and the words for it. */
+static bool takes(const struct function *function, size_t index, struct net_type type,
+                  const char **ret_words) {
+  switch (function->shape) {
+    case TWO_INTEGERS:
+      *ret_words = "integers";
+      return type.base == NET_INTEGER;
+    case TO_TYPE:
+      *ret_words = "a number, a string or a bool";
+      return tql_type_is_number(type) || is_text(type) || type.base == NET_BOOL;
+    case OF_SCALAR:
+      *ret_words = "a number, a string, a bool or a name";
+      return type.base != NET_TEMPORAL && type.base != NET_INSTANT;
+    case PART:
+      *ret_words = index == 0 ? "a string first" : "an integer second";
+      return index == 0 ? is_text(type) : type.base == NET_INTEGER;
+    case OF_STRING:
+      *ret_words = "a string";
+      return is_text(type);
+    case TWO_STRINGS:
+      *ret_words = "strings";
+      return is_text(type);
+    default:
+      *ret_words = "a number";
+      return tql_type_is_number(type);
+  }
+}
+
+static bool check_argument(const struct tql_binder *binder, const struct function *function,
+                           size_t index, const struct ng_expr *arg) {
+  const char *words;
+  if (takes(function, index, arg->type, &words)) return true;
+  bool text =
+      function->shape == TWO_STRINGS || function->shape == PART || function->shape == OF_STRING;
+  bool printable = arg->type.base != NET_TEMPORAL && index == 0;
+  base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
+                   &arg->range, text && printable ? "ascii(...) makes a string of a value" : NULL,
+                   "%s takes %s, not %s", function->name, words, tql_type_words(arg->type));
   return false;
 }
 
 /* ---- kinds of functions ---- */
 
-static const struct ng_expr *bind_numeric(struct tql_binder *binder, const struct tql_expr *call,
-                                          const struct function *function) {
+/* A conversion; one that changes nothing needs no step. */
+static const struct ng_expr *converted(struct tql_binder *binder, const struct tql_expr *call,
+                                       const struct function *function, const struct ng_expr *arg) {
+  struct net_type type = {function->base, function->width};
+  if (arg->type.base == type.base && arg->type.width == type.width) return arg;
+  if (arg->type.base == NET_NAME) arg = tql_convert(binder, arg, NET_STRING);
+  return tql_new_unary(binder, NG_CONVERT, type, call->range, arg);
+}
+
+static bool check_count_of_characters(const struct tql_binder *binder,
+                                      const struct function *function,
+                                      const struct ng_expr *count) {
+  if (count->op != NG_INTEGER || count->integer >= 0) return true;
+  base_report(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &count->range,
+              "%s takes a number of characters, which cannot be negative", function->name);
+  return false;
+}
+
+static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct tql_expr *call,
+                                        const struct function *function) {
   const struct ng_expr *args[2] = {NULL, NULL};
   bool fits = true;
   for (size_t i = 0; i < call->args.count; i++) {
     args[i] = tql_bind_scalar(binder, call->args.items[i]);
-    fits = args[i] && check_number(binder, function, args[i]) && fits;
+    fits = args[i] && check_argument(binder, function, i, args[i]) && fits;
+    if (args[i] && args[i]->type.base == NET_NAME && function->shape != TO_TYPE)
+      args[i] = tql_convert(binder, args[i], NET_STRING);
   }
   if (!fits) return NULL;
   struct net_type type = {function->base, function->width};
   switch (function->shape) {
-    case TWO_INTEGERS:
-      return tql_new_binary(binder, function->op, integer_type, call->range, args[0], args[1]);
+    case TO_TYPE:
+      return converted(binder, call, function, args[0]);
+    case OF_SCALAR:
+      if (args[0]->type.base == NET_STRING) return args[0];
+      break;
+    case PART:
+      if (!check_count_of_characters(binder, function, args[1])) return NULL;
+      break;
     case KEEP_NUMBER:
       type = (struct net_type){args[0]->type.base, 8};
       break;
     case TO_FLOAT:
       args[0] = tql_convert(binder, args[0], NET_FLOAT);
       break;
-    default: /* a conversion that changes nothing needs no step */
-      if (args[0]->type.base == type.base && args[0]->type.width == type.width) return args[0];
+    default:
       break;
   }
-  return tql_new_unary(binder, function->op, type, call->range, args[0]);
+  if (!args[1]) return tql_new_unary(binder, function->op, type, call->range, args[0]);
+  return tql_new_binary(binder, function->op, type, call->range, args[0], args[1]);
 }
 
 static const struct ng_expr *bind_duration(struct tql_binder *binder, const struct tql_expr *call) {
@@ -200,11 +267,6 @@ const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_
   if (tql_is_aggregate(call->name.text)) return tql_bind_aggregate(binder, call);
   const struct function *function = find_function(call->name.text);
   if (!function) return refuse_unknown(binder, call);
-  if (function->shape == NOT_EXECUTED) {
-    base_report(binder->analysis->diags, MSG_AGGREGATE_NOT_EXECUTED, binder->analysis->source,
-                &call->name.range, "the function %s is not executed yet", function->name);
-    return NULL;
-  }
   if (!check_plain(binder, call) || !check_count(binder, call, function)) return NULL;
   switch (function->shape) {
     case OF_VARIABLE:
@@ -213,6 +275,6 @@ const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_
     case OF_EVENT:
       return bind_from_time(binder, call, function);
     default:
-      return bind_numeric(binder, call, function);
+      return bind_plain(binder, call, function);
   }
 }

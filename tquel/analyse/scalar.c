@@ -6,10 +6,14 @@
  * no tuple variable is a string constant; such names are remembered, because one that is also a
  * domain of a variable in the statement was perhaps meant as that (TQ-0110).
  *
+ * A string constant with pattern characters beside = or != is a pattern (engine/pattern.h); < and the
+ * like compare it as it is.
+ *
  * Temporal expressions are refused here, with the way to the when clause; span() and chronon()
  * (function.c) are the doors from time to values. */
 #include <string.h>
 
+#include "engine/pattern.h"
 #include "tquel/analyse/analyse_internal.h"
 
 static const struct net_type integer_type = {NET_INTEGER, 8};
@@ -264,8 +268,6 @@ static const struct ng_expr *bind_arithmetic(struct tql_binder *binder,
     if (left->type.base == NET_TEMPORAL)
       return refuse_types(binder, expr, "take powers of", left, right,
                           "powers take integers and floats");
-    left = tql_convert(binder, left, NET_FLOAT);
-    right = tql_convert(binder, right, NET_FLOAT);
   }
   struct net_type type = {left->type.base, left->type.base == NET_TEMPORAL ? 0 : 8};
   return check_form(binder, tql_new_binary(binder, op, type, expr->range, left, right));
@@ -310,6 +312,49 @@ static enum ng_op comparison_op(enum tql_expr_kind kind) {
   }
 }
 
+/* ---- patterns ---- */
+
+/* TEXT = or != the string constant PATTERN, which holds pattern characters. One that stands for a
+ * single text is compared, which leaves it to joins and indexes. */
+static const struct ng_expr *bind_pattern(struct tql_binder *binder, const struct tql_expr *expr,
+                                          const struct ng_expr *text,
+                                          const struct ng_expr *pattern) {
+  size_t length;
+  const char *bytes = base_strings_text(binder->scope->strings, pattern->string, &length);
+  const char *fault = net_pattern_fault(bytes, length);
+  if (fault) {
+    base_report_hint(binder->analysis->diags, MSG_BAD_PATTERN, binder->analysis->source,
+                     &pattern->range,
+                     "in patterns * ? [ and \\ are special; \\ before one of them makes it an "
+                     "ordinary character",
+                     "the pattern %s", fault);
+    return NULL;
+  }
+  struct base_buffer plain = BASE_BUFFER_EMPTY;
+  struct ng_expr *result;
+  if (net_pattern_plain(bytes, length, &plain)) {
+    struct ng_expr *constant = tql_new_expr(binder, NG_STRING, text->type, pattern->range);
+    constant->string =
+        base_strings_intern(binder->scope->strings, base_buffer_text(&plain), plain.length);
+    result = tql_new_binary(binder, NG_EQ, bool_type, expr->range, text, constant);
+    if (expr->kind == TQL_E_NE) result->op = NG_NE;
+  } else {
+    result = tql_new_unary(binder, NG_MATCHES, bool_type, expr->range, text);
+    result->string = pattern->string;
+    if (expr->kind == TQL_E_NE)
+      result = tql_new_unary(binder, NG_NOT, bool_type, expr->range, result);
+  }
+  base_buffer_done(&plain);
+  return result;
+}
+
+static bool is_pattern(const struct tql_binder *binder, const struct ng_expr *expr) {
+  size_t length;
+  if (expr->op != NG_STRING) return false;
+  const char *text = base_strings_text(binder->scope->strings, expr->string, &length);
+  return net_pattern_is_one(text, length);
+}
+
 static const struct ng_expr *bind_comparison(struct tql_binder *binder,
                                              const struct tql_expr *expr) {
   const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
@@ -318,9 +363,13 @@ static const struct ng_expr *bind_comparison(struct tql_binder *binder,
   enum ng_op op = comparison_op(expr->kind);
   if (is_numeric_or_temporal(left->type) && is_numeric_or_temporal(right->type))
     unify_numbers(binder, &left, &right);
-  else if (is_text(left->type) && is_text(right->type))
+  else if (is_text(left->type) && is_text(right->type)) {
+    if (op == NG_EQ || op == NG_NE) {
+      if (is_pattern(binder, right)) return bind_pattern(binder, expr, left, right);
+      if (is_pattern(binder, left)) return bind_pattern(binder, expr, right, left);
+    }
     unify_text(binder, &left, &right);
-  else if (left->type.base != NET_BOOL || right->type.base != NET_BOOL)
+  } else if (left->type.base != NET_BOOL || right->type.base != NET_BOOL)
     return refuse_types(binder, expr, "compare", left, right, NULL);
   else if (op != NG_EQ && op != NG_NE)
     return refuse_types(binder, expr, "order", left, right, "bools compare with = and !=");

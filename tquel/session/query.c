@@ -140,6 +140,10 @@ static enum base_message eval_message(enum net_eval_error error) {
       return MSG_TEMPORAL_RESULT;
     case NET_EVAL_RANGE:
       return MSG_CONVERSION_RANGE;
+    case NET_EVAL_TEXT:
+      return MSG_STRING_NO_NUMBER;
+    case NET_EVAL_COUNT:
+      return MSG_NEGATIVE_COUNT;
     case NET_EVAL_OVERFLOW:
     case NET_EVAL_OK:
     default:
