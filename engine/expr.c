@@ -74,7 +74,6 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_TRUTH_TO_I] = OP("t", 'i', true, "integer"),
     [NET_OP_INTEGER_FITS] = OP("i", 'i', true, "fits"),
     [NET_OP_F_TO_F4] = OP("f", 'f', true, "float4"),
-    [NET_OP_S_FITS] = OP("s", 's', true, "fits"),
     [NET_OP_S_TO_I] = OP("s", 'i', true, "integer"),
     [NET_OP_S_TO_F] = OP("s", 'f', true, "float"),
     [NET_OP_I_TO_S] = OP("i", 's', false, "ascii"),
@@ -197,7 +196,6 @@ static bool step_is_sound(const struct net_step *step) {
     case NET_OP_T_COMPARE:
       return step->i >= NET_EQ && step->i <= NET_GE;
     case NET_OP_WITHIN:
-    case NET_OP_S_FITS:
       return step->i >= 0;
     case NET_OP_SPAN:
     case NET_OP_CHRONON:
@@ -520,7 +518,7 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_T_NEG: case NET_OP_T_ADD: case NET_OP_T_SUB: case NET_OP_T_MUL:
     case NET_OP_T_DIV: case NET_OP_T_REBASE:
       return net_temporal_operation(machine->program, step->op, args);
-    case NET_OP_S_FITS: case NET_OP_S_TO_I: case NET_OP_S_TO_F: case NET_OP_I_TO_S:
+    case NET_OP_S_TO_I: case NET_OP_S_TO_F: case NET_OP_I_TO_S:
     case NET_OP_F_TO_S: case NET_OP_B_TO_S: case NET_OP_CONCAT: case NET_OP_LEFT:
     case NET_OP_RIGHT: case NET_OP_LENGTH: case NET_OP_MATCHES:
       return net_string_operation(machine->program, step, args);

@@ -66,7 +66,6 @@ enum net_op {
   NET_OP_TRUTH_TO_I /* F 0, T 1; unknown fails */,
   NET_OP_INTEGER_FITS, /* .i = width in bytes: fails when the integer does not fit */
   NET_OP_F_TO_F4,      /* rounds to single precision; fails outside its range */
-  NET_OP_S_FITS,       /* .i = code points: fails when the string has more */
   NET_OP_S_TO_I, /* a number in decimal digits; fails when the string is none, or out of range */
   NET_OP_S_TO_F,
   NET_OP_I_TO_S, /* as CSV writes it */

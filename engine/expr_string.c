@@ -193,8 +193,6 @@ enum net_eval_error net_string_operation(const struct net_program *program,
     case NET_OP_MATCHES:
       args[0].i = matches(program, step->s, args[0].s) ? NET_TRUE : NET_FALSE;
       return NET_EVAL_OK;
-    case NET_OP_S_FITS:
-      return count_points(text_of(program, args[0].s)) <= step->i ? NET_EVAL_OK : NET_EVAL_RANGE;
     case NET_OP_S_TO_I:
       return read_integer(trimmed(text_of(program, args[0].s)), &args[0].i);
     case NET_OP_S_TO_F:

@@ -89,11 +89,9 @@ static enum net_eval_error temporal_divide(struct net_value *result, struct net_
 
 static enum net_eval_error rebase(enum net_timeline timeline, struct net_value *args) {
   net_chronon from = args[1].instant.lo, to = args[2].instant.lo;
-  int64_t chronons;
   if (from == to || constant(args[0].temporal)) return NET_EVAL_OK;
-  if (__builtin_sub_overflow(to, from, &chronons)) return NET_EVAL_OVERFLOW;
-  return set_temporal(args,
-                      net_temporal_rebase(args[0].temporal, net_span_units(timeline, chronons)));
+  return set_temporal(
+      args, net_temporal_rebase(args[0].temporal, net_units_between(timeline, from, to)));
 }
 
 enum net_eval_error net_temporal_operation(const struct net_program *program, enum net_op op,

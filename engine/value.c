@@ -233,6 +233,12 @@ struct net_temporal net_temporal_rebase(struct net_temporal value, double delta)
   return net_temporal_normal(value);
 }
 
+double net_units_between(enum net_timeline timeline, net_chronon from, net_chronon to) {
+  double chronons = to >= from ? (double)((uint64_t)to - (uint64_t)from)
+                               : -(double)((uint64_t)from - (uint64_t)to);
+  return timeline == NET_TIMELINE_REAL ? chronons / 1e9 : chronons;
+}
+
 bool net_temporal_equal(struct net_temporal a, struct net_temporal b) {
   double a_scale, b_scale;
   if (a.n0 == b.n0 && a.n1 == b.n1 && a.d0 == b.d0 && a.d1 == b.d1) return true;

@@ -85,9 +85,6 @@ static void compile_conversion(struct compiler *compiler, const struct ng_expr *
   if (base == NET_STRING && to == NET_FLOAT) emit_op(compiler, NET_OP_S_TO_F);
   bool single = base == NET_FLOAT && from->type.width == 4;
   if (to == NET_FLOAT && expr->type.width == 4 && !single) emit_op(compiler, NET_OP_F_TO_F4);
-  if (to == NET_STRING && expr->type.width > 0) {
-    emit_integer(compiler, NET_OP_S_FITS, expr->type.width);
-  }
   if (to == NET_INTEGER && expr->type.width && expr->type.width < 8) {
     int64_t lo, hi, limit = INT64_C(1) << (8 * expr->type.width - 1);
     ng_expr_range(from, &lo, &hi);

@@ -263,11 +263,10 @@ static bool float_can_fail(const struct ng_expr *expr) {
   }
 }
 
-/* Parts of strings are asked for by counts that may be negative; a conversion may be too long. */
+/* Parts of strings are asked for by counts that may be negative. */
 static bool string_can_fail(const struct ng_expr *expr) {
   if (expr->op == NG_LEFT || expr->op == NG_RIGHT) return range_of(expr->args[1]).lo < 0;
-  if (expr->op == NG_ASCII) return expr->args[0]->type.base == NET_BOOL;
-  return expr->op == NG_CONVERT && expr->type.width > 0;
+  return expr->op == NG_ASCII && expr->args[0]->type.base == NET_BOOL;
 }
 
 bool ng_expr_can_fail(const struct ng_expr *expr) {

@@ -92,7 +92,7 @@ START_TEST(arithmetic_and_types) {
   expect("retrieve (a = e.y * 2)", "event (a:f8=(e.y * 2f)) of e+");
   expect("retrieve (a = -5, b = -e.x, c = -2.5)", "event (a:i8=-5, b:i8=-(e.x), c:f8=-2.5f) of e+");
   expect("retrieve (a = -0.0)", "period (a:f8=0f)");
-  expect("retrieve (a = e.x ** 2)", "event (a:f8=(f8(e.x) ** 2f)) of e+");
+  expect("retrieve (a = e.x ** 2)", "event (a:i8=(e.x ** 2)) of e+");
   expect("retrieve (a = sqrt(e.x))", "event (a:f8=sqrt(f8(e.x))) of e+");
   expect("retrieve (a = mod(e.x, 3))", "event (a:i8=mod(e.x, 3)) of e+");
   expect("retrieve (a = i2(e.x), b = i4(e.x), c = int8(e.y))",
@@ -128,7 +128,8 @@ START_TEST(wrong_types) {
   refuse("retrieve (a = sqrt(1, 2))", MSG_ARGUMENTS, 15, NULL);
   refuse("retrieve (a = sqrt())", MSG_ARGUMENTS, 15, NULL);
   refuse("retrieve (a = sqrt(e.x by e.y))", MSG_ARGUMENTS, 15, NULL);
-  refuse("retrieve (a = concat(e.s, e.s))", MSG_AGGREGATE_NOT_EXECUTED, 15, NULL);
+  refuse("retrieve (a = concat(e.s, e.x))", MSG_TYPE_MISMATCH, 27, NULL);
+  refuse("retrieve (a = e.x) where e.s = \"[a\"", MSG_BAD_PATTERN, 32, NULL);
   refuse("retrieve (e.x) where p", MSG_NOT_A_VALUE, 22, "when");
   refuse("retrieve (e.x) where e ; f", MSG_NOT_A_VALUE, 22, "when");
   refuse("retrieve (e.x) where p.start > 5", MSG_NOT_A_VALUE, 22, "chronon");

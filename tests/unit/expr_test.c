@@ -330,6 +330,153 @@ START_TEST(nothing_is_written_on_failure) {
 }
 END_TEST
 
+/* --- strings, moved instants, temporal values at a moment */
+
+#define STR(TEXT) \
+  { .op = NET_OP_STRING, .s = base_strings_intern_text(strings, TEXT) }
+
+static void expect_string(const struct net_program *program, const char *text) {
+  ck_assert_int_eq(run(program), NET_EVAL_OK);
+  ck_assert_str_eq(base_strings_text(strings, result.s, NULL), text);
+}
+
+START_TEST(string_steps) {
+  expect_string(PROGRAM(STR("ab"), STR("c"), OP(CONCAT)), "abc");
+  expect_string(PROGRAM(STR(""), STR("c"), OP(CONCAT)), "c");
+  expect_string(PROGRAM(STR("\xC3\xA9x"), INT(1), OP(LEFT)), "\xC3\xA9");
+  expect_string(PROGRAM(STR("\xC3\xA9x"), INT(1), OP(RIGHT)), "x");
+  expect_string(PROGRAM(STR("ab"), INT(0), OP(RIGHT)), "");
+  expect_string(PROGRAM(INT(INT64_MIN), OP(I_TO_S)), "-9223372036854775808");
+  expect_string(PROGRAM(FLT(0.5), OP(F_TO_S)), "0.5");
+  expect_string(PROGRAM(TRUTH(NET_TRUE), OP(B_TO_S)), "true");
+  ck_assert_int_eq(run(PROGRAM(TRUTH(NET_UNKNOWN), OP(B_TO_S))), NET_EVAL_OPEN);
+  ck_assert_int_eq(run(PROGRAM(STR("ab"), INT(-1), OP(LEFT))), NET_EVAL_COUNT);
+  ck_assert_int_eq(run(PROGRAM(STR("12 "), OP(S_TO_I))), NET_EVAL_OK);
+  ck_assert_int_eq(result.i, 12);
+  ck_assert_int_eq(run(PROGRAM(STR("-9223372036854775808"), OP(S_TO_I))), NET_EVAL_OK);
+  ck_assert_int_eq(result.i, INT64_MIN);
+  ck_assert_int_eq(run(PROGRAM(STR("9223372036854775808"), OP(S_TO_I))), NET_EVAL_RANGE);
+  ck_assert_int_eq(run(PROGRAM(STR("1-"), OP(S_TO_I))), NET_EVAL_TEXT);
+  ck_assert_int_eq(run(PROGRAM(STR(" -0 "), OP(S_TO_F))), NET_EVAL_OK);
+  ck_assert(result.f == 0 && !signbit(result.f));
+  ck_assert_int_eq(run(PROGRAM(STR("."), OP(S_TO_F))), NET_EVAL_TEXT);
+}
+END_TEST
+
+/* What nobody marks is forgotten: strings that programs make do not pile up. */
+START_TEST(made_strings_are_swept) {
+  base_strings_pin_all(strings);
+  size_t before = base_strings_count(strings), most = 0;
+  for (int64_t i = 0; i < 50000; i++) {
+    ck_assert_int_eq(run(PROGRAM(INT(i), OP(I_TO_S), INT(i * i), OP(I_TO_S), OP(CONCAT))),
+                     NET_EVAL_OK);
+    if (base_strings_want_sweep(strings)) {
+      base_strings_sweep_begin(strings);
+      base_strings_sweep_end(strings);
+    }
+    if (base_strings_count(strings) > most) most = base_strings_count(strings);
+    base_arena_reset(arena);
+  }
+  ck_assert_uint_lt(most - before, 20000);
+}
+END_TEST
+
+static void expect_power(int64_t base, int64_t exponent, enum net_eval_error error,
+                         int64_t expected) {
+  ck_assert_int_eq(run(PROGRAM(INT(base), INT(exponent), OP(I_POWER))), error);
+  if (error == NET_EVAL_OK) ck_assert_int_eq(result.i, expected);
+}
+
+START_TEST(integer_powers) {
+  expect_power(-2, 63, NET_EVAL_OK, INT64_MIN);
+  expect_power(2, 63, NET_EVAL_OVERFLOW, 0);
+  expect_power(3037000499, 2, NET_EVAL_OK, INT64_C(9223372030926249001));
+  expect_power(3037000500, 2, NET_EVAL_OVERFLOW, 0);
+  expect_power(-1, INT64_MAX, NET_EVAL_OK, -1);
+  expect_power(-1, INT64_MIN, NET_EVAL_OK, 1);
+  expect_power(1, INT64_MIN, NET_EVAL_OK, 1);
+  expect_power(0, 0, NET_EVAL_OK, 1);
+  expect_power(0, INT64_MAX, NET_EVAL_OK, 0);
+  expect_power(0, -1, NET_EVAL_DIVISION, 0);
+  expect_power(5, -3, NET_EVAL_OK, 0);
+  expect_power(2, INT64_MAX, NET_EVAL_OVERFLOW, 0);
+}
+END_TEST
+
+static void expect_shift(int64_t lo, int64_t hi, int64_t delta, enum net_eval_error error,
+                         int64_t new_lo, int64_t new_hi) {
+  ck_assert_int_eq(run(PROGRAM(AT(lo, hi), OP_I(SHIFT, delta))), error);
+  if (error != NET_EVAL_OK) return;
+  ck_assert_int_eq(result.instant.lo, new_lo);
+  ck_assert_int_eq(result.instant.hi, new_hi);
+}
+
+START_TEST(moved_instants) {
+  expect_shift(1, 4, -6, NET_EVAL_OK, -5, -2);
+  expect_shift(NET_BEGINNING, 3, 5, NET_EVAL_OK, NET_BEGINNING, 8);
+  expect_shift(3, NET_FOREVER, -5, NET_EVAL_OK, -2, NET_FOREVER);
+  expect_shift(0, INT64_MAX - 5, 5, NET_EVAL_OVERFLOW, 0, 0);
+  expect_shift(INT64_MIN + 2, 0, -3, NET_EVAL_OVERFLOW, 0, 0);
+}
+END_TEST
+
+/* An open stop moved forward is open; moved back it is not known before the stop is. */
+START_TEST(moved_open_stops) {
+  union net_slot row[4] = {{.i = 5}, {.i = 5}, {.i = NET_OPEN}, {.i = NET_FOREVER}};
+  const struct net_program *later = PROGRAM(SLOT(STOP_SLOT, 2), OP_I(SHIFT, 3));
+  const struct net_program *before = PROGRAM(SLOT(STOP_SLOT, 2), OP_I(SHIFT, -3));
+  struct net_instant got;
+  bool open;
+  ck_assert_int_eq(net_program_run_instant(later, row, 10, &got, &open), NET_EVAL_OK);
+  ck_assert(open && got.lo == NET_OPEN && got.hi == NET_FOREVER);
+  ck_assert_int_eq(net_program_run_instant(before, row, 10, &got, &open), NET_EVAL_OPEN);
+  ck_assert_int_eq(net_program_floor(later, row, 10), 13);
+  ck_assert_int_eq(net_program_floor(before, row, 10), 7);
+  row[2].i = row[3].i = 12;
+  ck_assert_int_eq(net_program_run_instant(before, row, 10, &got, &open), NET_EVAL_OK);
+  ck_assert(!open && got.lo == 9 && got.hi == 9);
+}
+END_TEST
+
+struct roots {
+  uint64_t found[4];
+  bool whole[4];
+  int count;
+};
+
+static void note_root(void *context, uint64_t root, bool whole) {
+  struct roots *roots = context;
+  roots->found[roots->count] = root;
+  roots->whole[roots->count++] = whole;
+}
+
+/* 3 / (6 - 2 tau) < tau / 2 would be quadratic; (1 + tau) / (6 - 2 tau) < 2 turns at tau = 11/5, and
+ * has its pole at 3. */
+START_TEST(temporal_values_at_a_moment) {
+  const struct net_program *program = PROGRAM(
+      OP(DURATION), INT(1), OP(I_TO_TEMPORAL), OP(T_ADD), INT(6), OP(I_TO_TEMPORAL), OP(DURATION),
+      INT(2), OP(I_TO_TEMPORAL), OP(T_MUL), OP(T_SUB), OP(T_DIV), INT(2), OP(I_TO_TEMPORAL),
+      OP_I(T_COMPARE, NET_LT));
+  struct roots roots = {.count = 0};
+  for (uint64_t k = 0; k <= 2; k++) {
+    struct net_moment moment = {k, 2, note_root, &roots};
+    ck_assert_int_eq(net_program_run_moment(program, NULL, 0, &moment, &result), NET_EVAL_OK);
+    ck_assert_int_eq(result.truth, NET_TRUE);
+  }
+  ck_assert_int_eq(roots.count, 3);
+  ck_assert_uint_eq(roots.found[0], 2);
+  ck_assert(!roots.whole[0]);
+  struct net_moment pole = {0, 3, NULL, NULL}, behind = {0, 4, NULL, NULL};
+  ck_assert_int_eq(net_program_run_moment(program, NULL, 0, &pole, &result), NET_EVAL_POLE);
+  ck_assert_int_eq(net_program_run_moment(program, NULL, 0, &behind, &result), NET_EVAL_POLE);
+  const struct net_program *square =
+      PROGRAM(INT(1), OP(I_TO_TEMPORAL), INT(6), OP(I_TO_TEMPORAL), OP(DURATION), OP(T_ADD),
+              OP(T_DIV), OP(DURATION), OP_I(T_COMPARE, NET_EQ));
+  struct net_moment start = {0, 4, NULL, NULL};
+  ck_assert_int_eq(net_program_run_moment(square, NULL, 0, &start, &result), NET_EVAL_QUADRATIC);
+}
+END_TEST
+
 START_TEST(error_texts) {
   for (int error = NET_EVAL_OK; error <= NET_EVAL_OPEN; error++) {
     ck_assert_ptr_nonnull(net_eval_error_text((enum net_eval_error)error));
@@ -520,13 +667,22 @@ START_TEST(spans) {
     ck_assert_int_eq(run(PROGRAM(start, stop, OP_I(SPAN, which))), NET_EVAL_OK);
     ck_assert_int_eq(result.i, expected[which]);
   }
-  ck_assert_int_eq(run(PROGRAM(AT(1, 1), AT(5, NET_FOREVER), OP_I(SPAN, 0))), NET_EVAL_OVERFLOW);
-  ck_assert_int_eq(run(PROGRAM(AT(1, 1), AT(5, NET_FOREVER), OP_I(SPAN, 2))), NET_EVAL_OVERFLOW);
-  ck_assert_int_eq(run(PROGRAM(AT(1, 1), AT(5, NET_FOREVER), OP_I(SPAN, 1))), NET_EVAL_OK);
-  ck_assert_int_eq(result.i, 4);
+  static const int64_t endless[] = {INT64_MAX, 4, INT64_MAX};
+  for (int64_t which = 0; which < 3; which++) {
+    ck_assert_int_eq(run(PROGRAM(AT(1, 1), AT(5, NET_FOREVER), OP_I(SPAN, which))), NET_EVAL_OK);
+    ck_assert_int_eq(result.i, endless[which]);
+  }
   ck_assert_int_eq(run(PROGRAM(AT(-2, -2), AT(INT64_MAX - 1, INT64_MAX - 1), OP_I(SPAN, 1))),
                    NET_EVAL_OVERFLOW);
-  ck_assert_int_eq(run(PROGRAM(AT(NET_BEGINNING, 0), AT(3, 3), OP_I(SPAN, 2))), NET_EVAL_OVERFLOW);
+  ck_assert_int_eq(run(PROGRAM(AT(NET_BEGINNING, 0), AT(3, 3), OP_I(SPAN, 2))), NET_EVAL_OK);
+  ck_assert_int_eq(result.i, INT64_MAX);
+  ck_assert_int_eq(run(PROGRAM(AT(NET_FOREVER, NET_FOREVER), AT(3, 3), OP_I(SPAN, 0))),
+                   NET_EVAL_OK);
+  ck_assert_int_eq(result.i, INT64_MIN);
+  ck_assert_int_eq(
+      run(PROGRAM(AT(NET_FOREVER, NET_FOREVER), AT(NET_FOREVER, NET_FOREVER), OP_I(SPAN, 0))),
+      NET_EVAL_OK);
+  ck_assert_int_eq(result.i, 0);
 }
 END_TEST
 
@@ -687,6 +843,12 @@ int main(void) {
   tcase_add_test(cases, kleene);
   tcase_add_test(cases, errors_count_unless_guarded);
   tcase_add_test(cases, nothing_is_written_on_failure);
+  tcase_add_test(cases, string_steps);
+  tcase_add_test(cases, made_strings_are_swept);
+  tcase_add_test(cases, integer_powers);
+  tcase_add_test(cases, moved_instants);
+  tcase_add_test(cases, moved_open_stops);
+  tcase_add_test(cases, temporal_values_at_a_moment);
   tcase_add_test(cases, error_texts);
   tcase_add_test(cases, deep_and_shallow_stacks);
   tcase_add_test_raise_signal(cases, an_operand_is_missing, SIGABRT);

@@ -49,12 +49,10 @@ static const char *constant_fault(const struct tql_binder *binder, const struct 
   return net_value_check(binder->scope->strings, type, slot);
 }
 
-/* Has the value to be looked at when it is computed, whether it fits TYPE? (Constants have been.) A
- * single float is rounded. A string of width 0 has any length. */
+/* Has the number to be brought to TYPE when it is computed? (Constants have been looked at; a single
+ * float is rounded. The length of a string is tested where it is stored.) */
 static bool is_narrower(struct net_type type, const struct ng_expr *expr) {
-  if (expr->op == NG_INTEGER || expr->op == NG_STRING) return false;
-  if (type.base == NET_STRING)
-    return type.width > 0 && (expr->type.width == 0 || type.width < expr->type.width);
+  if (expr->op == NG_INTEGER) return false;
   return (type.base == NET_INTEGER || type.base == NET_FLOAT) && type.width < expr->type.width;
 }
 
