@@ -64,9 +64,4 @@ bool net_temporal_equal(struct net_temporal a,
 
 /* The time from FROM to TO in the unit of temporal values; never overflows. */
 double net_units_between(enum net_timeline timeline, net_chronon from, net_chronon to);
-/* Length of a span of chronons in the unit of temporal values. */
-static inline double net_span_units(enum net_timeline timeline, int64_t chronons) {
-  return timeline == NET_TIMELINE_REAL ? (double)chronons / 1e9 : (double)chronons;
-}
-
 #endif

@@ -41,7 +41,7 @@ static void collapse(struct credibility *node, const union net_slot *row) {
   collapse_instant(to);
   if (layout->tuple_class == NET_PERIOD && to[2].i != NET_OPEN) collapse_instant(to + 2);
   if (to[0].i == row[0].i || row[0].i == NET_BEGINNING || to[0].i == NET_FOREVER) return;
-  double moved = net_span_units(net_network_timeline(node->node.network), to[0].i - row[0].i);
+  double moved = net_units_between(net_network_timeline(node->node.network), row[0].i, to[0].i);
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const struct net_field *field = &layout->fields[i];
     if (field->type.base != NET_TEMPORAL) continue;

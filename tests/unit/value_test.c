@@ -302,8 +302,8 @@ START_TEST(rebase_keeps_the_value_at_each_instant) {
 END_TEST
 
 START_TEST(span_units) {
-  ck_assert(net_span_units(NET_TIMELINE_REAL, 1500000000) == 1.5);
-  ck_assert(net_span_units(NET_TIMELINE_ABSTRACT, 1500000000) == 1.5e9);
+  ck_assert(net_units_between(NET_TIMELINE_REAL, 0, 1500000000) == 1.5);
+  ck_assert(net_units_between(NET_TIMELINE_ABSTRACT, 500, -1499999500) == -1.5e9);
 }
 END_TEST
 
