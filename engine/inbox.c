@@ -35,21 +35,11 @@ static int compare_for_sort(const void *a, const void *b) {
   return compare_items(a, b);
 }
 
-static void key_row(const struct net_inbox *inbox, const struct net_layout *layout,
-                    const union net_slot *row, struct net_inbox_item *item) {
+static void key_row(const struct net_inbox *inbox, const union net_slot *row,
+                    struct net_inbox_item *item) {
   item->time = row[0].i;
   item->rank = item->marks & NET_ROUND ? 2 : 1;
-  if (!(item->marks & NET_CLOSES)) return;
-  if (inbox->records) {
-    item->rank = 0;
-    return;
-  }
-  if (layout->tuple_class == NET_PERIOD && row[2].i != NET_OPEN && row[2].i > row[0].i) {
-    item->time = row[2].i;
-    item->rank = 0;
-  } else {
-    item->rank = 2;
-  }
+  if (item->marks & NET_CLOSES) item->rank = inbox->records ? 0 : 2;
 }
 
 void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct net_batch *batch) {
@@ -64,7 +54,7 @@ void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct ne
                                   .id = net_batch_id(batch, i),
                                   .row = (uint32_t)port->slab_rows,
                                   .marks = net_batch_marks(batch, i)};
-    key_row(inbox, port->layout, row, &item);
+    key_row(inbox, row, &item);
     memcpy(port->slab + port->slab_rows * width, row, width * sizeof *row);
     port->slab_rows++;
     if (port->count > port->head && compare_items(&port->items[port->count - 1], &item) > 0)

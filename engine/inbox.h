@@ -1,10 +1,10 @@
 /* An inbox keeps rows of one or two ports until the checkpoints allow them to be processed, and gives
  * them out in temporal order.
  *
- * Key of a row: its time (the start; of a closing row the stop, where the layout's own stop is known),
- * then closes before starts, then port, then arrival. A row whose close falls on its own start comes
- * after the starts of that time. RECORDS: closing rows are end records and come before the records of
- * their time.                                                                                       */
+ * Key of a row: its start, then starts before closes, then port, then arrival. So a close comes as soon
+ * as the row that it closes has come, however far ahead its stop lies: what is known of a period then
+ * does not depend on whether it came whole or in parts. RECORDS: closing rows are end records and come
+ * before the records of their time.                                                                 */
 #ifndef NET_INBOX_H
 #define NET_INBOX_H
 
@@ -15,7 +15,7 @@ struct net_inbox_item {
   uint64_t sequence; /* of arrival */
   uint64_t id;
   uint32_t row; /* index into the port's slab */
-  uint8_t rank; /* 0 closes, 1 starts, 2 closes at their own start, ends of rounds */
+  uint8_t rank; /* 0 end records, 1 starts, 2 closes, ends of rounds */
   uint8_t marks;
 };
 

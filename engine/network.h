@@ -96,11 +96,12 @@ struct net_node *net_create_selection(struct net_network *network, const char *n
  * the instants at START_SLOT and (periods) STOP_SLOT of the input: slot 0 and 2 are the input's own.
  * A period that comes out empty gives no row, one that is perhaps empty an omega row, except where
  * OWN_PERIOD says that both instants are those of one and the same tuple (then kept as they are).
- * OUT may be an event layout: then only START_SLOT is read.                                        */
+ * OUT may be an event layout: then only START_SLOT is read. NOT_EARLIER: the instant at START_SLOT is
+ * never before the row's own start, so what the input promises of starts holds for the result.    */
 struct net_node *net_create_projection(struct net_network *network, const char *name,
                                        const struct net_layout *in, const struct net_layout *out,
                                        const uint32_t *sources, uint32_t start_slot,
-                                       uint32_t stop_slot, bool own_period);
+                                       uint32_t stop_slot, bool own_period, bool not_earlier);
 /* Appends one field, the last of OUT, with the value of PROGRAM. */
 struct net_node *net_create_apply(struct net_network *network, const char *name,
                                   const struct net_layout *in, const struct net_layout *out,

@@ -264,6 +264,27 @@ static bool is_own_period(const struct ng_node *node, const struct ng_column *st
   return is_own_period(node->inputs[0], start, stop) || is_own_period(node->inputs[1], start, stop);
 }
 
+/* Is COLUMN an operand of the `later` at the top of EXPR? */
+static bool is_later_than(const struct ng_expr *expr, const struct ng_column *column) {
+  if (expr->op == NG_COLUMN) return expr->column == column;
+  return expr->op == NG_LATER &&
+         (is_later_than(expr->args[0], column) || is_later_than(expr->args[1], column));
+}
+
+/* A combination's own start is the latest of its participants' starts (or an instant within its
+ * bounds): a projection to later(all starts, ...) never starts before it. */
+static bool is_not_earlier(struct builder *builder, const struct ng_node *projection) {
+  const struct ng_node *maker = ng_node_maker(projection, projection->start_from);
+  struct ng_participants found = {0};
+  struct ng_plan scratch = {.arena = builder->arena};
+  if (!maker) return false;
+  ng_node_participants(&scratch, maker, &found);
+  for (size_t i = 0; i < found.count; i++) {
+    if (!is_later_than(maker->expr, found.items[i].start)) return false;
+  }
+  return true;
+}
+
 static void build_projection(struct builder *builder, const struct ng_node *node) {
   const struct ng_node *below = node->inputs[0];
   struct built *built = built_of(builder, node), *input = built_of(builder, below);
@@ -276,7 +297,8 @@ static void build_projection(struct builder *builder, const struct ng_node *node
   uint32_t stop_slot = node->stop_from ? slot_in(builder, below, node->stop_from) : start_slot;
   built->node = net_create_projection(builder->network, name_of(builder, node), input->layout,
                                       built->layout, sources, start_slot, stop_slot,
-                                      is_own_period(below, node->start_from, node->stop_from));
+                                      is_own_period(below, node->start_from, node->stop_from),
+                                      is_not_earlier(builder, node));
 }
 
 static void build_switch(struct builder *builder, const struct ng_node *node) {

@@ -181,6 +181,15 @@ void ng_plan_refresh(struct ng_plan *plan) {
   }
 }
 
+struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column) {
+  struct ng_node *node = projection->inputs[0];
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) {
+    if (node->kind == NET_NODE_APPLY && node->own.items[0] == column) return node;
+    node = node->inputs[0];
+  }
+  return NULL;
+}
+
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
   size_t count = 0;
   for (size_t i = 0; i < plan->node_count; i++) {

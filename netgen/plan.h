@@ -145,6 +145,8 @@ bool ng_product_takes_event(const struct ng_node *node, struct ng_participant pa
 /* Do NODE's rows carry their participants' times as fields? (Selections and applies do not change
  * that.) */
 bool ng_node_is_combination(const struct ng_node *node);
+/* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
+struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column);
 /* Readers of NODE: inputs of other nodes, results and displays. */
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 /* The one node that reads NODE, or NULL if there are several or it is a result. */

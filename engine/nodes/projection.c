@@ -22,6 +22,7 @@ struct projection {
   const uint32_t *sources;
   uint32_t start_slot, stop_slot;
   bool own_period;
+  bool not_earlier; /* the start is never before the input's own */
   bool start_openable;
   struct net_rowmap held; /* open input rows by id */
 };
@@ -157,7 +158,8 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
 }
 
 static net_chronon start_floor(const struct projection *projection, const struct net_batch *batch) {
-  if (batch->checkpoint == NET_FOREVER || projection->start_slot == 0) return batch->checkpoint;
+  if (batch->checkpoint == NET_FOREVER || projection->start_slot == 0 || projection->not_earlier)
+    return batch->checkpoint;
   if (batch->floor != NULL) {
     net_chronon floor = batch->floor[projection->start_slot].i;
     if (projection->start_openable && floor == NET_OPEN) floor = batch->floor[0].i;
@@ -212,15 +214,16 @@ static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
 struct net_node *net_create_projection(struct net_network *network, const char *name,
                                        const struct net_layout *in, const struct net_layout *out,
                                        const uint32_t *sources, uint32_t start_slot,
-                                       uint32_t stop_slot, bool own_period) {
+                                       uint32_t stop_slot, bool own_period, bool not_earlier) {
   struct projection *projection = net_node_new(network, sizeof *projection, &class, name, out);
   projection->node.input_layouts[0] = in;
-  projection->node.wants_floor = start_slot >= in->first_domain_slot;
+  projection->node.wants_floor = start_slot >= in->first_domain_slot && !not_earlier;
   projection->in = in;
   projection->sources = sources;
   projection->start_slot = start_slot;
   projection->stop_slot = stop_slot;
   projection->own_period = own_period;
+  projection->not_earlier = not_earlier;
   projection->start_openable = openable(in, start_slot);
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;

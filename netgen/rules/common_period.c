@@ -56,24 +56,14 @@ static void substitute(struct ng_plan *plan, const struct ng_column *from,
   }
 }
 
-/* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
-static struct ng_node *maker_of(const struct ng_node *projection, const struct ng_column *column) {
-  struct ng_node *node = projection->inputs[0];
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) {
-    if (node->kind == NET_NODE_APPLY && node->own.items[0] == column) return node;
-    node = node->inputs[0];
-  }
-  return NULL;
-}
-
 static const struct ng_node *product_below(const struct ng_node *node) {
   while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
   return ng_node_is_product(node) && node->rule == NET_PRODUCT_OVERLAP && node->stop ? node : NULL;
 }
 
 static bool take_own_time(struct ng_plan *plan, struct ng_node *projection) {
-  struct ng_node *start = maker_of(projection, projection->start_from);
-  struct ng_node *stop = maker_of(projection, projection->stop_from);
+  struct ng_node *start = ng_node_maker(projection, projection->start_from);
+  struct ng_node *stop = ng_node_maker(projection, projection->stop_from);
   const struct ng_node *product = product_below(projection->inputs[0]);
   if (!start || !stop || !product) return false;
   if (own_time(plan, product, start->expr) != product->own_start ||
