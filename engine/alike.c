@@ -91,6 +91,10 @@ void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
     uint64_t id = net_batch_id(batch, i);
     if (marks & NET_CLOSES) {
       uint32_t place = net_rowmap_find_id(&alike->held, id);
+      if (row[2].i == NET_OPEN) { /* an upper bound on the stop: no news for who counts */
+        if (place != NET_NO_ENTRY) net_rowmap_row(&alike->held, place)[3] = row[3];
+        continue;
+      }
       if (place != NET_NO_ENTRY) {
         leave_group(alike, row, row[3].i);
         net_rowmap_remove(&alike->held, place);

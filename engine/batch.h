@@ -5,9 +5,10 @@
  *
  * Marks of a row, beside the slab:
  *   DEFINITE  it is in the relation for sure (not omega);
- *   CLOSES    it replaces the earlier open row that has its id: the stop is known now. In a
- *             combination of several periods a row may close one of them and leave another open;
- *             then a further close of the same id follows.
+ *   CLOSES    it replaces the earlier open row that has its id: the stop is known now, or better
+ *             known: then it is still open, with an earlier upper bound, and a further close of the
+ *             same id follows. So it is in a combination of several periods, of which a row may close
+ *             one and leave another open.
  *   ROUND     among the records of a sampled relation: no record, but the end of a round at its time.
  * A row with an open instant and without CLOSES opens; a row without either is whole. What a row once
  * said of existence, definiteness, start and domains never changes: there are no retractions.

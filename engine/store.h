@@ -37,7 +37,7 @@ struct net_store_class {
                           const struct net_layout *layout, const union net_slot *row,
                           uint8_t marks);
   /* Replaces the open row OPEN (its stop's lo is NET_OPEN; all columns count) by ROW, whose stop is
-   * known: definite as MARKS say, or as a row like it that is there already. BASE_END: there is no
+   * known, or better known (still NET_OPEN, with another upper bound): definite as MARKS say, or as a row like it that is there already. BASE_END: there is no
    * such row, and nothing was changed.                                                              */
   enum base_status (*close)(struct net_store *store, const char *relation,
                             const struct net_layout *layout, const union net_slot *open,

@@ -298,7 +298,10 @@ static enum base_status close_in_place(struct st_database *database, struct st_t
   if (status != BASE_OK) return status;
   if (!found) return BASE_END;
   sqlite3_bind_int64(table->close_open, 1, number);
-  sqlite3_bind_int64(table->close_open, 2, row[2].i);
+  if (row[2].i == NET_OPEN)
+    sqlite3_bind_null(table->close_open, 2);
+  else
+    sqlite3_bind_int64(table->close_open, 2, row[2].i);
   sqlite3_bind_int64(table->close_open, 3, row[3].i);
   sqlite3_bind_int(table->close_open, 4, definite);
   int code = sqlite3_step(table->close_open);
@@ -335,7 +338,6 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
   if (status != BASE_OK) return status;
   BASE_CHECK(layout->tuple_class == NET_PERIOD, "storage-close-of-a-period");
   BASE_CHECK(open[2].i == NET_OPEN, "storage-close-of-an-open-row");
-  BASE_CHECK(row[2].i != NET_OPEN, "storage-close-with-a-stop");
   st_match_fields(table, layout);
   status = close_in_place(database, table, layout, open, row, marks & NET_DEFINITE, &done);
   if (status == BASE_OK && !done)

@@ -12,7 +12,7 @@
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
  * pairs are judged with bound c: still undecided, false (forgotten), or it goes out, open (with an id of
  * its own) or whole; a pair that went out open goes out again, as a close, when one of its stops has
- * become known. What a predicate that reads no stop does not know stays unknown. Where one
+ * become known, or an upper bound on it. What a predicate that reads no stop does not know stays unknown. Where one
  * participant is open, the known stop of another counts as open, too, until the checkpoint has passed
  * it, so that what stays open in a row is never before what is known in it.
  *
@@ -60,7 +60,7 @@ struct pair {
   uint32_t next[2], previous[2];
   uint64_t id; /* of the row that went out; 0: none has */
   bool used;
-  uint32_t open_count; /* instants open in it */
+  uint64_t shown;      /* hash of what went out of the instants that may be open */
   uint8_t marks;
 };
 
@@ -345,11 +345,17 @@ static void put_scratch(struct product *product, uint8_t marks, uint64_t id, net
   memcpy(row, product->scratch, product->node.layout->slot_count * sizeof *row);
 }
 
-static uint32_t count_open(const struct net_layout *layout, const union net_slot *row) {
-  uint32_t count = layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
-  for (uint32_t i = 0; i < layout->field_count; i++)
-    count += layout->fields[i].openable && row[layout->fields[i].slot].i == NET_OPEN;
-  return count;
+/* A hash of the instants of ROW that may be open: while it stays, a row that went out says all. */
+static uint64_t hash_openable(const struct net_layout *layout, const union net_slot *row) {
+  uint64_t hash = 0;
+  if (layout->tuple_class == NET_PERIOD)
+    hash = base_hash_u64((uint64_t)row[3].i, base_hash_u64((uint64_t)row[2].i, hash));
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    if (!layout->fields[i].openable) continue;
+    const union net_slot *instant = row + layout->fields[i].slot;
+    hash = base_hash_u64((uint64_t)instant[1].i, base_hash_u64((uint64_t)instant[0].i, hash));
+  }
+  return hash;
 }
 
 /* --- pairs */
@@ -419,12 +425,13 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
   const union net_slot *right_row = live_row(&product->sides[1], pair->entry[1]);
   bool open = left->open || right->open;
   combine(product, left_row, right_row, open, bound);
-  uint32_t open_count = count_open(product->node.layout, product->scratch);
+  bool opens = net_row_is_open(product->node.layout, product->scratch);
+  uint64_t shown = hash_openable(product->node.layout, product->scratch);
   if (pair->id != 0) {
-    if (open_count == pair->open_count) return;
+    if (shown == pair->shown) return;
     put_scratch(product, (uint8_t)(pair->marks | NET_CLOSES), pair->id, bound, status);
-    pair->open_count = open_count;
-    if (open_count == 0) remove_pair(product, index);
+    pair->shown = shown;
+    if (!opens) remove_pair(product, index);
     return;
   }
   if (open && (has_vague_stop(&product->sides[0], left_row, bound) ||
@@ -437,15 +444,15 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
     return;
   }
   /* The start of an open combination must be past clipping. */
-  if (open_count > 0 && product->scratch[1].i >= bound && bound != NET_FOREVER &&
+  if (opens && product->scratch[1].i >= bound && bound != NET_FOREVER &&
       product->node.layout->tuple_class == NET_PERIOD)
     return;
   pair->marks = left->marks & right->marks & NET_DEFINITE;
   if (verdict.truth == NET_UNKNOWN) pair->marks = 0;
-  if (open_count > 0) pair->id = ++product->last_id;
+  if (opens) pair->id = ++product->last_id;
   put_scratch(product, pair->marks, pair->id, bound, status);
-  pair->open_count = open_count;
-  if (open_count == 0) remove_pair(product, index);
+  pair->shown = shown;
+  if (!opens) remove_pair(product, index);
 }
 
 /* --- the sweep */
@@ -630,6 +637,13 @@ static void forget_unused(struct product *product) {
   }
 }
 
+static bool has_closes(const struct net_batch *batch) {
+  if (batch->ids == NULL) return false;
+  for (uint32_t i = 0; i < batch->count; i++)
+    if (net_batch_marks(batch, i) & NET_CLOSES) return true;
+  return false;
+}
+
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   struct product *product = (struct product *)node;
@@ -637,7 +651,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
   net_inbox_add(&product->inbox, port, batch);
   if (batch->floor != NULL) keep_floor(&product->sides[port], batch->floor);
   net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
-  if (checkpoint == before && checkpoint != NET_FOREVER) return BASE_OK;
+  /* Closes of rows that were taken are news also where the other input holds the checkpoint back. */
+  if (checkpoint == before && checkpoint != NET_FOREVER && !has_closes(batch)) return BASE_OK;
   struct net_inbox_item item;
   const union net_slot *row;
   enum base_status status = BASE_OK;

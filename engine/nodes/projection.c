@@ -121,9 +121,10 @@ static void settle(struct projection *projection, const union net_slot *row, uin
         net_rowmap_state(&projection->held, net_rowmap_put_id(&projection->held, id, row));
     *state = (struct held_state){
         .marks = before.marks, .opened = before.opened, .stop_hi = period.stop.hi};
-    if (verdict == WAIT || before.opened) return;
+    if (verdict == WAIT || (before.opened && period.stop.hi == before.stop_hi)) return;
     state->opened = true;
     state->marks = out_marks;
+    if (before.opened) out_marks |= NET_CLOSES; /* the stop is better known */
     put_row(projection, row, out_marks, id, period, true, bound, status);
     return;
   }

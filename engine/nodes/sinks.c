@@ -120,7 +120,9 @@ static enum base_status store_row(struct relation_store *node, const union net_s
   if (marks & NET_CLOSES) {
     uint32_t place = net_rowmap_find_id(&node->open, id);
     BASE_CHECK(place != NET_NO_ENTRY, "store-close-unknown");
-    return close_open(node, place, row, definite);
+    enum base_status status = close_open(node, place, row, definite);
+    if (status == BASE_OK && row[2].i == NET_OPEN) note_open(node, row, id, definite != 0);
+    return status;
   }
   if (layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN)
     note_open(node, row, id, definite != 0);

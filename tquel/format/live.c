@@ -7,19 +7,33 @@
  *     Alarm  [2026-11-20T09:01:00Z]  Process = A  (Ω)
  *
  * The forms for programs have two columns more, in front: relation and change, which is "open",
- * "close" or "whole". json is written as ndjson, for an array would never end; timeline as table,
- * for its axis would have to move; count says nothing until there is a result to count. */
+ * "close", "bound" (still open, but an earlier upper bound on its stop is known now) or "whole". json
+ * is written as ndjson, for an array would never end; timeline as table, for its axis would have to
+ * move; count says nothing until there is a result to count. */
 #include <string.h>
 
 #include "tquel/format/cells.h"
 
 static const char *change_of(const struct net_layout *layout, const union net_slot *row,
                              uint8_t marks) {
-  if (marks & NET_CLOSES) return "close";
+  if (marks & NET_CLOSES) return net_row_is_open(layout, row) ? "bound" : "close";
   return net_row_is_open(layout, row) ? "open" : "whole";
 }
 
 /* ---- table ---- */
+
+static const char *word_of(const char *change) {
+  switch (*change) {
+    case 'o':
+      return "opens   ";
+    case 'c':
+      return "closes  ";
+    case 'b':
+      return "bounds  ";
+    default:
+      return "holds   ";
+  }
+}
 
 static void append_stop(struct base_buffer *out, const struct tql_format_context *context,
                         const union net_slot *row) {
@@ -59,7 +73,7 @@ static void append_words(struct base_buffer *out, const struct tql_format_contex
   const char *change = change_of(layout, slots, marks);
   base_buffer_printf(out, "%s  ", name);
   if (layout->tuple_class == NET_PERIOD)
-    base_buffer_puts(out, *change == 'o' ? "opens   " : *change == 'c' ? "closes  " : "holds   ");
+    base_buffer_puts(out, word_of(change));
   append_times(out, context, layout, slots);
   append_domains(out, context, columns, row);
   base_buffer_puts(out, row->definite ? "\n" : "  (Ω)\n");
