@@ -8,12 +8,12 @@
 #include "engine/base/arena.h"
 
 void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
-                    const struct net_layout *right, bool records) {
+                    const struct net_layout *right, enum net_inbox_closes closes) {
   memset(inbox, 0, sizeof *inbox);
   inbox->ports[0].layout = left;
   inbox->ports[1].layout = right;
   inbox->port_count = right ? 2 : 1;
-  inbox->records = records;
+  inbox->closes = closes;
   for (unsigned i = 0; i < inbox->port_count; i++) inbox->ports[i].checkpoint = NET_BEGINNING;
 }
 
@@ -35,11 +35,17 @@ static int compare_for_sort(const void *a, const void *b) {
   return compare_items(a, b);
 }
 
-static void key_row(const struct net_inbox *inbox, const union net_slot *row,
-                    struct net_inbox_item *item) {
+static void key_row(const struct net_inbox *inbox, const struct net_layout *layout,
+                    const union net_slot *row, struct net_inbox_item *item) {
   item->time = row[0].i;
   item->rank = item->marks & NET_ROUND ? 2 : 1;
-  if (item->marks & NET_CLOSES) item->rank = inbox->records ? 0 : 2;
+  if (!(item->marks & NET_CLOSES)) return;
+  item->rank = inbox->closes == NET_CLOSES_BEFORE_RECORDS ? 0 : 2;
+  if (inbox->closes != NET_CLOSES_AT_STOPS) return;
+  if (layout->tuple_class == NET_PERIOD && row[2].i != NET_OPEN && row[2].i > row[0].i) {
+    item->time = row[2].i;
+    item->rank = 0;
+  }
 }
 
 void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct net_batch *batch) {
@@ -54,7 +60,7 @@ void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct ne
                                   .id = net_batch_id(batch, i),
                                   .row = (uint32_t)port->slab_rows,
                                   .marks = net_batch_marks(batch, i)};
-    key_row(inbox, row, &item);
+    key_row(inbox, port->layout, row, &item);
     memcpy(port->slab + port->slab_rows * width, row, width * sizeof *row);
     port->slab_rows++;
     if (port->count > port->head && compare_items(&port->items[port->count - 1], &item) > 0)

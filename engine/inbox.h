@@ -3,12 +3,18 @@
  *
  * Key of a row: its start, then starts before closes, then port, then arrival. So a close comes as soon
  * as the row that it closes has come, however far ahead its stop lies: what is known of a period then
- * does not depend on whether it came whole or in parts. RECORDS: closing rows are end records and come
- * before the records of their time.                                                                 */
+ * does not depend on whether it came whole or in parts. Inboxes of records differ, see below.       */
 #ifndef NET_INBOX_H
 #define NET_INBOX_H
 
 #include "engine/batch.h"
+
+/* When a closing row comes. */
+enum net_inbox_closes {
+  NET_CLOSES_AFTER_STARTS,   /* of an arc: with the start that it repeats */
+  NET_CLOSES_BEFORE_RECORDS, /* end records of an entity: before the records of their time */
+  NET_CLOSES_AT_STOPS,       /* end records of periods: at their stop, before what starts then */
+};
 
 struct net_inbox_item {
   net_chronon time;
@@ -32,12 +38,13 @@ struct net_inbox_port {
 struct net_inbox {
   struct net_inbox_port ports[2];
   unsigned port_count;
-  bool records;
+  enum net_inbox_closes closes;
   uint64_t sequence;
 };
 
 void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
-                    const struct net_layout *right /* NULL: one port */, bool records);
+                    const struct net_layout *right /* NULL: one port */,
+                    enum net_inbox_closes closes);
 void net_inbox_done(struct net_inbox *inbox);
 /* Copies the rows in. The port's checkpoint never goes back. */
 void net_inbox_add(struct net_inbox *inbox, unsigned port, const struct net_batch *batch);

@@ -608,7 +608,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
     node->by_slots[i] = params->in->fields[params->by_fields[i]].slot;
   size_t member_count;
   uint32_t *slots = member_slots(node, arena, &member_count);
-  net_inbox_init(&node->inbox, params->in, NULL, false);
+  net_inbox_init(&node->inbox, params->in, NULL, NET_CLOSES_AFTER_STARTS);
   net_alike_init(&node->alike, params->in);
   node->counts_open = counts_each(node) && params->in->tuple_class == NET_PERIOD;
   net_rowmap_init(&node->groups, params->in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,

@@ -150,7 +150,7 @@ struct net_node *net_create_event_to_period(struct net_network *network, const c
   BASE_CHECK(in->tuple_class == NET_EVENT && out->tuple_class == NET_PERIOD, "etop-classes");
   struct event_to_period *node = net_node_new(network, sizeof *node, &class, name, out);
   node->node.input_layouts[0] = in;
-  net_inbox_init(&node->inbox, in, NULL, true);
+  net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
   node->key_slot = by >= 0 ? out->fields[by].slot : 0;
   net_rowmap_init(&node->current, out, NET_KEY_SLOTS, 0, &node->key_slot, by >= 0 ? 1 : 0,
                   sizeof(struct current_state));

@@ -46,6 +46,6 @@ struct net_node *net_create_order(struct net_network *network, const char *name,
                                   const struct net_layout *layout) {
   struct order *node = net_node_new(network, sizeof *node, &class, name, layout);
   node->node.input_layouts[0] = layout;
-  net_inbox_init(&node->inbox, layout, NULL, false);
+  net_inbox_init(&node->inbox, layout, NULL, NET_CLOSES_AFTER_STARTS);
   return &node->node;
 }

@@ -755,7 +755,8 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   BASE_CHECK((params->out->tuple_class == NET_EVENT) ==
                  (product->event_result || params->rule == NET_PRODUCT_FULL),
              "product-out-class");
-  net_inbox_init(&product->inbox, params->left, params->right, false);
+  net_inbox_init(&product->inbox, params->left, params->right,
+                 NET_CLOSES_AFTER_STARTS);
   init_side(&product->sides[0], params->left, product->params.left_participants,
             params->left_count);
   init_side(&product->sides[1], params->right, product->params.right_participants,

@@ -270,7 +270,7 @@ struct net_node *net_create_samples_to_period(struct net_network *network, const
   BASE_CHECK(in->tuple_class == NET_EVENT && out->tuple_class == NET_PERIOD, "stop-classes");
   struct samples_to_period *node = net_node_new(network, sizeof *node, &class, name, out);
   node->node.input_layouts[0] = in;
-  net_inbox_init(&node->inbox, in, NULL, true);
+  net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
   node->run_slot = by >= 0 ? out->fields[by].slot : 0;
   node->record_slot = by >= 0 ? in->fields[by].slot : 0;
   size_t keys = by >= 0 ? 1 : 0;

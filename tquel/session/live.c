@@ -283,7 +283,8 @@ static enum base_status load_pending(struct tql_session *session,
   net_rows_init(&rows, layout);
   enum base_status status = st_pending_load(session->database, relation->ng.name, layout, &rows);
   if (relation->has_pending) net_inbox_done(&relation->pending);
-  net_inbox_init(&relation->pending, layout, NULL, is_traced(relation));
+  net_inbox_init(&relation->pending, layout, NULL,
+                 is_traced(relation) ? NET_CLOSES_BEFORE_RECORDS : NET_CLOSES_AT_STOPS);
   relation->has_pending = true;
   for (size_t i = 0; status == BASE_OK && i < rows.count; i++)
     add_pending(relation, net_rows_row(&rows, i), rows.marks[i]);
