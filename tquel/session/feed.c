@@ -406,7 +406,8 @@ enum base_status tql_session_follow(struct tql_session *session, const struct tq
   session->output = output;
   session->statement_arena = arena;
   session->source = NULL;
-  base_strings_pin_all(session->strings);
+  if (session->strings_unpinned) base_strings_pin_all(session->strings);
+  session->strings_unpinned = false;
   enum base_status status = pump(session, timeout_ms);
   if (status == BASE_OK || status == BASE_CANCEL) {
     enum base_status committed = session_commit_group(session);

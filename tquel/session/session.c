@@ -174,6 +174,7 @@ enum base_status tql_session_run(struct tql_session *session, const char *name, 
   session->statement_arena = NULL;
   session->source = NULL;
   session->output = NULL;
+  session->strings_unpinned = true;
   base_arena_free(arena);
   return status;
 }

@@ -96,6 +96,7 @@ struct tql_session {
   size_t variable_count, variable_capacity;
 
   struct net_network *live;
+  bool strings_unpinned; /* statements have run since base_strings_pin_all: they may hold strings */
   struct session_feed **feeds;
   size_t feed_count, feed_capacity;
   struct session_display *displays;
