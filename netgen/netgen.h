@@ -59,15 +59,15 @@ size_t ng_plan_operator_count(const struct ng_plan *plan);
 /* Where the inputs come from while a plan is built. */
 struct ng_inputs {
   void *context;
-  /* The source for an access node of RELATION (traced and sampled: FORM is NET_SCAN_RECORDS, LAYOUT an
-   * event layout), with the fields of LAYOUT by name. *RET NULL: rows will be pushed.                */
+  /* The source for an access node of RELATION (traced: FORM is NET_SCAN_RECORDS, LAYOUT an event
+   * layout; sampled: its periods), with the fields of LAYOUT by name. *RET NULL: rows will be pushed.                */
   enum base_status (*source)(void *context, const struct ng_relation *relation,
                              const struct net_layout *layout, enum net_scan_form form,
                              struct net_source **ret);
   /* Every access node made: the session remembers it to push rows (NULL allowed). */
   void (*made)(void *context, const struct ng_relation *relation, enum net_scan_form form,
                struct net_node *access);
-  /* The running node whose output is the derived RELATION, all its domains in order, or NULL: then an
+  /* The running node whose output is the derived or sampled RELATION, all its domains in order, or NULL: then an
    * access node over the stored tuples is made (source() with NET_SCAN_TUPLES). May be NULL.        */
   struct net_node *(*derived)(void *context, const struct ng_relation *relation);
   /* Every arc made from a node that derived() gave: NODE's port PORT (NULL allowed). */

@@ -376,6 +376,7 @@ enum base_status st_create(struct st_database *database, const struct st_relatio
   status = check_columns(database, relation);
   if (status != BASE_OK) return status;
   if (!relation->view) status = create_table(database, relation);
+  if (status == BASE_OK && relation->kind == ST_SAMPLED) status = st_samples_prepare(database);
   if (status == BASE_OK) status = insert_relation(database, relation);
   if (status == BASE_OK) remember(database, relation);
   return status;
@@ -415,7 +416,8 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
-  if (!table->view) status = drop_table(database, table);
+  if (table->kind == ST_SAMPLED) status = st_samples_clear(database, table->name);
+  if (status == BASE_OK && !table->view) status = drop_table(database, table);
   for (size_t i = 0; status == BASE_OK && i < sizeof traces / sizeof traces[0]; i++)
     status = insert(database, traces[i], table->name, 0, NULL, NULL);
   if (status != BASE_OK) return status;

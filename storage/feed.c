@@ -74,7 +74,7 @@ static void append_slot(struct base_buffer *out, const union net_slot *slot) {
   append_word(out, word);
 }
 
-static void encode(struct base_buffer *out, const struct base_strings *strings,
+void st_row_encode(struct base_buffer *out, const struct base_strings *strings,
                    const struct net_layout *layout, const union net_slot *row) {
   for (uint32_t i = 0; i < layout->first_domain_slot; i++) append_slot(out, row + i);
   for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -136,8 +136,9 @@ static bool take_field(struct cursor *at, struct base_strings *strings,
 }
 
 /* False: the bytes are not those of a row of LAYOUT. */
-static bool decode(struct cursor at, struct base_strings *strings, const struct net_layout *layout,
-                   union net_slot *row) {
+bool st_row_decode(const void *bytes, size_t length, struct base_strings *strings,
+                   const struct net_layout *layout, union net_slot *row) {
+  struct cursor at = {bytes, length};
   for (uint32_t i = 0; i < layout->first_domain_slot; i++)
     if (!take_slot(&at, row + i)) return false;
   for (uint32_t i = 0; i < layout->field_count; i++)
@@ -170,7 +171,7 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
   struct base_buffer bytes = BASE_BUFFER_EMPTY;
   for (size_t i = 0; status == BASE_OK && i < count; i++) {
     base_buffer_clear(&bytes);
-    encode(&bytes, database->strings, layout, rows + i * layout->slot_count);
+    st_row_encode(&bytes, database->strings, layout, rows + i * layout->slot_count);
     sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, (int64_t)i);
     sqlite3_bind_int(statement, 3, marks[i]);
@@ -182,10 +183,10 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
   return status;
 }
 
-static enum base_status damaged(struct st_database *database, const char *relation) {
+enum base_status st_row_damaged(struct st_database *database, const char *relation,
+                                const char *what) {
   base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
-              "%s is damaged: the pending records of %s have not its form", database->label,
-              relation);
+              "%s is damaged: the %s of %s have not its form", database->label, what, relation);
   return BASE_SYSTEM;
 }
 
@@ -205,11 +206,11 @@ enum base_status st_pending_load(struct st_database *database, const char *relat
       break;
     }
     const void *bytes = sqlite3_column_blob(statement, 1);
-    struct cursor at = {bytes, (size_t)sqlite3_column_bytes(statement, 1)};
-    if (decode(at, database->strings, layout, row))
+    size_t length = (size_t)sqlite3_column_bytes(statement, 1);
+    if (st_row_decode(bytes, length, database->strings, layout, row))
       net_rows_add_copy(ret, row, (uint8_t)sqlite3_column_int(statement, 0));
     else
-      status = damaged(database, relation);
+      status = st_row_damaged(database, relation, "pending records");
   }
   free(row);
   sqlite3_finalize(statement);

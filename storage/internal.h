@@ -174,6 +174,19 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
 enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
                                         net_chronon time);
 
+/* --- feed.c: rows as bytes, for what only this program reads */
+void st_row_encode(struct base_buffer *out, const struct base_strings *strings,
+                   const struct net_layout *layout, const union net_slot *row);
+/* False: the bytes are not those of a row of LAYOUT. */
+bool st_row_decode(const void *bytes, size_t length, struct base_strings *strings,
+                   const struct net_layout *layout, union net_slot *row);
+/* Reports that WHAT of RELATION cannot be read; BASE_SYSTEM. */
+enum base_status st_row_damaged(struct st_database *database, const char *relation,
+                                const char *what);
+
+/* --- sample.c */
+enum base_status st_samples_prepare(struct st_database *database);
+
 /* --- scan.c */
 enum base_status st_relation_scan(struct net_store *store, const char *relation,
                                   const struct net_layout *layout, enum net_scan_form form,

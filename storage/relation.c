@@ -13,7 +13,8 @@
 
 #include "storage/internal.h"
 
-#define FOREVER_TEXT "9223372036854775807"
+#define FOREVER_TEXT   "9223372036854775807"
+#define BEGINNING_TEXT "(-9223372036854775807-1)"
 
 /* ---- values ---- */
 
@@ -410,7 +411,8 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
       &sql, st_kind_is_event(table->kind)
                 ? "SELECT min(at_lo),max(nullif(at_lo," FOREVER_TEXT
                   ")),max(nullif(at_hi," FOREVER_TEXT "))"
-                : "SELECT min(start_lo),max(nullif(start_lo," FOREVER_TEXT
+                : "SELECT min(CASE start_lo WHEN " BEGINNING_TEXT
+                  " THEN start_hi ELSE start_lo END),max(nullif(start_lo," FOREVER_TEXT
                   ")),max(nullif(start_hi," FOREVER_TEXT ")),max(nullif(stop_lo," FOREVER_TEXT
                   ")),max(CASE WHEN stop_lo IS NOT NULL THEN nullif(stop_hi," FOREVER_TEXT
                   ") END)");

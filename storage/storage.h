@@ -101,7 +101,7 @@ enum base_status st_count(struct st_database *database, const char *name,
 enum base_status st_remove(struct st_database *database, const char *name,
                            const struct net_layout *layout,
                            const union net_slot *row) BASE_MUST_USE;
-/* The smallest start (or at) and the latest time seen in the relation (starts and known stops);
+/* The smallest start (or at; of a start in [beginning, t], t) and the latest time seen in the relation (starts and known stops);
  * *RET_ANY false: it is empty.                                                                      */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
                            net_chronon *ret_first, net_chronon *ret_last) BASE_MUST_USE;
@@ -159,6 +159,22 @@ bool st_is_owner(const struct st_database *database);
 
 /* Marks the strings that open scans still hold, before a sweep (base_strings_mark). */
 void st_mark_strings(struct st_database *database);
+
+/* --- samples: the records of sampled relations, from which their tuples are made */
+
+/* Adds records (rows of LAYOUT, events; their marks too), behind those that are there. */
+enum base_status st_samples_add(struct st_database *database, const char *relation,
+                                const struct net_rows *rows) BASE_MUST_USE;
+/* The records in order of time, those of one time in the order in which they were added; *RET is good
+ * while rows are added behind it. The last batch has the checkpoint CHECKPOINT.                     */
+enum base_status st_samples_scan(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, net_chronon checkpoint,
+                                 uint32_t batch_rows, struct net_source **ret) BASE_MUST_USE;
+/* The latest time of a record; *RET_ANY false: there is none. */
+enum base_status st_samples_latest(struct st_database *database, const char *relation,
+                                   bool *ret_any, net_chronon *ret) BASE_MUST_USE;
+enum base_status st_samples_clear(struct st_database *database,
+                                  const char *relation) BASE_MUST_USE;
 
 /* --- feeds: resume positions and records beyond the checkpoint */
 struct st_feed {

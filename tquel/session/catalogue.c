@@ -60,6 +60,7 @@ static void relation_done(struct session_relation *relation) {
   relation->accesses = NULL;
   if (relation->has_pending) net_inbox_done(&relation->pending);
   relation->has_pending = false;
+  if (relation->runs.layout != NULL) net_rows_done(&relation->runs);
   if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
 }
 

@@ -60,8 +60,6 @@ static enum st_kind storage_kind(enum ng_relation_kind kind) {
 
 static enum base_status execute_create(struct tql_session *session,
                                        const struct tql_statement *statement) {
-  if (statement->relation_kind == TQL_SAMPLED)
-    return not_executed(session, MSG_SAMPLED_NOT_EXECUTED, statement, "a sampled relation");
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);

@@ -214,6 +214,8 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
     session->counters.rows_in++;
     const char *wrong = NULL;
     if (row[0].i > limit) wrong = "further ahead of the clock than set future limit";
+    if (session_is_sampled(relation) && wrong == NULL)
+      wrong = session_sample_fault(row, builder->marks[i]);
     if (row[0].i == NET_FOREVER) wrong = "forever is no time of a record";
     if (wrong != NULL && relation->kind != ST_SNAPSHOT) {
       struct base_buffer record = BASE_BUFFER_EMPTY;
@@ -246,6 +248,17 @@ static enum base_status advance_to_latest(struct tql_session *session, struct se
 static enum base_status advance_by_clock(struct tql_session *session, struct session_feed *feed) {
   if (!feed->keeps_up) return BASE_OK;
   return session_advance(session, feed->relation, base_env_now() - feed->within);
+}
+
+static enum base_status take_round(struct tql_session *session, struct session_feed *feed,
+                                   const struct net_read_event *event) {
+  if (!session_is_sampled(feed->relation))
+    return reject_record(session, feed, event, "rounds are for sampled relations");
+  if (event->time == NET_FOREVER || event->time == NET_BEGINNING)
+    return reject_record(session, feed, event, "forever is no time of a record");
+  feed->records++;
+  enum base_status status = session_take_round(session, feed->relation, event, late_limit(feed));
+  return status == BASE_OK ? advance_to_latest(session, feed) : status;
 }
 
 static enum base_status end_feed(struct tql_session *session, struct session_feed *feed) {
@@ -296,7 +309,7 @@ static enum base_status turn(struct tql_session *session, struct session_feed *f
         if (status == BASE_OK) status = advance_to_latest(session, feed);
         break;
       case NET_READ_ROUND:
-        status = reject_record(session, feed, &event, "rounds are for sampled relations");
+        status = take_round(session, feed, &event);
         break;
       case NET_READ_BAD:
         status = reject_record(session, feed, &event, event.reason);

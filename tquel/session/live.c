@@ -66,6 +66,12 @@ static void must_link(struct net_node *from, struct net_node *to) {
 /* access ─▶ [event-to-period] ─▶ relation-store of a primitive relation. */
 static enum base_status build_store(struct tql_session *session,
                                     struct session_relation *relation) {
+  if (session_is_sampled(relation)) {
+    struct net_node *access = NULL;
+    enum base_status built = session_build_samples(session, relation, &access);
+    if (built == BASE_OK) remember_access(session, &relation->ng, NET_SCAN_RECORDS, access);
+    return built;
+  }
   struct net_network *network = session->live;
   const char *name = relation->ng.name;
   const struct net_layout *layout = session_write_layout(relation);
@@ -89,6 +95,16 @@ static enum base_status build_store(struct tql_session *session,
   return BASE_OK;
 }
 
+/* Does it depend on a sampled relation that is live? What stands in its table was then perhaps made of
+ * runs as if they had ended (sampled.c).                                                           */
+static bool depends_on_runs(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session_is_sampled(session->relations[i]) && session->relations[i]->live &&
+        session_depends(session, relation, session->relations[i]))
+      return true;
+  return false;
+}
+
 static enum base_status build_query(struct tql_session *session,
                                     struct session_relation *relation) {
   bool fixed_now;
@@ -108,6 +124,7 @@ static enum base_status build_query(struct tql_session *session,
   relation->store_node = net_create_relation_store(session->live, relation->ng.name, query->layout,
                                                    st_net(session->database));
   must_link(result, relation->store_node);
+  relation->stale |= depends_on_runs(session, relation);
   if (!relation->stale) {
     /* Its inputs may have come further than it had: the replay says more than is stored. */
     net_store_node_set_stored(relation->store_node, relation->checkpoint);
@@ -202,7 +219,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
   }
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (relation->store_node != NULL) {
+    if (relation->store_node != NULL && !session_is_sampled(relation)) {
       net_store_node_set_replaying(relation->store_node, false);
       net_store_node_set_stored(relation->store_node, NET_BEGINNING);
     }
@@ -312,7 +329,10 @@ static void mark_stale(struct tql_session *session, const struct session_relatio
 static enum base_status reopen(struct tql_session *session, struct session_relation *relation) {
   bool any = false;
   net_chronon first, last;
-  enum base_status status = st_extent(session->database, relation->ng.name, &any, &first, &last);
+  enum base_status status =
+      session_is_sampled(relation)
+          ? st_samples_latest(session->database, relation->ng.name, &any, &last)
+          : st_extent(session->database, relation->ng.name, &any, &first, &last);
   if (status != BASE_OK) return status;
   relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
   mark_stale(session, relation);
@@ -384,7 +404,10 @@ enum base_status session_take_record(struct tql_session *session, struct session
   }
   if (relation->feed != NULL) relation->feed->late++;
   struct base_buffer record = BASE_BUFFER_EMPTY;
-  session_print_row(session, &record, session_write_layout(relation), row);
+  if (marks & NET_ROUND)
+    base_buffer_printf(&record, "{\"round\": %lld}", (long long)time);
+  else
+    session_print_row(session, &record, session_write_layout(relation), row);
   enum base_status status = session_divert(session, "Late", relation, time, "before the checkpoint",
                                            base_buffer_text(&record), record.length);
   base_buffer_done(&record);
@@ -476,7 +499,7 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
                     relation->checkpoint == net_chronon_add(relation->boundary, 1);
   if (event->time == NET_FOREVER) {
     wrong = "forever is no time of a record";
-  } else if (is_traced(relation) && !event->named[relation->ng.by]) {
+  } else if (is_traced(relation) && relation->ng.by >= 0 && !event->named[relation->ng.by]) {
     wrong = "the end record does not name the entity";
   } else if (is_traced(relation)) {
     status = end_entity(session, relation, event, limit, correction);
@@ -551,7 +574,7 @@ static enum base_status push(struct session_relation *relation, const struct net
 /* Of the records of one entity at one time only the last in sequence survives. */
 static void drop_superseded(const struct session_relation *relation, struct net_rows *rows,
                             size_t first) {
-  if (!is_traced(relation) || rows->count - first < 2) return;
+  if (relation->kind != ST_TRACED || rows->count - first < 2) return;
   uint32_t slot = rows->layout->fields[relation->ng.by].slot;
   struct net_rowmap last;
   net_rowmap_init(&last, rows->layout, NET_KEY_SLOTS, 0, &slot, 1, sizeof(size_t));
@@ -577,7 +600,7 @@ static void drop_superseded(const struct session_relation *relation, struct net_
  * latest bound, it does not pass their earliest.                                                    */
 static net_chronon settled_checkpoint(const struct session_relation *relation,
                                       net_chronon checkpoint) {
-  if (!is_traced(relation) || checkpoint == NET_FOREVER) return checkpoint;
+  if (relation->kind != ST_TRACED || checkpoint == NET_FOREVER) return checkpoint;
   const struct net_inbox_port *port = &relation->pending.ports[0];
   net_chronon settled = checkpoint;
   for (size_t i = port->head; i < port->count; i++) {
@@ -610,6 +633,18 @@ static enum base_status fix_origins(struct tql_session *session) {
   return session_ensure_live(session);
 }
 
+/* Of other relations the store node writes the rows and the checkpoint. */
+static enum base_status keep_samples(struct tql_session *session, struct session_relation *relation,
+                                     const struct net_rows *rows) {
+  if (!session_is_sampled(relation)) return BASE_OK;
+  relation->runs_changed = true;
+  enum base_status status = st_samples_add(session->database, relation->ng.name, rows);
+  struct net_store *store = st_net(session->database);
+  return status == BASE_OK
+             ? store->class->checkpoint(store, relation->ng.name, relation->checkpoint)
+             : status;
+}
+
 enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
                                  net_chronon checkpoint) {
   checkpoint = settled_checkpoint(relation, checkpoint);
@@ -636,7 +671,8 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   if (rows.count > 0) relation->pending_changed = true;
   net_chronon before = relation->checkpoint;
   relation->checkpoint = checkpoint;
-  enum base_status status = push(relation, &rows, before, checkpoint);
+  enum base_status status = keep_samples(session, relation, &rows);
+  if (status == BASE_OK) status = push(relation, &rows, before, checkpoint);
   net_rows_done(&rows);
   if (status == BASE_OK) status = net_run(session->live); /* clocks tick behind what was pushed */
   follow_checkpoints(session);
@@ -644,6 +680,8 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
 }
 
 enum base_status session_save_pending(struct tql_session *session) {
+  enum base_status runs = session_save_runs(session);
+  if (runs != BASE_OK) return runs;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (!relation->has_pending || !relation->pending_changed) continue;

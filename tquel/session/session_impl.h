@@ -43,6 +43,8 @@ struct session_relation {
   /* A feed ended just before the checkpoint: a record at that time is still no broken promise, and is
    * taken as a correction. NET_BEGINNING: none. */
   net_chronon boundary;
+  struct net_rows runs; /* sampled: rows of the table that say of a run that it may go on */
+  bool runs_changed;    /* since they were written */
   struct net_rows
       open_rows; /* period relations fed live: open tuples that an end record may name */
 };
@@ -260,6 +262,33 @@ enum base_status session_update(struct tql_session *session,
 /* Refuses rows of RELATION's write layout that do not fit the types of their domains. */
 enum base_status session_check_rows(struct tql_session *session, struct session_relation *relation,
                                     const struct net_rows *rows) BASE_MUST_USE;
+
+/* --- sampled.c */
+bool session_is_sampled(const struct session_relation *relation);
+/* What is wrong with the row as a sample, or NULL. */
+const char *session_sample_fault(const union net_slot *row, uint8_t marks);
+/* The same for rows that a statement writes, with a diagnostic; other relations may have any rows. */
+enum base_status session_check_samples(struct tql_session *session,
+                                       const struct session_relation *relation,
+                                       const struct net_rows *rows) BASE_MUST_USE;
+/* Keeps records and makes the table anew. */
+enum base_status session_put_samples(struct tql_session *session,
+                                     struct session_relation *relation,
+                                     const struct net_rows *rows) BASE_MUST_USE;
+/* Takes the samples of the tuples REMOVED away, adds the records ADDED, makes the table anew. */
+enum base_status session_revise_samples(struct tql_session *session,
+                                        struct session_relation *relation,
+                                        const struct net_rows *removed,
+                                        const struct net_rows *added) BASE_MUST_USE;
+/* The relation's part of the live network; its store_node is the node that has the periods. */
+enum base_status session_build_samples(struct tql_session *session,
+                                       struct session_relation *relation,
+                                       struct net_node **ret_access) BASE_MUST_USE;
+/* Writes what is known of the runs that may go on; before every commit. */
+enum base_status session_save_runs(struct tql_session *session) BASE_MUST_USE;
+enum base_status session_take_round(struct tql_session *session, struct session_relation *relation,
+                                    const struct net_read_event *event,
+                                    net_chronon limit) BASE_MUST_USE;
 
 /* --- live.c: the live network */
 

@@ -481,6 +481,18 @@ enum base_status session_update(struct tql_session *session,
   struct update update = {
       .session = session, .statement = statement, .results_checkpoint = NET_BEGINNING};
   const struct tql_variable *variable = tql_scope_variable(&scope.scope, statement->variable.text);
+  if (variable != NULL && variable->relation->kind == NG_REL_CLOCK) {
+    base_report(session->diags, MSG_CLOCK_WRITE, session->source, &statement->variable.range,
+                "%s is a clock: its ticks cannot be changed", statement->variable.text);
+    return BASE_USER;
+  }
+  if (variable != NULL && variable->relation->kind == NG_REL_SAMPLED &&
+      statement->kind == TQL_S_REPLACE) {
+    base_report_hint(session->diags, MSG_SAMPLED_REPLACE, session->source,
+                     &statement->variable.range, "delete the tuple and append samples",
+                     "%s is sampled: what was seen cannot be replaced", variable->relation->name);
+    return BASE_USER;
+  }
   if (variable != NULL && session_refuse_derived(session, session_of(session, variable->relation),
                                                  &statement->variable))
     return BASE_USER;

@@ -131,6 +131,7 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
 
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) {
+  if (session_is_sampled(relation)) return session_put_samples(session, relation, rows);
   return relation->kind == ST_TRACED ? put_traced(session, relation, rows, NULL)
                                      : put_rows(session, relation, rows);
 }
@@ -138,6 +139,8 @@ enum base_status session_put(struct tql_session *session, struct session_relatio
 enum base_status session_revise(struct tql_session *session, struct session_relation *relation,
                                 const struct net_rows *removed, const struct net_rows *added) {
   if (relation->kind == ST_TRACED) return put_traced(session, relation, added, removed);
+  if (session_is_sampled(relation))
+    return session_revise_samples(session, relation, removed, added);
   for (size_t i = 0; i < removed->count; i++) {
     enum base_status status =
         st_remove(session->database, relation->ng.name, removed->layout, net_rows_row(removed, i));
@@ -203,6 +206,8 @@ enum base_status session_write_rows(struct tql_session *session, struct session_
                                     struct net_rows *rows) {
   bool changed;
   session->counters.rows_in += rows->count;
+  enum base_status fault = session_check_samples(session, relation, rows);
+  if (fault != BASE_OK) return fault;
   if (session_writes_live(session, relation)) return write_live(session, relation, rows);
   enum base_status status = session_settle(session, relation, &changed);
   if (status == BASE_OK) status = session_put(session, relation, rows);
@@ -322,7 +327,7 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
         net_batch_builder_clear(&builder);
         break;
       case NET_READ_END_RECORD:
-        if (relation->kind == ST_TRACED) {
+        if (relation->ng.records != NULL) {
           union net_slot *row = net_rows_add(rows, NET_DEFINITE | NET_CLOSES);
           memcpy(row, event.row, reader->layout->slot_count * sizeof *row);
           row[0].i = row[1].i = event.time;
@@ -333,8 +338,13 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
           status = BASE_USER;
         }
         break;
-      case NET_READ_CHECKPOINT:
       case NET_READ_ROUND:
+        if (session_is_sampled(relation)) {
+          union net_slot *row = net_rows_add(rows, NET_DEFINITE | NET_ROUND);
+          row[0].i = row[1].i = event.time;
+        }
+        break;
+      case NET_READ_CHECKPOINT:
         break;
       case NET_READ_BAD:
         if (skipping) {
