@@ -131,7 +131,7 @@ bool engine_load(struct engine *engine, const struct scenario *scenario) {
   return true;
 }
 
-static enum answer print(struct engine *engine, const char *name) {
+enum answer engine_print(struct engine *engine, const char *name) {
   enum answer answer = engine_run(engine, base_arena_printf(engine->arena, "print %s", name));
   return answer == ANSWER_ROWS && !engine->has_result ? ANSWER_BROKEN : answer;
 }
@@ -141,7 +141,7 @@ enum answer engine_statement(struct engine *engine, const struct statement *stat
   if (answer != ANSWER_ROWS || statement->kind != RETRIEVE || !statement->name) return answer;
   if (engine_run(engine, ranges_text(engine->arena, statement->name)) != ANSWER_ROWS)
     return ANSWER_BROKEN;
-  return print(engine, statement->name);
+  return engine_print(engine, statement->name);
 }
 
 /* --- comparing */

@@ -173,6 +173,9 @@ bool engine_load(struct engine *engine, const struct scenario *scenario);
 /* Runs the statement and, if it defines a relation, prints that. */
 enum answer engine_statement(struct engine *engine, const struct statement *statement);
 
+/* The relation's contents as a result. */
+enum answer engine_print(struct engine *engine, const char *name);
+
 /* compare: appends what differs; true: nothing. */
 bool same_relation(struct base_buffer *out, const struct base_strings *strings,
                    const struct oracle_relation *expected, const struct oracle_relation *got);

@@ -25,6 +25,7 @@ static bool aggregates_at(const struct ng_query *query) {
 struct participants {
   struct oracle_alternative *items;
   bool *aggregate;
+  bool *condition; /* has no part in the result's time (updates) */
   size_t count;
 };
 
@@ -32,9 +33,11 @@ static struct participants participants_of(const struct oracle *oracle) {
   const struct ng_query *query = oracle->query;
   size_t most = query->variable_count + query->aggregate_count;
   struct participants list = {BASE_NEW_ARRAY(oracle->arena, most, struct oracle_alternative),
+                              BASE_NEW_ARRAY(oracle->arena, most, bool),
                               BASE_NEW_ARRAY(oracle->arena, most, bool), 0};
   for (size_t i = 0; i < query->variable_count; i++) {
     if (!outside(oracle, i)) continue;
+    list.condition[list.count] = query->one_delimits && i != query->delimiter;
     list.items[list.count++] = oracle_of_tuple(oracle, (unsigned)i);
   }
   for (size_t i = 0; i < query->aggregate_count; i++) {
@@ -59,7 +62,9 @@ static enum net_truth common_point(const struct oracle *oracle, const struct par
 static enum net_truth all_definite(const struct oracle *oracle) {
   const struct ng_query *query = oracle->query;
   for (size_t i = 0; i < query->variable_count; i++)
-    if (outside(oracle, i) && !oracle->tuples[i]->definite) return NET_UNKNOWN;
+    if (outside(oracle, i) && !oracle->tuples[i]->definite &&
+        !(query->one_delimits && i == query->delimiter))
+      return NET_UNKNOWN;
   for (size_t i = 0; i < query->aggregate_count; i++)
     if (!oracle->segments[i]->definite) return NET_UNKNOWN;
   return NET_TRUE;
@@ -80,7 +85,7 @@ static struct oracle_alternative default_time(const struct oracle *oracle,
   bool first = true;
   for (size_t i = 0; i < list->count; i++) {
     const struct oracle_alternative *item = &list->items[i];
-    if (events_only && !item->event) continue;
+    if ((events_only && !item->event) || list->condition[i]) continue;
     if (first) {
       time = *item;
     } else if (events_only) {
@@ -105,7 +110,8 @@ static enum net_truth event_time(struct oracle *oracle, const struct participant
   const struct ng_query *query = oracle->query;
   bool events = false;
   for (size_t i = 0; i < query->variable_count; i++)
-    events = events || (outside(oracle, i) && is_event(oracle, i));
+    events = events || (outside(oracle, i) && is_event(oracle, i) &&
+                        !(query->one_delimits && i != query->delimiter));
   struct oracle_alternative at =
       query->at ? delimiter(oracle, query->at) : default_time(oracle, list, events);
   at.event = true;

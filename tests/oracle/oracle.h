@@ -69,6 +69,22 @@ const char *oracle_evaluate_matches(struct base_arena *arena, const struct oracl
                                     const struct ng_query *query, struct oracle_relation *ret,
                                     struct oracle_matches *ret_matches);
 
+/* delete and replace of tuples of RELATION, which VARIABLE of the query ranges over; the query's first
+ * target is the tuple's number. */
+struct oracle_update {
+  const struct ng_query *query;
+  unsigned variable;
+  bool replaces, moves; /* moves: behind the assigned values the bounds of the new instant */
+  bool own_start, own_stop;
+  const uint32_t *fields; /* assigned: of the relation's layout */
+  size_t field_count;
+};
+/* *RET: the relation afterwards. */
+const char *oracle_apply_update(struct base_arena *arena, const struct oracle_world *world,
+                                const struct oracle_update *update,
+                                const struct oracle_relation *relation,
+                                struct oracle_relation *ret);
+
 /* Appends the row in the CSV form of results, without a line end. */
 void oracle_print_row(struct base_buffer *out, const struct net_layout *layout,
                       const struct base_strings *strings, const union net_slot *row, bool definite);

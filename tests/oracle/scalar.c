@@ -232,6 +232,9 @@ static void rebase(const struct oracle *oracle, struct oracle_value *value, net_
 static struct oracle_value domain(struct oracle *oracle, const struct ng_expr *expr) {
   const struct net_layout *layout = oracle->inputs[expr->variable].layout;
   const struct oracle_tuple *tuple = oracle->tuples[expr->variable];
+  if (expr->index == layout->field_count) /* an update asks for the tuple's number */
+    return (struct oracle_value){.base = NET_INTEGER,
+                                 .i = tuple - oracle->inputs[expr->variable].tuples};
   const struct net_field *field = &layout->fields[expr->index];
   struct oracle_value value = oracle_stored_value(field->type, tuple->row + field->slot);
   rebase(oracle, &value, tuple->row[0].i);

@@ -220,6 +220,8 @@ void scenario_print(struct base_buffer *out, const struct scenario *scenario, si
     const struct statement *statement = &scenario->statements[i];
     if (statement->dropped) continue;
     base_buffer_printf(out, "%s\n", statement_text(arena, statement));
+    if (statement->kind >= APPEND && i + 1 == statements)
+      base_buffer_printf(out, "print %s\n", statement->name + (statement->kind == APPEND ? 0 : 1));
     if (statement->kind != RETRIEVE || !statement->name) continue;
     if (i + 1 < statements)
       print_ranges(out, scenario, statements, statement->name);

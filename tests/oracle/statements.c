@@ -248,7 +248,111 @@ static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, 
   scenario->statements[scenario->statement_count++] = statement;
 }
 
+/* --- updates */
+
+static const char *constant(struct scenario *scenario, const struct input_domain *domain) {
+  switch (domain->kind) {
+    case 'i':
+      return TEXT("%d", (int)below(scenario, 4));
+    case 'f':
+      return PICK(scenario, "0.5", "1.5", "1");
+    case 'b':
+      return PICK(scenario, "true", "false");
+    default:
+      return string_text(scenario->arena, some_string(scenario));
+  }
+}
+
+static const char *assigned(struct choice *choice, const struct input_domain *domain) {
+  struct scenario *scenario = choice->scenario;
+  if (choice->used_count == 0 || chance(scenario, 40)) return constant(scenario, domain);
+  switch (domain->kind) {
+    case 'i':
+      return integer(choice, 1);
+    case 'f':
+      return chance(scenario, 70) ? number(choice, 1) : integer(choice, 0);
+    case 'b':
+      return TEXT("(%s)", condition(choice, 0));
+    default:
+      return string(choice, chance(scenario, 80) ? 0 : 1);
+  }
+}
+
+static void assign(struct choice *choice, struct statement *statement, const struct input *input,
+                   unsigned percent) {
+  struct scenario *scenario = choice->scenario;
+  for (size_t i = 0; i < input->domain_count; i++)
+    if (chance(scenario, percent))
+      add_target(statement,
+                 TEXT("%s = %s", input->domains[i].name, assigned(choice, &input->domains[i])),
+                 input->domains[i].kind);
+}
+
+static void make_append(struct choice *choice, struct statement *statement,
+                        const struct input *input) {
+  struct scenario *scenario = choice->scenario;
+  statement->kind = APPEND;
+  statement->name = input->name;
+  choose_variables(choice, chance(scenario, 50) ? 0 : 1 + below(scenario, 2));
+  assign(choice, statement, input, 85);
+  if (choice->used_count > 0) make_where(choice, statement, false);
+  if (is_kind(input, "period")) {
+    if (choice->used_count > 0 && chance(scenario, 60)) return;
+    net_chronon from = some_time(scenario);
+    statement->start = time_text(scenario, from);
+    statement->stop =
+        time_text(scenario, from + scenario->unit * (1 + (net_chronon)below(scenario, 6)));
+  } else {
+    statement->at = choice->used_count > 0 && chance(scenario, 70)
+                        ? event_expression(choice)
+                        : time_text(scenario, some_time(scenario));
+  }
+}
+
+/* The variable that is changed is aNAME; perhaps another one takes part. */
+static void make_update(struct choice *choice, struct statement *statement,
+                        const struct input *input) {
+  struct scenario *scenario = choice->scenario;
+  const char *name = TEXT("a%s", input->name);
+  for (size_t i = 0; i < choice->source_count; i++)
+    if (strcmp(choice->sources[i].name, name) == 0)
+      choice->used[choice->used_count++] = choice->sources[i];
+  if (chance(scenario, 35)) choose_variables(choice, 2);
+  statement->kind = chance(scenario, 50) ? DELETE : REPLACE;
+  statement->name = name;
+  if (statement->kind == REPLACE) assign(choice, statement, input, 50);
+  if (statement->kind == REPLACE && statement->target_count == 0)
+    add_target(statement, TEXT("x = %s", integer(choice, 1)), 'i');
+  make_where(choice, statement, chance(scenario, 15));
+  make_when(choice, statement, scenario->closest);
+  if (is_kind(input, "period") && chance(scenario, 50)) {
+    if (chance(scenario, 80)) statement->start = event_expression(choice);
+    if (chance(scenario, 80)) statement->stop = event_expression(choice);
+  } else if (is_kind(input, "event") && statement->kind == REPLACE && chance(scenario, 30)) {
+    statement->at = event_expression(choice);
+  }
+  statement->valid = chance(scenario, 40) && !statement->start == !statement->stop;
+}
+
+static bool add_update(struct scenario *scenario, avoid_fn avoid, void *context) {
+  const struct input *input = &scenario->inputs[below(scenario, scenario->input_count)];
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {0};
+  collect_sources(&choice, avoid, context);
+  bool records = input->by >= 0;
+  if (records || chance(scenario, 35)) {
+    if (records) return false;
+    make_append(&choice, &statement, input);
+  } else {
+    make_update(&choice, &statement, input);
+  }
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
 void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  if (!named && scenario->updates && chance(scenario, 30) && add_update(scenario, avoid, context))
+    return;
   if (!named && chance(scenario, 9))
     add_setting(scenario);
   else

@@ -30,6 +30,25 @@ static bool agree(struct base_buffer *why, const struct outcome *expected,
   return false;
 }
 
+/* After an update: the relation and all that depends on it. */
+static bool same_contents(struct base_buffer *why, const struct outcome *expected,
+                          struct engine *engine) {
+  for (size_t i = 0; i < expected->content_count; i++) {
+    const struct contents *contents = &expected->contents[i];
+    struct base_buffer rows = BASE_BUFFER_EMPTY;
+    enum answer answer = engine_print(engine, contents->name);
+    bool same = answer == ANSWER_NOT_EXECUTED ||
+                (answer == ANSWER_ROWS &&
+                 same_relation(&rows, engine->strings, &contents->rows, &engine->result));
+    if (!same)
+      base_buffer_printf(why, "  %s:\n%s", contents->name,
+                         answer == ANSWER_ROWS ? base_buffer_text(&rows) : engine_message(engine));
+    base_buffer_done(&rows);
+    if (!same) return false;
+  }
+  return true;
+}
+
 static void falsify(struct outcome *outcome) {
   if (outcome->status == BASE_OK && outcome->rows.count > 0) outcome->rows.count--;
 }
@@ -58,8 +77,12 @@ static void against(const struct scenario *scenario, size_t last, struct base_ar
     base_buffer_clear(&verdict->why);
     verdict->statement = i;
     verdict->differs = !agree(&verdict->why, &reference->outcomes[i], &engine, answer);
-    /* What was not changed makes all that follows different. */
-    if (answer == ANSWER_NOT_EXECUTED && statement->kind > RETRIEVE) break;
+    const struct outcome *expected = &reference->outcomes[i];
+    bool changes = statement->kind >= APPEND;
+    if (changes && !verdict->differs && answer == ANSWER_ROWS && expected->status == BASE_OK)
+      verdict->differs = !same_contents(&verdict->why, expected, &engine);
+    /* What was changed on one side only makes all that follows different. */
+    if (changes && (answer == ANSWER_ROWS) != (expected->status == BASE_OK)) break;
   }
   engine_close(&engine);
 }
@@ -215,7 +238,7 @@ void judge_bit_by_bit(uint64_t seed, const char *directory, struct tally *tally)
     sizes.large[i] =
         !outcome.has_rows || outcome.rows.count > LARGE || has_late_rows(&outcome.rows);
     scenario->statements[i].dropped =
-        outcome.status != BASE_OK || outcome.may_fail ||
+        scenario->statements[i].kind >= APPEND || outcome.status != BASE_OK || outcome.may_fail ||
         (scenario->statements[i].kind == RETRIEVE && !scenario->statements[i].name);
   }
   world_free(world);

@@ -245,6 +245,106 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   return BASE_OK;
 }
 
+/* --- updates */
+
+static struct contents *add_contents(struct world *world, struct outcome *outcome) {
+  if (!outcome->contents)
+    outcome->contents =
+        BASE_NEW_ARRAY(world->arena, RELATIONS_MAX + STATEMENTS_MAX, struct contents);
+  return &outcome->contents[outcome->content_count++];
+}
+
+static bool depends_on(struct world *world, const struct world_relation *derived,
+                       const struct world_relation *changed) {
+  if (derived == changed) return true;
+  if (!derived->query) return false;
+  for (size_t i = 0; i < derived->query->variable_count; i++) {
+    const struct ng_variable *variable = &derived->query->variables[i];
+    struct world_relation *input = find(world, variable->relation->name);
+    if (input && depends_on(world, input, changed)) return true;
+  }
+  return false;
+}
+
+/* All that depends on the relation, anew; on an error everything is as it was. */
+static void follow_up(struct world *world, struct world_relation *changed,
+                      struct oracle_relation records, struct outcome *outcome) {
+  struct world_relation kept[RELATIONS_MAX + STATEMENTS_MAX];
+  memcpy(kept, world->relations, sizeof kept);
+  changed->records = records;
+  show(world, changed);
+  *add_contents(world, outcome) = (struct contents){changed->ng.name, changed->rows};
+  for (size_t i = 0; i < world->relation_count && outcome->status == BASE_OK; i++) {
+    struct world_relation *derived = &world->relations[i];
+    bool may_fail;
+    if (derived == changed || !depends_on(world, derived, changed)) continue;
+    struct oracle_world oracle = {world, find_rows, world->strings};
+    outcome->why =
+        oracle_evaluate(world->arena, &oracle, derived->query, &derived->rows, &may_fail);
+    if (outcome->why) outcome->status = BASE_END;
+    outcome->may_fail = outcome->may_fail || may_fail;
+    *add_contents(world, outcome) = (struct contents){derived->ng.name, derived->rows};
+  }
+  if (outcome->status != BASE_OK) memcpy(world->relations, kept, sizeof kept);
+}
+
+static void append(struct world *world, struct bound *bound, struct outcome *outcome) {
+  const struct ng_query *query;
+  struct oracle_relation rows;
+  outcome->status = tql_analyse_append(&bound->analysis, bound->statement, &query);
+  if (outcome->status != BASE_OK) return;
+  struct oracle_world oracle = {world, find_rows, world->strings};
+  outcome->why = oracle_evaluate(world->arena, &oracle, query, &rows, &outcome->may_fail);
+  if (outcome->why) {
+    outcome->status = BASE_END;
+    return;
+  }
+  struct world_relation *relation = find(world, bound->statement->name.text);
+  struct oracle_relation records = {.layout = relation->records.layout};
+  for (size_t i = 0; i < relation->records.count; i++)
+    oracle_add(world->arena, &records, relation->records.tuples[i].row,
+               relation->records.tuples[i].definite);
+  for (size_t i = 0; i < rows.count; i++)
+    oracle_add(world->arena, &records, rows.tuples[i].row, rows.tuples[i].definite);
+  follow_up(world, relation, records, outcome);
+}
+
+static void update(struct world *world, struct bound *bound, struct outcome *outcome) {
+  struct tql_update update;
+  struct oracle_relation records;
+  outcome->status = tql_analyse_update(&bound->analysis, bound->statement, &update);
+  if (outcome->status != BASE_OK) return;
+  struct world_relation *relation = find(world, update.relation->name);
+  struct oracle_update change = {.query = update.query,
+                                 .variable = update.query->delimiter,
+                                 .replaces = bound->statement->kind == TQL_S_REPLACE,
+                                 .moves = update.moves,
+                                 .own_start = update.own_start,
+                                 .own_stop = update.own_stop,
+                                 .fields = update.fields,
+                                 .field_count = update.field_count};
+  struct oracle_world oracle = {world, find_rows, world->strings};
+  outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records);
+  if (outcome->why)
+    outcome->status = BASE_END;
+  else
+    follow_up(world, relation, records, outcome);
+}
+
+static struct outcome change(struct world *world, const struct statement *statement) {
+  struct outcome outcome = {.status = BASE_USER};
+  struct bound bound;
+  if (parse(world, statement_text(world->arena, statement), &bound)) {
+    if (statement->kind == APPEND)
+      append(world, &bound, &outcome);
+    else
+      update(world, &bound, &outcome);
+  }
+  if (outcome.status == BASE_USER) outcome.status = refusal(world, &bound, &outcome.why);
+  base_diag_sink_done(&bound.diags);
+  return outcome;
+}
+
 struct outcome world_run(struct world *world, const struct statement *statement) {
   struct outcome outcome = {.status = BASE_OK};
   switch (statement->kind) {
@@ -257,7 +357,6 @@ struct outcome world_run(struct world *world, const struct statement *statement)
       outcome.may_fail = outcome.has_rows && world->may_fail;
       return outcome;
     default:
-      outcome.status = BASE_AGAIN;
-      return outcome;
+      return change(world, statement);
   }
 }

@@ -1,0 +1,189 @@
+/* delete and replace in the reference: of every tuple that a combination qualifies, the portion that is
+ * meant goes, and for replace a changed tuple comes for it.
+ *
+ * What is left of a period is what `retrieve` gives with the same bounds: to the left `start V.start stop
+ * A`, to the right `start B stop V.stop`; a piece that is perhaps empty is not definite. A portion that
+ * has the tuple's own end leaves nothing on that side. What is meant only perhaps stays as a tuple that
+ * is there perhaps. Events and records go or stay as a whole.                                       */
+#include <string.h>
+
+#include "tests/oracle/oracle_internal.h"
+
+struct piece {
+  struct net_period time;
+  bool definite;
+};
+
+struct piece_list {
+  struct piece *items;
+  size_t count;
+};
+
+struct updating {
+  struct base_arena *arena;
+  const struct oracle_update *update;
+  const struct oracle_relation *relation; /* as it was */
+  const struct oracle_matches *matches;
+  const struct oracle_relation *results; /* a row for each match */
+  struct oracle_relation *ret;
+  enum net_timeline timeline;
+};
+
+static struct net_period time_of(const union net_slot *row) {
+  return (struct net_period){{row[0].i, row[1].i}, {row[2].i, row[3].i}};
+}
+
+static bool same_instant(struct net_instant a, struct net_instant b) {
+  return a.lo == b.lo && a.hi == b.hi;
+}
+
+/* --- pieces of a period */
+
+static void add_piece(struct piece_list *list, struct net_instant start, struct net_instant stop,
+                      bool definite) {
+  struct net_period time = {start, stop};
+  enum net_truth truth = net_nonempty(time);
+  if (truth == NET_FALSE) return;
+  if (time.start.hi > time.stop.hi) time.start.hi = time.stop.hi;
+  if (time.stop.lo < time.start.lo) time.stop.lo = time.start.lo;
+  list->items[list->count++] = (struct piece){time, definite && truth == NET_TRUE};
+}
+
+static bool own_start(const struct updating *u, const union net_slot *row,
+                      struct net_period portion) {
+  return u->update->own_start && same_instant(portion.start, time_of(row).start);
+}
+
+static bool own_stop(const struct updating *u, const union net_slot *row,
+                     struct net_period portion) {
+  return u->update->own_stop && same_instant(portion.stop, time_of(row).stop);
+}
+
+/* What is left of LIST after one cut. */
+static struct piece_list cut(const struct updating *u, const union net_slot *row,
+                             const struct piece_list *list, const struct oracle_match *match) {
+  struct piece_list left = {BASE_NEW_ARRAY(u->arena, list->count * 3 + 1, struct piece), 0};
+  struct net_period portion = match->time;
+  for (size_t i = 0; i < list->count; i++) {
+    struct net_period time = list->items[i].time;
+    bool definite = list->items[i].definite;
+    bool at_start = own_start(u, row, portion), at_stop = own_stop(u, row, portion);
+    if (!at_start) add_piece(&left, time.start, net_earlier(time.stop, portion.start), definite);
+    if (!match->definite) {
+      if (at_start && at_stop && list->count == 1)
+        left.items[left.count++] = (struct piece){time, false};
+      else
+        add_piece(&left, at_start ? time.start : net_later(time.start, portion.start),
+                  at_stop ? time.stop : net_earlier(time.stop, portion.stop), false);
+    }
+    if (!at_stop) add_piece(&left, net_later(time.start, portion.stop), time.stop, definite);
+  }
+  return left;
+}
+
+static void add_period(const struct updating *u, const union net_slot *row, struct net_period time,
+                       bool definite) {
+  union net_slot *copy = BASE_NEW_ARRAY(u->arena, u->relation->layout->slot_count, union net_slot);
+  memcpy(copy, row, u->relation->layout->slot_count * sizeof *copy);
+  copy[0].i = time.start.lo;
+  copy[1].i = time.start.hi;
+  copy[2].i = time.stop.lo;
+  copy[3].i = time.stop.hi;
+  oracle_add(u->arena, u->ret, copy, definite);
+}
+
+/* --- changed tuples */
+
+/* Match I's assignments on a copy of ROW. */
+static union net_slot *changed(const struct updating *u, const union net_slot *row, size_t i) {
+  const struct net_layout *layout = u->relation->layout, *from = u->results->layout;
+  union net_slot *copy = BASE_NEW_ARRAY(u->arena, layout->slot_count, union net_slot);
+  memcpy(copy, row, layout->slot_count * sizeof *copy);
+  const union net_slot *result = u->results->tuples[i].row;
+  for (size_t j = 0; j < u->update->field_count; j++)
+    copy[layout->fields[u->update->fields[j]].slot] = result[from->fields[j + 1].slot];
+  if (u->update->moves) {
+    size_t behind = u->update->field_count + 1;
+    copy[0] = result[from->fields[behind].slot];
+    copy[1] = result[from->fields[behind + 1].slot];
+  }
+  return copy;
+}
+
+static bool same_change(const struct updating *u, const union net_slot *a,
+                        const union net_slot *b) {
+  const struct net_layout *layout = u->relation->layout;
+  uint32_t from = layout->tuple_class == NET_EVENT ? 0 : layout->first_domain_slot;
+  return memcmp(a + from, b + from, (layout->slot_count - from) * sizeof *a) == 0;
+}
+
+static void add_changed(const struct updating *u, const struct oracle_tuple *tuple, size_t i) {
+  const struct oracle_match *match = &u->matches->items[i];
+  union net_slot *row = changed(u, tuple->row, i);
+  bool definite = tuple->definite && match->definite;
+  if (u->relation->layout->tuple_class == NET_EVENT) {
+    oracle_add(u->arena, u->ret, row, definite);
+    return;
+  }
+  struct net_period own = time_of(tuple->row), portion = match->time;
+  bool at_start = own_start(u, tuple->row, portion), at_stop = own_stop(u, tuple->row, portion);
+  if (at_start && at_stop) {
+    add_period(u, row, own, definite);
+    return;
+  }
+  struct piece piece;
+  struct piece_list list = {&piece, 0};
+  add_piece(&list, at_start ? own.start : net_later(own.start, portion.start),
+            at_stop ? own.stop : net_earlier(own.stop, portion.stop), definite);
+  if (list.count > 0) add_period(u, row, piece.time, piece.definite);
+}
+
+/* Two different changes of one tuple at one time. */
+static bool contradicts(const struct updating *u, size_t i, size_t j) {
+  const union net_slot *row = u->matches->items[i].tuples[u->update->variable]->row;
+  if (same_change(u, changed(u, row, i), changed(u, row, j))) return false;
+  if (u->relation->layout->tuple_class == NET_EVENT) return true;
+  return net_overlap_periods(u->matches->items[i].time, u->matches->items[j].time) != NET_FALSE;
+}
+
+/* --- a tuple */
+
+static const char *update_tuple(const struct updating *u, const struct oracle_tuple *tuple) {
+  bool event = u->relation->layout->tuple_class == NET_EVENT;
+  struct piece whole = {.definite = tuple->definite};
+  if (!event) whole.time = time_of(tuple->row);
+  struct piece_list left = {&whole, 1};
+  bool goes = false, perhaps = false;
+  for (size_t i = 0; i < u->matches->count; i++) {
+    const struct oracle_match *match = &u->matches->items[i];
+    if (match->tuples[u->update->variable] != tuple) continue;
+    for (size_t j = 0; j < i && u->update->replaces; j++)
+      if (u->matches->items[j].tuples[u->update->variable] == tuple && contradicts(u, i, j))
+        return "two values at one time";
+    if (event) {
+      goes = goes || match->definite;
+      perhaps = perhaps || !match->definite;
+    } else {
+      left = cut(u, tuple->row, &left, match);
+    }
+    if (u->update->replaces) add_changed(u, tuple, i);
+  }
+  if (event && !goes) oracle_add(u->arena, u->ret, tuple->row, tuple->definite && !perhaps);
+  for (size_t i = 0; !event && i < left.count; i++)
+    add_period(u, tuple->row, left.items[i].time, left.items[i].definite);
+  return NULL;
+}
+
+const char *oracle_apply_update(struct base_arena *arena, const struct oracle_world *world,
+                                const struct oracle_update *update,
+                                const struct oracle_relation *relation,
+                                struct oracle_relation *ret) {
+  struct oracle_matches matches;
+  struct oracle_relation results;
+  const char *why = oracle_evaluate_matches(arena, world, update->query, &results, &matches);
+  *ret = (struct oracle_relation){.layout = relation->layout};
+  struct updating u = {arena, update, relation, &matches, &results, ret, update->query->timeline};
+  for (size_t i = 0; i < relation->count && !why; i++) why = update_tuple(&u, &relation->tuples[i]);
+  oracle_make_set(ret);
+  return why;
+}
