@@ -135,15 +135,16 @@ static bool fits_width(uint32_t width, int64_t value) {
 static struct oracle_value to_integer(struct oracle *oracle, struct net_type type,
                                       const struct oracle_value *value) {
   struct oracle_value result = {.base = NET_INTEGER, .i = value->i};
+  if (value->base == NET_BOOL) result.i = value->truth == NET_TRUE;
   if (value->base == NET_FLOAT) {
     if (!(value->f >= -0x1p63 && value->f < 0x1p63))
       oracle_fail(oracle, "out of range");
     else
       result.i = (int64_t)value->f;
-  } else if (value->base == NET_STRING) {
+  } else if (value->base == NET_STRING || value->base == NET_NAME) {
     const char *text = base_strings_text(oracle->world->strings, value->s, NULL);
     if (!oracle_number_of_text(text, type, &result)) oracle_fail(oracle, "no number");
-  } else if (value->base != NET_INTEGER) {
+  } else if (value->base != NET_INTEGER && value->base != NET_BOOL) {
     oracle_fail(oracle, "conversion");
   }
   if (!fits_width(type.width, result.i)) oracle_fail(oracle, "out of range");
@@ -153,9 +154,11 @@ static struct oracle_value to_integer(struct oracle *oracle, struct net_type typ
 static struct oracle_value to_float(struct oracle *oracle, struct net_type type,
                                     const struct oracle_value *value) {
   struct oracle_value result = {.base = NET_FLOAT, .f = value->f};
-  if (value->base == NET_INTEGER) {
+  if (value->base == NET_BOOL) {
+    result.f = value->truth == NET_TRUE;
+  } else if (value->base == NET_INTEGER) {
     result.f = (double)value->i;
-  } else if (value->base == NET_STRING) {
+  } else if (value->base == NET_STRING || value->base == NET_NAME) {
     const char *text = base_strings_text(oracle->world->strings, value->s, NULL);
     if (!oracle_number_of_text(text, type, &result)) oracle_fail(oracle, "no number");
   } else if (value->base != NET_FLOAT) {
@@ -250,13 +253,22 @@ static struct oracle_value aggregate(struct oracle *oracle, const struct ng_expr
 
 /* --- time */
 
+/* The middle of what is uncertain up to `forever` is `forever`, and likewise of `beginning`. */
 static int64_t middle(struct net_instant instant) {
+  if (instant.hi == NET_FOREVER) return NET_FOREVER;
+  if (instant.lo == NET_BEGINNING) return NET_BEGINNING;
   __extension__ __int128 sum = (__int128)instant.lo + instant.hi;
   return (int64_t)((sum - (sum % 2 != 0 && sum < 0)) / 2);
 }
 
-static bool endless(int64_t time) {
-  return time == NET_FOREVER || time == NET_BEGINNING;
+/* From `beginning` or to `forever`: longer than any number. */
+static int64_t distance(struct oracle *oracle, int64_t from, int64_t to) {
+  int64_t result = 0;
+  if (from == to) return 0;
+  if (from == NET_BEGINNING || to == NET_FOREVER) return INT64_MAX;
+  if (from == NET_FOREVER || to == NET_BEGINNING || __builtin_sub_overflow(to, from, &result))
+    oracle_fail(oracle, "endless");
+  return result;
 }
 
 static struct oracle_value of_time(struct oracle *oracle, const struct ng_expr *expr) {
@@ -265,16 +277,12 @@ static struct oracle_value of_time(struct oracle *oracle, const struct ng_expr *
   struct oracle_value value = {.base = NET_INTEGER};
   struct net_instant start = alternatives.items[0].start, stop = alternatives.items[0].stop;
   if (expr->op == NG_CHRONON) {
-    if (expr->integer == 0 && start.lo != start.hi && (endless(start.lo) || endless(start.hi)))
-      oracle_fail(oracle, "no middle");
     value.i = expr->integer == 1 ? start.lo : expr->integer == 2 ? start.hi : middle(start);
     return value;
   }
   int64_t from = expr->integer == 1 ? start.hi : expr->integer == 2 ? start.lo : middle(start);
   int64_t to = expr->integer == 1 ? stop.lo : expr->integer == 2 ? stop.hi : middle(stop);
-  if (expr->integer == 0 && (endless(start.lo) || endless(stop.hi))) oracle_fail(oracle, "endless");
-  if (endless(from) || endless(to) || __builtin_sub_overflow(to, from, &value.i))
-    oracle_fail(oracle, "endless");
+  value.i = distance(oracle, from, to);
   return value;
 }
 

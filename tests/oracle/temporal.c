@@ -107,6 +107,18 @@ static struct oracle_alternative combine(struct oracle *oracle, const struct ng_
   return r;
 }
 
+/* The reserved values stay where they are. */
+static net_chronon moved(struct oracle *oracle, net_chronon time, int64_t by) {
+  net_chronon result;
+  if (time == NET_FOREVER || time == NET_BEGINNING) return time;
+  if (__builtin_add_overflow(time, by, &result) || result == NET_FOREVER ||
+      result == NET_BEGINNING) {
+    oracle_fail(oracle, "outside the time line");
+    return time;
+  }
+  return result;
+}
+
 void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,
                      struct oracle_alternatives *ret) {
   struct oracle_alternatives left = {0}, right = {0};
@@ -130,6 +142,17 @@ void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,
         bool start = expr->op == NG_T_START;
         r.start = r.stop = start ? of->start : of->stop;
         r.own_start = r.own_stop = start ? of->own_start : of->own_stop;
+        add(oracle, ret, r);
+      }
+      return;
+    case NG_T_SHIFT:
+      oracle_temporal(oracle, expr->args[0], &left);
+      for (size_t i = 0; i < left.count; i++) {
+        struct oracle_alternative r = left.items[i];
+        r.start.lo = moved(oracle, r.start.lo, expr->integer);
+        r.start.hi = moved(oracle, r.start.hi, expr->integer);
+        r.stop = r.start;
+        r.own_start = r.own_stop = -1;
         add(oracle, ret, r);
       }
       return;

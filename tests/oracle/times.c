@@ -27,6 +27,12 @@ static const char *leaf(struct choice *choice, bool *ret_event) {
   return v->name;
 }
 
+/* An event moved by a distance. */
+static const char *shifted(struct scenario *scenario, const char *event) {
+  return TEXT("(%s %s %s)", event, PICK(scenario, "+", "-"),
+              duration_text(scenario, (int64_t)below(scenario, 6)));
+}
+
 const char *time_expression(struct choice *choice, int depth, bool value, bool *ret_event) {
   struct scenario *scenario = choice->scenario;
   bool left_event, right_event;
@@ -69,7 +75,8 @@ const char *time_expression(struct choice *choice, int depth, bool value, bool *
       text = TEXT("(%s ; %s)", left, right);
   }
   *ret_event = event || end;
-  return end ? end_of(scenario, text) : text;
+  if (end) text = end_of(scenario, text);
+  return *ret_event && (value || end) && chance(scenario, 4) ? shifted(scenario, text) : text;
 }
 
 const char *event_expression(struct choice *choice) {
