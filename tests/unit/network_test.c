@@ -292,6 +292,64 @@ START_TEST(order_gives_rows_out_in_time_up_to_the_checkpoint) {
 }
 END_TEST
 
+START_TEST(an_input_that_two_read) {
+  struct net_rows seen, other;
+  net_rows_init(&seen, layout);
+  net_rows_init(&other, layout);
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+  struct net_node *first = net_create_order(network, "first", layout);
+  struct net_node *second = net_create_order(network, "second", layout);
+  struct net_node *files[] = {net_create_file_store(network, "a", layout, remember, &seen),
+                              net_create_file_store(network, "b", layout, remember, &other)};
+  ck_assert_int_eq(net_link(access, first, 0), BASE_OK);
+  ck_assert_int_eq(net_link(access, second, 0), BASE_OK);
+  ck_assert_int_eq(net_link(first, files[0], 0), BASE_OK);
+  ck_assert_int_eq(net_link(second, files[1], 0), BASE_OK);
+  net_freeze(network);
+  net_freeze(network); /* what is frozen stays so */
+  ck_assert_str_eq(net_node_name(second), "second");
+  ck_assert_ptr_null(net_node_result_name(access)); /* its rows end in files */
+  push_starts(access, (const int64_t[]){7, 3, 9}, 3, 5);
+  struct net_node_stats stats = net_node_stats_at(network, 1);
+  ck_assert_str_eq(stats.name, "first");
+  ck_assert_uint_eq(stats.rows_in, 3);
+  ck_assert_uint_eq(stats.rows_out, 1);
+  ck_assert_uint_eq(stats.state_rows, 2);
+  ck_assert_uint_eq(stats.state_rows_max, 2);
+  ck_assert_uint_eq(net_node_stats_at(network, 0).state_rows, 0);
+  net_remove(files[1]); /* the first goes on */
+  ck_assert_uint_eq(net_node_count(network), 3);
+  push_starts(access, NULL, 0, NET_FOREVER);
+  ck_assert_uint_eq(seen.count, 3);
+  ck_assert_uint_eq(other.count, 1);
+  net_remove(files[0]);
+  ck_assert_uint_eq(net_node_count(network), 0);
+  net_network_free(network);
+  net_rows_done(&seen);
+  net_rows_done(&other);
+}
+END_TEST
+
+START_TEST(an_interrupt_stops_a_batch) {
+  struct net_rows seen;
+  net_rows_init(&seen, layout);
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+  struct net_node *file = net_create_file_store(network, "a", layout, remember, &seen);
+  ck_assert_int_eq(net_link(access, file, 0), BASE_OK);
+  net_freeze(network);
+  struct net_batch batch = {.layout = layout, .checkpoint = NET_FOREVER, .bound = NET_BEGINNING};
+  base_env_interrupt();
+  ck_assert_int_eq(net_access_push(access, &batch), BASE_CANCEL);
+  ck_assert_int_eq(net_run(network), BASE_CANCEL);
+  base_env_clear_interrupt();
+  ck_assert_int_eq(net_run(network), BASE_OK); /* nothing to pull from */
+  net_network_free(network);
+  net_rows_done(&seen);
+}
+END_TEST
+
 START_TEST(cycles_are_refused) {
   struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
   struct net_node *a = net_create_order(network, "a", layout);
@@ -311,6 +369,8 @@ int main(void) {
   tcase_add_test(tests, alike_rows_close_one_by_one);
   tcase_add_test(tests, a_replay_that_knows_more);
   tcase_add_test(tests, cycles_are_refused);
+  tcase_add_test(tests, an_input_that_two_read);
+  tcase_add_test(tests, an_interrupt_stops_a_batch);
   tcase_add_test(tests, order_gives_rows_out_in_time_up_to_the_checkpoint);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
