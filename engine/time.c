@@ -189,9 +189,9 @@ static bool two_digits(struct cursor *at, int *ret) {
 /* ---- reading: the parts of a time ---- */
 
 /* Each reader below returns NET_TIME_SYNTAX at once when the text has not the form, but goes on
- * reading after a field that is out of range, so that RANGE is said only of what has the form. */
-static enum net_time_error worse(enum net_time_error so_far, bool in_range) {
-  return so_far == NET_TIME_OK && !in_range ? NET_TIME_RANGE : so_far;
+ * reading after a field that does not exist, so that FIELD is said only of what has the form. */
+static enum net_time_error worse(enum net_time_error so_far, bool exists) {
+  return so_far == NET_TIME_OK && !exists ? NET_TIME_FIELD : so_far;
 }
 
 static enum net_time_error parse_integer(struct cursor at, net_chronon *ret) {
@@ -217,7 +217,7 @@ static enum net_time_error read_date(struct cursor *at, struct civil_date *ret) 
   if (with_sign) at->next++;
   size_t year_length = count_digits(at);
   if (year_length < 4 || (year_length > 4 && !with_sign)) return NET_TIME_SYNTAX;
-  error = worse(error, read_digits(at, year_length, &ret->year) && ret->year <= 9999);
+  if (!read_digits(at, year_length, &ret->year) || ret->year > 9999) error = NET_TIME_RANGE;
   if (!accept(at, '-') || !two_digits(at, &ret->month)) return NET_TIME_SYNTAX;
   if (!accept(at, '-') || !two_digits(at, &ret->day)) return NET_TIME_SYNTAX;
   if (error) return error;
@@ -314,9 +314,18 @@ static enum net_time_error parse_iso(struct cursor at, const struct net_time_con
     zone_error = read_zone(&at, &zone);
     if (zone_error == NET_TIME_SYNTAX || !at_end(&at)) return NET_TIME_SYNTAX;
   }
-  if (date_error || clock_error || zone_error) return NET_TIME_RANGE;
+  if (date_error) return date_error;
+  if (clock_error || zone_error) return clock_error ? clock_error : zone_error;
   return make_chronon(days_from_date(date) * SECONDS_PER_DAY + clock.seconds - zone,
                       clock.nanoseconds, ret);
+}
+
+/* CLOCK on the session's date in the session's zone. */
+static enum net_time_error on_this_day(const struct net_time_context *context,
+                                       struct clock_reading clock, net_chronon *ret) {
+  int64_t zone = context->zone_offset_seconds;
+  int64_t day = floor_divide(floor_divide(context->now, NS_PER_SECOND) + zone, SECONDS_PER_DAY);
+  return make_chronon(day * SECONDS_PER_DAY + clock.seconds - zone, clock.nanoseconds, ret);
 }
 
 /* "am" or "pm" after an hour of 1 to 12: turns *HOUR into that of 24. */
@@ -348,9 +357,7 @@ static enum net_time_error parse_clock(struct cursor at, const struct net_time_c
     clock.seconds += (hour_of_day - (with_minutes ? hour : 0)) * 3600;
   }
   if (error) return error;
-  int64_t zone = context->zone_offset_seconds;
-  int64_t day = floor_divide(floor_divide(context->now, NS_PER_SECOND) + zone, SECONDS_PER_DAY);
-  return make_chronon(day * SECONDS_PER_DAY + clock.seconds - zone, clock.nanoseconds, ret);
+  return on_this_day(context, clock, ret);
 }
 
 static enum net_time_error parse_calendar(struct cursor at, const struct net_time_context *context,
@@ -367,6 +374,10 @@ enum net_time_error net_time_parse(const char *text, size_t length,
     char first = lower(*at.next);
     *ret = first == 'f' ? NET_FOREVER : first == 'b' ? NET_BEGINNING : context->now;
     return NET_TIME_OK;
+  }
+  if (is_word(&at, "today")) {
+    if (context->timeline == NET_TIMELINE_ABSTRACT) return NET_TIME_ABSTRACT;
+    return on_this_day(context, (struct clock_reading){0, 0}, ret);
   }
   enum net_time_error error = parse_integer(at, &time);
   if (error == NET_TIME_SYNTAX) {

@@ -47,12 +47,14 @@ struct net_time_context {
 enum net_time_error {
   NET_TIME_OK = 0,
   NET_TIME_SYNTAX,   /* no time at all */
-  NET_TIME_RANGE,    /* a time, but a field or the whole is out of range */
+  NET_TIME_RANGE,    /* a time, but outside the time line, or more exact than a chronon */
+  NET_TIME_FIELD,    /* no such time: 30 February, 25:00, a leap second */
   NET_TIME_ABSTRACT, /* ISO text on the abstract timeline */
 };
 
 /* Reads a time: an integer (chronons: ns since 1970 on the real timeline), "forever", "beginning",
- * "now" (the context's now), on the real timeline also ISO 8601 date or date and time with optional
+ * "now" (the context's now), on the real timeline also "today" (0:00 of that day, in the session's
+ * zone), ISO 8601 date or date and time with optional
  * fraction (up to 9 digits) and zone (Z, +hh:mm, +hhmm, +hh), and a clock time "3:00pm", "15:00",
  * "15:00:02.5", taken on the session's date in the session's zone. *RET is written on success only. */
 enum net_time_error net_time_parse(const char *text, size_t length,

@@ -138,6 +138,9 @@ static bool parse_time(struct sn_decoder *decoder, const char *name, const char 
       return true;
     case NET_TIME_SYNTAX:
       break;
+    case NET_TIME_FIELD:
+      what = "no date or time of day that there is";
+      break;
     case NET_TIME_RANGE:
       what = "out of the range of times";
       break;

@@ -37,8 +37,9 @@ struct tql_binder {
   bool failed;
 };
 
-/* Where a temporal expression stands: `|` and `,` of two events are for conditions only. */
-enum tql_place { TQL_IN_WHEN, TQL_IN_CLAUSE };
+/* Where a temporal expression stands: `|` and `,` of two events are for conditions only. In when, below
+ * .start and .stop, which drop the condition, `,` of two events is refused as well. */
+enum tql_place { TQL_IN_WHEN, TQL_BELOW_END, TQL_IN_CLAUSE };
 
 void tql_binder_init(struct tql_binder *binder, const struct tql_analysis *analysis,
                      const struct tql_statement *statement);
@@ -124,6 +125,7 @@ enum tql_constant {
   TQL_CONSTANT_NONE,         /* no constant time at all */
   TQL_CONSTANT_SYNTAX,       /* a string that is no time */
   TQL_CONSTANT_RANGE,        /* out of range */
+  TQL_CONSTANT_FIELD,        /* a date or time of day that does not exist */
   TQL_CONSTANT_ABSTRACT,     /* ISO text on the abstract timeline */
   TQL_CONSTANT_DURATION,     /* a duration where none may stand */
   TQL_CONSTANT_BARE_INTEGER, /* LIVE 12 */
@@ -131,8 +133,13 @@ enum tql_constant {
 struct tql_time_forms {
   bool integers, durations; /* allowed on the real timeline */
 };
-/* Is EXPR written like a constant time: string, integer, duration, beginning, forever, now? */
+/* Is EXPR written like a constant time: string, integer, duration, beginning, forever, now, today,
+ * or one of these moved by a duration? */
 bool tql_looks_constant(const struct tql_expr *expr);
+/* A time moved by a duration, A + D, D + A, A - D: its parts. The duration of a sum is the right
+ * operand unless only the left one is written like one. */
+void tql_shift_parts(const struct tql_expr *expr, const struct tql_expr **ret_time,
+                     const struct tql_expr **ret_duration);
 enum tql_constant tql_constant_time(const struct tql_scope *scope, const struct tql_expr *expr,
                                     struct tql_time_forms forms, net_chronon *ret);
 void tql_report_constant(const struct tql_analysis *analysis, const struct tql_expr *expr,

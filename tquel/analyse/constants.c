@@ -13,7 +13,7 @@
 
 static bool is_time_word(const char *name) {
   return tql_same_name(name, "beginning") || tql_same_name(name, "forever") ||
-         tql_same_name(name, "now");
+         tql_same_name(name, "now") || tql_same_name(name, "today");
 }
 
 /* An integer constant with any number of signs. */
@@ -25,8 +25,30 @@ static bool integer_value(const struct tql_expr *expr, int64_t *ret) {
   return true;
 }
 
+static bool looks_like_duration(const struct tql_expr *expr) {
+  int64_t ignored;
+  return expr->kind == TQL_E_DURATION || integer_value(expr, &ignored);
+}
+
+static bool is_shift(const struct tql_expr *expr) {
+  return expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB;
+}
+
+void tql_shift_parts(const struct tql_expr *expr, const struct tql_expr **ret_time,
+                     const struct tql_expr **ret_duration) {
+  bool exchanged = expr->kind == TQL_E_ADD && looks_like_duration(expr->left) &&
+                   !looks_like_duration(expr->right);
+  *ret_time = exchanged ? expr->right : expr->left;
+  *ret_duration = exchanged ? expr->left : expr->right;
+}
+
 bool tql_looks_constant(const struct tql_expr *expr) {
   int64_t ignored;
+  if (is_shift(expr)) {
+    const struct tql_expr *time, *duration;
+    tql_shift_parts(expr, &time, &duration);
+    return looks_like_duration(duration) && tql_looks_constant(time);
+  }
   return expr->kind == TQL_E_STRING || expr->kind == TQL_E_DURATION ||
          (expr->kind == TQL_E_NAME && is_time_word(expr->name.text)) ||
          integer_value(expr, &ignored);
@@ -41,6 +63,8 @@ static enum tql_constant text_time(const struct tql_scope *scope, const char *te
       return TQL_CONSTANT_SYNTAX;
     case NET_TIME_RANGE:
       return TQL_CONSTANT_RANGE;
+    case NET_TIME_FIELD:
+      return TQL_CONSTANT_FIELD;
     case NET_TIME_ABSTRACT:
       return TQL_CONSTANT_ABSTRACT;
   }
@@ -58,10 +82,28 @@ static enum tql_constant offset_from(net_chronon origin, int64_t count, int64_t 
   return TQL_CONSTANT_OK;
 }
 
+/* `beginning` and `forever` stay where they are. */
+static enum tql_constant moved_time(const struct tql_scope *scope, const struct tql_expr *expr,
+                                    struct tql_time_forms forms, net_chronon *ret) {
+  const struct tql_expr *time_part, *duration_part;
+  net_chronon time, moved;
+  int64_t delta;
+  tql_shift_parts(expr, &time_part, &duration_part);
+  enum tql_constant result = tql_constant_duration(scope, duration_part, &delta);
+  if (result == TQL_CONSTANT_OK) result = tql_constant_time(scope, time_part, forms, &time);
+  if (result != TQL_CONSTANT_OK) return result;
+  bool reserved = time == NET_BEGINNING || time == NET_FOREVER;
+  moved = net_chronon_add(time, expr->kind == TQL_E_SUB ? -delta : delta);
+  if (!reserved && (moved == NET_BEGINNING || moved == NET_FOREVER)) return TQL_CONSTANT_RANGE;
+  *ret = moved;
+  return TQL_CONSTANT_OK;
+}
+
 enum tql_constant tql_constant_time(const struct tql_scope *scope, const struct tql_expr *expr,
                                     struct tql_time_forms forms, net_chronon *ret) {
   bool real = scope->time.timeline == NET_TIMELINE_REAL;
   int64_t count;
+  if (is_shift(expr)) return moved_time(scope, expr, forms, ret);
   if (expr->kind == TQL_E_STRING) return text_time(scope, expr->name.text, expr->length, ret);
   if (expr->kind == TQL_E_NAME && is_time_word(expr->name.text))
     return text_time(scope, expr->name.text, strlen(expr->name.text), ret);
@@ -111,6 +153,11 @@ void tql_report_constant(const struct tql_analysis *analysis, const struct tql_e
     case TQL_CONSTANT_RANGE:
       base_report(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
                   "%s is outside the time line", text);
+      break;
+    case TQL_CONSTANT_FIELD:
+      base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                       "months have 28 to 31 days, hours go to 23, minutes and seconds to 59",
+                       "there is no such time as %s", text);
       break;
     case TQL_CONSTANT_ABSTRACT:
       base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,

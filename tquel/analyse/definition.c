@@ -100,6 +100,7 @@ static struct tql_expr *constant(const struct rewriter *rewriter, const struct t
                                     : NULL;
   struct tql_time_forms forms = {.integers = true, .durations = true};
   net_chronon time;
+  if (expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB) return NULL; /* its parts are */
   if (!tql_looks_constant(expr)) return NULL;
   if (tql_constant_time(rewriter->scope, expr, forms, &time) != TQL_CONSTANT_OK) return NULL;
   return new_time(rewriter, time);
@@ -112,8 +113,15 @@ static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct 
   if (copy) return copy;
   copy = BASE_NEW(rewriter->arena, struct tql_expr);
   *copy = *expr;
-  copy->left = rewritten(rewriter, expr->left, reading);
-  copy->right = rewritten(rewriter, expr->right, reading);
+  if (reading == AS_TIME && (expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB)) {
+    const struct tql_expr *time, *duration;
+    tql_shift_parts(expr, &time, &duration);
+    copy->left = rewritten(rewriter, time, reading);
+    copy->right = rewritten_distance(rewriter, duration);
+  } else {
+    copy->left = rewritten(rewriter, expr->left, reading);
+    copy->right = rewritten(rewriter, expr->right, reading);
+  }
   if (expr->within) copy->within = rewritten_distance(rewriter, expr->within);
   bool times = expr->kind == TQL_E_CALL && tql_function_takes_time(expr->name.text);
   copy->args = rewritten_list(rewriter, &expr->args, times ? AS_TIME : AS_VALUE);

@@ -76,7 +76,8 @@ static const struct ng_expr *bind_time_of(struct tql_binder *binder, const struc
 
 static const struct ng_expr *bind_end(struct tql_binder *binder, const struct tql_expr *expr,
                                       enum tql_place place) {
-  const struct ng_expr *of = tql_bind_temporal(binder, expr->left, place);
+  enum tql_place below = place == TQL_IN_WHEN ? TQL_BELOW_END : place;
+  const struct ng_expr *of = tql_bind_temporal(binder, expr->left, below);
   if (!of) return NULL;
   struct ng_expr *bound =
       new_temporal(binder, expr->kind == TQL_E_START ? NG_T_START : NG_T_STOP, true, expr->range);
@@ -93,6 +94,52 @@ static bool check_sequence(struct tql_binder *binder, const struct tql_expr *exp
   return false;
 }
 
+/* A duration that is in truth a time: the difference of two times, most likely. */
+static bool check_duration(struct tql_binder *binder, const struct tql_expr *expr) {
+  bool time = expr->kind == TQL_E_START || expr->kind == TQL_E_STOP || expr->kind == TQL_E_TIME ||
+              expr->kind == TQL_E_STRING ||
+              (expr->kind == TQL_E_NAME && tql_scope_variable(binder->scope, expr->name.text));
+  if (!time) return true;
+  base_report_hint(binder->analysis->diags, MSG_BAD_DURATION, binder->analysis->source,
+                   &expr->range, "span(a ; b) is the time from one event to another",
+                   "%s is a time where a duration is needed",
+                   tql_expr_text(binder->analysis, expr));
+  return false;
+}
+
+/* Is what EXPR moves, perhaps several times, a tuple variable (called now, perhaps)? */
+static bool moves_variable(const struct tql_binder *binder, const struct tql_expr *expr) {
+  const struct tql_expr *duration;
+  while (expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB)
+    tql_shift_parts(expr, &expr, &duration);
+  return expr->kind == TQL_E_NAME && tql_scope_variable(binder->scope, expr->name.text) != NULL;
+}
+
+/* An event moved by a duration: another event. */
+static const struct ng_expr *bind_shift(struct tql_binder *binder, const struct tql_expr *expr,
+                                        enum tql_place place) {
+  const struct tql_expr *time, *duration;
+  int64_t delta;
+  tql_shift_parts(expr, &time, &duration);
+  if (!check_duration(binder, duration)) return NULL;
+  if (tql_analyse_duration(binder->analysis, duration, &delta) != BASE_OK) return NULL;
+  if (tql_looks_constant(expr) && !moves_variable(binder, expr)) return bind_constant(binder, expr);
+  const struct ng_expr *of = tql_bind_temporal(binder, time, place);
+  if (!of) return NULL;
+  if (!of->event) {
+    base_report_hint(binder->analysis->diags, MSG_NOT_AN_EVENT, binder->analysis->source,
+                     &time->range, "write .start or .stop after it",
+                     "%s is a period; a point of time is moved by a duration",
+                     tql_expr_text(binder->analysis, time));
+    return NULL;
+  }
+  struct ng_expr *bound = new_temporal(binder, NG_T_SHIFT, true, expr->range);
+  bound->args[0] = of;
+  bound->arg_count = 1;
+  bound->integer = expr->kind == TQL_E_SUB ? -delta : delta;
+  return bound;
+}
+
 static bool check_parallel(struct tql_binder *binder, const struct tql_expr *expr,
                            enum tql_place place, const struct ng_expr *bound) {
   bool two_events = bound->args[0]->event && bound->args[1]->event;
@@ -105,7 +152,7 @@ static bool check_parallel(struct tql_binder *binder, const struct tql_expr *exp
 
 static bool check_choice(struct tql_binder *binder, const struct tql_expr *expr,
                          enum tql_place place) {
-  if (place == TQL_IN_WHEN) return true;
+  if (place != TQL_IN_CLAUSE) return true;
   base_report_hint(binder->analysis->diags, MSG_CHOICE_PLACE, binder->analysis->source,
                    &expr->range, "define one derived relation for each alternative",
                    "| may stand in the when clause only");
@@ -187,6 +234,9 @@ static const struct ng_expr *bind_kind(struct tql_binder *binder, const struct t
       return bind_constant(binder, expr);
     case TQL_E_NEGATE:
       return tql_looks_constant(expr) ? bind_constant(binder, expr) : refuse_value(binder, expr);
+    case TQL_E_ADD:
+    case TQL_E_SUB:
+      return bind_shift(binder, expr, place);
     case TQL_E_NAME:
       return bind_name(binder, expr);
     case TQL_E_TIME:
