@@ -43,21 +43,23 @@ static bool openable(const struct net_layout *in, uint32_t slot) {
   return false;
 }
 
-/* The result's implicit time and what is to become of the row. */
+/* The result's implicit time and what is to become of the row. A row that is WHOLE has nothing open: an
+ * instant of it that may begin at `beginning` only looks so. */
 static enum verdict judge(const struct projection *projection, const union net_slot *row,
-                          net_chronon bound, uint8_t *marks, struct net_period *ret,
+                          bool whole, net_chronon bound, uint8_t *marks, struct net_period *ret,
                           bool *ret_open) {
   const struct net_layout *in = projection->in;
-  bool undecided = bound != NET_FOREVER && net_row_is_open(in, row);
-  ret->start = projection->start_openable ? net_slot_stop(row, projection->start_slot, bound)
-                                          : net_slot_instant(row, projection->start_slot);
-  if (projection->start_openable && row[projection->start_slot].i == NET_OPEN) {
+  bool undecided = !whole && bound != NET_FOREVER && net_row_is_open(in, row);
+  bool start_openable = !whole && projection->start_openable;
+  ret->start = start_openable ? net_slot_stop(row, projection->start_slot, bound)
+                              : net_slot_instant(row, projection->start_slot);
+  if (start_openable && row[projection->start_slot].i == NET_OPEN) {
     /* A start taken from an open stop: known only at its close (or for ever). */
     if (ret->start.lo != ret->start.hi || bound < ret->start.hi) return WAIT;
   }
   *ret_open = false;
   if (projection->node.layout->tuple_class == NET_EVENT) return WHOLE;
-  bool stop_openable = openable(in, projection->stop_slot);
+  bool stop_openable = !whole && openable(in, projection->stop_slot);
   ret->stop = stop_openable ? net_slot_stop(row, projection->stop_slot, bound)
                             : net_slot_instant(row, projection->stop_slot);
   bool open = stop_openable && row[projection->stop_slot].i == NET_OPEN &&
@@ -113,7 +115,7 @@ static void settle(struct projection *projection, const union net_slot *row, uin
   uint8_t out_marks = before.marks;
   struct net_period period = {{0, 0}, {0, 0}};
   bool open = false;
-  enum verdict verdict = judge(projection, row, own_bound, &out_marks, &period, &open);
+  enum verdict verdict = judge(projection, row, id == 0, own_bound, &out_marks, &period, &open);
   if (before.opened) out_marks = before.marks;
   BASE_CHECK(!before.opened || verdict != DROP, "projection-retracts");
   if (verdict == WAIT || verdict == OPENED) {
