@@ -7,12 +7,12 @@
 
 Every .EX block of a page is introduced by a comment that says what it is:
 
-    .\\" world NAME [abstract]   no block: a new database for what follows; ranges and settings of
-                                the statements run in it hold for the later ones, as in a session
+    .\\" world NAME [abstract]   no block: the database for what follows; ranges and settings of the
+                                statements run in it hold for the later ones, as in a session
     .\\" | STATEMENT             no block: a line of statements that the reader does not see
     .\\" file NAME               the block is written into the file NAME
-    .\\" statements              the block is run with --format table and must print nothing, or
-    .\\" output                  what the block after it, marked so, shows (standard error, too)
+    .\\" statements [fails]      the block is run with --format table and must succeed (or fail) and
+    .\\" output                  print what the block after it shows (standard error, too), if any
     .\\" console                 lines after "$ " are commands, "> " continues one, others are output
     .\\" syntax                  the block is a form and is not run
 
@@ -110,7 +110,7 @@ class Page:
             os.symlink(self.tquel, os.path.join(self.directory, 'bin', 'tquel'))
             self.environment = dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8', PATH=os.path.join(
                 self.directory, 'bin') + ':' + os.environ['PATH'])
-            self.world, self.prelude = 'none', []
+            self.world, self.preludes = 'none', {}
             for index, block in enumerate(blocks):
                 self.run_block(block, blocks[index + 1] if index + 1 < len(blocks) else None)
         if self.update:
@@ -118,7 +118,7 @@ class Page:
 
     def run_block(self, block, following):
         if block.kind == 'world':
-            self.world, self.prelude = block.argument, []
+            self.world = block.argument
         elif block.kind == 'file':
             with open(os.path.join(self.directory, block.argument), 'w', encoding='utf-8') as file:
                 file.write(block.text())
@@ -127,6 +127,8 @@ class Page:
             body = block.argument + '\n' if block.kind == '|' else block.text()
             found = self.run_statements(body)
             shown = following if following is not None and following.kind == 'output' else None
+            self.result(self.failed == (block.argument == 'fails' and block.kind != '|'), block.line,
+                        'fails' if block.argument == 'fails' else 'succeeds', '', found)
             self.compare(block, shown, body.split('\n')[0], shown.text() if shown else '', found)
             self.normalise(block)
         elif block.kind == 'console':
@@ -138,11 +140,12 @@ class Page:
         if rest:
             command += ['--timeline', rest[0]]
         command.append(name + '.db')
-        for file, content in (('ranges.tq', '\n'.join(self.prelude)), ('example.tq', text)):
+        prelude = self.preludes.setdefault(name, [])
+        for file, content in (('ranges.tq', '\n'.join(prelude)), ('example.tq', text)):
             with open(os.path.join(self.directory, file), 'w', encoding='utf-8') as out:
                 out.write(content)
             command += ['-f', file]
-        self.prelude += [line for line in text.split('\n') if re.match(r'(range|set) ', line)]
+        prelude += [line for line in text.split('\n') if re.match(r'(range|set) ', line)]
         return self.shell(command)
 
     def shell(self, command):
@@ -150,6 +153,7 @@ class Page:
                               env=self.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
                               check=False)
+        self.failed = done.returncode != 0
         lines = done.stdout.decode('utf-8').split('\n')
         return '\n'.join(line.rstrip() for line in lines)
 
