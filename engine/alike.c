@@ -32,13 +32,23 @@ static void send(const struct net_alike *alike, struct net_inbox *inbox, const u
   net_inbox_add(inbox, 0, &batch);
 }
 
-static void hold(struct net_alike *alike, const union net_slot *row, uint8_t marks, uint64_t id) {
-  *(uint8_t *)net_rowmap_state(&alike->held, net_rowmap_put_id(&alike->held, id, row)) = marks;
+static struct group *group_of(struct net_alike *alike, const union net_slot *row) {
   bool fresh;
   struct group *group =
       net_rowmap_state(&alike->groups, net_rowmap_put(&alike->groups, row, &fresh));
   if (fresh) group->closed_until = NET_BEGINNING;
-  group->open++;
+  return group;
+}
+
+/* A row that is whole, but stops where an open one that is alike may stop yet. */
+static void remember(struct net_alike *alike, const union net_slot *row) {
+  struct group *group = group_of(alike, row);
+  if (row[3].i > group->closed_until) group->closed_until = row[3].i;
+}
+
+static void hold(struct net_alike *alike, const union net_slot *row, uint8_t marks, uint64_t id) {
+  *(uint8_t *)net_rowmap_state(&alike->held, net_rowmap_put_id(&alike->held, id, row)) = marks;
+  group_of(alike, row)->open++;
 }
 
 /* One held row less; CLOSED: the stop it turned out to have, or NET_BEGINNING. */
@@ -46,7 +56,17 @@ static void leave_group(struct net_alike *alike, const union net_slot *row, net_
   uint32_t place = net_rowmap_find(&alike->groups, row);
   struct group *group = net_rowmap_state(&alike->groups, place);
   if (closed > group->closed_until) group->closed_until = closed;
-  if (--group->open == 0) net_rowmap_remove(&alike->groups, place);
+  group->open--;
+}
+
+/* Groups of which nothing is open, and nothing stops where an open row could yet. */
+static void forget_groups(struct net_alike *alike) {
+  for (uint32_t i = 0; i < alike->groups.used; i++) {
+    if (!net_rowmap_live(&alike->groups, i)) continue;
+    const struct group *group = net_rowmap_state(&alike->groups, i);
+    if (group->open == 0 && group->closed_until < alike->checkpoint)
+      net_rowmap_remove(&alike->groups, i);
+  }
 }
 
 static net_chronon earliest_unsettled(const struct net_alike *alike, net_chronon limit) {
@@ -54,7 +74,8 @@ static net_chronon earliest_unsettled(const struct net_alike *alike, net_chronon
     if (!net_rowmap_live(&alike->groups, i)) continue;
     const struct group *group = net_rowmap_state(&alike->groups, i);
     net_chronon start = net_rowmap_row(&alike->groups, i)[0].i;
-    bool unsettled = group->open > 1 || group->closed_until >= alike->checkpoint;
+    bool unsettled =
+        group->open > 1 || (group->open > 0 && group->closed_until >= alike->checkpoint);
     if (unsettled && start < limit) limit = start;
   }
   return limit;
@@ -80,6 +101,12 @@ static void release(struct net_alike *alike, struct net_inbox *inbox, net_chrono
 void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
                    struct net_inbox *inbox) {
   struct net_batch rows = *batch;
+  bool ever_open = alike->layout->may_be_open && batch->checkpoint != NET_FOREVER;
+  for (uint32_t i = 0; i < rows.count && ever_open; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    bool whole = !(net_batch_marks(batch, i) & NET_CLOSES) && row[2].i != NET_OPEN;
+    if (whole && row[3].i >= batch->checkpoint) remember(alike, row);
+  }
   if (batch->ids == NULL) { /* nothing opens or closes */
     rows.checkpoint = NET_BEGINNING;
     net_inbox_add(inbox, 0, &rows);
@@ -112,6 +139,7 @@ void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
   net_chronon limit = alike->checkpoint;
   if (limit != NET_FOREVER) limit = earliest_unsettled(alike, limit);
   release(alike, inbox, limit);
+  forget_groups(alike);
   struct net_batch promise = {.layout = alike->layout, .checkpoint = limit};
   net_inbox_add(inbox, 0, &promise);
 }

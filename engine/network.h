@@ -166,9 +166,13 @@ enum net_aggregate_function {
 struct net_aggregate_params {
   enum net_aggregate_function function;
   bool cumulative;                   /* counts every tuple whose start has come */
+  bool unique;                       /* counts each value of the argument once */
+  int64_t window;                    /* > 0: counts what was valid in the last so many chronons */
   const struct net_layout *in, *out; /* OUT: period; the BY fields, then the value */
   int where_field;                   /* a bool field of IN, -1: all tuples count */
-  int argument_field;                /* -1: the tuple itself (1 for avgc) */
+  /* bool fields of IN: the inner when is T, and it is F; -1: there is none */
+  int when_field, unless_field;
+  int argument_field; /* -1: the tuple itself (1 for avgc) */
   const uint32_t *by_fields;         /* fields of IN, one slot each */
   size_t by_count;
   bool groups_of_all;          /* with WHERE: tuples that do not satisfy it still make a group */

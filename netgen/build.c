@@ -319,10 +319,14 @@ static void build_aggregate(struct builder *builder, const struct ng_node *node)
   }
   struct net_aggregate_params params = {
       .function = node->aggregate->function,
-      .cumulative = node->aggregate->cumulative || !below->stop,
+      .cumulative = node->aggregate->cumulative,
+      .unique = node->aggregate->unique,
+      .window = node->aggregate->window,
       .in = built_of(builder, below)->layout,
       .out = built->layout,
       .where_field = node->where ? (int)field_of(builder, below, node->where) : -1,
+      .when_field = node->when ? (int)field_of(builder, below, node->when) : -1,
+      .unless_field = node->unless ? (int)field_of(builder, below, node->unless) : -1,
       .argument_field = node->argument ? (int)field_of(builder, below, node->argument) : -1,
       .by_fields = by,
       .by_count = node->by_columns.count,

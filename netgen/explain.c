@@ -73,6 +73,7 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
     print_columns(out, &node->by_columns);
   }
   if (node->where) base_buffer_printf(out, " where %s", node->where->name);
+  if (node->when) base_buffer_printf(out, " when %s", node->when->name);
 }
 
 static void print_what(struct base_buffer *out, const struct ng_plan *plan,
@@ -124,6 +125,26 @@ static void print_what(struct base_buffer *out, const struct ng_plan *plan,
   }
 }
 
+static const char *state_of_aggregate(const struct ng_aggregate *aggregate) {
+  if (aggregate->function == NET_AGG_AVGC) return "groups and sums";
+  if (aggregate->function == NET_AGG_EXTEND) return "the last events of each group";
+  if (aggregate->window) return "tuples of the window, and groups";
+  if (!aggregate->cumulative) return "tuples valid now, and groups";
+  if (aggregate->unique) return "groups, and each distinct value";
+  switch (aggregate->function) {
+    case NET_AGG_MIN:
+    case NET_AGG_MAX:
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+      return "groups, and one value of each";
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+      return "groups, sums, and the last tuple of each";
+    default:
+      return "groups and sums";
+  }
+}
+
 /* What bounds the state, or NULL for nodes without any. */
 static const char *state_of(const struct ng_node *node) {
   switch (node->kind) {
@@ -142,10 +163,7 @@ static const char *state_of(const struct ng_node *node) {
       return node->rule == NET_PRODUCT_FULL ? "unbounded: all tuples"
                                             : "tuples valid at the checkpoint or after";
     case NET_NODE_AGGREGATE:
-      if (node->aggregate->cumulative || node->aggregate->function == NET_AGG_AVGC) {
-        return "groups and sums";
-      }
-      return "tuples valid now, and groups";
+      return state_of_aggregate(node->aggregate);
     default:
       return NULL;
   }

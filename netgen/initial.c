@@ -128,10 +128,27 @@ static const char *aggregate_name(struct initial *initial, const struct ng_aggre
       [NET_AGG_AVGTI] = "avgti", [NET_AGG_EARLIEST] = "earliest", [NET_AGG_LATEST] = "latest",
   };
   const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
-  bool cumulative = aggregate->cumulative && aggregate->function != NET_AGG_AVGC &&
-                    variable->relation->layout->tuple_class == NET_PERIOD;
-  return base_arena_printf(initial->arena, "%s%s(%s)", names[aggregate->function],
-                           cumulative ? "c" : "", variable->name);
+  bool events = variable->relation->layout->tuple_class == NET_EVENT;
+  bool says_so =
+      aggregate->function == NET_AGG_AVGC || aggregate->function == NET_AGG_EXTEND || events;
+  const char *form = aggregate->unique ? "u" : aggregate->cumulative && !says_so ? "c" : "";
+  const char *tail = events && !aggregate->cumulative ? " for each instant" : "";
+  if (aggregate->window > 0)
+    tail = base_arena_printf(initial->arena, " for each %lld", (long long)aggregate->window);
+  return base_arena_printf(initial->arena, "%s%s(%s%s)", names[aggregate->function], form,
+                           variable->name, tail);
+}
+
+/* The inner when is three-valued: two columns, where it is T and where it is F. */
+static void add_inner_when(struct initial *initial, struct ng_lowering *inner,
+                           const struct ng_aggregate *aggregate, struct ng_node *node,
+                           struct ng_node **top) {
+  if (!aggregate->when) return;
+  const struct ng_expr *when = ng_lower(inner, aggregate->when);
+  const struct ng_expr *unless =
+      ng_expr_make(initial->arena, NG_NOT, 1, (const struct ng_expr *const[]){when});
+  node->when = column_of(initial, top, when, "when");
+  node->unless = column_of(initial, top, unless, "unless");
 }
 
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
@@ -158,14 +175,15 @@ static struct ng_node *aggregate_node(struct initial *initial,
     ng_columns_add(initial->arena, &node->own,
                    ng_column_new(plan, joined(initial, node->name, by->name), by->type, false));
   }
-  bool counts = aggregate->function == NET_AGG_COUNT || aggregate->function == NET_AGG_ANY;
-  if (aggregate->argument && !counts) {
+  if (aggregate->argument) {
     node->argument = column_of(initial, &top, ng_lower(&inner, aggregate->argument), "argument");
   }
   if (aggregate->where) {
     node->where = column_of(initial, &top, ng_lower(&inner, aggregate->where), "counts");
-    node->groups_of_all = aggregate->by_count > 0 && variable->outside;
   }
+  add_inner_when(initial, &inner, aggregate, node, &top);
+  node->groups_of_all =
+      (aggregate->where || aggregate->when) && aggregate->by_count > 0 && variable->outside;
   ng_columns_add(initial->arena, &node->own,
                  ng_column_new(plan, node->name, aggregate->type, false));
   node->inputs[0] = top;

@@ -85,7 +85,8 @@ struct ng_node {
   const struct ng_aggregate *aggregate;
   const struct ng_query *query;
   const struct ng_column *argument, *where;
-  struct ng_columns by_columns; /* of the input */
+  const struct ng_column *when, *unless; /* the inner when is T, and it is F */
+  struct ng_columns by_columns;          /* of the input */
   bool groups_of_all;
   uint32_t domain_fields;
   /* display */

@@ -14,17 +14,8 @@ static void report(struct check *check, enum base_message number, const struct b
   check->supported = false;
 }
 
-static bool is_executed(const struct ng_aggregate *aggregate, bool events) {
-  bool plain = !aggregate->when && !aggregate->window && (!events || aggregate->cumulative);
-  switch (aggregate->function) {
-    case NET_AGG_COUNT:
-    case NET_AGG_ANY:
-      return plain;
-    case NET_AGG_AVGC:
-      return plain && !events;
-    default:
-      return false;
-  }
+static bool is_executed(enum net_aggregate_function function) {
+  return function != NET_AGG_EARLIEST && function != NET_AGG_LATEST;
 }
 
 /* Comparisons of temporal values can be true for a part of the period only. */
@@ -38,15 +29,9 @@ static void check_expr(struct check *check, const struct ng_expr *expr) {
 }
 
 static void check_aggregate(struct check *check, const struct ng_aggregate *aggregate) {
-  const struct ng_relation *relation = check->query->variables[aggregate->variable].relation;
-  bool events = relation->layout->tuple_class == NET_EVENT;
-  if (!is_executed(aggregate, events)) {
+  if (!is_executed(aggregate->function)) {
     report(check, MSG_AGGREGATE_NOT_EXECUTED, &aggregate->range,
            "the aggregate is not executed yet");
-  }
-  if (aggregate->unique) {
-    report(check, MSG_UNIQUE_NOT_EXECUTED, &aggregate->range,
-           "an aggregate over distinct values is not executed yet");
   }
   for (size_t i = 0; i < aggregate->by_count; i++) {
     if (aggregate->by[i]->type.base == NET_TEMPORAL) {

@@ -48,6 +48,10 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
   }
   enum net_eval_error error = net_program_run(apply->program, row, bound, &value);
   if (error != NET_EVAL_OK) return error;
+  /* Unknown of an open row is not decided yet. */
+  if (apply->type == NET_BOOL && value.truth == NET_UNKNOWN && bound != NET_FOREVER &&
+      apply->program->reads_open && net_row_is_open(apply->in, row))
+    return NET_EVAL_OPEN;
   switch (apply->type) {
     case NET_FLOAT:
       ret[0].f = value.f;

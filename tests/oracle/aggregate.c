@@ -248,8 +248,9 @@ static void extend_events(struct oracle_evaluation *e, struct oracle_segments *r
     struct net_period time = {at, {net_chronon_add(at.lo, 1), NET_FOREVER}};
     for (size_t j = 0; j < e->member_count; j++) {
       const struct oracle_member *other = &e->members[j];
-      if (other->condition == NET_FALSE || !oracle_same_group(e, event->by, other->by)) continue;
-      if (other->time.start.lo > at.lo && other->time.start.hi < time.stop.hi)
+      bool there = other->definite && other->condition == NET_TRUE;
+      if (!there || !oracle_same_group(e, event->by, other->by)) continue;
+      if (other->time.start.lo > at.hi && other->time.start.hi < time.stop.hi)
         time.stop.hi = other->time.start.hi;
     }
     if (time.stop.hi <= origin) continue;

@@ -72,14 +72,26 @@ static enum net_truth counts(const struct oracle_member *member, net_chronon t) 
   return net_and(member->condition, oracle_there(member, t));
 }
 
-/* Does member I stand for itself at T: no equal one is there more surely, none before it as surely? */
+/* Where an argument depends on the time of the tuple, the one that starts first stands for all. */
+static bool starts_before(const struct oracle_evaluation *e, size_t j, size_t i) {
+  const struct oracle_member *a = &e->members[j], *b = &e->members[i];
+  if (a->time.start.lo != b->time.start.lo) return a->time.start.lo < b->time.start.lo;
+  if (a->time.start.hi != b->time.start.hi) return a->time.start.hi < b->time.start.hi;
+  int order = a->argument.base == NET_TEMPORAL
+                  ? 0
+                  : oracle_compare_values(e->oracle, &a->argument, &b->argument);
+  return order != 0 ? order < 0 : j < i;
+}
+
+/* Does member I stand for itself at T: no equal one is there more surely, none as surely that starts
+ * before it? */
 static bool speaks(const struct oracle_evaluation *e, size_t i, net_chronon t) {
   if (!e->as_set) return true;
   enum net_truth own = counts(&e->members[i], t);
   for (size_t j = 0; j < e->member_count; j++) {
     if (j == i || !same_domains(e, &e->members[i], &e->members[j])) continue;
     enum net_truth other = counts(&e->members[j], t);
-    if (other > own || (other == own && j < i)) return false;
+    if (other > own || (other == own && starts_before(e, j, i))) return false;
   }
   return true;
 }

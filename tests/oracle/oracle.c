@@ -352,7 +352,8 @@ static void find_origin(struct oracle *oracle) {
   if (query->origin_given) return;
   for (size_t i = 0; i < query->variable_count; i++)
     for (size_t j = 0; j < oracle->inputs[i].count; j++) {
-      net_chronon start = oracle->inputs[i].tuples[j].row[0].i;
+      const union net_slot *row = oracle->inputs[i].tuples[j].row;
+      net_chronon start = row[0].i == NET_BEGINNING ? row[1].i : row[0].i;
       if (oracle->no_origin || start < oracle->origin) oracle->origin = start;
       oracle->no_origin = false;
     }

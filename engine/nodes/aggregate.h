@@ -1,0 +1,172 @@
+/* The inside of aggregate nodes: what their files share.
+ *
+ *     aggregate.c          rows in, segments out: consuming, advancing, maximal periods of one value
+ *     aggregate_change.c   rows become changes at instants; changes move tuples in and out of groups
+ *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
+ *     aggregate_extend.c   extendc, a node of its own
+ *     aggregate_choose.c   earliest and latest: the times of the chosen tuple
+ *
+ * A tuple's presence at an instant is a truth: F not there, unknown perhaps there, T there for sure. What
+ * counts is presence and the inner where and when (Kleene's and).                                   */
+#ifndef NET_NODES_AGGREGATE_H
+#define NET_NODES_AGGREGATE_H
+
+#include "engine/alike.h"
+#include "engine/exact_sum.h"
+#include "engine/inbox.h"
+#include "engine/node_impl.h"
+#include "engine/ordered.h"
+#include "engine/rowmap.h"
+
+/* What a group keeps of the tuples that count for sure. */
+struct net_tally {
+  net_wide sum;                   /* sum, avg of integers */
+  struct net_sum exact;           /* of floats; stdev: of all arguments; avgti: of the rates */
+  struct net_sum squares;         /* stdev */
+  struct net_sum slopes, moments; /* temporal arguments: sums of slope, and of slope times start */
+  uint32_t ordered;               /* root: min, max, first, last that may go; varts, avgti */
+  struct net_ordered_key best;    /* min, max, first, last that never go */
+  int64_t pairs, infinite;        /* avgti: successive tuples of different starts; too steep ones */
+  uint64_t spans;                 /* varts: the sum of the spans between successive starts */
+  net_wide_unsigned span_squares;
+  struct net_sum weight, integral; /* avgc: the sum of the arguments, its integral in chronons */
+  net_chronon integrated_to;
+};
+
+/* The value of a segment. */
+struct net_agg_value {
+  union net_slot slots[4];
+};
+
+/* What else tells whether a segment's function is the same still. */
+struct net_agg_function {
+  struct net_sum exact, slopes, moments; /* temporal sums */
+  struct net_sum weight;                 /* avgc */
+  int64_t count;
+};
+
+struct net_agg_group {
+  int64_t counted[3]; /* tuples (of a set: members) by how surely they count; [NET_FALSE] unused */
+  int64_t present[3]; /* tuples, counting or not */
+  int64_t values;     /* what the function is of: what counts for sure, or its distinct arguments */
+  int64_t references; /* changes to come */
+  bool tainted;       /* avgc: something uncertain came and never goes */
+  bool begun;         /* a segment runs */
+  bool failed;        /* the value cannot be told; it was reported */
+  bool omega;         /* of the segment */
+  bool touched;
+  uint64_t id;       /* of the segment; 0: it has not gone out open */
+  net_chronon since; /* start of the segment */
+  struct net_agg_value value;
+  /* count and any have none of the following: their groups end here */
+  struct net_tally tally;
+  struct net_agg_function function;
+};
+
+/* A set of equal tuples of a group. */
+struct net_agg_member {
+  int64_t counted[3];
+  int64_t references; /* changes to come */
+  uint32_t
+      ordered; /* root: those that count for sure, if it matters which of them stands for all */
+};
+
+/* A distinct argument of a group. */
+struct net_agg_distinct {
+  int64_t sure;       /* how often it counts for sure */
+  int64_t references; /* changes to come */
+};
+
+struct net_agg_change {
+  net_chronon time;
+  uint64_t sequence;
+  uint32_t group;    /* NET_NO_ENTRY: an origin; every group is looked at */
+  uint32_t member;   /* of a set; else NET_NO_ENTRY */
+  uint32_t distinct; /* of distinct arguments; else NET_NO_ENTRY */
+  enum net_truth from, to, counts;
+  bool weightless;            /* avgc: begun for sure, but there for sure at no time */
+  struct net_ordered_key key; /* the tuple's start, and the argument */
+};
+
+struct net_aggregate {
+  struct net_node node;
+  struct net_aggregate_params params;
+  enum net_aggregate_function function; /* avgc of events is avg */
+  bool set;                             /* equal tuples are one */
+  bool stands;                          /* ... and the one that starts first stands for all */
+  bool temporal;  /* domains are temporal: equal ones are so as functions of absolute time */
+  bool goes;      /* tuples leave again (avgc: as far as their weight is concerned) */
+  int64_t longer; /* by so much they stay beyond their stops (events: beyond their instants) */
+  struct net_inbox inbox;
+  struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
+  struct net_rowmap members;
+  struct net_rowmap distinct; /* by group and argument */
+  struct net_alike alike;     /* where tuples are counted: open rows that may yet be one */
+  bool counts_open;           /* ... is used */
+  struct net_rowmap
+      same_start; /* where tuples are counted: rows of one start, to make a set of them */
+  struct net_agg_change *heap;
+  size_t heap_count, heap_capacity;
+  uint64_t sequence, last_id;
+  uint32_t *by_slots, *row_slots;
+  bool origin_known, averaging_known, first_known;
+  net_chronon first_start; /* of the first tuple that came */
+  net_chronon origin, averaging_origin;
+  uint32_t *touched;
+  size_t touched_count, touched_capacity;
+  uint32_t value_slot, argument_slot;
+  enum net_base_type argument; /* NET_INTEGER where there is none */
+  struct net_ordered ordered;
+  struct net_sum scratch;
+  union net_slot *scratch_row;
+};
+
+static inline struct net_agg_group *net_agg_group(const struct net_aggregate *node,
+                                                  uint32_t index) {
+  return net_rowmap_state(&node->groups, index);
+}
+
+/* --- aggregate_change.c */
+
+/* Makes changes of a row; the groups it names are made. */
+enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot *row,
+                                uint8_t marks);
+void net_agg_push(struct net_aggregate *node, struct net_agg_change change);
+struct net_agg_change net_agg_pop(struct net_aggregate *node);
+/* Moves the tuple; groups that change are touched. */
+void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
+/* How surely the row counts, by the inner where and when. */
+enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
+
+/* --- aggregate_value.c */
+
+void net_agg_value_init(struct net_aggregate *node);
+/* A tuple counts for sure now, or no longer; GROUP->values is changed already. */
+void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
+                 const struct net_ordered_key *key);
+void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
+                    const struct net_ordered_key *key);
+/* Has the tally a value at NOW, and which? *RET_HAS is written on success only. */
+enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_group *group,
+                                 net_chronon now, struct net_agg_value *ret, bool *ret_has);
+/* Is VALUE, told at a later instant, the value of the group's segment still? */
+bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_value *value);
+/* The segment that begins has VALUE. */
+void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_value *value);
+void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group,
+                   const struct net_agg_change *change); /* avgc */
+void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to);
+/* Gives up what no later tuple can change. */
+void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);
+void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
+void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
+
+/* --- nodes of their own */
+struct net_node *net_create_extend(struct net_network *network, const char *name,
+                                   const struct net_aggregate_params *params);
+struct net_node *net_create_choose(struct net_network *network, const char *name,
+                                   const struct net_aggregate_params *params);
+
+#endif

@@ -1,0 +1,328 @@
+/* Aggregate: from rows to changes at instants, and from changes to what counts.
+ *
+ * Every tuple makes changes at instants: it comes perhaps (start.lo), surely (start.hi), goes perhaps
+ * (stop.lo), surely (stop.hi). They wait in a heap until the checkpoint passes them. The start of an open
+ * row is taken as if the tuple stayed; its close takes back what it promised too much.
+ *
+ * Of a set (S(t) is one over the explicit domains) a member counts as surely as the surest of its tuples.
+ * Where each tuple counts there are no members, and nothing is kept of a tuple but its changes to come.
+ *
+ * avgc counts tuples as cumulative functions do, but their weights come and go.                      */
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/nodes/aggregate.h"
+
+/* --- the heap */
+
+static bool before(const struct net_agg_change *a, const struct net_agg_change *b) {
+  return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+void net_agg_push(struct net_aggregate *node, struct net_agg_change change) {
+  base_grow(&node->heap, &node->heap_capacity, node->heap_count + 1, sizeof *node->heap);
+  size_t i = node->heap_count++;
+  change.sequence = node->sequence++;
+  while (i > 0 && before(&change, &node->heap[(i - 1) / 2])) {
+    node->heap[i] = node->heap[(i - 1) / 2];
+    i = (i - 1) / 2;
+  }
+  node->heap[i] = change;
+  if (change.group == NET_NO_ENTRY) return;
+  net_agg_group(node, change.group)->references++;
+  if (change.distinct != NET_NO_ENTRY)
+    ((struct net_agg_distinct *)net_rowmap_state(&node->distinct, change.distinct))->references++;
+  if (change.member != NET_NO_ENTRY)
+    ((struct net_agg_member *)net_rowmap_state(&node->members, change.member))->references++;
+}
+
+struct net_agg_change net_agg_pop(struct net_aggregate *node) {
+  struct net_agg_change top = node->heap[0], last = node->heap[--node->heap_count];
+  size_t i = 0;
+  for (;;) {
+    size_t child = 2 * i + 1;
+    if (child >= node->heap_count) break;
+    if (child + 1 < node->heap_count && before(&node->heap[child + 1], &node->heap[child])) child++;
+    if (!before(&node->heap[child], &last)) break;
+    node->heap[i] = node->heap[child];
+    i = child;
+  }
+  if (node->heap_count > 0) node->heap[i] = last;
+  return top;
+}
+
+/* --- rows */
+
+enum net_truth net_agg_counts(const struct net_aggregate_params *params,
+                              const union net_slot *row) {
+  const struct net_field *fields = params->in->fields;
+  if (params->where_field >= 0 && row[fields[params->where_field].slot].i == 0) return NET_FALSE;
+  if (params->when_field < 0 || row[fields[params->when_field].slot].i != 0) return NET_TRUE;
+  return row[fields[params->unless_field].slot].i != 0 ? NET_FALSE : NET_UNKNOWN;
+}
+
+static struct net_ordered_key key_of(const struct net_aggregate *node, const union net_slot *row) {
+  struct net_ordered_key key = {.start = net_row_start(row), .value.i = 1};
+  if (node->function == NET_AGG_VARTS || node->params.argument_field < 0) return key;
+  key.value = row[node->argument_slot];
+  if (node->argument == NET_TEMPORAL) key.slope = row[node->argument_slot + 1].f;
+  return key;
+}
+
+/* ROW with its temporal domains as functions of absolute time (of time since the first tuple on the real
+ * timeline, where a double has no room for more). */
+static const union net_slot *absolute(struct net_aggregate *node, const union net_slot *row) {
+  const struct net_layout *in = node->params.in;
+  enum net_timeline timeline = net_network_timeline(node->node.network);
+  union net_slot *copy = node->scratch_row;
+  if (!node->temporal) return row;
+  bool real = timeline == NET_TIMELINE_REAL;
+  double since = (double)((long double)row[0].i - (real ? (long double)node->first_start : 0));
+  memcpy(copy, row, in->slot_count * sizeof *row);
+  for (uint32_t i = 0; i < node->params.domain_fields; i++) {
+    if (in->fields[i].type.base != NET_TEMPORAL) continue;
+    union net_slot *slots = copy + in->fields[i].slot;
+    struct net_temporal value = {slots[0].f, slots[1].f, slots[2].f, slots[3].f};
+    value = net_temporal_rebase(value, real ? -since / 1e9 : -since);
+    slots[0].f = value.n0;
+    slots[1].f = value.n1;
+    slots[2].f = value.d0;
+    slots[3].f = value.d1;
+  }
+  return copy;
+}
+
+static struct net_agg_change change_for(struct net_aggregate *node, const union net_slot *row) {
+  struct net_agg_change change = {.member = NET_NO_ENTRY, .distinct = NET_NO_ENTRY};
+  bool fresh;
+  change.counts = net_agg_counts(&node->params, row);
+  change.group = net_rowmap_put(&node->groups, row, &fresh);
+  if (fresh && node->function == NET_AGG_AVGC)
+    net_agg_group(node, change.group)->tally.integrated_to = NET_BEGINNING;
+  /* errors of the group name the last tuple that came */
+  if (!fresh)
+    memcpy(net_rowmap_row(&node->groups, change.group), row,
+           node->params.in->slot_count * sizeof *row);
+  change.key = key_of(node, row);
+  if (node->set) change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
+  if (node->params.unique) change.distinct = net_rowmap_put(&node->distinct, row, NULL);
+  return change;
+}
+
+/* The start of a tuple: present perhaps from start.lo, surely from start.hi. */
+static void push_start(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
+                       net_chronon sure_until) {
+  struct net_agg_change change = change_for(node, row);
+  bool definite = marks & NET_DEFINITE;
+  bool ever_sure = definite && row[1].i < sure_until;
+  change.time = row[0].i;
+  change.from = NET_FALSE;
+  if (ever_sure && row[0].i == row[1].i) {
+    change.to = NET_TRUE;
+    net_agg_push(node, change);
+    return;
+  }
+  change.to = NET_UNKNOWN;
+  net_agg_push(node, change);
+  if (!ever_sure && (!definite || node->function != NET_AGG_AVGC)) return;
+  change.time = row[1].i;
+  change.from = NET_UNKNOWN;
+  change.to = NET_TRUE;
+  change.weightless = !ever_sure;
+  net_agg_push(node, change);
+}
+
+/* Its stop: perhaps gone from stop.lo, surely from stop.hi. OPENED: the start was seen without the stop;
+ * that it comes for sure is then taken back where it may be gone before. */
+static void push_stop(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
+                      struct net_instant stop, bool opened) {
+  struct net_agg_change change = change_for(node, row);
+  bool definite = marks & NET_DEFINITE;
+  bool was_sure = definite && row[1].i < stop.lo;
+  if (opened && definite && !was_sure) {
+    change.time = row[1].i;
+    change.from = NET_TRUE;
+    change.to = NET_UNKNOWN;
+    net_agg_push(node, change);
+  }
+  change.from = was_sure ? NET_TRUE : NET_UNKNOWN;
+  if (was_sure && stop.lo != stop.hi) {
+    change.time = stop.lo;
+    change.to = NET_UNKNOWN;
+    net_agg_push(node, change);
+    change.from = NET_UNKNOWN;
+  }
+  change.time = stop.hi;
+  change.to = NET_FALSE;
+  net_agg_push(node, change);
+}
+
+static void know_origin(struct net_aggregate *node, const union net_slot *row) {
+  if (!node->first_known) {
+    node->first_known = true;
+    node->first_start = row[0].i;
+  }
+  if (!node->origin_known) {
+    node->origin_known = true;
+    node->origin = row[0].i;
+    net_agg_push(node, (struct net_agg_change){
+                           .time = node->origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY});
+  }
+  if (!node->averaging_known && net_agg_counts(&node->params, row) != NET_FALSE) {
+    node->averaging_known = true;
+    node->averaging_origin = row[0].i;
+  }
+}
+
+/* A temporal argument that is no linear function of time has no sum. */
+static bool has_argument(const struct net_aggregate *node, const union net_slot *row) {
+  return node->argument != NET_TEMPORAL || row[node->argument_slot + 3].f == 0 ||
+         net_agg_counts(&node->params, row) == NET_FALSE;
+}
+
+static struct net_instant longer(const struct net_aggregate *node, const union net_slot *row,
+                                 uint32_t slot) {
+  return (struct net_instant){net_chronon_add(row[slot].i, node->longer),
+                              net_chronon_add(row[slot + 1].i, node->longer)};
+}
+
+enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot *row,
+                                uint8_t marks) {
+  bool period = node->params.in->tuple_class == NET_PERIOD;
+  bool open = period && row[2].i == NET_OPEN;
+  if (!has_argument(node, row)) {
+    if (marks & NET_CLOSES) return BASE_OK;
+    return net_node_error(&node->node, NET_EVAL_FORM, node->params.in, row);
+  }
+  if (marks & NET_CLOSES) {
+    if (node->goes && !open) push_stop(node, row, marks, longer(node, row, 2), true);
+    return BASE_OK;
+  }
+  know_origin(node, row);
+  struct net_instant stop = {NET_FOREVER, NET_FOREVER};
+  if (node->goes && !open) stop = longer(node, row, period ? 2 : 0);
+  push_start(node, row, marks, stop.lo);
+  if (stop.lo != NET_FOREVER || stop.hi != NET_FOREVER) push_stop(node, row, marks, stop, false);
+  return BASE_OK;
+}
+
+/* --- applying changes */
+
+static void move(int64_t *by_truth, enum net_truth from, enum net_truth to) {
+  if (from != NET_FALSE) by_truth[from]--;
+  if (to != NET_FALSE) by_truth[to]++;
+}
+
+static enum net_truth surest(const int64_t *by_truth) {
+  if (by_truth[NET_TRUE] > 0) return NET_TRUE;
+  return by_truth[NET_UNKNOWN] > 0 ? NET_UNKNOWN : NET_FALSE;
+}
+
+/* Something counts for sure that did not, or the reverse: of distinct arguments the first, or the last. */
+static void count_sure(struct net_aggregate *node, struct net_agg_group *group,
+                       const struct net_agg_change *change, const struct net_ordered_key *key,
+                       bool comes) {
+  if (change->distinct != NET_NO_ENTRY) {
+    struct net_agg_distinct *distinct = net_rowmap_state(&node->distinct, change->distinct);
+    int64_t others = comes ? distinct->sure++ : --distinct->sure;
+    if (others > 0) return;
+  }
+  if (comes) {
+    group->values++;
+    net_agg_add(node, group, key);
+  } else {
+    group->values--;
+    net_agg_remove(node, group, key);
+  }
+}
+
+static void count(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_change *change, enum net_truth from, enum net_truth to) {
+  move(group->counted, from, to);
+  if ((from == NET_TRUE) != (to == NET_TRUE))
+    count_sure(node, group, change, &change->key, to == NET_TRUE);
+}
+
+/* The tuple that starts first stands for all that are equal; which that is may change. */
+static void count_standing(struct net_aggregate *node, struct net_agg_group *group,
+                           struct net_agg_member *member, const struct net_agg_change *change,
+                           enum net_truth from, enum net_truth to) {
+  const struct net_ordered_key *first = net_ordered_first(&node->ordered, member->ordered);
+  struct net_ordered_key old = first ? *first : (struct net_ordered_key){.slope = 0};
+  bool had = first != NULL;
+  if (to == NET_TRUE && from != NET_TRUE)
+    (void)net_ordered_insert(&node->ordered, &member->ordered, &change->key);
+  if (from == NET_TRUE && to != NET_TRUE)
+    (void)net_ordered_remove(&node->ordered, &member->ordered, &change->key);
+  first = net_ordered_first(&node->ordered, member->ordered);
+  struct net_ordered_key new = first ? *first : old;
+  bool same = had && first && node->ordered.compare(node, &old, &new) == 0;
+  if (had && !same) count_sure(node, group, change, &old, false);
+  if (first && !same) count_sure(node, group, change, &new, true);
+}
+
+static void apply_member(struct net_aggregate *node, struct net_agg_group *group,
+                         const struct net_agg_change *change) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  enum net_truth from = net_and(change->from, change->counts);
+  enum net_truth to = net_and(change->to, change->counts), old = surest(member->counted);
+  move(member->counted, from, to);
+  if (node->stands) {
+    count_standing(node, group, member, change, from, to);
+    move(group->counted, old, surest(member->counted));
+  } else {
+    count(node, group, change, old, surest(member->counted));
+  }
+  if (--member->references == 0 && surest(member->counted) == NET_FALSE)
+    net_rowmap_remove(&node->members, change->member);
+}
+
+static void apply_average(struct net_aggregate *node, struct net_agg_group *group,
+                          const struct net_agg_change *change) {
+  enum net_truth from = net_and(change->from, change->counts);
+  enum net_truth to = net_and(change->to, change->counts);
+  net_agg_integrate(node, group, change->time);
+  if (to == NET_UNKNOWN) group->tainted = true;
+  if (!change->weightless && (from == NET_TRUE) != (to == NET_TRUE))
+    net_agg_weigh(node, group, change);
+  if (change->to < change->from) return;
+  move(group->present, change->from, change->to);
+  move(group->counted, from, to);
+}
+
+static void touch(struct net_aggregate *node, uint32_t index) {
+  struct net_agg_group *group = net_agg_group(node, index);
+  if (group->touched) return;
+  group->touched = true;
+  base_grow(&node->touched, &node->touched_capacity, node->touched_count + 1,
+            sizeof *node->touched);
+  node->touched[node->touched_count++] = index;
+}
+
+static void release_distinct(struct net_aggregate *node, uint32_t index) {
+  struct net_agg_distinct *distinct = net_rowmap_state(&node->distinct, index);
+  if (--distinct->references == 0 && distinct->sure == 0) net_rowmap_remove(&node->distinct, index);
+}
+
+void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change) {
+  if (change->group == NET_NO_ENTRY) {
+    for (uint32_t i = 0; i < node->groups.used; i++)
+      if (net_rowmap_live(&node->groups, i)) touch(node, i);
+    return;
+  }
+  struct net_agg_group *group = net_agg_group(node, change->group);
+  if (node->function == NET_AGG_AVGC) {
+    apply_average(node, group, change);
+  } else {
+    move(group->present, change->from, change->to);
+    if (node->set) {
+      apply_member(node, group, change);
+    } else {
+      count(node, group, change, net_and(change->from, change->counts),
+            net_and(change->to, change->counts));
+    }
+  }
+  if (change->distinct != NET_NO_ENTRY) release_distinct(node, change->distinct);
+  group->references--;
+  touch(node, change->group);
+}

@@ -1,0 +1,524 @@
+/* Aggregate: the functions. What a group keeps of the tuples that count for sure, and what value it has.
+ *
+ *     count any                  the number of tuples, which the group has already
+ *     sum avg                    integers in 128 bits, floats exactly (exact_sum.c): tuples may go again, and
+ *                                neither their order nor what is gone shows in the result
+ *     sum avg, temporal          sums of n0, of the slopes and of slope times start: linear functions of
+ *                                absolute time; the same function is told exactly, not by rounded values
+ *     min max first last         never go: the best; else an ordered set of starts and values
+ *     stdev                      exact sums of arguments and squares: n sum x^2 - (sum x)^2 loses nothing
+ *     varts avgti                an ordered set, and sums over its neighbours; what never goes and can
+ *                                get no new neighbour is given up
+ *     avgc                       (1/T) integral of the sum of the arguments, as (I + W tau) / (T + tau)
+ *
+ * Tuples are in order by start.lo, start.hi, value; spans between them are those of start.lo.        */
+#include <math.h>
+#include <string.h>
+
+#include "engine/nodes/aggregate.h"
+
+/* --- order */
+
+static int compare_integers(int64_t a, int64_t b) {
+  return (a > b) - (a < b);
+}
+
+static int compare_keys(const void *context, const struct net_ordered_key *a,
+                        const struct net_ordered_key *b) {
+  const struct net_aggregate *node = context;
+  if (a->start.lo != b->start.lo) return compare_integers(a->start.lo, b->start.lo);
+  if (a->start.hi != b->start.hi) return compare_integers(a->start.hi, b->start.hi);
+  switch (node->argument) {
+    case NET_FLOAT:
+      return (a->value.f > b->value.f) - (a->value.f < b->value.f);
+    case NET_STRING:
+    case NET_NAME:
+      return base_strings_compare(net_network_strings(node->node.network), a->value.s, b->value.s);
+    default:
+      return compare_integers(a->value.i, b->value.i);
+  }
+}
+
+static bool wants_smallest(enum net_aggregate_function function) {
+  return function == NET_AGG_MIN || function == NET_AGG_FIRST;
+}
+
+static bool chooses(enum net_aggregate_function function) {
+  return wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST;
+}
+
+void net_agg_value_init(struct net_aggregate *node) {
+  net_ordered_init(&node->ordered, compare_keys, node);
+}
+
+/* --- neighbours in time: varts, avgti */
+
+static uint64_t span_between(const struct net_ordered_key *a, const struct net_ordered_key *b) {
+  return (uint64_t)b->start.lo - (uint64_t)a->start.lo;
+}
+
+static long double number_of(const struct net_aggregate *node, union net_slot value) {
+  return node->argument == NET_FLOAT ? (long double)value.f : (long double)value.i;
+}
+
+static void count_span(struct net_tally *tally, uint64_t span, bool take_away) {
+  net_wide_unsigned square = (net_wide_unsigned)span * span;
+  if (take_away) {
+    tally->spans -= span;
+    tally->span_squares -= square;
+  } else {
+    tally->spans += span;
+    tally->span_squares += square;
+  }
+}
+
+static void count_rate(struct net_aggregate *node, struct net_tally *tally,
+                       const struct net_ordered_key *a, const struct net_ordered_key *b,
+                       bool take_away) {
+  int64_t sign = take_away ? -1 : 1;
+  uint64_t span = span_between(a, b);
+  if (span == 0) return;
+  long double units = (long double)span;
+  if (net_network_timeline(node->node.network) == NET_TIMELINE_REAL) units /= 1e9L;
+  double rate = (double)((number_of(node, b->value) - number_of(node, a->value)) / units);
+  tally->pairs += sign;
+  if (isfinite(rate)) {
+    net_sum_add(&tally->exact, rate, sign);
+  } else {
+    tally->infinite += sign;
+  }
+}
+
+/* A and B are neighbours, or are so no longer. NULL: there is none. */
+static void count_neighbours(struct net_aggregate *node, struct net_tally *tally,
+                             const struct net_ordered_key *a, const struct net_ordered_key *b,
+                             bool take_away) {
+  if (a == NULL || b == NULL) return;
+  if (node->function == NET_AGG_VARTS) {
+    count_span(tally, span_between(a, b), take_away);
+  } else {
+    count_rate(node, tally, a, b, take_away);
+  }
+}
+
+/* KEY, which stands for itself alone in the set, is there now (or, TAKE_AWAY, no longer). */
+static void count_between(struct net_aggregate *node, struct net_tally *tally,
+                          const struct net_ordered_key *key, bool take_away) {
+  const struct net_ordered_key *a = net_ordered_before(&node->ordered, tally->ordered, key);
+  const struct net_ordered_key *b = net_ordered_after(&node->ordered, tally->ordered, key);
+  count_neighbours(node, tally, a, b, !take_away);
+  count_neighbours(node, tally, a, key, take_away);
+  count_neighbours(node, tally, key, b, take_away);
+}
+
+void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group) {
+  bool neighbours = node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI;
+  if (!neighbours || node->goes || group->references > 0) return;
+  uint32_t *root = &group->tally.ordered;
+  const struct net_ordered_key *last = net_ordered_last(&node->ordered, *root);
+  if (last == NULL) return;
+  struct net_ordered_key kept = *last;
+  net_ordered_clear(&node->ordered, root);
+  (void)net_ordered_insert(&node->ordered, root, &kept);
+}
+
+/* --- tuples that count, and those that do no longer */
+
+static void sum(struct net_aggregate *node, struct net_tally *tally,
+                const struct net_ordered_key *key, int64_t sign) {
+  union net_slot value = key->value;
+  if (node->argument == NET_INTEGER) {
+    tally->sum += sign * (net_wide)value.i;
+    return;
+  }
+  net_sum_add(&tally->exact, value.f, sign);
+  if (node->argument != NET_TEMPORAL) return;
+  net_sum_add(&tally->slopes, key->slope, sign);
+  net_wide moment = sign * (net_wide)key->start.lo;
+  if (moment > INT64_MAX) { /* the beginning, taken away */
+    net_sum_add(&tally->moments, key->slope, INT64_MAX);
+    moment = 1;
+  }
+  net_sum_add(&tally->moments, key->slope, (int64_t)moment);
+}
+
+static void sum_squares(struct net_aggregate *node, struct net_tally *tally,
+                        const struct net_ordered_key *key, bool take_away) {
+  union net_slot value = key->value;
+  if (node->argument == NET_FLOAT) {
+    net_sum_add(&tally->exact, value.f, take_away ? -1 : 1);
+    net_sum_add_square(&tally->squares, value.f, take_away);
+  } else {
+    net_sum_add_integer(&tally->exact, value.i, take_away ? -1 : 1);
+    net_sum_add_integer_square(&tally->squares, value.i, take_away);
+  }
+}
+
+/* To min and max it does not matter when a tuple starts. */
+static struct net_ordered_key without_start(const struct net_aggregate *node,
+                                            const struct net_ordered_key *key) {
+  struct net_ordered_key plain = *key;
+  if (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX)
+    plain.start = (struct net_instant){0, 0};
+  return plain;
+}
+
+/* Functions whose tuples never go keep the best alone. */
+static void choose(struct net_aggregate *node, struct net_agg_group *group,
+                   const struct net_ordered_key *key) {
+  struct net_ordered_key *best = &group->tally.best;
+  int order = compare_keys(node, key, best);
+  bool better = wants_smallest(node->function) ? order < 0 : order > 0;
+  if (group->values == 1 || better) *best = *key;
+}
+
+void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
+                 const struct net_ordered_key *key) {
+  struct net_tally *tally = &group->tally;
+  struct net_ordered_key plain = without_start(node, key);
+  key = &plain;
+  switch (node->function) {
+    case NET_AGG_SUM:
+    case NET_AGG_AVG:
+      sum(node, tally, key, 1);
+      break;
+    case NET_AGG_MIN:
+    case NET_AGG_MAX:
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+      if (node->goes) {
+        (void)net_ordered_insert(&node->ordered, &tally->ordered, key);
+      } else {
+        choose(node, group, key);
+      }
+      break;
+    case NET_AGG_STDEV:
+      sum_squares(node, tally, key, false);
+      break;
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+      if (net_ordered_insert(&node->ordered, &tally->ordered, key))
+        count_between(node, tally, key, false);
+      break;
+    default: /* the group has their number */
+      break;
+  }
+}
+
+void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
+                    const struct net_ordered_key *key) {
+  struct net_tally *tally = &group->tally;
+  struct net_ordered_key plain = without_start(node, key);
+  key = &plain;
+  switch (node->function) {
+    case NET_AGG_SUM:
+    case NET_AGG_AVG:
+      sum(node, tally, key, -1);
+      break;
+    case NET_AGG_MIN:
+    case NET_AGG_MAX:
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+      (void)net_ordered_remove(&node->ordered, &tally->ordered, key);
+      break;
+    case NET_AGG_STDEV:
+      sum_squares(node, tally, key, true);
+      break;
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+      if (net_ordered_remove(&node->ordered, &tally->ordered, key))
+        count_between(node, tally, key, true);
+      break;
+    default:
+      break;
+  }
+}
+
+/* Adds the difference of A times A_TIMES and B times B_TIMES. */
+static void subtract(struct net_sum *result, struct net_sum *a, int64_t a_times, struct net_sum *b,
+                     int64_t b_times) {
+  net_sum_add_multiple(result, a, a_times);
+  net_sum_add_multiple(result, b, -b_times);
+}
+
+/* --- avgc */
+
+void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group,
+                   const struct net_agg_change *change) {
+  int64_t sign = change->to == NET_TRUE ? 1 : -1;
+  union net_slot value = change->key.value;
+  if (node->argument == NET_FLOAT) {
+    net_sum_add(&group->tally.weight, value.f, sign);
+  } else {
+    net_sum_add_integer(&group->tally.weight, value.i, sign);
+  }
+}
+
+void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to) {
+  struct net_tally *tally = &group->tally;
+  net_chronon from = tally->integrated_to;
+  tally->integrated_to = to;
+  if (!node->averaging_known || from == NET_BEGINNING) return;
+  if (from < node->averaging_origin) from = node->averaging_origin;
+  if (to <= from) return;
+  net_wide span = (net_wide)to - from;
+  int64_t half = (int64_t)(span / 2); /* the whole may not fit */
+  net_sum_add_multiple(&tally->integral, &tally->weight, half);
+  net_sum_add_multiple(&tally->integral, &tally->weight, (int64_t)(span - half));
+}
+
+static long double units(const struct net_aggregate *node, long double chronons) {
+  bool real = net_network_timeline(node->node.network) == NET_TIMELINE_REAL;
+  return real ? chronons / 1e9L : chronons;
+}
+
+static void put_function(struct net_agg_value *value, struct net_temporal function) {
+  value->slots[0].f = function.n0;
+  value->slots[1].f = function.n1;
+  value->slots[2].f = function.d0;
+  value->slots[3].f = function.d1;
+}
+
+static enum net_eval_error average_over_time(struct net_aggregate *node,
+                                             struct net_agg_group *group, net_chronon now,
+                                             struct net_agg_value *ret) {
+  struct net_temporal function = {0, 0, 1, 0};
+  struct net_tally *tally = &group->tally;
+  if (node->averaging_known && now >= node->averaging_origin) {
+    function.n0 = (double)units(node, net_sum_long(&tally->integral));
+    function.n1 = net_sum_double(&tally->weight);
+    function.d0 =
+        (double)units(node, (long double)((net_wide)now - (net_wide)node->averaging_origin));
+    function.d1 = 1;
+    if (!isfinite(function.n0) || !isfinite(function.n1)) return NET_EVAL_NUMBER;
+    function = net_temporal_normal(function);
+  }
+  put_function(ret, function);
+  return NET_EVAL_OK;
+}
+
+/* The average is continuous: while the sum of the arguments is the same, so is the function. */
+static bool same_average(struct net_aggregate *node, struct net_agg_group *group,
+                         const struct net_agg_value *value) {
+  const union net_slot *old = group->value.slots, *new = value->slots;
+  if (old[1].f == 0 && old[3].f == 0 && new[1].f == 0 && new[3].f == 0) return old[0].f == new[0].f;
+  if (!node->averaging_known || group->since < node->averaging_origin) return false;
+  net_sum_clear(&node->scratch);
+  subtract(&node->scratch, &group->tally.weight, 1, &group->function.weight, 1);
+  return net_sum_sign(&node->scratch) == 0;
+}
+
+/* --- temporal sums: E + (W t - P) / unit */
+
+static int64_t chronons_a_unit(const struct net_aggregate *node) {
+  return net_network_timeline(node->node.network) == NET_TIMELINE_REAL ? 1000000000 : 1;
+}
+
+static enum net_eval_error temporal_sum(struct net_aggregate *node, struct net_agg_group *group,
+                                        net_chronon now, struct net_agg_value *ret) {
+  struct net_tally *tally = &group->tally;
+  struct net_sum *value = &node->scratch;
+  int64_t unit = chronons_a_unit(node);
+  net_sum_clear(value);
+  net_sum_add_multiple(value, &tally->exact, unit);
+  net_sum_add_multiple(value, &tally->slopes, now);
+  net_sum_add_multiple(value, &tally->moments, -1);
+  long double n0 = net_sum_long(value) / (long double)unit;
+  long double n1 = net_sum_long(&tally->slopes);
+  if (node->function == NET_AGG_AVG) {
+    n0 /= (long double)group->values;
+    n1 /= (long double)group->values;
+  }
+  struct net_temporal function = {(double)n0, (double)n1, 1, 0};
+  if (!isfinite(function.n0) || !isfinite(function.n1)) return NET_EVAL_NUMBER;
+  put_function(ret, net_temporal_normal(function));
+  return NET_EVAL_OK;
+}
+
+static bool same_temporal_sum(struct net_aggregate *node, struct net_agg_group *group) {
+  struct net_tally *now = &group->tally;
+  struct net_agg_function *then = &group->function;
+  struct net_sum *rest = &node->scratch;
+  bool mean = node->function == NET_AGG_AVG;
+  int64_t count = mean ? group->values : 1, old_count = mean ? then->count : 1;
+  net_sum_clear(rest);
+  subtract(rest, &now->slopes, old_count, &then->slopes, count);
+  if (net_sum_sign(rest) != 0) return false;
+  int64_t unit = chronons_a_unit(node);
+  net_sum_clear(rest);
+  subtract(rest, &now->exact, old_count * unit, &then->exact, count * unit);
+  subtract(rest, &then->moments, count, &now->moments, old_count);
+  return net_sum_sign(rest) == 0;
+}
+
+/* --- values */
+
+static enum net_eval_error finite_value(long double value, struct net_agg_value *ret) {
+  ret->slots[0].f = (double)value + 0.0;
+  return isfinite(ret->slots[0].f) ? NET_EVAL_OK : NET_EVAL_NUMBER;
+}
+
+static enum net_eval_error tell_sum(struct net_aggregate *node, struct net_agg_group *group,
+                                    net_chronon now, struct net_agg_value *ret) {
+  struct net_tally *tally = &group->tally;
+  bool mean = node->function == NET_AGG_AVG;
+  if (node->argument == NET_TEMPORAL) return temporal_sum(node, group, now, ret);
+  if (mean) {
+    long double total =
+        node->argument == NET_INTEGER ? (long double)tally->sum : net_sum_long(&tally->exact);
+    return finite_value(total / (long double)group->values, ret);
+  }
+  if (node->argument == NET_FLOAT) return finite_value(net_sum_double(&tally->exact), ret);
+  if (tally->sum > INT64_MAX || tally->sum < INT64_MIN) return NET_EVAL_OVERFLOW;
+  ret->slots[0].i = (int64_t)tally->sum;
+  return NET_EVAL_OK;
+}
+
+/* The square root of n sum x^2 - (sum x)^2, over n. */
+static enum net_eval_error deviation(struct net_aggregate *node, struct net_agg_group *group,
+                                     struct net_agg_value *ret) {
+  struct net_sum *squares = &node->scratch;
+  int64_t count = group->values;
+  net_sum_clear(squares);
+  net_sum_add_multiple(squares, &group->tally.squares, count);
+  net_sum_subtract_square_of(squares, &group->tally.exact);
+  return finite_value(sqrtl(net_sum_long(squares)) / (long double)count, ret);
+}
+
+/* The square root of n sum s^2 - (sum s)^2, over sum s: all exact but the last two steps. */
+static enum net_eval_error variation(const struct net_agg_group *group, struct net_agg_value *ret) {
+  const struct net_tally *tally = &group->tally;
+  net_wide_unsigned count = (net_wide_unsigned)(group->values - 1);
+  net_wide_unsigned low_bits = UINT64_MAX;
+  net_wide_unsigned square = (net_wide_unsigned)tally->spans * tally->spans;
+  net_wide high = (net_wide)(count * (tally->span_squares >> 64)) - (net_wide)(square >> 64);
+  net_wide low =
+      (net_wide)(count * (tally->span_squares & low_bits)) - (net_wide)(square & low_bits);
+  high += low >> 64;
+  low &= (net_wide)low_bits;
+  long double rest = ldexpl((long double)high, 64) + (long double)low;
+  return finite_value(sqrtl(rest) / (long double)tally->spans, ret);
+}
+
+static void tell_choice(const struct net_aggregate *node, const struct net_agg_group *group,
+                        struct net_agg_value *ret) {
+  const struct net_tally *tally = &group->tally;
+  if (!node->goes) {
+    ret->slots[0] = tally->best.value;
+    return;
+  }
+  const struct net_ordered_key *key = wants_smallest(node->function)
+                                          ? net_ordered_first(&node->ordered, tally->ordered)
+                                          : net_ordered_last(&node->ordered, tally->ordered);
+  ret->slots[0] = key->value;
+}
+
+static bool has_value(const struct net_aggregate *node, const struct net_agg_group *group) {
+  switch (node->function) {
+    case NET_AGG_COUNT:
+    case NET_AGG_ANY:
+    case NET_AGG_SUM:
+    case NET_AGG_AVGC:
+      return true;
+    case NET_AGG_VARTS:
+      return group->values > 1 && group->tally.spans > 0;
+    case NET_AGG_AVGTI:
+      return group->tally.pairs > 0;
+    default:
+      return group->values > 0;
+  }
+}
+
+enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_group *group,
+                                 net_chronon now, struct net_agg_value *ret, bool *ret_has) {
+  enum net_eval_error error = NET_EVAL_OK;
+  int64_t sure = group->values;
+  memset(ret, 0, sizeof *ret);
+  if (!has_value(node, group)) {
+    *ret_has = false;
+    return NET_EVAL_OK;
+  }
+  switch (node->function) {
+    case NET_AGG_COUNT:
+      ret->slots[0].i = sure;
+      break;
+    case NET_AGG_ANY:
+      ret->slots[0].i = sure > 0;
+      break;
+    case NET_AGG_SUM:
+    case NET_AGG_AVG:
+      error = tell_sum(node, group, now, ret);
+      break;
+    case NET_AGG_AVGC:
+      error = average_over_time(node, group, now, ret);
+      break;
+    case NET_AGG_STDEV:
+      error = deviation(node, group, ret);
+      break;
+    case NET_AGG_VARTS:
+      error = variation(group, ret);
+      break;
+    case NET_AGG_AVGTI:
+      error = group->tally.infinite > 0
+                  ? NET_EVAL_NUMBER
+                  : finite_value(
+                        net_sum_long(&group->tally.exact) / (long double)group->tally.pairs, ret);
+      break;
+    default:
+      tell_choice(node, group, ret);
+  }
+  if (error == NET_EVAL_OK) *ret_has = true;
+  return error;
+}
+
+bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_value *value) {
+  if (node->function == NET_AGG_AVGC) return same_average(node, group, value);
+  if (node->argument == NET_TEMPORAL) return same_temporal_sum(node, group);
+  return group->value.slots[0].i == value->slots[0].i;
+}
+
+void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_value *value) {
+  struct net_tally *tally = &group->tally;
+  group->value = *value;
+  if (node->function == NET_AGG_AVGC) {
+    net_sum_copy(&group->function.weight, &tally->weight);
+  } else if (node->argument == NET_TEMPORAL) {
+    net_sum_copy(&group->function.exact, &tally->exact);
+    net_sum_copy(&group->function.slopes, &tally->slopes);
+    net_sum_copy(&group->function.moments, &tally->moments);
+    group->function.count = group->values;
+  }
+}
+
+/* --- the end, and strings */
+
+void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group) {
+  if (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY) return;
+  struct net_tally *tally = &group->tally;
+  net_ordered_clear(&node->ordered, &tally->ordered);
+  struct net_sum *const sums[] = {
+      &tally->exact,           &tally->squares,         &tally->slopes,
+      &tally->moments,         &tally->weight,          &tally->integral,
+      &group->function.exact,  &group->function.slopes, &group->function.moments,
+      &group->function.weight,
+  };
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) net_sum_done(sums[i]);
+}
+
+void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
+  if (!chooses(node->function) || (node->argument != NET_STRING && node->argument != NET_NAME))
+    return;
+  for (size_t i = 1; i < node->ordered.used; i++)
+    if (node->ordered.nodes[i].count > 0)
+      base_strings_mark(strings, node->ordered.nodes[i].key.value.s);
+  for (size_t i = 0; i < node->heap_count; i++)
+    if (node->heap[i].group != NET_NO_ENTRY) base_strings_mark(strings, node->heap[i].key.value.s);
+  for (uint32_t i = 0; i < node->groups.used; i++) {
+    if (!net_rowmap_live(&node->groups, i)) continue;
+    const struct net_agg_group *group = net_agg_group(node, i);
+    base_strings_mark(strings, group->tally.best.value.s);
+    if (group->begun) base_strings_mark(strings, group->value.slots[0].s);
+  }
+}
