@@ -82,4 +82,11 @@ enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *n
                                const struct ng_inputs *inputs, struct base_diag_sink *diags,
                                struct net_node **ret) BASE_MUST_USE;
 
+/* The `where` of QUERY, which has one variable and no aggregates, as a program over rows of LAYOUT: it
+ * has the domains of the variable's relation, by name, and its times may be others.                 */
+const struct net_program *ng_condition_program(struct base_arena *arena,
+                                               struct base_strings *strings,
+                                               const struct ng_query *query,
+                                               const struct net_layout *layout);
+
 #endif

@@ -267,7 +267,7 @@ static bool matches(struct run *run, const struct base_diag *diag, const char *a
 static void expect_diag(struct run *run, const struct tqt_command *command,
                         enum base_severity severity) {
   for (size_t i = 0; i < run->diags.count; i++)
-    if (run->diags.items[i].severity == severity &&
+    if ((run->diags.items[i].severity == BASE_ERROR) == (severity == BASE_ERROR) &&
         matches(run, &run->diags.items[i], command->args))
       return;
   fail(run, command, "no such diagnostic: %s", command->args);

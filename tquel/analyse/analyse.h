@@ -87,6 +87,23 @@ enum base_status tql_analyse_update(const struct tql_analysis *analysis,
                                     const struct tql_statement *statement,
                                     struct tql_update *ret) BASE_MUST_USE;
 
+/* define integrity: a query over the one variable that has the condition as its `where`. */
+enum base_status tql_analyse_integrity(const struct tql_analysis *analysis,
+                                       const struct tql_statement *statement,
+                                       const struct ng_query **ret) BASE_MUST_USE;
+/* define permit: names, times and days are checked; *RET is the relation, *RET_VARIABLES those that the
+ * text needs (a query without targets).                                                             */
+enum base_status tql_analyse_permit(const struct tql_analysis *analysis,
+                                    const struct tql_statement *statement,
+                                    const struct ng_relation **ret,
+                                    const struct ng_query **ret_variables) BASE_MUST_USE;
+/* index, modify: the names of domains of RELATION as they were created; NULL after a diagnostic. */
+const char **tql_analyse_domains(const struct tql_analysis *analysis,
+                                 const struct ng_relation *relation, const struct tql_name *names,
+                                 size_t count);
+/* TQ-0105 or TQ-0104 if NAME cannot be given to a new relation or index. */
+bool tql_analyse_new_name(const struct tql_analysis *analysis, const struct tql_name *name);
+
 /* create: the new relation (name and domain checks, types, `by`). */
 enum base_status tql_analyse_create(const struct tql_analysis *analysis,
                                     const struct tql_statement *statement,

@@ -140,6 +140,7 @@ static struct tql_statement rewritten_statement(const struct rewriter *rewriter,
     copy.targets.items[i] = statement->targets.items[i];
     copy.targets.items[i].expr = rewritten(rewriter, statement->targets.items[i].expr, AS_VALUE);
   }
+  copy.expr = rewritten(rewriter, statement->expr, AS_VALUE); /* of a rule */
   copy.clauses.where = rewritten(rewriter, clauses->where, AS_VALUE);
   copy.clauses.when = rewritten(rewriter, clauses->when, AS_TIME);
   copy.clauses.start = rewritten(rewriter, clauses->start, AS_TIME);

@@ -276,7 +276,8 @@ static void refuse_temporal_targets(struct tql_binder *binder) {
 static enum base_status retrieve_held(const struct tql_analysis *analysis,
                                       const struct tql_statement *statement,
                                       const struct ng_query **ret) {
-  BASE_CHECK(statement->kind == TQL_S_RETRIEVE, "analyse-retrieve-kind");
+  BASE_CHECK(statement->kind == TQL_S_RETRIEVE || statement->kind == TQL_S_VIEW,
+             "analyse-retrieve-kind");
   struct tql_binder binder;
   tql_binder_init(&binder, analysis, statement);
   if (statement->name.text) {

@@ -164,7 +164,8 @@ struct tql_statement {
    * REPLACE: .variable, .targets, .clauses
    * COPY: .name, .path, .copy_into, .following, .within (NULL or duration/integer),
    *       .ordered_by_stop, .skipping_errors
-   * DISPLAY, PRINT, DESTROY: .names
+   * DISPLAY, PRINT, DESTROY: .names; destroy integrity, destroy permit: .words which of the two,
+   *      .name the relation, .numbers integers, none of them for all
    * HELP: .name, or .topic (a string), or neither
    * EXPLAIN: .inner (the retrieve), .analyze
    * CHECKPOINT: .expr the time, .name the relation or absent
@@ -195,6 +196,8 @@ struct tql_statement {
   struct tql_statement *inner;
   bool analyze;
   const char *words;
+  struct tql_expr *const *numbers;
+  size_t number_count;
   struct base_range words_range; /* of SET's words */
   /* PERMIT, where given: at .terminal, from .time_first to .time_last (constants), on .day_first to
    * .day_last; the attributes are .names.                                                         */

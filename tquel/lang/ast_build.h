@@ -201,6 +201,13 @@ struct tql_statement *tql_build_copy(struct tql_parser *parser, const struct tql
                                      const struct tql_copy_options *options); /* NULL: into */
 struct tql_statement *tql_build_names(struct tql_parser *parser, enum tql_statement_kind kind,
                                       const struct tql_span *span, const struct tql_list *names);
+/* The word must be `all`: an empty list. */
+struct tql_list *tql_rules_all(struct tql_parser *parser, const struct tql_span *span,
+                               const struct tql_name *word);
+struct tql_statement *tql_build_destroy_rules(struct tql_parser *parser,
+                                              const struct tql_span *span, const char *kind,
+                                              const struct tql_name *relation,
+                                              const struct tql_list *numbers);
 struct tql_statement *tql_build_help(struct tql_parser *parser, const struct tql_span *span,
                                      const struct tql_name *name, const struct tql_lexeme *topic);
 struct tql_statement *tql_build_explain(struct tql_parser *parser, const struct tql_span *span,

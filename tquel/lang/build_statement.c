@@ -264,6 +264,26 @@ struct tql_statement *tql_build_names(struct tql_parser *parser, enum tql_statem
   return statement;
 }
 
+struct tql_list *tql_rules_all(struct tql_parser *parser, const struct tql_span *span,
+                               const struct tql_name *word) {
+  if (strcasecmp(word->text, "all") != 0)
+    tql_fail(parser, MSG_SYNTAX, &span->range, NULL,
+             "\"%s\" where the number of a rule or \"all\" was expected", word->text);
+  return tql_list_empty(parser);
+}
+
+struct tql_statement *tql_build_destroy_rules(struct tql_parser *parser,
+                                              const struct tql_span *span, const char *kind,
+                                              const struct tql_name *relation,
+                                              const struct tql_list *numbers) {
+  struct tql_statement *statement = new_statement(parser, TQL_S_DESTROY, span);
+  statement->words = kind;
+  statement->name = *relation;
+  statement->numbers = numbers->items;
+  statement->number_count = numbers->count;
+  return statement;
+}
+
 struct tql_statement *tql_build_help(struct tql_parser *parser, const struct tql_span *span,
                                      const struct tql_name *name, const struct tql_lexeme *topic) {
   struct tql_statement *statement = new_statement(parser, TQL_S_HELP, span);

@@ -79,12 +79,12 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %precedence SIGN /* unary, begin of, end of */
 
 %type <struct tql_statement *> statement range create retrieve append delete replace copy
-%type <struct tql_statement *> help explain checkpoint set index modify save define permit
+%type <struct tql_statement *> destroy help explain checkpoint set index modify save define permit
 %type <struct tql_expr *> full expr tight access closed call distance literal setting_value relation
-%type <struct tql_expr *> clock_time
+%type <struct tql_expr *> clock_time integer
 %type <struct tql_expr *> argument
 %type <struct tql_list *> arguments by_list targets target_list domain_list names attributes
-%type <struct tql_list *> operations setting_words modify_on
+%type <struct tql_list *> operations setting_words modify_on rule_numbers integers
 %type <struct tql_target> target
 %type <struct tql_domain_def> domain_def
 %type <struct tql_name> name word relation_name_option by_option operation day terminal
@@ -111,7 +111,7 @@ statement:
   range | create | retrieve | append | delete | replace | copy
 | DISPLAY names     { $$ = tql_build_names(parser, TQL_S_DISPLAY, &@$, $names); }
 | PRINT names       { $$ = tql_build_names(parser, TQL_S_PRINT, &@$, $names); }
-| DESTROY names     { $$ = tql_build_names(parser, TQL_S_DESTROY, &@$, $names); }
+| destroy
 | help | explain | checkpoint | set | index | modify | save | define
 ;
 
@@ -264,6 +264,27 @@ names:
   name            { $$ = tql_list_add(parser, NULL, sizeof $1, &$1); }
 | names ',' name  { $$ = tql_list_add(parser, $1, sizeof $3, &$3); }
 ;
+
+/* Rules have numbers: destroy integrity R 1, 2 or all. */
+destroy:
+  DESTROY names  { $$ = tql_build_names(parser, TQL_S_DESTROY, &@$, $names); }
+| DESTROY INTEGRITY name rule_numbers
+    { $$ = tql_build_destroy_rules(parser, &@$, "integrity", &$name, $rule_numbers); }
+| DESTROY PERMIT name rule_numbers
+    { $$ = tql_build_destroy_rules(parser, &@$, "permit", &$name, $rule_numbers); }
+;
+
+rule_numbers:
+  name[all]  { $$ = tql_rules_all(parser, &@$, &$all); }
+| integers
+;
+
+integers:
+  integer               { $$ = tql_list_add(parser, NULL, sizeof $1, &$1); }
+| integers ',' integer  { $$ = tql_list_add(parser, $1, sizeof $3, &$3); }
+;
+
+integer: INTEGER  { $$ = tql_build_literal(parser, TQL_E_INTEGER, &@$, &$1); } ;
 
 help:
   HELP         { $$ = tql_build_help(parser, &@$, NULL, NULL); }

@@ -114,6 +114,18 @@ static void print_copy(struct base_buffer *out, const struct tql_statement *stat
   if (statement->skipping_errors) base_buffer_puts(out, " skipping errors");
 }
 
+static void print_destroy(struct base_buffer *out, const struct tql_statement *statement) {
+  if (statement->words == NULL) {
+    print_names(out, "destroy ", statement, "");
+    return;
+  }
+  base_buffer_printf(out, "destroy %s ", statement->words);
+  tql_print_name(out, statement->name.text);
+  if (statement->number_count == 0) base_buffer_puts(out, " all");
+  for (size_t i = 0; i < statement->number_count; i++)
+    print_clause(out, i > 0 ? ", " : " ", statement->numbers[i], false);
+}
+
 static void print_help(struct base_buffer *out, const struct tql_statement *statement) {
   base_buffer_puts(out, "help");
   if (statement->name.text != NULL) print_word(out, " ", &statement->name);
@@ -219,7 +231,7 @@ void tql_print_statement(struct base_buffer *out, const struct tql_statement *st
       print_names(out, "print ", statement, "");
       break;
     case TQL_S_DESTROY:
-      print_names(out, "destroy ", statement, "");
+      print_destroy(out, statement);
       break;
     case TQL_S_HELP:
       print_help(out, statement);

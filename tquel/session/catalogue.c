@@ -39,6 +39,9 @@ struct session_relation *session_add_relation(struct tql_session *session,
   if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
     relation->ng.records = layout_of(arena, from, NET_EVENT);
   relation->kind = from->kind;
+  relation->view = from->view;
+  relation->expires = from->expires;
+  relation->until = from->until;
   relation->checkpoint = from->checkpoint;
   relation->latest = relation->boundary = NET_BEGINNING;
   relation->definition = from->definition ? base_arena_strdup(arena, from->definition) : NULL;
@@ -230,7 +233,7 @@ static const struct ng_query *bind_definition(struct tql_session *session,
       session_set_variable(session, statement->variable.text, over, statement->credibility);
     } else if (statement->kind == TQL_S_SET) {
       if (session_set(session, statement) != BASE_OK) return NULL;
-    } else if (statement->kind != TQL_S_RETRIEVE ||
+    } else if ((statement->kind != TQL_S_RETRIEVE && statement->kind != TQL_S_VIEW) ||
                tql_analyse_retrieve(&analysis, statement, &query) != BASE_OK) {
       return NULL;
     }
@@ -257,29 +260,37 @@ static bool gives(const struct session_relation *relation, const struct ng_query
   return true;
 }
 
-const struct ng_query *session_query(struct tql_session *session,
-                                     struct session_relation *relation) {
-  if (relation->query != NULL) return relation->query;
-  struct tql_variable *variables = session->variables;
-  size_t count = session->variable_count, capacity = session->variable_capacity;
-  struct tql_settings settings = session->settings;
+void session_enter_own(struct tql_session *session, struct session_own *ret) {
+  *ret = (struct session_own){session->variables, session->variable_count,
+                              session->variable_capacity, session->settings};
   session->variables = NULL;
   session->variable_count = session->variable_capacity = 0;
   session->settings = (struct tql_settings){
       .origin_given = session->timeline == NET_TIMELINE_ABSTRACT,
       .unit = session->timeline == NET_TIMELINE_REAL ? 1000000 : 1,
   };
+}
+
+void session_leave_own(struct tql_session *session, struct session_own *own) {
+  free(session->variables);
+  session->variables = own->variables;
+  session->variable_count = own->variable_count;
+  session->variable_capacity = own->variable_capacity;
+  session->settings = own->settings;
+}
+
+const struct ng_query *session_query(struct tql_session *session,
+                                     struct session_relation *relation) {
+  if (relation->query != NULL) return relation->query;
+  struct session_own own;
+  session_enter_own(session, &own);
   struct base_source *source = BASE_NEW(session->arena, struct base_source);
   *source = (struct base_source){
       .name = base_arena_printf(session->arena, "<definition of %s>", relation->ng.name),
       .text = relation->definition,
       .length = strlen(relation->definition)};
   relation->query = bind_definition(session, relation, source);
-  free(session->variables);
-  session->variables = variables;
-  session->variable_count = count;
-  session->variable_capacity = capacity;
-  session->settings = settings;
+  session_leave_own(session, &own);
   if (relation->query != NULL && !gives(relation, relation->query)) {
     relation->query = NULL;
     refuse_definition(session, relation);

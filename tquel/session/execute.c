@@ -88,27 +88,30 @@ static enum base_status execute_create(struct tql_session *session,
   return session_end(session, status);
 }
 
-/* The relations that depend on RELATION, as "A, B and C"; NULL if none. */
-static const char *dependants(struct tql_session *session,
-                              const struct session_relation *relation) {
+const char *session_dependants(struct tql_session *session, struct base_arena *arena,
+                               const struct session_relation *relation) {
   const char *text = NULL;
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *other = session->relations[i];
     if (!session_depends(session, other, relation)) continue;
-    text = text ? base_arena_printf(session->statement_arena, "%s, %s", text, other->ng.name)
-                : other->ng.name;
+    text = text ? base_arena_printf(arena, "%s, %s", text, other->ng.name) : other->ng.name;
   }
   return text;
 }
 
 static enum base_status execute_destroy(struct tql_session *session,
                                         const struct tql_statement *statement) {
+  if (statement->words != NULL) return session_destroy_rules(session, statement);
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
   struct session_relation **gone =
       BASE_NEW_ARRAY(session->statement_arena, statement->name_count, struct session_relation *);
   size_t gone_count = 0;
   for (size_t i = 0; status == BASE_OK && i < statement->name_count; i++) {
+    bool is_index = false;
+    if (session_find(session, statement->names[i].text) == NULL)
+      status = session_destroy_index(session, statement->names[i].text, &is_index);
+    if (is_index || status != BASE_OK) continue;
     struct session_scope scope;
     session_scope_init(&scope, session, NULL);
     struct tql_analysis analysis = session_analysis(session, &scope);
@@ -118,7 +121,7 @@ static enum base_status execute_destroy(struct tql_session *session,
       break;
     }
     struct session_relation *relation = session_of(session, ng);
-    const char *users = dependants(session, relation);
+    const char *users = session_dependants(session, session->statement_arena, relation);
     if (users != NULL) {
       base_report_hint(session->diags, MSG_HAS_DEPENDANTS, session->source,
                        &statement->names[i].range, "destroy them first", "%s is used by %s",
@@ -150,9 +153,10 @@ static enum base_status execute_display(struct tql_session *session,
     bool live = statement->kind == TQL_S_DISPLAY && session_is_fed(session, relation);
     int64_t count = 0;
     enum base_status status = BASE_OK;
-    if (live) status = st_count(session->database, ng->name, &count);
+    if (live && !relation->view) status = st_count(session->database, ng->name, &count);
     /* A live display starts with what is there, if anything is. */
-    if (status == BASE_OK && (!live || count > 0)) status = session_print(session, relation);
+    if (status == BASE_OK && (!live || relation->view || count > 0))
+      status = session_print(session, relation);
     if (status == BASE_OK && live) status = session_add_display(session, relation);
     if (status != BASE_OK) return status;
   }
@@ -201,18 +205,18 @@ enum base_status session_execute(struct tql_session *session,
     case TQL_S_REPLACE:
       return session_update(session, statement);
     case TQL_S_INDEX:
-      return not_executed(session, MSG_INDEX_NOT_EXECUTED, statement, "index");
+      return session_index(session, statement);
     case TQL_S_MODIFY:
-      return not_executed(session, MSG_MODIFY_NOT_EXECUTED, statement, "modify");
+      return session_modify(session, statement);
     case TQL_S_SAVE:
-      return not_executed(session, MSG_SAVE_NOT_EXECUTED, statement, "save");
+      return session_save(session, statement);
     case TQL_S_VIEW:
-      return not_executed(session, MSG_VIEW_NOT_EXECUTED, statement, "define view");
+      return session_retrieve(session, statement);
     case TQL_S_PERMIT:
-      return not_executed(session, MSG_PERMIT_NOT_EXECUTED, statement, "define permit");
+      return session_define_permit(session, statement);
     case TQL_S_INTEGRITY:
     default:
-      return not_executed(session, MSG_INTEGRITY_NOT_EXECUTED, statement, "define integrity");
+      return session_define_integrity(session, statement);
   }
 }
 
@@ -227,6 +231,7 @@ enum base_status session_gather(struct tql_session *session,
     case TQL_S_CREATE:
       return execute_create(session, statement);
     case TQL_S_RETRIEVE:
+    case TQL_S_VIEW:
       return session_gather_retrieve(session, statement);
     case TQL_S_EXPLAIN:
       return session_gather_retrieve(session, statement->inner);

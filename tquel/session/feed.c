@@ -217,7 +217,13 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
     if (session_is_sampled(relation) && wrong == NULL)
       wrong = session_sample_fault(row, builder->marks[i]);
     if (row[0].i == NET_FOREVER) wrong = "forever is no time of a record";
-    if (wrong != NULL && relation->kind != ST_SNAPSHOT) {
+    if (relation->kind == ST_SNAPSHOT) wrong = NULL;
+    const struct session_rule *broken = NULL;
+    status = session_broken_rule(session, relation, row, &broken);
+    if (status != BASE_OK) break;
+    if (wrong == NULL && broken != NULL)
+      wrong = session_rule_reason(session->statement_arena, relation, broken);
+    if (wrong != NULL) {
       struct base_buffer record = BASE_BUFFER_EMPTY;
       session_print_row(session, &record, builder->layout, row);
       feed->rejected++;

@@ -1,33 +1,317 @@
-/* What a row must satisfy to be written: the types of its domains.
+/* What a row must satisfy to be written: the types of its domains, and the rules of integrity; and the
+ * other texts that the catalogue keeps with a relation, its permits.
  *
- * Constants were checked when the statement was analysed; what is computed (a string, a converted
- * number) is looked at here, before anything is written.                                           */
+ * A rule is kept as a little script, like a definition: the range of its variable, then the statement.
+ * It is bound when rows are first to be tested, into a program that runs over rows of the relation's
+ * write layout. A row for which the condition is not true breaks the rule. All rows that the relation
+ * has satisfy its rules, so only new ones are tested.
+ *
+ * Of a statement's rows one that breaks a rule fails the statement; of a feed's it goes to Rejected.   */
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tquel/session/session_impl.h"
 
-static bool fits(struct tql_session *session, const struct session_relation *relation,
-                 const struct net_layout *layout, const union net_slot *row) {
-  for (uint32_t i = 0; i < layout->field_count; i++) {
-    const struct net_field *field = &layout->fields[i];
-    if (net_type_slots(field->type.base) != 1) continue;
-    const char *fault = net_value_check(session->strings, field->type, row[field->slot]);
-    if (fault == NULL) continue;
-    struct base_buffer text = BASE_BUFFER_EMPTY;
-    session_print_row(session, &text, layout, row);
-    base_report(session->diags, MSG_STORED_VALUE, session->source,
-                session->statement ? &session->statement->range : NULL,
-                "the value for %s of %s is %s in the tuple %s", field->name, relation->ng.name,
-                fault, base_buffer_text(&text));
-    base_buffer_done(&text);
-    return false;
-  }
-  return true;
+/* --- types */
+
+static void report_row(struct tql_session *session, enum base_message number, const char *what,
+                       const struct net_layout *layout, const union net_slot *row) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  session_print_row(session, &text, layout, row);
+  base_report(session->diags, number, session->source,
+              session->statement ? &session->statement->range : NULL, "%s: the tuple %s", what,
+              base_buffer_text(&text));
+  base_buffer_done(&text);
 }
 
-enum base_status session_check_rows(struct tql_session *session, struct session_relation *relation,
-                                    const struct net_rows *rows) {
-  for (size_t i = 0; i < rows->count; i++)
-    if (!fits(session, relation, rows->layout, net_rows_row(rows, i))) return BASE_USER;
+enum base_status session_check_values(struct tql_session *session,
+                                      struct session_relation *relation,
+                                      const struct net_rows *rows) {
+  const struct net_layout *layout = rows->layout;
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+      const struct net_field *field = &layout->fields[f];
+      const char *fault = net_type_slots(field->type.base) == 1
+                              ? net_value_check(session->strings, field->type, row[field->slot])
+                              : NULL;
+      if (fault == NULL) continue;
+      report_row(session, MSG_STORED_VALUE,
+                 base_arena_printf(session->statement_arena, "the value for %s of %s is %s",
+                                   field->name, relation->ng.name, fault),
+                 layout, row);
+      return BASE_USER;
+    }
+  }
   return BASE_OK;
+}
+
+/* --- rules */
+
+/* The line of TEXT that is the rule itself, without the range of its variable. */
+static const char *rule_line(struct base_arena *arena, const char *text) {
+  size_t length = strlen(text);
+  while (length > 0 && text[length - 1] == '\n') length--;
+  size_t first = length;
+  while (first > 0 && text[first - 1] != '\n') first--;
+  return base_arena_strndup(arena, text + first, length - first);
+}
+
+/* The condition of a rule, for messages. */
+static const char *condition_text(struct base_arena *arena, const char *text) {
+  const char *line = rule_line(arena, text), *is = strstr(line, " is ");
+  return is != NULL ? is + 4 : line;
+}
+
+static const struct ng_query *bind_rule(struct tql_session *session, const char *text) {
+  struct base_source *source = BASE_NEW(session->arena, struct base_source);
+  *source =
+      (struct base_source){.name = "<rule of integrity>", .text = text, .length = strlen(text)};
+  struct session_own own;
+  session_enter_own(session, &own);
+  size_t count = 0;
+  bool ok = false;
+  const struct ng_query *query = NULL;
+  struct tql_statement **statements =
+      tql_parse(session->arena, source, 1, session->diags, &count, &ok);
+  for (size_t i = 0; ok && i < count; i++) {
+    struct session_scope scope;
+    session_scope_init(&scope, session, NULL);
+    struct tql_analysis analysis = session_analysis(session, &scope);
+    analysis.arena = session->arena;
+    analysis.source = source;
+    if (statements[i]->kind == TQL_S_RANGE) {
+      const struct ng_relation *over = session_range_over(session, &analysis, statements[i]);
+      ok = over != NULL;
+      if (ok) session_set_variable(session, statements[i]->variable.text, over, -1);
+    } else if (statements[i]->kind == TQL_S_SET) {
+      ok = session_set(session, statements[i]) == BASE_OK;
+    } else {
+      ok = statements[i]->kind == TQL_S_INTEGRITY &&
+           tql_analyse_integrity(&analysis, statements[i], &query) == BASE_OK;
+    }
+  }
+  session_leave_own(session, &own);
+  return ok ? query : NULL;
+}
+
+/* Binds the rules of RELATION, once. */
+static enum base_status load_rules(struct tql_session *session, struct session_relation *relation) {
+  if (relation->rules_loaded) return BASE_OK;
+  struct st_rule *all = NULL;
+  size_t count = 0;
+  enum base_status status = st_rules(session->database, session->arena, &all, &count);
+  if (status != BASE_OK) return status;
+  struct session_rule *rules = BASE_NEW_ARRAY(session->arena, count + 1, struct session_rule);
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (all[i].kind != ST_INTEGRITY || strcasecmp(all[i].relation, relation->ng.name) != 0)
+      continue;
+    const struct ng_query *query = bind_rule(session, all[i].text);
+    if (query == NULL || query->variables[0].relation != &relation->ng) {
+      base_report(session->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+                  "the database is damaged: rule %lld of %s cannot be read",
+                  (long long)all[i].number, relation->ng.name);
+      return BASE_SYSTEM;
+    }
+    rules[used++] =
+        (struct session_rule){all[i].number, condition_text(session->arena, all[i].text),
+                              ng_condition_program(session->arena, session->strings, query,
+                                                   session_write_layout(relation))};
+  }
+  relation->rules = rules;
+  relation->rule_count = used;
+  relation->rules_loaded = true;
+  return BASE_OK;
+}
+
+/* Is the condition true for ROW? An error in it is not. */
+static bool holds(const struct net_program *program, const union net_slot *row) {
+  struct net_value value;
+  return net_program_run(program, row, NET_FOREVER, &value) == NET_EVAL_OK &&
+         value.truth == NET_TRUE;
+}
+
+enum base_status session_broken_rule(struct tql_session *session, struct session_relation *relation,
+                                     const union net_slot *row, const struct session_rule **ret) {
+  *ret = NULL;
+  enum base_status status = load_rules(session, relation);
+  for (size_t i = 0; status == BASE_OK && i < relation->rule_count && *ret == NULL; i++)
+    if (!holds(relation->rules[i].program, row)) *ret = &relation->rules[i];
+  return status;
+}
+
+const char *session_rule_reason(struct base_arena *arena, const struct session_relation *relation,
+                                const struct session_rule *rule) {
+  return base_arena_printf(arena, "breaks integrity rule %lld of %s (%s)", (long long)rule->number,
+                           relation->ng.name, rule->condition);
+}
+
+enum base_status session_check_integrity(struct tql_session *session,
+                                         struct session_relation *relation,
+                                         const struct net_rows *rows) {
+  const struct session_rule *broken = NULL;
+  for (size_t i = 0; i < rows->count; i++) {
+    if (rows->marks[i] & (NET_CLOSES | NET_ROUND)) continue;
+    enum base_status status =
+        session_broken_rule(session, relation, net_rows_row(rows, i), &broken);
+    if (status != BASE_OK) return status;
+    if (broken == NULL) continue;
+    report_row(session, MSG_INTEGRITY_BROKEN,
+               session_rule_reason(session->statement_arena, relation, broken), rows->layout,
+               net_rows_row(rows, i));
+    return BASE_USER;
+  }
+  return BASE_OK;
+}
+
+/* --- define integrity */
+
+/* The tuples that are there must satisfy the new rule, those that wait for the checkpoint too. */
+static enum base_status check_existing(struct tql_session *session,
+                                       struct session_relation *relation,
+                                       const struct ng_query *query) {
+  struct tql_rows rows;
+  struct net_rows pending;
+  net_rows_init(&pending, session_write_layout(relation));
+  enum base_status status = session_rows_of(session, relation, &rows);
+  if (status == BASE_OK)
+    status = st_pending_load(session->database, relation->ng.name, pending.layout, &pending);
+  const struct net_rows *const both[] = {&rows.rows, &pending};
+  for (size_t k = 0; k < 2 && status == BASE_OK; k++) {
+    const struct net_program *program =
+        ng_condition_program(session->statement_arena, session->strings, query, both[k]->layout);
+    for (size_t i = 0; i < both[k]->count && status == BASE_OK; i++) {
+      if ((both[k]->marks[i] & (NET_CLOSES | NET_ROUND)) || holds(program, net_rows_row(both[k], i))) continue;
+      report_row(session, MSG_INTEGRITY_BROKEN, "the rule is broken already", both[k]->layout,
+                 net_rows_row(both[k], i));
+      status = BASE_USER;
+    }
+  }
+  net_rows_done(&pending);
+  tql_rows_done(&rows);
+  return status;
+}
+
+enum base_status session_define_integrity(struct tql_session *session,
+                                          const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_integrity(&analysis, statement, &query);
+  if (status != BASE_OK) return status;
+  struct session_relation *relation = session_of(session, query->variables[0].relation);
+  if (session_refuse_derived(session, relation, &statement->variable)) return BASE_USER;
+  status = session_begin(session);
+  if (status != BASE_OK) return status;
+  status = check_existing(session, relation, query);
+  int64_t number;
+  if (status == BASE_OK)
+    status = st_rule_add(
+        session->database, ST_INTEGRITY, relation->ng.name,
+        tql_definition_text(session->statement_arena, &scope.scope, statement, query), &number);
+  relation->rules_loaded = false;
+  return session_end(session, status);
+}
+
+/* --- define permit */
+
+enum base_status session_define_permit(struct tql_session *session,
+                                       const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *ng = NULL;
+  const struct ng_query *variables = NULL;
+  enum base_status status = tql_analyse_permit(&analysis, statement, &ng, &variables);
+  if (status != BASE_OK) return status;
+  struct session_relation *relation = session_of(session, ng);
+  if (relation == NULL) {
+    (void)session_refuse_derived(session, NULL, &statement->name);
+    return BASE_USER;
+  }
+  if (!st_is_owner(session->database)) {
+    base_report_hint(session->diags, MSG_NOT_OWNER, session->source, &statement->range,
+                     "ask the owner of the database file", "only the owner of %s gives permits",
+                     relation->ng.name);
+    return BASE_USER;
+  }
+  struct tql_statement named = *statement;
+  named.name.text = relation->ng.name;
+  int64_t number;
+  status = session_begin(session);
+  if (status != BASE_OK) return status;
+  status = st_rule_add(
+      session->database, ST_PERMIT, relation->ng.name,
+      tql_definition_text(session->statement_arena, &scope.scope, &named, variables), &number);
+  status = session_end(session, status);
+  if (status == BASE_OK)
+    base_report(session->diags, MSG_PERMIT_RECORDED, session->source, &statement->range,
+                "the permit is recorded; nobody is kept out until a server asks for permits");
+  return status;
+}
+
+/* --- destroy integrity, destroy permit */
+
+/* The numbers that the statement names; `all`: all that there are. */
+static enum base_status remove_rules(struct tql_session *session,
+                                     const struct tql_statement *statement, enum st_rule_kind kind,
+                                     const struct session_relation *relation) {
+  struct st_rule *all = NULL;
+  size_t count = 0;
+  enum base_status status = st_rules(session->database, session->statement_arena, &all, &count);
+  bool found;
+  for (size_t i = 0; i < count && status == BASE_OK && statement->number_count == 0; i++)
+    if (all[i].kind == kind && strcasecmp(all[i].relation, relation->ng.name) == 0)
+      status = st_rule_remove(session->database, kind, relation->ng.name, all[i].number, &found);
+  for (size_t i = 0; i < statement->number_count && status == BASE_OK; i++) {
+    const struct tql_expr *number = statement->numbers[i];
+    status = st_rule_remove(session->database, kind, relation->ng.name, number->integer, &found);
+    if (status != BASE_OK || found) continue;
+    base_report_hint(session->diags, MSG_UNKNOWN_RULE_NUMBER, session->source, &number->range,
+                     "help and the name of the relation shows them", "%s has no %s %lld",
+                     relation->ng.name, kind == ST_PERMIT ? "permit" : "integrity rule",
+                     (long long)number->integer);
+    status = BASE_USER;
+  }
+  return status;
+}
+
+enum base_status session_destroy_rules(struct tql_session *session,
+                                       const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
+  if (ng == NULL) return BASE_USER;
+  struct session_relation *relation = session_of(session, ng);
+  enum st_rule_kind kind = strcmp(statement->words, "permit") == 0 ? ST_PERMIT : ST_INTEGRITY;
+  enum base_status status = session_begin(session);
+  if (status != BASE_OK) return status;
+  status = remove_rules(session, statement, kind, relation);
+  relation->rules_loaded = false;
+  return session_end(session, status);
+}
+
+/* --- help */
+
+void session_describe_rules(struct tql_session *session, const struct session_relation *relation,
+                            struct base_buffer *out) {
+  struct base_arena *arena = base_arena_new();
+  struct st_rule *all = NULL;
+  size_t count = 0;
+  if (st_rules(session->database, arena, &all, &count) != BASE_OK) count = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (strcasecmp(all[i].relation, relation->ng.name) != 0) continue;
+    const char *line = rule_line(arena, all[i].text);
+    if (all[i].kind == ST_INTEGRITY)
+      base_buffer_printf(out, "integrity %lld: %s\n", (long long)all[i].number,
+                         condition_text(arena, all[i].text));
+    else
+      base_buffer_printf(out, "permit %lld: %s\n", (long long)all[i].number,
+                         strncmp(line, "define permit ", 14) == 0 ? line + 14 : line);
+  }
+  base_arena_free(arena);
 }

@@ -11,6 +11,7 @@
  * Invariant: a record is pending (in tq_pending once committed) or it has been pushed, never both.    */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tquel/session/session_impl.h"
 
@@ -193,6 +194,27 @@ static void follow_checkpoints(struct tql_session *session) {
   }
 }
 
+/* Views are built where a display or a standing query in the live network reads them. */
+static bool is_wanted(struct tql_session *session, const struct session_relation *view) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (strcasecmp(session->displays[i].name, view->ng.name) == 0 && depends_on_live(session, view))
+      return true;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *reader = session->relations[i];
+    if (session_depends(session, reader, view) &&
+        (reader->view ? is_wanted(session, reader) : depends_on_live(session, reader)))
+      return true;
+  }
+  return false;
+}
+
+static enum base_status build_view(struct tql_session *session, struct session_relation *view) {
+  struct ng_inputs inputs = {
+      .context = session, .source = open_replay, .made = remember_access, .derived = derived_node};
+  if (!is_wanted(session, view)) return BASE_OK;
+  return session_build_view(session, view, session->live, &inputs, &view->store_node);
+}
+
 enum base_status session_ensure_live(struct tql_session *session) {
   if (session->live != NULL) return BASE_OK;
   session->live = net_network_new(session->strings, session->timeline, session->diags);
@@ -202,7 +224,9 @@ enum base_status session_ensure_live(struct tql_session *session) {
   enum base_status status = BASE_OK;
   for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (session_is_derived(relation)) {
+    if (relation->view) {
+      status = build_view(session, relation);
+    } else if (session_is_derived(relation)) {
       if (depends_on_live(session, relation)) status = build_query(session, relation);
     } else if (relation->live) {
       status = build_store(session, relation);
@@ -219,7 +243,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
   }
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (relation->store_node != NULL && !session_is_sampled(relation)) {
+    if (relation->store_node != NULL && !relation->view && !session_is_sampled(relation)) {
       net_store_node_set_replaying(relation->store_node, false);
       net_store_node_set_stored(relation->store_node, NET_BEGINNING);
     }

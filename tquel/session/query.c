@@ -91,10 +91,20 @@ static struct net_source *open_given(const struct session_given *given,
   return &source->source;
 }
 
+/* A one-off network that is being built. */
+struct run {
+  struct tql_session *session;
+  struct net_network *network;
+  struct ng_inputs inputs;
+  enum base_status view_status; /* of the view that could not be built */
+};
+
 static enum base_status open_source(void *context, const struct ng_relation *ng,
                                     const struct net_layout *layout, enum net_scan_form form,
                                     struct net_source **ret) {
-  struct tql_session *session = context;
+  struct run *run = context;
+  struct tql_session *session = run->session;
+  if (run->view_status != BASE_OK) return run->view_status;
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   if (ng == session->given.relation) {
     *ret = open_given(&session->given, layout, rows);
@@ -113,6 +123,21 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   timed->counters = &session->counters;
   *ret = &timed->source;
   return BASE_OK;
+}
+
+/* The node of a view's result, made at first use. */
+static struct net_node *view_node(void *context, const struct ng_relation *ng) {
+  struct run *run = context;
+  struct session_relation *view = session_of(run->session, ng);
+  if (view == NULL || !view->view || run->view_status != BASE_OK) return NULL;
+  if (view->view_node == NULL)
+    run->view_status =
+        session_build_view(run->session, view, run->network, &run->inputs, &view->view_node);
+  return view->view_node;
+}
+
+static void forget_view_nodes(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) session->relations[i]->view_node = NULL;
 }
 
 /* --- run-time errors */
@@ -215,8 +240,15 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
     bool any = false;
     net_chronon first, last;
     if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
-    enum base_status status =
-        st_extent(session->database, query->variables[i].relation->name, &any, &first, &last);
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    enum base_status status = BASE_OK;
+    if (input != NULL && input->view) {
+      const struct ng_query *view = session_query(session, input);
+      status = view == NULL ? BASE_USER : earliest_tuple(session, view, &any, &first);
+    } else {
+      status =
+          st_extent(session->database, query->variables[i].relation->name, &any, &first, &last);
+    }
     if (status != BASE_OK) return status;
     if (any && (!*ret_any || first < *ret)) *ret = first;
     *ret_any |= any;
@@ -239,6 +271,15 @@ static const struct ng_query *query_at_origin(struct base_arena *arena,
   copy->origin_given = true;
   copy->origin = origin;
   return copy;
+}
+
+const struct ng_query *session_at_origin(struct tql_session *session, const struct ng_query *query,
+                                         const struct session_relation *relation) {
+  if (!wants_origin(query)) return query;
+  bool any = relation->origin_fixed;
+  net_chronon origin = relation->origin;
+  if (!any && earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
+  return any ? query_at_origin(session->arena, query, origin) : query;
 }
 
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
@@ -274,7 +315,8 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
     struct session_relation *derived = session_find(session, store_name);
     if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
   }
-  struct ng_inputs inputs = {.context = session, .source = open_source};
+  struct run run = {.session = session};
+  run.inputs = (struct ng_inputs){.context = &run, .source = open_source, .derived = view_node};
   int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) goto out;
@@ -282,7 +324,10 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
   network = net_network_new(session->strings, session->timeline, session->diags);
   if (session->options.batch_rows) net_network_set_batch_rows(network, session->options.batch_rows);
   net_network_on_reject(network, on_reject, &reject);
-  status = ng_plan_build(plan, network, &inputs, session->diags, &result);
+  run.network = network;
+  forget_view_nodes(session);
+  status = ng_plan_build(plan, network, &run.inputs, session->diags, &result);
+  forget_view_nodes(session);
   if (status != BASE_OK) goto out;
   if (store_name != NULL) {
     sink = net_create_relation_store(network, store_name, query->layout, st_net(session->database));
@@ -322,6 +367,15 @@ static void print_rows(struct tql_session *session, struct tql_rows *rows) {
   session->counters.output_ns += base_env_monotonic() - began;
 }
 
+/* Can the view be executed? Its origin is fixed if there is a first tuple. */
+static enum base_status check_view(struct tql_session *session, struct session_relation *view) {
+  bool fixed_now;
+  enum base_status status = session_fix_origin(session, view, &fixed_now);
+  if (status != BASE_OK) return status;
+  struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
+  return ng_plan_add_query(plan, view->query, session->diags);
+}
+
 static enum base_status define(struct tql_session *session, const struct tql_statement *statement,
                                const struct ng_query *query) {
   struct base_arena *arena = session->statement_arena;
@@ -347,6 +401,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
       .domain_count = layout->field_count,
       .by = -1,
       .checkpoint = NET_BEGINNING,
+      .view = statement->kind == TQL_S_VIEW,
       .definition = tql_definition_text(arena, &scope.scope, statement, query),
       .inputs = inputs,
       .input_count = input_count,
@@ -357,7 +412,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   if (status == BASE_OK) {
     struct session_relation *derived = session_add_relation(session, &relation);
     session_drop_live(session);
-    status = session_recompute(session, derived);
+    status = derived->view ? check_view(session, derived) : session_recompute(session, derived);
   }
   return session_end(session, status);
 }
@@ -398,6 +453,7 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
   struct net_store *store = st_net(session->database);
   struct net_source *source = NULL;
   tql_rows_init(ret, relation->ng.name, relation->ng.layout);
+  if (relation->view) return session_view_rows(session, relation, ret);
   ret->checkpoint = relation->checkpoint;
   /* All rows that are stored, also those at or beyond a checkpoint. */
   int64_t began = base_env_monotonic();
@@ -447,7 +503,9 @@ enum base_status session_recompute_dependants(struct tql_session *session,
                                               const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *derived = session->relations[i];
-    if (!session_is_derived(derived) || !session_depends(session, derived, relation)) continue;
+    if (!session_is_derived(derived) || derived->view ||
+        !session_depends(session, derived, relation))
+      continue;
     enum base_status status = session_recompute(session, derived);
     if (status != BASE_OK) return status;
   }
@@ -465,7 +523,8 @@ enum base_status session_explain(struct tql_session *session,
   enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
   if (status != BASE_OK) return status;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
-  status = ng_plan_add_query(plan, query, session->diags);
+  status = session_explain_views(session, query, plan);
+  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);

@@ -42,6 +42,7 @@ enum base_status tql_session_open(const struct tql_session_options *options,
       session->gathered_final = ng_plan_new(session->arena, session->strings, session->timeline);
     }
     status = session_load_catalogue(session);
+    if (status == BASE_OK) status = session_expire(session);
   }
   if (status != BASE_OK) {
     tql_session_close(session);
@@ -232,10 +233,10 @@ static const char *kind_word(const struct session_relation *relation) {
     case ST_SAMPLED:
       return "sampled";
     case ST_DERIVED_EVENT:
-      return "derived event";
+      return relation->view ? "event view" : "derived event";
     case ST_DERIVED_PERIOD:
     default:
-      return "derived period";
+      return relation->view ? "period view" : "derived period";
   }
 }
 
@@ -261,11 +262,16 @@ bool tql_session_describe(struct tql_session *session, const char *name, struct 
   if (relation == NULL) return false;
   describe_line(relation, out);
   int64_t count = 0;
-  if (st_count(session->database, relation->ng.name, &count) == BASE_OK)
+  if (!relation->view && st_count(session->database, relation->ng.name, &count) == BASE_OK)
     base_buffer_printf(out, "tuples:     %lld\n", (long long)count);
-  base_buffer_puts(out, "checkpoint: ");
-  net_time_print(out, session->timeline, relation->checkpoint);
-  base_buffer_putc(out, '\n');
+  if (!relation->view) {
+    base_buffer_puts(out, "checkpoint: ");
+    net_time_print(out, session->timeline, relation->checkpoint);
+    base_buffer_putc(out, '\n');
+  }
+  session_describe_until(session, relation, out);
+  session_describe_indexes(session, relation, out);
+  session_describe_rules(session, relation, out);
   if (relation->definition != NULL)
     base_buffer_printf(out, "definition:\n%s\n", relation->definition);
   return true;

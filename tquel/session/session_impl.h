@@ -17,9 +17,23 @@
 
 struct session_feed;
 
+/* A rule of integrity, bound. */
+struct session_rule {
+  int64_t number;
+  const char *condition;             /* its text */
+  const struct net_program *program; /* over rows of the write layout */
+};
+
 struct session_relation {
   struct ng_relation ng;
   enum st_kind kind;
+  bool view;    /* derived, and not stored */
+  bool expires; /* kept until UNTIL */
+  net_chronon until;
+  const struct session_rule *rules; /* once they were needed */
+  size_t rule_count;
+  bool rules_loaded;
+  struct net_node *view_node; /* in the one-off network that is being built */
   net_chronon checkpoint;
   const char *definition; /* derived: self-contained text */
   const char *const *inputs;
@@ -32,7 +46,7 @@ struct session_relation {
 
   /* live: rows go through the live network */
   bool live;
-  struct net_node *store_node; /* in the live network */
+  struct net_node *store_node; /* in the live network; of a view the result's node */
   struct net_node **accesses;  /* nodes that take this relation's rows or records */
   size_t access_count, access_capacity;
   struct net_inbox pending; /* records beyond the checkpoint */
@@ -147,6 +161,14 @@ const struct ng_relation *session_range_over(struct tql_session *session,
                                              const struct tql_statement *statement);
 void session_set_variable(struct tql_session *session, const char *name,
                           const struct ng_relation *relation, int credibility);
+/* The variables and settings of a script that the catalogue keeps, in the place of the session's. */
+struct session_own {
+  struct tql_variable *variables;
+  size_t variable_count, variable_capacity;
+  struct tql_settings settings;
+};
+void session_enter_own(struct tql_session *session, struct session_own *ret);
+void session_leave_own(struct tql_session *session, struct session_own *own);
 /* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation);
@@ -165,6 +187,10 @@ void session_say(struct tql_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct tql_analysis session_analysis(struct tql_session *session,
                                      const struct session_scope *scope);
+
+/* The relations that depend on RELATION, as "A, B"; NULL if none. */
+const char *session_dependants(struct tql_session *session, struct base_arena *arena,
+                               const struct session_relation *relation);
 
 /* `tquel explain`: binds, runs nothing; queries and displays are gathered in one plan. */
 enum base_status session_gather(struct tql_session *session,
@@ -201,6 +227,10 @@ enum base_status session_explain(struct tql_session *session,
  * inputs at its first checkpoint, and is kept.                                                      */
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
                                     bool *ret_fixed_now) BASE_MUST_USE;
+/* QUERY of RELATION with the origin that is fixed, or else that of the tuples as they stand; NULL after
+ * a diagnostic.                                                                                     */
+const struct ng_query *session_at_origin(struct tql_session *session, const struct ng_query *query,
+                                         const struct session_relation *relation);
 /* Computes a derived relation anew from its inputs. */
 enum base_status session_recompute(struct tql_session *session,
                                    struct session_relation *relation) BASE_MUST_USE;
@@ -257,11 +287,59 @@ enum base_status session_checkpoint(struct tql_session *session,
 enum base_status session_update(struct tql_session *session,
                                 const struct tql_statement *statement) BASE_MUST_USE;
 
-/* --- integrity.c: what a row must satisfy to be written */
+/* --- integrity.c: what a row must satisfy to be written; permits */
 
-/* Refuses rows of RELATION's write layout that do not fit the types of their domains. */
-enum base_status session_check_rows(struct tql_session *session, struct session_relation *relation,
-                                    const struct net_rows *rows) BASE_MUST_USE;
+/* Refuses computed values of RELATION's write layout that do not fit the types of their domains. */
+enum base_status session_check_values(struct tql_session *session,
+                                      struct session_relation *relation,
+                                      const struct net_rows *rows) BASE_MUST_USE;
+/* Refuses rows of the write layout that break a rule. */
+enum base_status session_check_integrity(struct tql_session *session,
+                                         struct session_relation *relation,
+                                         const struct net_rows *rows) BASE_MUST_USE;
+/* The first rule that ROW breaks, NULL: none; and the words for it. */
+enum base_status session_broken_rule(struct tql_session *session, struct session_relation *relation,
+                                     const union net_slot *row,
+                                     const struct session_rule **ret) BASE_MUST_USE;
+const char *session_rule_reason(struct base_arena *arena, const struct session_relation *relation,
+                                const struct session_rule *rule);
+enum base_status session_define_integrity(struct tql_session *session,
+                                          const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_define_permit(struct tql_session *session,
+                                       const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_destroy_rules(struct tql_session *session,
+                                       const struct tql_statement *statement) BASE_MUST_USE;
+void session_describe_rules(struct tql_session *session, const struct session_relation *relation,
+                            struct base_buffer *out);
+
+/* --- index.c: index, modify */
+enum base_status session_index(struct tql_session *session,
+                               const struct tql_statement *statement) BASE_MUST_USE;
+enum base_status session_modify(struct tql_session *session,
+                                const struct tql_statement *statement) BASE_MUST_USE;
+/* Destroys the index NAME; *RET_FOUND false: there is none. */
+enum base_status session_destroy_index(struct tql_session *session, const char *name,
+                                       bool *ret_found) BASE_MUST_USE;
+void session_describe_indexes(struct tql_session *session, const struct session_relation *relation,
+                              struct base_buffer *out);
+
+/* --- retention.c: save */
+enum base_status session_save(struct tql_session *session,
+                              const struct tql_statement *statement) BASE_MUST_USE;
+/* Destroys what was to be kept until a time that has passed. */
+enum base_status session_expire(struct tql_session *session) BASE_MUST_USE;
+void session_describe_until(struct tql_session *session, const struct session_relation *relation,
+                            struct base_buffer *out);
+
+/* --- view.c: define view */
+/* The network of VIEW within NETWORK; *RET is the node of its result. */
+enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
+                                    struct net_network *network, const struct ng_inputs *inputs,
+                                    struct net_node **ret) BASE_MUST_USE;
+enum base_status session_explain_views(struct tql_session *session, const struct ng_query *query,
+                                       struct ng_plan *plan) BASE_MUST_USE;
+enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
+                                   struct tql_rows *ret) BASE_MUST_USE;
 
 /* --- sampled.c */
 bool session_is_sampled(const struct session_relation *relation);

@@ -462,7 +462,8 @@ static enum base_status run(struct update *update) {
   enum base_status status =
       live ? session_make_live(session, relation) : session_settle(session, relation, &reopened);
   if (status == BASE_OK) status = find_cuts(update);
-  if (status == BASE_OK) status = session_check_rows(session, relation, &update->added);
+  if (status == BASE_OK) status = session_check_values(session, relation, &update->added);
+  if (status == BASE_OK) status = session_check_integrity(session, relation, &update->added);
   if (status != BASE_OK) return status;
   session->counters.rows_in += update->removed.count;
   bool changes = update->removed.count > 0;

@@ -206,10 +206,11 @@ enum base_status session_write_rows(struct tql_session *session, struct session_
                                     struct net_rows *rows) {
   bool changed;
   session->counters.rows_in += rows->count;
-  enum base_status fault = session_check_samples(session, relation, rows);
-  if (fault != BASE_OK) return fault;
+  enum base_status status = session_check_samples(session, relation, rows);
+  if (status == BASE_OK) status = session_check_integrity(session, relation, rows);
+  if (status != BASE_OK) return status;
   if (session_writes_live(session, relation)) return write_live(session, relation, rows);
-  enum base_status status = session_settle(session, relation, &changed);
+  status = session_settle(session, relation, &changed);
   if (status == BASE_OK) status = session_put(session, relation, rows);
   if (status == BASE_OK) status = session_recompute_dependants(session, relation);
   return status;
@@ -219,10 +220,14 @@ enum base_status session_write_rows(struct tql_session *session, struct session_
 
 bool session_refuse_derived(struct tql_session *session, const struct session_relation *relation,
                             const struct tql_name *name) {
-  if (!session_is_derived(relation)) return false;
-  base_report_hint(session->diags, MSG_DERIVED_WRITE, session->source, &name->range,
-                   "change the relations that it is derived from", "%s is a derived relation",
-                   relation->ng.name);
+  if (relation != NULL && !session_is_derived(relation)) return false;
+  if (relation == NULL)
+    base_report(session->diags, MSG_DERIVED_WRITE, session->source, &name->range,
+                "a clock ticks by itself and cannot be written");
+  else
+    base_report_hint(session->diags, MSG_DERIVED_WRITE, session->source, &name->range,
+                     "change the relations that it is derived from", "%s is a %s",
+                     relation->ng.name, relation->view ? "view" : "derived relation");
   return true;
 }
 
@@ -248,7 +253,7 @@ enum base_status session_append(struct tql_session *session,
   if (status == BASE_OK) {
     status = session_run_once(session, query, collect_rows, &rows);
     for (size_t i = 0; i < rows.rows.count; i++) rows.rows.marks[i] &= NET_DEFINITE;
-    if (status == BASE_OK) status = session_check_rows(session, relation, &rows.rows);
+    if (status == BASE_OK) status = session_check_values(session, relation, &rows.rows);
     if (status == BASE_OK) status = session_write_rows(session, relation, &rows.rows);
     status = session_end(session, status);
   }
@@ -369,6 +374,32 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
   return status;
 }
 
+/* Of a file that is read `skipping errors`: rows that break a rule are errors, too. */
+static enum base_status skip_broken(struct tql_session *session, struct session_relation *relation,
+                                    const char *path, struct net_rows *rows, uint64_t *bad) {
+  size_t kept = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    const struct session_rule *broken = NULL;
+    enum base_status status = rows->marks[i] & (NET_CLOSES | NET_ROUND)
+                                  ? BASE_OK
+                                  : session_broken_rule(session, relation, row, &broken);
+    if (status != BASE_OK) return status;
+    if (broken == NULL) {
+      memmove(net_rows_row(rows, kept), row, rows->layout->slot_count * sizeof *row);
+      rows->marks[kept++] = rows->marks[i];
+    } else if ((*bad)++ < BAD_RECORDS_SHOWN) {
+      struct base_buffer text = BASE_BUFFER_EMPTY;
+      session_print_row(session, &text, rows->layout, row);
+      session_say(session, "%s: %s: %s\n", path, base_buffer_text(&text),
+                  session_rule_reason(session->statement_arena, relation, broken));
+      base_buffer_done(&text);
+    }
+  }
+  rows->count = kept;
+  return BASE_OK;
+}
+
 static enum base_status copy_from(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) {
@@ -388,6 +419,8 @@ static enum base_status copy_from(struct tql_session *session,
       read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows, &bad);
   reader->class->free(reader);
   session->counters.load_ns += base_env_monotonic() - began;
+  if (status == BASE_OK && statement->skipping_errors)
+    status = skip_broken(session, relation, statement->path, &rows, &bad);
   if (status == BASE_OK) {
     status = session_begin(session);
     if (status == BASE_OK)

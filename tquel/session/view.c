@@ -1,0 +1,67 @@
+/* Views: derived relations that are not stored.
+ *
+ *      view's query ──▶ network of its own ──▶ whoever reads it
+ *
+ * A view is bound when it is defined, like a derived relation, and its definition is kept the same
+ * way; but it has no table. A one-off over a view builds the view's network first and reads its result
+ * node; a standing query in the live network is linked to it likewise. The origin of its aggregates on
+ * the real timeline is fixed as that of a derived relation: at the first tuple, when that is seen by a
+ * statement that writes; before, it is that of the tuples as they stand.                             */
+#include <string.h>
+
+#include "tquel/session/session_impl.h"
+
+/* The bound query of a view, with the origin that holds now. */
+static const struct ng_query *view_query(struct tql_session *session,
+                                         struct session_relation *view) {
+  bool fixed_now;
+  if (st_in_transaction(session->database) && !session->options.readonly)
+    return session_fix_origin(session, view, &fixed_now) == BASE_OK ? view->query : NULL;
+  const struct ng_query *query = session_query(session, view);
+  return query == NULL ? NULL : session_at_origin(session, query, view);
+}
+
+enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
+                                    struct net_network *network, const struct ng_inputs *inputs,
+                                    struct net_node **ret) {
+  const struct ng_query *query = view_query(session, view);
+  if (query == NULL) return BASE_USER;
+  struct ng_plan *plan =
+      ng_plan_new(net_network_arena(network), session->strings, session->timeline);
+  enum base_status status = ng_plan_add_query(plan, query, session->diags);
+  if (status != BASE_OK) return status;
+  ng_plan_transform(plan, &session->switches);
+  return ng_plan_build(plan, network, inputs, session->diags, ret);
+}
+
+/* The views that QUERY reads, directly or not, become queries of PLAN (explain). */
+enum base_status session_explain_views(struct tql_session *session, const struct ng_query *query,
+                                       struct ng_plan *plan) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    struct session_relation *view = session->relations[i];
+    bool read = false;
+    for (size_t v = 0; v < query->variable_count && view->view; v++) {
+      struct session_relation *input = session_of(session, query->variables[v].relation);
+      if (input != NULL) read |= input == view || session_depends(session, input, view);
+    }
+    if (!read) continue;
+    const struct ng_query *text = session_query(session, view);
+    status = text == NULL ? BASE_USER : ng_plan_add_query(plan, text, session->diags);
+  }
+  return status;
+}
+
+static enum base_status collect(void *context, const struct net_batch *batch) {
+  struct tql_rows *rows = context;
+  tql_rows_add_batch(rows, batch);
+  if (batch->checkpoint > rows->checkpoint) rows->checkpoint = batch->checkpoint;
+  return BASE_OK;
+}
+
+enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
+                                   struct tql_rows *ret) {
+  const struct ng_query *query = view_query(session, view);
+  if (query == NULL) return BASE_USER;
+  return session_run_query(session, query, collect, ret, NULL, NULL);
+}
