@@ -52,7 +52,7 @@ const struct ng_relation *nq_relation(const char *name, enum ng_relation_kind ki
 
 const struct ng_relation *nq_derived(const struct ng_query *query) {
   struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
-  *result = (struct ng_relation){query->name, NG_REL_DERIVED, query->layout, NULL, -1};
+  *result = (struct ng_relation){query->name, NG_REL_DERIVED, query->layout, NULL, -1, 0};
   return result;
 }
 

@@ -23,13 +23,6 @@ struct tql_analysis session_analysis(struct tql_session *session,
       .diags = session->diags};
 }
 
-static enum base_status not_executed(struct tql_session *session, enum base_message number,
-                                     const struct tql_statement *statement, const char *what) {
-  base_report(session->diags, number, session->source, &statement->range, "%s is not executed yet",
-              what);
-  return BASE_USER;
-}
-
 static enum base_status execute_range(struct tql_session *session,
                                       const struct tql_statement *statement) {
   struct session_scope scope;

@@ -183,7 +183,9 @@ static enum base_status check_existing(struct tql_session *session,
     const struct net_program *program =
         ng_condition_program(session->statement_arena, session->strings, query, both[k]->layout);
     for (size_t i = 0; i < both[k]->count && status == BASE_OK; i++) {
-      if ((both[k]->marks[i] & (NET_CLOSES | NET_ROUND)) || holds(program, net_rows_row(both[k], i))) continue;
+      if ((both[k]->marks[i] & (NET_CLOSES | NET_ROUND)) ||
+          holds(program, net_rows_row(both[k], i)))
+        continue;
       report_row(session, MSG_INTEGRITY_BROKEN, "the rule is broken already", both[k]->layout,
                  net_rows_row(both[k], i));
       status = BASE_USER;

@@ -235,7 +235,8 @@ enum base_status session_ensure_live(struct tql_session *session) {
   if (status == BASE_OK) {
     build_displays(session);
     net_freeze(session->live);
-    base_strings_pin_all(session->strings); /* the constants of its programs; no rows have come yet */
+    base_strings_pin_all(
+        session->strings); /* the constants of its programs; no rows have come yet */
     session->displays_on = false;
     status = net_run(session->live);
     session->displays_on = true;
