@@ -128,7 +128,8 @@ struct net_join_key {
  * the event if one takes part; full rule: an event at the later of the starts), then the fields that
  * the parameters name. FIELDS[i] says where field i of OUT comes from: SIDE 0 left, 1 right, and the
  * slot there (2 slots of an instant, 4 of a temporal value are copied as the field's type says).
- * PREDICATE (over OUT rows; NULL: a product) makes it a join; KEYS speed it up.                     */
+ * KEYS or PREDICATE (over OUT rows) make it a join: rows that agree in all KEYS and for which PREDICATE,
+ * which need not repeat them, holds (NULL: all).                                                     */
 struct net_product_field {
   unsigned side;
   uint32_t slot;

@@ -16,6 +16,10 @@
  * participant is open, the known stop of another counts as open, too, until the checkpoint has passed
  * it, so that what stays open in a row is never before what is known in it.
  *
+ * Most rows are *plain*: determinate and closed. When a plain row meets a live plain one that has not
+ * expired, both began at or before now and neither has ended: they overlap, and what they have in common
+ * begins now and ends when the first of them expires. That needs no judging (meet_plain).
+ *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +39,8 @@ struct live {
   uint32_t pairs;          /* first pair, linked through pair.next[side] */
   uint32_t bucket;
   uint8_t marks;
-  bool open; /* has an open instant */
+  bool open;  /* has an open instant */
+  bool plain; /* all its participants are determinate and closed */
   bool in_chain;
   bool used;
 };
@@ -64,6 +69,12 @@ struct pair {
   uint8_t marks;
 };
 
+/* Slots that are copied together: COUNT of them, of a row of SIDE from slot FROM to slot TO. */
+struct copy {
+  unsigned side;
+  uint32_t from, to, count;
+};
+
 struct product {
   struct net_node node;
   struct net_product_params params;
@@ -75,6 +86,8 @@ struct product {
   uint64_t last_id;
   union net_slot *scratch; /* an out row */
   union net_slot *floor;
+  struct copy *copies; /* of the fields */
+  size_t copy_count;
   bool event_result; /* overlap rule with an event participant */
 };
 
@@ -165,6 +178,18 @@ static void note_open(struct side *side, uint32_t index, uint64_t id) {
   *state = index;
 }
 
+static bool is_plain(const struct side *side, const union net_slot *row) {
+  for (size_t i = 0; i < side->participant_count; i++) {
+    const struct net_participant *participant = &side->participants[i];
+    const union net_slot *start = row + participant->start_slot;
+    if (start[0].i != start[1].i) return false;
+    if (participant->event) continue;
+    const union net_slot *stop = row + participant->stop_slot;
+    if (stop[0].i != stop[1].i) return false;
+  }
+  return true;
+}
+
 static uint32_t add_live(struct product *product, unsigned which, const union net_slot *row,
                          uint8_t marks, uint64_t id) {
   struct side *side = &product->sides[which];
@@ -182,6 +207,7 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
   *live = (struct live){.pairs = NONE, .marks = marks, .used = true};
   live->expires = product->params.rule == NET_PRODUCT_FULL ? NET_FOREVER : expiry(side, row);
   live->open = side->layout->may_be_open && net_row_is_open(side->layout, row);
+  live->plain = !live->open && is_plain(side, row);
   side->live_count++;
   if (product->params.key_count > 0 && side->live_count > side->bucket_count)
     rehash(product, which);
@@ -457,12 +483,47 @@ static void settle_pair(struct product *product, uint32_t index, net_chronon bou
 
 /* --- the sweep */
 
+/* LEFT and RIGHT, both plain, have in common what begins at NOW and ends at STOP. */
+static void fill_plain(const struct product *product, const union net_slot *left,
+                       const union net_slot *right, net_chronon now, net_chronon stop,
+                       union net_slot *ret) {
+  ret[0].i = ret[1].i = now;
+  if (product->node.layout->tuple_class == NET_PERIOD) ret[2].i = ret[3].i = stop;
+  for (size_t i = 0; i < product->copy_count; i++) {
+    const struct copy *copy = &product->copies[i];
+    const union net_slot *from = (copy->side == 0 ? left : right) + copy->from;
+    for (uint32_t k = 0; k < copy->count; k++) ret[copy->to + k] = from[k];
+  }
+}
+
+static void meet_plain(struct product *product, const union net_slot *left,
+                       const union net_slot *right, uint8_t marks, net_chronon now,
+                       net_chronon stop, enum base_status *status) {
+  const struct net_program *predicate = product->params.predicate;
+  if (predicate == NULL) {
+    fill_plain(product, left, right, now, stop,
+               net_out_row(&product->node, marks, 0, product->node.checkpoint, status));
+    return;
+  }
+  struct net_value value;
+  fill_plain(product, left, right, now, stop, product->scratch);
+  enum net_eval_error error = net_program_run(predicate, product->scratch, now, &value);
+  if (error != NET_EVAL_OK)
+    *status = net_node_error(&product->node, error, product->node.layout, product->scratch);
+  else if (value.truth != NET_FALSE)
+    put_scratch(product, value.truth == NET_TRUE ? marks : 0, 0, product->node.checkpoint, status);
+}
+
 static void arrive(struct product *product, unsigned which, const union net_slot *row,
                    const struct net_inbox_item *item, enum base_status *status) {
   struct side *other = &product->sides[1 - which];
   net_chronon now = item->time;
   uint32_t index = add_live(product, which, row, item->marks, item->id);
-  bool open = product->sides[which].lives[index].open;
+  const struct live *live = &product->sides[which].lives[index];
+  bool open = live->open;
+  /* Members of a combination made by the full rule may lie apart: then it expires before it begins. */
+  bool plain = live->plain && live->expires > now;
+  net_chronon expires = live->expires;
   uint32_t bucket = (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
   for (uint32_t i = other->buckets[bucket]; i != NONE && *status == BASE_OK;) {
     uint32_t next = other->lives[i].next;
@@ -474,7 +535,11 @@ static void arrive(struct product *product, unsigned which, const union net_slot
     const union net_slot *its = live_row(other, i);
     const union net_slot *left = which == 0 ? row : its, *right = which == 0 ? its : row;
     if (keys_equal(product, left, right)) {
-      if (open || other->lives[i].open) {
+      if (plain && other->lives[i].plain) {
+        net_chronon stop = other->lives[i].expires < expires ? other->lives[i].expires : expires;
+        meet_plain(product, left, right, item->marks & other->lives[i].marks & NET_DEFINITE, now,
+                   stop, status);
+      } else if (open || other->lives[i].open) {
         add_pair(product, which == 0 ? index : i, which == 0 ? i : index);
       } else {
         combine(product, left, right, false, now);
@@ -498,6 +563,7 @@ static void close_row(struct product *product, unsigned which, const union net_s
   memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
   live->open = net_row_is_open(side->layout, row);
   if (!live->open) net_rowmap_remove(&side->open, place);
+  live->plain = !live->open && is_plain(side, row);
   if (product->params.rule == NET_PRODUCT_OVERLAP) live->expires = expiry(side, row);
   release_if_done(side, index);
 }
@@ -732,11 +798,28 @@ static void *copy(struct base_arena *arena, const void *items, size_t count, siz
   return to;
 }
 
+/* Slots that lie side by side in both rows are copied together. */
+static void plan_copies(struct product *product, struct base_arena *arena) {
+  const struct net_layout *out = product->node.layout;
+  product->copies = base_arena_array(arena, out->field_count, sizeof *product->copies);
+  for (uint32_t i = 0; i < out->field_count; i++) {
+    const struct net_product_field *field = &product->params.fields[i];
+    uint32_t to = out->fields[i].slot, slots = net_type_slots(out->fields[i].type.base);
+    struct copy *last = product->copy_count ? &product->copies[product->copy_count - 1] : NULL;
+    if (last != NULL && last->side == field->side && last->from + last->count == field->slot &&
+        last->to + last->count == to) {
+      last->count += slots;
+    } else {
+      product->copies[product->copy_count++] = (struct copy){field->side, field->slot, to, slots};
+    }
+  }
+}
+
 struct net_node *net_create_product(struct net_network *network, const char *name,
                                     const struct net_product_params *params) {
   struct base_arena *arena = net_network_arena(network);
   struct product *product = net_node_new(network, sizeof *product, &class, name, params->out);
-  if (params->predicate != NULL) product->node.kind = NET_NODE_JOIN;
+  if (params->predicate != NULL || params->key_count > 0) product->node.kind = NET_NODE_JOIN;
   product->node.input_layouts[0] = params->left;
   product->node.input_layouts[1] = params->right;
   product->params = *params;
@@ -762,6 +845,7 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   init_side(&product->sides[1], params->right, product->params.right_participants,
             params->right_count);
   product->pair_free = NONE;
+  plan_copies(product, arena);
   product->scratch = base_arena_array(arena, params->out->slot_count, sizeof *product->scratch);
   product->floor = base_arena_array(arena, params->out->slot_count, sizeof *product->floor);
   return &product->node;
