@@ -85,7 +85,7 @@ static bool start(const struct judge *judge, struct worker *worker) {
 /* --- a process that died */
 
 /* Draws the scenario again, in this process, and shrinks it by processes that may die. */
-static void report_crash(uint64_t seed, struct engine_options options) {
+static bool report_crash(uint64_t seed, struct engine_options options) {
   struct base_arena *arena = base_arena_new();
   struct scenario *scenario = BASE_NEW(arena, struct scenario);
   draw_statements(scenario, arena, seed);
@@ -100,6 +100,7 @@ static void report_crash(uint64_t seed, struct engine_options options) {
     base_buffer_done(&script);
   }
   base_arena_free(arena);
+  return last > 0;
 }
 
 static void after_death(const struct worker *worker, struct tally *tally) {
@@ -109,7 +110,7 @@ static void after_death(const struct worker *worker, struct tally *tally) {
   printf("# a process died at seed %llu%s\n", (unsigned long long)seed,
          worker->bits ? " (bit by bit)" : "");
   for (size_t i = 0; i < sizeof options / sizeof *options && !worker->bits; i++)
-    report_crash(seed, options[i]);
+    if (report_crash(seed, options[i])) break;
   fflush(stdout);
 }
 

@@ -336,6 +336,7 @@ static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relat
         if (time != NET_FOREVER && time > last) last = time;
       }
   }
+  if (oracle->origin == NET_BEGINNING) return result; /* nothing says where it starts */
   for (net_chronon t = oracle->origin; t <= last && result.count < 10000; t += clock->every) {
     union net_slot row[2] = {{.i = t}, {.i = t}};
     oracle_add(oracle->arena, &result, row, true);
@@ -404,9 +405,10 @@ const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world 
 
 const char *oracle_evaluate_matches(struct base_arena *arena, const struct oracle_world *world,
                                     const struct ng_query *query, struct oracle_relation *ret,
-                                    struct oracle_matches *ret_matches) {
+                                    struct oracle_matches *ret_matches, bool *ret_may_fail) {
   *ret_matches = (struct oracle_matches){0};
   struct oracle oracle = {.arena = arena, .world = world, .query = query, .matches = ret_matches};
   evaluate(&oracle, ret);
+  *ret_may_fail = oracle.may_fail;
   return oracle.error;
 }

@@ -67,7 +67,7 @@ struct oracle_matches {
 /* The same, with all combinations, in one order: RET's rows are no set then. */
 const char *oracle_evaluate_matches(struct base_arena *arena, const struct oracle_world *world,
                                     const struct ng_query *query, struct oracle_relation *ret,
-                                    struct oracle_matches *ret_matches);
+                                    struct oracle_matches *ret_matches, bool *ret_may_fail);
 
 /* delete and replace of tuples of RELATION, which VARIABLE of the query ranges over; the query's first
  * target is the tuple's number. */
@@ -82,8 +82,8 @@ struct oracle_update {
 /* *RET: the relation afterwards. */
 const char *oracle_apply_update(struct base_arena *arena, const struct oracle_world *world,
                                 const struct oracle_update *update,
-                                const struct oracle_relation *relation,
-                                struct oracle_relation *ret);
+                                const struct oracle_relation *relation, struct oracle_relation *ret,
+                                bool *ret_may_fail);
 
 /* Appends the row in the CSV form of results, without a line end. */
 void oracle_print_row(struct base_buffer *out, const struct net_layout *layout,

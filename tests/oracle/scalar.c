@@ -261,13 +261,13 @@ static int64_t middle(struct net_instant instant) {
   return (int64_t)((sum - (sum % 2 != 0 && sum < 0)) / 2);
 }
 
-/* From `beginning` or to `forever`: longer than any number. */
+/* From `beginning` or to `forever`: longer than any number; the other way about: shorter. */
 static int64_t distance(struct oracle *oracle, int64_t from, int64_t to) {
   int64_t result = 0;
   if (from == to) return 0;
   if (from == NET_BEGINNING || to == NET_FOREVER) return INT64_MAX;
-  if (from == NET_FOREVER || to == NET_BEGINNING || __builtin_sub_overflow(to, from, &result))
-    oracle_fail(oracle, "endless");
+  if (from == NET_FOREVER || to == NET_BEGINNING) return INT64_MIN;
+  if (__builtin_sub_overflow(to, from, &result)) oracle_fail(oracle, "endless");
   return result;
 }
 

@@ -39,14 +39,22 @@ static bool same_instant(struct net_instant a, struct net_instant b) {
 
 /* --- pieces of a period */
 
-static void add_piece(struct piece_list *list, struct net_instant start, struct net_instant stop,
+/* TRUTH: is it not empty? The tuple itself and the portion are not. */
+static void add_piece(struct piece_list *list, struct net_period time, enum net_truth truth,
                       bool definite) {
-  struct net_period time = {start, stop};
-  enum net_truth truth = net_nonempty(time);
   if (truth == NET_FALSE) return;
   if (time.start.hi > time.stop.hi) time.start.hi = time.stop.hi;
   if (time.stop.lo < time.start.lo) time.stop.lo = time.start.lo;
   list->items[list->count++] = (struct piece){time, definite && truth == NET_TRUE};
+}
+
+/* What TIME and PORTION have in common, as retrieve has it of bounds that are not known. */
+static void add_common(struct piece_list *list, struct net_period time, struct net_period portion,
+                       bool at_start, bool at_stop, bool definite) {
+  struct net_period common = time;
+  if (!at_start) common.start = net_later(time.start, portion.start);
+  if (!at_stop) common.stop = net_earlier(time.stop, portion.stop);
+  add_piece(list, common, at_start && at_stop ? NET_TRUE : net_nonempty(common), definite);
 }
 
 static bool own_start(const struct updating *u, const union net_slot *row,
@@ -68,15 +76,13 @@ static struct piece_list cut(const struct updating *u, const union net_slot *row
     struct net_period time = list->items[i].time;
     bool definite = list->items[i].definite;
     bool at_start = own_start(u, row, portion), at_stop = own_stop(u, row, portion);
-    if (!at_start) add_piece(&left, time.start, net_earlier(time.stop, portion.start), definite);
-    if (!match->definite) {
-      if (at_start && at_stop && list->count == 1)
-        left.items[left.count++] = (struct piece){time, false};
-      else
-        add_piece(&left, at_start ? time.start : net_later(time.start, portion.start),
-                  at_stop ? time.stop : net_earlier(time.stop, portion.stop), false);
-    }
-    if (!at_stop) add_piece(&left, net_later(time.start, portion.stop), time.stop, definite);
+    if (!at_start)
+      add_piece(&left, (struct net_period){time.start, net_earlier(time.stop, portion.start)},
+                net_before(time.start, portion.start), definite);
+    if (!match->definite) add_common(&left, time, portion, at_start, at_stop, false);
+    if (!at_stop)
+      add_piece(&left, (struct net_period){net_later(time.start, portion.stop), time.stop},
+                net_before(portion.stop, time.stop), definite);
   }
   return left;
 }
@@ -127,14 +133,9 @@ static void add_changed(const struct updating *u, const struct oracle_tuple *tup
   }
   struct net_period own = time_of(tuple->row), portion = match->time;
   bool at_start = own_start(u, tuple->row, portion), at_stop = own_stop(u, tuple->row, portion);
-  if (at_start && at_stop) {
-    add_period(u, row, own, definite);
-    return;
-  }
   struct piece piece;
   struct piece_list list = {&piece, 0};
-  add_piece(&list, at_start ? own.start : net_later(own.start, portion.start),
-            at_stop ? own.stop : net_earlier(own.stop, portion.stop), definite);
+  add_common(&list, own, portion, at_start, at_stop, definite);
   if (list.count > 0) add_period(u, row, piece.time, piece.definite);
 }
 
@@ -176,11 +177,12 @@ static const char *update_tuple(const struct updating *u, const struct oracle_tu
 
 const char *oracle_apply_update(struct base_arena *arena, const struct oracle_world *world,
                                 const struct oracle_update *update,
-                                const struct oracle_relation *relation,
-                                struct oracle_relation *ret) {
+                                const struct oracle_relation *relation, struct oracle_relation *ret,
+                                bool *ret_may_fail) {
   struct oracle_matches matches;
   struct oracle_relation results;
-  const char *why = oracle_evaluate_matches(arena, world, update->query, &results, &matches);
+  const char *why =
+      oracle_evaluate_matches(arena, world, update->query, &results, &matches, ret_may_fail);
   *ret = (struct oracle_relation){.layout = relation->layout};
   struct updating u = {arena, update, relation, &matches, &results, ret, update->query->timeline};
   for (size_t i = 0; i < relation->count && !why; i++) why = update_tuple(&u, &relation->tuples[i]);

@@ -19,14 +19,16 @@ static bool agree(struct base_buffer *why, const struct outcome *expected,
     return false;
   }
   if (expected->status == BASE_END && answer == ANSWER_REFUSED) return true;
-  if (expected->status == BASE_END && !getenv("STRICT")) return true; /* whose order? */
+  /* The session does not have all that the reference had to compute anew. */
+  if (engine->lacking && expected->status == BASE_END) return true;
   bool at_run_time = answer == ANSWER_REFUSED && engine_number(engine) / 100 == 4;
   if (expected->may_fail && at_run_time) return true;
   if (expected->status == BASE_USER && answer == ANSWER_REFUSED) return true;
   if (expected->status == BASE_OK && answer == ANSWER_ROWS)
     return !expected->has_rows ||
            same_relation(why, engine->strings, &expected->rows, &engine->result);
-  base_buffer_printf(why, "  reference: %s; session: %s\n", expected->why ? expected->why : "rows",
+  base_buffer_printf(why, "  reference: %s; session: %s\n",
+                     expected->status != BASE_OK && expected->why ? expected->why : "rows",
                      answer == ANSWER_REFUSED ? engine_message(engine) : "rows");
   return false;
 }

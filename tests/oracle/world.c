@@ -324,7 +324,8 @@ static void update(struct world *world, struct bound *bound, struct outcome *out
                                  .fields = update.fields,
                                  .field_count = update.field_count};
   struct oracle_world oracle = {world, find_rows, world->strings};
-  outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records);
+  outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records,
+                                     &outcome->may_fail);
   if (outcome->why)
     outcome->status = BASE_END;
   else
