@@ -2,7 +2,7 @@
  * or surely, the set S(t) is formed anew and the function applied to it; between two such instants
  * nothing changes. Equal neighbouring stretches are joined to maximal periods afterwards.
  *
- * A tuple that the inner where cuts counts as its pieces, each a tuple. The averages over time (avgc) are
+ * A tuple that the inner where cuts is a member during its pieces. The averages over time (avgc) are
  * kept as functions of absolute time, (A + W t) / (t - T0), with exact integers as far as arguments
  * are integers, so that "the same function" is decided exactly.                                     */
 #include "tests/oracle/aggregate.h"

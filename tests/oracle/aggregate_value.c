@@ -84,12 +84,14 @@ static bool starts_before(const struct oracle_evaluation *e, size_t j, size_t i)
 }
 
 /* Does member I stand for itself at T: no equal one is there more surely, none as surely that starts
- * before it? */
+ * before it? Cumulative functions count each tuple, whatever is equal, but its pieces as one.        */
 static bool speaks(const struct oracle_evaluation *e, size_t i, net_chronon t) {
-  if (!e->as_set) return true;
   enum net_truth own = counts(&e->members[i], t);
   for (size_t j = 0; j < e->member_count; j++) {
-    if (j == i || !same_domains(e, &e->members[i], &e->members[j])) continue;
+    if (j == i) continue;
+    bool same = e->as_set ? same_domains(e, &e->members[i], &e->members[j])
+                          : e->members[i].row == e->members[j].row;
+    if (!same) continue;
     enum net_truth other = counts(&e->members[j], t);
     if (other > own || (other == own && starts_before(e, j, i))) return false;
   }

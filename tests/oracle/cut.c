@@ -3,7 +3,7 @@
  * comparison in it; in between nothing changes. Equal neighbours are joined to maximal pieces.
  *
  * Errors, unless another conjunct is F there: a pole inside the period, an equation that is not linear,
- * a cut of an indeterminate period.                                                                */
+ * a cut of an indeterminate period. An event whose time is uncertain gives unknown instead.         */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,11 +27,11 @@ static long double at(long double constant, long double slope, long double tau) 
   return constant + slope * tau;
 }
 
-/* Has F a pole in [0, LENGTH), LENGTH < 0: for ever? One between two chronons is one as well. */
+/* Has F a pole in [0, LENGTH], LENGTH < 0: for ever? One between two chronons is one as well. */
 static bool has_pole(struct oracle_function f, long double length) {
   if (f.d1 == 0) return false;
   long double pole = -f.d0 / f.d1;
-  return pole >= 0 && (length < 0 || pole < length);
+  return pole >= 0 && (length < 0 || pole <= length);
 }
 
 enum net_truth oracle_temporal_comparison(struct oracle *oracle, enum ng_op op,
@@ -140,7 +140,7 @@ void oracle_cut(struct oracle *oracle, const struct ng_expr *condition, struct n
   oracle->rebase = true;
   oracle->rebase_to = time.start.lo;
   oracle->cut_length =
-      time.stop.hi == NET_FOREVER ? -1 : oracle_units(oracle, time.start.lo, time.stop.hi);
+      time.stop.hi == NET_FOREVER ? -1 : oracle_units(oracle, time.start.lo, time.stop.hi - 1);
   add_point(oracle, &points, time.start.lo);
   points_of(oracle, condition, time, &points);
   qsort(points.items, points.count, sizeof *points.items, by_time);
@@ -165,6 +165,5 @@ enum net_truth oracle_cut_event(struct oracle *oracle, const struct ng_expr *con
   struct net_instant stop = {when.hi, when.hi};
   if (stop.lo < NET_FOREVER) stop.lo = stop.hi = stop.lo + 1;
   oracle_cut(oracle, condition, (struct net_period){{when.lo, when.lo}, stop}, &pieces);
-  if (pieces.count > 1) oracle_fail(oracle, "cut of an indeterminate event");
-  return pieces.count > 0 ? pieces.items[0].truth : NET_UNKNOWN;
+  return pieces.count == 1 ? pieces.items[0].truth : NET_UNKNOWN;
 }

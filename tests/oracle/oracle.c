@@ -319,11 +319,11 @@ static void combine_from(struct oracle *oracle, size_t depth, struct oracle_rela
 
 /* --- inputs */
 
-/* Ticks at the origin and every so many chronons after it, up to the last finite instant in the other
- * inputs.                                                                                           */
+/* Ticks at the origin, or the first finite instant in the other inputs, and every so many chronons
+ * after it, up to the last finite instant there.                                                   */
 static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relation *clock) {
   struct oracle_relation result = {.layout = clock->layout};
-  net_chronon last = NET_BEGINNING;
+  net_chronon last = NET_BEGINNING, first = NET_FOREVER;
   for (size_t i = 0; i < oracle->query->variable_count; i++) {
     const struct oracle_relation *input = &oracle->inputs[i];
     const struct ng_variable *variable = &oracle->query->variables[i];
@@ -334,10 +334,11 @@ static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relat
       for (uint32_t k = 0; k < input->layout->first_domain_slot; k++) {
         net_chronon time = input->tuples[j].row[k].i;
         if (time != NET_FOREVER && time > last) last = time;
+        if (time != NET_BEGINNING && time < first) first = time;
       }
   }
-  if (oracle->origin == NET_BEGINNING) return result; /* nothing says where it starts */
-  for (net_chronon t = oracle->origin; t <= last && result.count < 10000; t += clock->every) {
+  if (oracle->query->origin_given) first = oracle->query->origin;
+  for (net_chronon t = first; t <= last && result.count < 10000; t += clock->every) {
     union net_slot row[2] = {{.i = t}, {.i = t}};
     oracle_add(oracle->arena, &result, row, true);
   }

@@ -48,7 +48,7 @@ struct oracle {
   net_chronon rebase_to;
   bool at_chronon; /* comparisons of temporal values are asked for at CHRONON */
   net_chronon chronon;
-  long double cut_length;         /* of the period that is cut, in units; < 0: for ever */
+  long double cut_length;         /* to the last chronon of what is cut, in units; < 0: for ever */
   struct oracle_matches *matches; /* where combinations are collected, or NULL */
   bool may_fail;                  /* an error that may count or not */
   const char *error;              /* the first one */
