@@ -129,6 +129,7 @@ static struct oracle_value sum_of_functions(struct oracle_evaluation *e, const s
   struct oracle_value sum = {.base = NET_TEMPORAL, .function = {0, 0, 1, 0}};
   for (size_t i = 0; i < those->count; i++) {
     struct oracle_value value = those->items[i]->argument;
+    if (value.function.d1 != 0) oracle_fail(e->oracle, "not linear");
     value.function =
         oracle_moved(value.function, oracle_units(e->oracle, those->items[i]->time.start.lo, t));
     sum = oracle_temporal_operation(e->oracle, NG_ADD, sum, value);

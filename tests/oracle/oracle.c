@@ -42,7 +42,7 @@ static struct participants participants_of(const struct oracle *oracle) {
   }
   for (size_t i = 0; i < query->aggregate_count; i++) {
     list.aggregate[list.count] = true;
-    list.items[list.count++] = oracle_of_segment(oracle->segments[i]);
+    list.items[list.count++] = oracle_of_segment(oracle, i);
   }
   return list;
 }

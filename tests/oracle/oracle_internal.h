@@ -124,7 +124,7 @@ enum net_truth oracle_holds(struct oracle *oracle, const struct ng_expr *expr);
 enum net_truth oracle_overlap(const struct oracle_alternative *a,
                               const struct oracle_alternative *b);
 struct oracle_alternative oracle_of_tuple(const struct oracle *oracle, unsigned variable);
-struct oracle_alternative oracle_of_segment(const struct oracle_segment *segment);
+struct oracle_alternative oracle_of_segment(const struct oracle *oracle, size_t index);
 
 /* closest.c: does nothing that goes with either side lie between FROM and TO? */
 enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *sequence,

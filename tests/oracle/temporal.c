@@ -29,9 +29,12 @@ struct oracle_alternative oracle_of_tuple(const struct oracle *oracle, unsigned 
   return (struct oracle_alternative){NET_TRUE, start, stop, event, own, event ? -1 : own + 1};
 }
 
-struct oracle_alternative oracle_of_segment(const struct oracle_segment *segment) {
-  return (struct oracle_alternative){NET_TRUE, segment->time.start, segment->time.stop, false, -1,
-                                     -1};
+/* The period that aggregate INDEX is at the moment, a tuple like others. */
+struct oracle_alternative oracle_of_segment(const struct oracle *oracle, size_t index) {
+  const struct oracle_segment *segment = oracle->segments[index];
+  int own = 2 * (int)(oracle->query->variable_count + oracle->query->aggregate_count + index);
+  return (struct oracle_alternative){NET_TRUE, segment->time.start, segment->time.stop, false, own,
+                                     own + 1};
 }
 
 /* The tuple that earliest or latest chose. */

@@ -76,6 +76,10 @@ static struct piece_list cut(const struct updating *u, const union net_slot *row
     struct net_period time = list->items[i].time;
     bool definite = list->items[i].definite;
     bool at_start = own_start(u, row, portion), at_stop = own_stop(u, row, portion);
+    if (!at_start && !at_stop && net_overlap_periods(time, portion) == NET_FALSE) {
+      left.items[left.count++] = list->items[i]; /* untouched */
+      continue;
+    }
     if (!at_start)
       add_piece(&left, (struct net_period){time.start, net_earlier(time.stop, portion.start)},
                 net_before(time.start, portion.start), definite);
