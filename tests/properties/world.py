@@ -208,12 +208,8 @@ class Relation:
         return times + [name for name, _, _ in self.domains]
 
     def csv(self, said=AS_IT_IS):
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator='\n')
-        writer.writerow(self.header())
-        for row in self.rows:
-            writer.writerow(self.fields(row, said))
-        return out.getvalue()
+        lines = [self.header()] + [self.fields(row, said) for row in self.rows]
+        return ''.join(','.join(csv_field(f) for f in fields) + '\n' for fields in lines)
 
     def fields(self, row, said=AS_IT_IS):
         times = row.times[:1] if self.kind == 'traced' else row.times
@@ -229,6 +225,13 @@ class Relation:
         for row in self.rows:
             record = dict(zip(self.header(), self.fields(row)))
             yield row.times[0], record
+
+
+def csv_field(text):
+    """Python's own writer leaves a carriage return without quotation marks."""
+    if any(c in text for c in ',"\r\n') or text != text.strip():
+        return '"%s"' % text.replace('"', '""')
+    return text
 
 
 def value_text(type, value):
