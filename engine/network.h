@@ -107,6 +107,21 @@ struct net_node *net_create_apply(struct net_network *network, const char *name,
                                   const struct net_layout *in, const struct net_layout *out,
                                   const struct net_program *program);
 
+/* Cut: each period becomes the sub-periods in which CONDITION, a program that compares temporal values,
+ * is not false; an event passes if it is not false at its instant. Field i of OUT is field SOURCES[i] of
+ * IN; temporal values are counted from the sub-period's start. MARKS: sub-periods in which it is false
+ * come, too, and OUT has a last field, a bool, that says which do; FIRST_ONLY: nothing after the first
+ * in which it holds.                                                                               */
+struct net_cut_params {
+  const struct net_layout *in, *out;
+  const struct net_program *condition;
+  const uint32_t *sources;
+  uint32_t source_count;
+  bool marks, first_only;
+};
+struct net_node *net_create_cut(struct net_network *network, const char *name,
+                                const struct net_cut_params *params);
+
 enum net_product_rule {
   NET_PRODUCT_OVERLAP, /* combinations that have a point in common, three-valued */
   NET_PRODUCT_FULL,    /* all combinations */

@@ -247,6 +247,26 @@ static void build_selection(struct builder *builder, const struct ng_node *node)
                                      program(builder, node->inputs[0], node->expr));
 }
 
+static void build_cut(struct builder *builder, const struct ng_node *node) {
+  const struct ng_node *below = node->inputs[0];
+  struct built *built = built_of(builder, node);
+  lay_out(builder, node);
+  uint32_t *sources = BASE_NEW_ARRAY(builder->arena, node->kept_fields, uint32_t);
+  for (size_t i = 0; i < node->kept_fields; i++) {
+    sources[i] = field_of(builder, below, node->fields.items[i]);
+  }
+  struct net_cut_params params = {
+      .in = built_of(builder, below)->layout,
+      .out = built->layout,
+      .condition = program(builder, below, node->expr),
+      .sources = sources,
+      .source_count = (uint32_t)node->kept_fields,
+      .marks = node->own.count > 0,
+      .first_only = node->first_only,
+  };
+  built->node = net_create_cut(builder->network, name_of(builder, node), &params);
+}
+
 static void build_apply(struct builder *builder, const struct ng_node *node) {
   struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
   lay_out_appended(builder, node);
@@ -482,6 +502,9 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
       break;
     case NET_NODE_AGGREGATE:
       build_aggregate(builder, node);
+      break;
+    case NET_NODE_CUT:
+      build_cut(builder, node);
       break;
     case NET_NODE_CREDIBILITY:
       build_credibility(builder, node);

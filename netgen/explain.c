@@ -97,6 +97,10 @@ static void print_what(struct base_buffer *out, const struct ng_plan *plan,
     case NET_NODE_COALESCE:
       base_buffer_puts(out, "periods of equal domains that overlap or adjoin");
       break;
+    case NET_NODE_CUT:
+      base_buffer_puts(out, "while ");
+      ng_expr_print(out, plan, node->expr);
+      break;
     case NET_NODE_SELECTION:
       ng_expr_print(out, plan, node->expr);
       break;
@@ -152,6 +156,8 @@ static const char *state_of(const struct ng_node *node) {
       return node->by ? "one open period per entity" : "one open period";
     case NET_NODE_SELECTION:
       return ng_expr_reads_open(node->expr) ? "open rows not yet decided" : NULL;
+    case NET_NODE_CUT:
+      return node->stop ? "open rows not yet decided" : NULL;
     case NET_NODE_CREDIBILITY:
       return node->stop ? "open rows that are perhaps empty" : NULL;
     case NET_NODE_COALESCE:

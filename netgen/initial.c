@@ -17,6 +17,7 @@
  * error counts only if no other conjunct is false, and the conjunction knows that. */
 #include <string.h>
 
+#include "netgen/cut.h"
 #include "netgen/lower.h"
 #include "netgen/support.h"
 
@@ -33,7 +34,9 @@ struct initial {
   bool events_outside;  /* one of them is an event variable */
   bool aggregates_at;   /* aggregates contribute the value they have at the result's instant */
   struct ng_exprs conjuncts;
-  struct ng_alternative at; /* the result's instant, when the result is an event */
+  struct ng_exprs changing;      /* bound conjuncts of where that compare temporal values */
+  const struct ng_expr *cut_too; /* what can fail is tested with them */
+  struct ng_alternative at;      /* the result's instant, when the result is an event */
 };
 
 /* --- leaves */
@@ -352,15 +355,30 @@ static void add_aggregate_times(struct initial *initial) {
   }
 }
 
-/* One for each conjunct; those that can fail are one conjunction, behind all others. */
+/* Conjuncts that compare temporal values are put off: they cut the result. */
+static void add_where(struct initial *initial, const struct ng_expr *where) {
+  if (where->op == NG_AND) {
+    add_where(initial, where->args[0]);
+    add_where(initial, where->args[1]);
+  } else if (ng_changes_with_time(where)) {
+    ng_exprs_add(initial->arena, &initial->changing, where);
+  } else {
+    add_conjuncts(initial, ng_lower(&initial->lowering, where));
+  }
+}
+
+/* One for each conjunct; those that can fail are one conjunction, behind all others, or go into the
+ * condition of the cut. */
 static void add_selections(struct initial *initial) {
   const struct ng_expr *failing = NULL;
   for (size_t i = 0; i < initial->conjuncts.count; i++) {
     const struct ng_expr *conjunct = initial->conjuncts.items[i];
-    if (ng_expr_can_fail(conjunct)) {
-      failing = ng_expr_and(initial->arena, failing, conjunct);
-    } else {
+    if (!ng_expr_can_fail(conjunct)) {
       initial->top = select_rows(initial, initial->top, conjunct);
+    } else if (initial->changing.count > 0 && !ng_expr_reads_open(conjunct)) {
+      initial->cut_too = ng_expr_and(initial->arena, initial->cut_too, conjunct);
+    } else {
+      failing = ng_expr_and(initial->arena, failing, conjunct);
     }
   }
   if (failing) initial->top = select_rows(initial, initial->top, failing);
@@ -468,27 +486,41 @@ static void add_targets(struct initial *initial, struct ng_node *projection) {
   }
 }
 
+/* The condition that cuts the result, over the rows of PROJECTION; NULL: none does. */
+static const struct ng_expr *cut_condition(struct initial *initial, struct ng_node *projection) {
+  if (initial->changing.count == 0) return NULL;
+  const struct ng_expr *condition = initial->cut_too;
+  for (size_t i = 0; i < initial->changing.count; i++) {
+    condition = ng_expr_and(initial->arena, condition,
+                            ng_lower(&initial->lowering, initial->changing.items[i]));
+  }
+  return ng_cut_condition(initial->plan, projection, &initial->top, condition);
+}
+
 static struct ng_node *result(struct initial *initial) {
   struct ng_plan *plan = initial->plan;
   struct ng_node *projection = ng_node_new(plan, NET_NODE_PROJECTION, NULL, NULL);
   add_times(initial, projection);
   add_targets(initial, projection);
   bool period = projection->stop_from != NULL;
-  projection->inputs[0] = initial->top;
-  projection->input_count = 1;
   projection->own_start = ng_column_new(plan, period ? "start" : "at", type_instant, false);
   if (period) projection->own_stop = ng_column_new(plan, "stop", type_instant, true);
+  size_t kept = projection->own.count;
+  const struct ng_expr *condition = cut_condition(initial, projection);
+  projection->inputs[0] = initial->top;
+  projection->input_count = 1;
   ng_node_refresh(plan, projection);
-  if (!period) return projection;
-  if (initial->query->result_class == NET_PERIOD) {
-    if (!initial->query->coalesced) return projection;
-    struct ng_node *coalesced = ng_node_new(plan, NET_NODE_COALESCE, projection, NULL);
-    ng_node_refresh(plan, coalesced);
-    return coalesced;
+  struct ng_node *node = projection;
+  if (period && initial->query->result_class == NET_EVENT) {
+    node = ng_node_new(plan, NET_NODE_SWITCH_DISPOSITION, node, NULL);
+    ng_node_refresh(plan, node);
   }
-  struct ng_node *events = ng_node_new(plan, NET_NODE_SWITCH_DISPOSITION, projection, NULL);
-  ng_node_refresh(plan, events);
-  return events;
+  if (condition) node = ng_cut_node(plan, node, kept, condition);
+  if (initial->query->result_class == NET_PERIOD && initial->query->coalesced) {
+    node = ng_node_new(plan, NET_NODE_COALESCE, node, NULL);
+    ng_node_refresh(plan, node);
+  }
+  return node;
 }
 
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
@@ -508,7 +540,7 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
   if (!initial.top) add_single_row(&initial);
   find_instant(&initial);
   add_group_conditions(&initial);
-  if (query->where) add_conjuncts(&initial, ng_lower(lowering, query->where));
+  if (query->where) add_where(&initial, query->where);
   add_aggregate_times(&initial);
   if (query->when) add_conjuncts(&initial, ng_lower(lowering, query->when));
   add_selections(&initial);

@@ -143,6 +143,11 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
   node->stop = input ? input->stop : node->own_stop;
   if (ng_node_is_product(node)) {
     refresh_product(plan, node);
+  } else if (node->kind == NET_NODE_CUT) {
+    node->start = node->own_start;
+    node->stop = node->own_stop;
+    for (size_t i = 0; i < node->kept_fields; i++) add_kept(plan, node, input->fields.items[i]);
+    add_all_kept(plan, node, &node->own);
   } else if (node->kind == NET_NODE_ACCESS || node->kind == NET_NODE_PROJECTION ||
              node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_CLOCK || node->alias) {
     node->start = node->own_start;

@@ -72,6 +72,9 @@ struct ng_node {
   const struct ng_column *by;
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
+  /* cut: how many of the input's fields stay, the first; the condition is EXPR */
+  size_t kept_fields;
+  bool first_only;
   /* projection: where the columns of OWN and the implicit times come from */
   struct ng_columns sources;
   const struct ng_column *start_from, *stop_from;

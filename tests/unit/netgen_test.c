@@ -460,14 +460,23 @@ START_TEST(parts_that_are_not_executed) {
 }
 END_TEST
 
-START_TEST(temporal_comparisons_are_not_executed) {
+/* A comparison of temporal values is a cut above the projection, which carries what it reads; the
+ * conjunct that can fail goes with it, the other one is a selection. */
+START_TEST(temporal_comparisons_cut) {
   struct ng_query *query = over(NG_REL_PERIOD, 1);
-  struct ng_expr *equal = BASE_NEW(nq_arena, struct ng_expr);
+  struct ng_expr *duration = BASE_NEW(nq_arena, struct ng_expr);
+  duration->op = NG_DURATION;
+  duration->type = (struct net_type){NET_TEMPORAL, 0};
   const struct ng_expr *one = nq_convert(nq_integer(1), (struct net_type){NET_TEMPORAL, 0});
-  *equal = *nq_binary(NG_GT, one, one);
-  equal->range.first_line = 5;
-  query->where = nq_not(equal);
-  refuse(nq_finish(query, NET_PERIOD), MSG_TEMPORAL_COMPARISON_NOT_EXECUTED, 5);
+  query->where = nq_not(nq_binary(NG_GT, duration, one));
+  const struct ng_query *bound = nq_finish(query, NET_PERIOD);
+  struct ng_plan *plan = ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
+  ck_assert_int_eq(ng_plan_add_query(plan, bound, &diags), BASE_OK);
+  ng_plan_transform(plan, NULL);
+  const struct ng_node *cut = plan->queries[0].result;
+  ck_assert_int_eq(cut->kind, NET_NODE_CUT);
+  ck_assert_int_eq(cut->inputs[0]->kind, NET_NODE_PROJECTION);
+  ck_assert_uint_eq(cut->fields.count, bound->target_count);
 }
 END_TEST
 
@@ -660,7 +669,7 @@ int main(int argc, char **argv) {
   tcase_add_test(cases, normal_form_does_not_explode);
   tcase_add_test(cases, parentheses_where_needed);
   tcase_add_test(cases, parts_that_are_not_executed);
-  tcase_add_test(cases, temporal_comparisons_are_not_executed);
+  tcase_add_test(cases, temporal_comparisons_cut);
   tcase_add_loop_test(cases, every_plan_builds, 0, 1 << NG_RULES);
   tcase_add_test(cases, a_source_that_fails);
   tcase_add_test(cases, a_running_derived_relation);

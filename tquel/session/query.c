@@ -169,6 +169,12 @@ static enum base_message eval_message(enum net_eval_error error) {
       return MSG_STRING_NO_NUMBER;
     case NET_EVAL_COUNT:
       return MSG_NEGATIVE_COUNT;
+    case NET_EVAL_CUT:
+      return MSG_CUT_UNCERTAIN;
+    case NET_EVAL_POLE:
+      return MSG_POLE;
+    case NET_EVAL_QUADRATIC:
+      return MSG_COMPARISON_NOT_LINEAR;
     case NET_EVAL_OVERFLOW:
     case NET_EVAL_OK:
     default:

@@ -1,0 +1,455 @@
+/* Cut: the sub-periods in which a condition over temporal values holds.
+ *
+ *      in ──▶ [ condition ] ──▶ out      state: open rows of which something may still come
+ *                                        order: any
+ *
+ * The condition is evaluated between the chronons at which one of its comparisons turns (exact.h), and
+ * each maximal stretch in which it is not false is a row of its own, a piece, with its temporal values
+ * counted from there. Where the condition MARKS, pieces in which it is false come as well, and a field
+ * behind the others tells which is which.
+ *
+ * A period that is not known to the chronon is not cut: the condition is the same from its earliest
+ * start to its latest stop, or that is an error. An event is tested at its instant; if it is uncertain
+ * whether the condition holds there, the event is omega.
+ *
+ * An open row is cut as far as it is known: with a bound B, pieces that end at or before B are whole,
+ * the one that B is in is open (with an id of this node's), those that begin later wait. Whatever the
+ * stop will be, these pieces do not change. Where the row may still turn out to be an error, by a pole
+ * further on or by an uncertain start, all of it waits, and holds the checkpoint back.              */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/node_impl.h"
+#include "engine/rowmap.h"
+
+/* [START, STOP) of the period; STOP forever: up to its end. */
+struct piece {
+  net_chronon start, stop;
+  bool holds;
+};
+
+struct cut {
+  struct net_node node;
+  const struct net_layout *in;
+  const struct net_program *condition;
+  const uint32_t *sources;
+  uint32_t source_count;
+  bool marks, first_only;
+  uint64_t last_id;
+  struct net_rowmap held; /* by id: open rows */
+  size_t waiting;         /* how many of them have given out nothing and may be an error */
+  struct piece *pieces;   /* of the row that was evaluated last */
+  size_t piece_count, piece_capacity;
+  uint64_t *turns; /* chronons from the start, where some comparison may turn */
+  size_t turn_count, turn_capacity;
+  uint64_t extent; /* chronons of the period that is evaluated */
+};
+
+struct held_state {
+  uint8_t marks;
+  bool waiting;
+  bool open;         /* a piece is open: */
+  uint64_t id;       /* its id, */
+  net_chronon start; /* its start, */
+  bool holds;
+  net_chronon stop_hi; /* and the upper bound of its stop as given out */
+  net_chronon given;   /* pieces that begin before this have been given out */
+  net_chronon due;     /* nothing changes before the bound is past this */
+};
+
+static net_chronon smaller(net_chronon a, net_chronon b) {
+  return a < b ? a : b;
+}
+
+/* --- the pieces of a row */
+
+static void add_turn(struct cut *cut, uint64_t turn) {
+  if (turn == 0 || turn >= cut->extent) return;
+  base_grow(&cut->turns, &cut->turn_capacity, cut->turn_count + 1, sizeof *cut->turns);
+  cut->turns[cut->turn_count++] = turn;
+}
+
+static void found_root(void *context, uint64_t root, bool whole) {
+  struct cut *cut = context;
+  if (whole) add_turn(cut, root);
+  if (root < UINT64_MAX) add_turn(cut, root + 1);
+}
+
+static int order_of_turns(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void add_piece(struct cut *cut, net_chronon start, net_chronon stop, bool holds) {
+  if (cut->piece_count > 0 && cut->pieces[cut->piece_count - 1].holds == holds) {
+    cut->pieces[cut->piece_count - 1].stop = stop;
+    return;
+  }
+  base_grow(&cut->pieces, &cut->piece_capacity, cut->piece_count + 1, sizeof *cut->pieces);
+  cut->pieces[cut->piece_count++] = (struct piece){start, stop, holds};
+}
+
+static enum net_eval_error holds_at(struct cut *cut, const union net_slot *row, uint64_t offset,
+                                    bool *ret) {
+  struct net_moment moment = {offset, cut->extent - 1, offset == 0 ? found_root : NULL, cut};
+  struct net_value value;
+  enum net_eval_error error =
+      net_program_run_moment(cut->condition, row, NET_FOREVER, &moment, &value);
+  if (error == NET_EVAL_OK) *ret = value.truth != NET_FALSE;
+  return error;
+}
+
+/* The pieces of ROW from its earliest start to STOP; they adjoin, true and false in turn. */
+static enum net_eval_error evaluate(struct cut *cut, const union net_slot *row, net_chronon stop) {
+  net_chronon start = row[0].i;
+  bool holds = false;
+  cut->extent = (uint64_t)stop - (uint64_t)start;
+  cut->turn_count = cut->piece_count = 0;
+  enum net_eval_error error = holds_at(cut, row, 0, &holds);
+  if (error != NET_EVAL_OK) return error;
+  if (cut->turn_count > 1) qsort(cut->turns, cut->turn_count, sizeof *cut->turns, order_of_turns);
+  net_chronon from = start;
+  for (size_t i = 0; i < cut->turn_count; i++) {
+    net_chronon turn = (net_chronon)((uint64_t)start + cut->turns[i]);
+    if (turn == from) continue;
+    add_piece(cut, from, turn, holds);
+    from = turn;
+    error = holds_at(cut, row, cut->turns[i], &holds);
+    if (error != NET_EVAL_OK) return error;
+  }
+  add_piece(cut, from, stop, holds);
+  return NET_EVAL_OK;
+}
+
+/* Is PIECE one that goes out? With FIRST_ONLY the first that holds, and what is before it. */
+static bool goes_out(const struct cut *cut, size_t index) {
+  if (cut->first_only) {
+    for (size_t i = 0; i < index; i++)
+      if (cut->pieces[i].holds) return false;
+  }
+  return cut->marks || cut->pieces[index].holds;
+}
+
+/* --- rows out */
+
+static void put(struct cut *cut, const union net_slot *row, uint8_t marks, uint64_t id,
+                struct net_period period, bool open, bool holds, net_chronon bound,
+                enum base_status *status) {
+  const struct net_layout *in = cut->in, *layout = cut->node.layout;
+  union net_slot *out = net_out_row(&cut->node, marks, id, bound, status);
+  out[0].i = period.start.lo;
+  out[1].i = period.start.hi;
+  if (layout->tuple_class == NET_PERIOD) {
+    out[2].i = open ? NET_OPEN : period.stop.lo;
+    out[3].i = period.stop.hi;
+  }
+  enum net_timeline timeline = net_network_timeline(cut->node.network);
+  for (uint32_t i = 0; i < cut->source_count; i++) {
+    const struct net_field *from = &in->fields[cut->sources[i]];
+    union net_slot *to = out + layout->fields[i].slot;
+    memcpy(to, row + from->slot, net_type_slots(from->type.base) * sizeof *to);
+    if (from->type.base != NET_TEMPORAL || period.start.lo == row[0].i) continue;
+    struct net_temporal value = {to[0].f, to[1].f, to[2].f, to[3].f};
+    value = net_temporal_rebase(value, net_units_between(timeline, row[0].i, period.start.lo));
+    memcpy(to, &value, sizeof value);
+  }
+  if (cut->marks) out[layout->fields[cut->source_count].slot].i = holds;
+}
+
+static struct net_instant at(net_chronon time) {
+  return (struct net_instant){time, time};
+}
+
+/* The row as it is, but for the field that marks. */
+static void put_uncut(struct cut *cut, const union net_slot *row, uint8_t marks, bool holds,
+                      net_chronon bound, enum base_status *status) {
+  struct net_period period = {net_row_start(row), {0, 0}};
+  if (cut->in->tuple_class == NET_PERIOD) period.stop = net_slot_instant(row, 2);
+  put(cut, row, marks, 0, period, false, holds, bound, status);
+}
+
+static void fail(struct cut *cut, enum net_eval_error error, const union net_slot *row,
+                 enum base_status *status) {
+  enum base_status failed = net_node_error(&cut->node, error, cut->in, row);
+  if (*status == BASE_OK) *status = failed;
+}
+
+static bool is_determinate(const union net_slot *row) {
+  return row[0].i == row[1].i && row[2].i == row[3].i;
+}
+
+static void settle_event(struct cut *cut, const union net_slot *row, uint8_t marks,
+                         net_chronon bound, enum base_status *status) {
+  enum net_eval_error error =
+      evaluate(cut, row, row[1].i == NET_FOREVER ? NET_FOREVER : row[1].i + 1);
+  if (error != NET_EVAL_OK) {
+    fail(cut, error, row, status);
+    return;
+  }
+  if (cut->piece_count > 1) marks &= (uint8_t)~NET_DEFINITE;
+  bool holds = cut->piece_count > 1 || cut->pieces[0].holds;
+  if (holds || cut->marks) put_uncut(cut, row, marks, holds, bound, status);
+}
+
+/* A period whose end is known. */
+static void settle_whole(struct cut *cut, const union net_slot *row, uint8_t marks,
+                         net_chronon bound, enum base_status *status) {
+  enum net_eval_error error = evaluate(cut, row, row[3].i);
+  if (error == NET_EVAL_OK && cut->piece_count > 1 && !is_determinate(row)) error = NET_EVAL_CUT;
+  if (error != NET_EVAL_OK) {
+    fail(cut, error, row, status);
+    return;
+  }
+  if (cut->piece_count == 1) {
+    if (goes_out(cut, 0)) put_uncut(cut, row, marks, cut->pieces[0].holds, bound, status);
+    return;
+  }
+  for (size_t i = 0; i < cut->piece_count; i++) {
+    struct net_period period = {at(cut->pieces[i].start), at(cut->pieces[i].stop)};
+    if (goes_out(cut, i))
+      put(cut, row, marks, 0, period, false, cut->pieces[i].holds, bound, status);
+  }
+}
+
+/* --- open rows */
+
+/* The piece that is open ends, or its end is better known. */
+static void put_stop(struct cut *cut, const union net_slot *row, struct held_state *state,
+                     struct net_instant stop, bool open, net_chronon bound,
+                     enum base_status *status) {
+  struct net_period period = {at(state->start), stop};
+  if (state->start == row[0].i) period.start = net_row_start(row);
+  put(cut, row, state->marks | NET_CLOSES, state->id, period, open, state->holds, bound, status);
+  state->open = open;
+  state->stop_hi = stop.hi;
+}
+
+static void put_open(struct cut *cut, const union net_slot *row, struct held_state *state,
+                     const struct piece *piece, net_chronon bound, enum base_status *status) {
+  struct net_period period = {at(piece->start), at(smaller(piece->stop, row[3].i))};
+  if (piece->start == row[0].i) period.start = net_row_start(row);
+  state->open = true;
+  state->id = ++cut->last_id;
+  state->start = piece->start;
+  state->holds = piece->holds;
+  state->stop_hi = period.stop.hi;
+  put(cut, row, state->marks, state->id, period, true, piece->holds, bound, status);
+}
+
+/* Gives out what of the pieces is known at OWN_BOUND, which the stop is not before. */
+static void progress(struct cut *cut, const union net_slot *row, struct held_state *state,
+                     net_chronon own_bound, net_chronon bound, enum base_status *status) {
+  net_chronon stop_hi = row[3].i;
+  state->due = NET_FOREVER;
+  for (size_t i = 0; i < cut->piece_count; i++) {
+    const struct piece *piece = &cut->pieces[i];
+    bool is_open = state->open && state->start == piece->start;
+    bool ends = piece->stop < stop_hi && piece->stop <= own_bound;
+    if (!goes_out(cut, i) || (piece->start < state->given && !is_open)) continue;
+    if (piece->start >= own_bound) {
+      state->due = piece->start;
+      return;
+    }
+    state->given = piece->stop;
+    if (is_open && (ends || smaller(piece->stop, stop_hi) != state->stop_hi)) {
+      put_stop(cut, row, state, at(smaller(piece->stop, stop_hi)), !ends, bound, status);
+    } else if (!is_open && ends) {
+      struct net_period period = {at(piece->start), at(piece->stop)};
+      put(cut, row, state->marks, 0, period, false, piece->holds, bound, status);
+    } else if (!is_open) {
+      put_open(cut, row, state, piece, bound, status);
+    }
+    if (ends) continue;
+    if (piece->stop < stop_hi) state->due = piece->stop - 1;
+    return;
+  }
+}
+
+/* What is known of the open ROW at OWN_BOUND: NET_EVAL_OK, it has pieces (in cut->pieces), and they may
+ * go out; NET_EVAL_OPEN, it may still be an error; else the error that it is. */
+static enum net_eval_error judge(struct cut *cut, const union net_slot *row,
+                                 net_chronon own_bound) {
+  enum net_eval_error error = evaluate(cut, row, row[3].i);
+  if (error != NET_EVAL_OK) {
+    if (own_bound <= row[0].i) return NET_EVAL_OPEN;
+    error = evaluate(cut, row, smaller(own_bound, row[3].i));
+    return error == NET_EVAL_OK ? NET_EVAL_OPEN : error;
+  }
+  if (cut->piece_count == 1 || row[0].i == row[1].i) return NET_EVAL_OK;
+  return cut->pieces[1].start < own_bound ? NET_EVAL_CUT : NET_EVAL_OPEN;
+}
+
+static bool anything_goes_out(const struct cut *cut) {
+  for (size_t i = 0; i < cut->piece_count; i++)
+    if (goes_out(cut, i)) return true;
+  return false;
+}
+
+static void set_waiting(struct cut *cut, struct held_state *state, bool waiting) {
+  cut->waiting += waiting;
+  cut->waiting -= state->waiting;
+  state->waiting = waiting;
+}
+
+static void release(struct cut *cut, uint32_t place) {
+  set_waiting(cut, net_rowmap_state(&cut->held, place), false);
+  net_rowmap_remove(&cut->held, place);
+}
+
+/* The open row at PLACE, which is new or was held; PLACE may be gone afterwards. */
+static void settle_open(struct cut *cut, uint32_t place, net_chronon own_bound, net_chronon bound,
+                        enum base_status *status) {
+  const union net_slot *row = net_rowmap_row(&cut->held, place);
+  struct held_state *state = net_rowmap_state(&cut->held, place);
+  enum net_eval_error error = judge(cut, row, own_bound);
+  if (error == NET_EVAL_OPEN) {
+    set_waiting(cut, state, true);
+    state->due = row[0].i;
+    return;
+  }
+  set_waiting(cut, state, false);
+  if (error == NET_EVAL_OK) {
+    if (anything_goes_out(cut)) {
+      progress(cut, row, state, own_bound, bound, status);
+      return;
+    }
+  } else {
+    fail(cut, error, row, status);
+  }
+  net_rowmap_remove(&cut->held, place);
+}
+
+/* The row that was held at PLACE ends: as ROW says. */
+static void settle_end(struct cut *cut, uint32_t place, const union net_slot *row,
+                       net_chronon bound, enum base_status *status) {
+  struct held_state state = *(struct held_state *)net_rowmap_state(&cut->held, place);
+  struct net_instant stop = net_slot_instant(row, 2);
+  release(cut, place);
+  enum net_eval_error error = evaluate(cut, row, row[3].i);
+  if (error == NET_EVAL_OK && cut->piece_count > 1 && !is_determinate(row)) error = NET_EVAL_CUT;
+  if (error != NET_EVAL_OK) {
+    if (state.open) {
+      struct net_instant end = {smaller(stop.lo, state.stop_hi), smaller(stop.hi, state.stop_hi)};
+      put_stop(cut, row, &state, end, false, bound, status);
+    }
+    fail(cut, error, row, status);
+    return;
+  }
+  for (size_t i = 0; i < cut->piece_count; i++) {
+    const struct piece *piece = &cut->pieces[i];
+    struct net_instant end = piece->stop < row[3].i ? at(piece->stop) : stop;
+    struct net_period period = {at(piece->start), end};
+    if (piece->start == row[0].i) period.start = net_row_start(row);
+    if (!goes_out(cut, i)) continue;
+    if (state.open && state.start == piece->start) {
+      put_stop(cut, row, &state, end, false, bound, status);
+    } else if (piece->start >= state.given) {
+      put(cut, row, state.marks, 0, period, false, piece->holds, bound, status);
+    }
+  }
+}
+
+/* --- batches */
+
+static void settle(struct cut *cut, const union net_slot *row, uint8_t marks, uint64_t id,
+                   net_chronon bound, enum base_status *status) {
+  bool open = id != 0 && row[2].i == NET_OPEN;
+  net_chronon own_bound = net_row_bound(cut->in, row, marks, bound);
+  if (id == 0) {
+    settle_whole(cut, row, marks, bound, status);
+    return;
+  }
+  uint32_t place = net_rowmap_find_id(&cut->held, id);
+  if (marks & NET_CLOSES) {
+    if (place == NET_NO_ENTRY) return;
+    if (!open) {
+      settle_end(cut, place, row, bound, status);
+      return;
+    }
+    memcpy(net_rowmap_row(&cut->held, place), row, cut->in->slot_count * sizeof *row);
+  } else {
+    place = net_rowmap_put_id(&cut->held, id, row);
+    struct held_state *state = net_rowmap_state(&cut->held, place);
+    *state = (struct held_state){.marks = marks & NET_DEFINITE, .given = NET_BEGINNING};
+  }
+  settle_open(cut, place, own_bound, bound, status);
+}
+
+/* Open rows at the new CHECKPOINT. Returns the earliest start that may still come. */
+static net_chronon settle_held(struct cut *cut, net_chronon checkpoint, enum base_status *status) {
+  net_chronon earliest = checkpoint;
+  for (uint32_t i = 0; i < cut->held.used && *status == BASE_OK; i++) {
+    if (!net_rowmap_live(&cut->held, i)) continue;
+    const union net_slot *row = net_rowmap_row(&cut->held, i);
+    net_chronon own_bound = net_row_bound(cut->in, row, 0, checkpoint);
+    if (own_bound <= ((struct held_state *)net_rowmap_state(&cut->held, i))->due) continue;
+    settle_open(cut, i, own_bound, checkpoint, status);
+  }
+  for (uint32_t i = 0; i < cut->held.used && cut->waiting > 0; i++) {
+    if (!net_rowmap_live(&cut->held, i)) continue;
+    const struct held_state *state = net_rowmap_state(&cut->held, i);
+    if (state->waiting) earliest = smaller(earliest, net_rowmap_row(&cut->held, i)[0].i);
+  }
+  return earliest;
+}
+
+static enum base_status consume(struct net_node *node, unsigned port,
+                                const struct net_batch *batch) {
+  (void)port;
+  struct cut *cut = (struct cut *)node;
+  bool events = cut->in->tuple_class == NET_EVENT;
+  enum base_status status = BASE_OK;
+  for (uint32_t i = 0; i < batch->count && status == BASE_OK; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    uint8_t marks = net_batch_marks(batch, i);
+    if (events) {
+      settle_event(cut, row, marks, batch->bound, &status);
+    } else {
+      settle(cut, row, marks, net_batch_id(batch, i), batch->bound, &status);
+    }
+  }
+  if (status == BASE_OK && cut->held.live == 0)
+    return net_out_flush(node, batch->checkpoint, batch->bound, NULL);
+  if (status == BASE_OK) status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
+  net_chronon checkpoint = batch->checkpoint;
+  if (status == BASE_OK) checkpoint = settle_held(cut, batch->checkpoint, &status);
+  if (status != BASE_OK) return status;
+  return net_out_flush(node, checkpoint, batch->checkpoint, NULL);
+}
+
+static void mark_strings(const struct net_node *node, struct base_strings *strings) {
+  net_rowmap_mark_strings(&((const struct cut *)node)->held, strings);
+}
+
+static size_t state_rows(const struct net_node *node) {
+  return ((const struct cut *)node)->held.live;
+}
+
+static void done(struct net_node *node) {
+  struct cut *cut = (struct cut *)node;
+  net_rowmap_done(&cut->held);
+  free(cut->pieces);
+  free(cut->turns);
+}
+
+static const struct net_node_class class = {.kind = NET_NODE_CUT,
+                                            .consume = consume,
+                                            .mark_strings = mark_strings,
+                                            .state_rows = state_rows,
+                                            .done = done};
+
+struct net_node *net_create_cut(struct net_network *network, const char *name,
+                                const struct net_cut_params *params) {
+  struct cut *cut = net_node_new(network, sizeof *cut, &class, name, params->out);
+  BASE_CHECK(params->out->field_count == params->source_count + params->marks, "cut-layouts");
+  cut->node.input_layouts[0] = params->in;
+  cut->in = params->in;
+  cut->condition = params->condition;
+  cut->sources = params->sources;
+  cut->source_count = params->source_count;
+  cut->marks = params->marks;
+  cut->first_only = params->first_only;
+  net_rowmap_init(&cut->held, params->in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
+  return &cut->node;
+}
