@@ -346,7 +346,7 @@ START_TEST(real_times) {
   options.time.timeline = NET_TIMELINE_REAL;
   check_options(options, text, strlen(text),
                 "row 1000000000 1000000000 2500000000 2500000000 1\n"
-                "bad 505 3:1 start: \"1970-13-01\" is out of the range of times\n"
+                "bad 505 3:1 start: \"1970-13-01\" is no date or time of day that there is\n"
                 "bad 505 4:1 start: \"3:00pm\" is no time\ndone\n");
 }
 END_TEST

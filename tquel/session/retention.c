@@ -20,7 +20,7 @@ enum base_status session_save(struct tql_session *session, const struct tql_stat
     return BASE_USER;
   if (session->timeline == NET_TIMELINE_ABSTRACT && until != NET_FOREVER) {
     base_report_hint(session->diags, MSG_NO_CLOCK, session->source, &statement->expr->range,
-                     "save %s until forever is what holds anyhow",
+                     "relations stay until they are destroyed",
                      "the abstract timeline has no clock that could say when the time has come");
     return BASE_USER;
   }
