@@ -103,7 +103,9 @@ class Clauses(Generator):
         if not x or self.chance(60):
             type = FLOAT if v.relation.event else TEMPORAL
             return E('avgc(%s%s)' % (v.name if not x or self.chance(50) else x.text, by), None, type)
-        tails = ['', '', ' for ever', ' for each instant'] + [' for each ' + duration(3)] * self.grain
+        tails = ['', '', ' for ever']
+        if self.grain:
+            tails += [' for each instant', ' for each ' + duration(3)]
         function = choose.choice(['first', 'last', 'stdev', 'varts', 'avgti', 'extendc'])
         if function == 'extendc':
             return E('extendc(%s%s)' % (x.text, by), None, INT) if v.relation.event and self.grain else None

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 import world
 from clauses import Clauses, result_is_event
 from scalars import draw_statements
-from world import As, CHRONON, Crash, FOREVER, Maker, Program, Result, Row, SPAN, STRING, TEMPORAL
+from world import As, CHRONON, Crash, FOREVER, Maker, Program, Result, SPAN, STRING, TEMPORAL
 
 STATEMENTS = 12
 SECOND = 10**9
