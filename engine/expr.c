@@ -113,7 +113,7 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_EQUAL_PERIODS] = OP("xxxx", 't', false, "equal"),
     [NET_OP_CONTAIN] = OP("xxxx", 't', false, "contain"),
     [NET_OP_SPAN] = OP("xx", 'i', true, "span"),
-    [NET_OP_CHRONON] = OP("x", 'i', true, "chronon"),
+    [NET_OP_CHRONON] = OP("x", 'i', true, "chronon"), /* of an open stop: not known */
 };
 #undef OP
 

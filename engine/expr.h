@@ -178,7 +178,7 @@ struct net_moment {
   void (*found)(void *context, uint64_t root, bool whole);
   void *context;
 };
-/* For programs with T_COMPARE steps, which no other run may have. */
+/* For programs with T_COMPARE steps, which fail in any other run. */
 enum net_eval_error net_program_run_moment(const struct net_program *program,
                                            const union net_slot *row, net_chronon bound,
                                            const struct net_moment *moment, struct net_value *ret);

@@ -82,7 +82,7 @@ static enum net_eval_error span(int64_t which, struct net_value *args) {
   return __builtin_sub_overflow(to, from, &args[0].i) ? NET_EVAL_OVERFLOW : NET_EVAL_OK;
 }
 
-/* A bound itself is given even when it is beginning or forever; a middle of the way there is not. */
+/* Bounds and middles are given also when they are `beginning` or `forever`. */
 static enum net_eval_error chronon(int64_t which, struct net_value *args) {
   struct net_instant instant = args[0].instant;
   if (which == 1) {
@@ -90,9 +90,7 @@ static enum net_eval_error chronon(int64_t which, struct net_value *args) {
   } else if (which == 2) {
     args[0].i = instant.hi;
   } else {
-    bool determinate = instant.lo == instant.hi;
-    if (!determinate && (reserved(instant.lo) || reserved(instant.hi))) return NET_EVAL_OVERFLOW;
-    args[0].i = midpoint(instant);
+    args[0].i = middle_or_end(instant);
   }
   return NET_EVAL_OK;
 }

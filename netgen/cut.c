@@ -57,6 +57,7 @@ static const struct ng_column *carried(struct ng_plan *plan, struct ng_node *pro
   return projection->own.items[projection->own.count - 1];
 }
 
+/* PROJECTION NULL: as far as the columns go, EXPR stays as it is. */
 static const struct ng_expr *over_projection(struct ng_plan *plan, struct ng_node *projection,
                                              size_t first, struct ng_node **top,
                                              const struct ng_expr *expr) {
@@ -64,8 +65,10 @@ static const struct ng_expr *over_projection(struct ng_plan *plan, struct ng_nod
   if (of_time && ng_expr_reads_open(expr)) {
     const struct ng_column *column =
         apply(plan, top, expr, expr->op == NG_SPAN_OF ? "span" : "chronon");
-    return ng_expr_column(plan->arena, carried(plan, projection, first, top, column));
+    if (projection) column = carried(plan, projection, first, top, column);
+    return ng_expr_column(plan->arena, column);
   }
+  if (expr->op == NG_COLUMN && !projection) return expr;
   if (expr->op == NG_COLUMN)
     return ng_expr_column(plan->arena, carried(plan, projection, first, top, expr->column));
   struct ng_expr *copy = BASE_NEW(plan->arena, struct ng_expr);
@@ -74,6 +77,13 @@ static const struct ng_expr *over_projection(struct ng_plan *plan, struct ng_nod
     copy->args[i] = over_projection(plan, projection, first, top, expr->args[i]);
   }
   return copy;
+}
+
+/* A cut directly above *TOP, over its own rows. */
+struct ng_node *ng_cut_rows(struct ng_plan *plan, struct ng_node *top,
+                            const struct ng_expr *condition) {
+  condition = over_projection(plan, NULL, 0, &top, condition);
+  return ng_cut_node(plan, top, top->fields.count, condition);
 }
 
 const struct ng_expr *ng_cut_condition(struct ng_plan *plan, struct ng_node *projection,

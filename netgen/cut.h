@@ -15,4 +15,9 @@ const struct ng_expr *ng_cut_condition(struct ng_plan *plan, struct ng_node *pro
 struct ng_node *ng_cut_node(struct ng_plan *plan, struct ng_node *input, size_t kept_fields,
                             const struct ng_expr *condition);
 
+/* A cut above TOP (and the applies that it needs) that keeps all fields. CONDITION is over TOP's
+ * columns. */
+struct ng_node *ng_cut_rows(struct ng_plan *plan, struct ng_node *top,
+                            const struct ng_expr *condition);
+
 #endif

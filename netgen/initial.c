@@ -154,6 +154,21 @@ static void add_inner_when(struct initial *initial, struct ng_lowering *inner,
   node->unless = column_of(initial, top, unless, "unless");
 }
 
+/* An inner where that changes with time: a tuple is a member while it holds; where all tuples make groups,
+ * the rest of it says so. Cumulative aggregates count a tuple once, from when it holds first. */
+static struct ng_node *cut_members(struct initial *initial, struct ng_node *node,
+                                   struct ng_node *top, const struct ng_expr *condition) {
+  const struct ng_aggregate *aggregate = node->aggregate;
+  struct ng_node *cut = ng_cut_rows(initial->plan, top, condition);
+  cut->first_only = aggregate->cumulative && aggregate->function != NET_AGG_AVGC;
+  if (node->groups_of_all) {
+    node->where = ng_column_new(initial->plan, "counts", type_bool, false);
+    ng_columns_add(initial->arena, &cut->own, node->where);
+    ng_node_refresh(initial->plan, cut);
+  }
+  return cut;
+}
+
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
 static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
@@ -181,12 +196,14 @@ static struct ng_node *aggregate_node(struct initial *initial,
   if (aggregate->argument) {
     node->argument = column_of(initial, &top, ng_lower(&inner, aggregate->argument), "argument");
   }
-  if (aggregate->where) {
+  bool changes = aggregate->where && ng_changes_with_time(aggregate->where);
+  if (aggregate->where && !changes) {
     node->where = column_of(initial, &top, ng_lower(&inner, aggregate->where), "counts");
   }
   add_inner_when(initial, &inner, aggregate, node, &top);
   node->groups_of_all =
       (aggregate->where || aggregate->when) && aggregate->by_count > 0 && variable->outside;
+  if (changes) top = cut_members(initial, node, top, ng_lower(&inner, aggregate->where));
   ng_columns_add(initial->arena, &node->own,
                  ng_column_new(plan, node->name, aggregate->type, false));
   node->inputs[0] = top;

@@ -152,7 +152,7 @@ static bool bind_argument(struct tql_binder *binder, const struct tql_expr *call
     return refuse(binder, MSG_ARGUMENTS, arg->range, "write earliest(V) or latest(V by V.domain)",
                   "earliest and latest choose a tuple: their argument is a tuple variable");
   const struct ng_expr *bound = tql_bind_scalar(binder, arg);
-  if (!bound) return false;
+  if (!bound || !tql_check_constant_truth(binder, bound)) return false;
   if (binder->aggregate_variable < 0)
     return refuse(binder, MSG_ARGUMENTS, arg->range, "write count(V) or sum(V.domain)",
                   "the argument of an aggregate needs a tuple variable");
@@ -178,7 +178,8 @@ static const struct ng_expr *bind_by_item(struct tql_binder *binder, const struc
     return NULL;
   }
   const struct ng_expr *bound = tql_bind_scalar(binder, item);
-  if (!bound || bound->type.base != NET_TEMPORAL) return bound;
+  if (!bound || !tql_check_constant_truth(binder, bound)) return NULL;
+  if (bound->type.base != NET_TEMPORAL) return bound;
   base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source, &item->range,
               "a temporal value changes with time and cannot make groups");
   return NULL;

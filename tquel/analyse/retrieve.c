@@ -148,8 +148,7 @@ static const char *target_name(const struct tql_binder *binder, const struct tql
   return lower_case(binder->arena, expr->name.text);
 }
 
-static bool check_no_temporal_comparison(const struct tql_binder *binder,
-                                         const struct ng_expr *bound) {
+bool tql_check_constant_truth(const struct tql_binder *binder, const struct ng_expr *bound) {
   if (!tql_has_temporal_comparison(bound)) return true;
   base_report_hint(binder->analysis->diags, MSG_TEMPORAL_FORM, binder->analysis->source,
                    &bound->range, "put the comparison into the where clause, which cuts the period",
@@ -164,7 +163,7 @@ static void add_element(struct tql_binder *binder, const struct tql_target *targ
   }
   const struct ng_expr *bound = tql_bind_scalar(binder, target->expr);
   const char *name = bound ? target_name(binder, target, bound) : NULL;
-  if (!name || !check_no_temporal_comparison(binder, bound)) {
+  if (!name || !tql_check_constant_truth(binder, bound)) {
     binder->failed = true;
     return;
   }
