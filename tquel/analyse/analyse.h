@@ -70,6 +70,7 @@ enum base_status tql_analyse_append(const struct tql_analysis *analysis,
 /* delete and replace: a query that gives, for each tuple of the variable's relation that satisfies the
  * clauses, the portion of its time that is meant. The tuples come with their number as a domain behind
  * their own (NUMBERED), and the query's first target is that number.                                 */
+#define TQL_NUMBER_DOMAIN "all" /* no relation can have a domain of that name */
 struct tql_update {
   const struct ng_relation *relation; /* of the variable */
   const struct ng_relation *numbered; /* a source for it is the caller's affair */

@@ -16,9 +16,6 @@
 
 #include "tquel/analyse/analyse_internal.h"
 
-/* The domain that carries the number: no relation can have one of that name. */
-#define NUMBER_NAME "all"
-
 static void refuse(struct tql_binder *binder, const struct base_range *range, const char *hint,
                    const char *message) {
   base_report_hint(binder->analysis->diags, MSG_CLAUSES, binder->analysis->source, range, hint,
@@ -33,7 +30,7 @@ static const struct ng_relation *numbered(struct base_arena *arena,
   uint32_t count = layout->field_count;
   struct net_field *fields = BASE_NEW_ARRAY(arena, count + 1, struct net_field);
   if (count) memcpy(fields, layout->fields, count * sizeof *fields);
-  fields[count] = (struct net_field){.name = NUMBER_NAME, .type = {NET_INTEGER, 8}};
+  fields[count] = (struct net_field){.name = TQL_NUMBER_DOMAIN, .type = {NET_INTEGER, 8}};
   bool event = layout->tuple_class == NET_EVENT;
   struct ng_relation *copy = BASE_NEW(arena, struct ng_relation);
   copy->name = relation->name;
@@ -118,7 +115,7 @@ static void make_result(struct tql_binder *binder, struct tql_update *update, un
       tql_new_expr(binder, NG_DOMAIN, (struct net_type){NET_INTEGER, 8}, binder->query->range);
   number->variable = variable;
   number->index = layout->field_count;
-  add_result(binder, fields, NUMBER_NAME, number);
+  add_result(binder, fields, TQL_NUMBER_DOMAIN, number);
   for (size_t i = 0; i < binder->target_count; i++) {
     const struct tql_bound_target *target = &binder->targets[i];
     struct tql_name name = {target->name, target->range};

@@ -182,11 +182,32 @@ static enum base_message eval_message(enum net_eval_error error) {
   }
 }
 
+/* The tuple without the number that an update gave it. */
+static void print_tuple(struct tql_session *session, struct base_buffer *out,
+                        const struct net_layout *layout, const union net_slot *row) {
+  uint32_t kept = 0;
+  struct base_arena *arena = base_arena_new();
+  struct net_field *fields = BASE_NEW_ARRAY(arena, layout->field_count + 1, struct net_field);
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const char *name = layout->fields[i].name, *dot = strrchr(name, '.');
+    if (session->given.relation == NULL || strcmp(dot ? dot + 1 : name, TQL_NUMBER_DOMAIN) != 0)
+      fields[kept++] = layout->fields[i];
+  }
+  struct net_layout *shown = net_layout_new(arena, layout->tuple_class, fields, kept);
+  union net_slot *copy = BASE_NEW_ARRAY(arena, layout->slot_count + 1, union net_slot);
+  memcpy(copy, row, layout->first_domain_slot * sizeof *copy);
+  for (uint32_t i = 0; i < kept; i++)
+    memcpy(copy + shown->fields[i].slot, row + fields[i].slot,
+           net_type_slots(fields[i].type.base) * sizeof *copy);
+  session_print_row(session, out, shown, copy);
+  base_arena_free(arena);
+}
+
 bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
                                enum net_eval_error error, const struct net_layout *layout,
                                const union net_slot *row) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  session_print_row(session, &text, layout, row);
+  print_tuple(session, &text, layout, row);
   base_report(session->diags, eval_message(error), query->source, &query->range,
               "%s%s%s for the tuple %s", net_eval_error_text(error), query->name ? " in " : "",
               query->name ? query->name : "", base_buffer_text(&text));
