@@ -259,6 +259,19 @@ static bool on_reject(void *context, const struct net_node *node, enum net_eval_
 
 /* --- the origin of aggregates on the real timeline */
 
+/* As if the view were stored: the first of its own tuples. */
+static enum base_status earliest_of_view(struct tql_session *session, struct session_relation *view,
+                                         bool *ret_any, net_chronon *ret) {
+  struct tql_rows rows;
+  enum base_status status = session_rows_of(session, view, &rows);
+  *ret_any = rows.rows.count > 0;
+  *ret = NET_FOREVER;
+  for (size_t i = 0; i < rows.rows.count; i++)
+    if (net_rows_row(&rows.rows, i)[0].i < *ret) *ret = net_rows_row(&rows.rows, i)[0].i;
+  tql_rows_done(&rows);
+  return status;
+}
+
 /* The earliest tuple among the query's own inputs; false while they are all empty. */
 static enum base_status earliest_tuple(struct tql_session *session, const struct ng_query *query,
                                        bool *ret_any, net_chronon *ret) {
@@ -270,8 +283,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
     struct session_relation *input = session_of(session, query->variables[i].relation);
     enum base_status status = BASE_OK;
     if (input != NULL && input->view) {
-      const struct ng_query *view = session_query(session, input);
-      status = view == NULL ? BASE_USER : earliest_tuple(session, view, &any, &first);
+      status = earliest_of_view(session, input, &any, &first);
     } else {
       status =
           st_extent(session->database, query->variables[i].relation->name, &any, &first, &last);
