@@ -57,6 +57,8 @@ static void add_member(struct oracle_evaluation *e, const struct oracle_tuple *t
   member->argument = (struct oracle_value){.base = NET_INTEGER, .i = 1};
   if (aggregate->argument && piece.truth != NET_FALSE)
     member->argument = oracle_scalar(oracle, aggregate->argument);
+  if (member->argument.base == NET_TEMPORAL && member->argument.function.d1 != 0)
+    oracle_fail(oracle, "not linear");
   oracle->rebase = false;
 }
 
@@ -254,10 +256,13 @@ static void extend_events(struct oracle_evaluation *e, struct oracle_segments *r
         time.stop.hi = other->time.start.hi;
     }
     if (time.stop.hi <= origin) continue;
+    struct net_instant clip = {origin, origin};
+    bool definite = event->definite && event->condition == NET_TRUE;
+    /* What lies before the origin may have been all. */
+    if (time.start.lo < origin && net_before(clip, time.stop) != NET_TRUE) definite = false;
     if (time.start.lo < origin) time.start.lo = origin;
     if (time.start.hi < origin) time.start.hi = origin;
     if (time.stop.lo < origin) time.stop.lo = origin;
-    bool definite = event->definite && event->condition == NET_TRUE;
     add_segment(e->oracle, ret,
                 (struct oracle_segment){
                     .by = event->by, .time = time, .definite = definite, .value = event->argument});

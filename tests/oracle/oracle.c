@@ -352,13 +352,18 @@ static void find_origin(struct oracle *oracle) {
   oracle->origin = query->origin_given ? query->origin : NET_BEGINNING;
   oracle->no_origin = !query->origin_given;
   if (query->origin_given) return;
-  for (size_t i = 0; i < query->variable_count; i++)
-    for (size_t j = 0; j < oracle->inputs[i].count; j++) {
-      const union net_slot *row = oracle->inputs[i].tuples[j].row;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_relation *relation = query->variables[i].relation;
+    if (relation->kind == NG_REL_CLOCK) continue;
+    const struct oracle_relation *input =
+        oracle->world->find(oracle->world->context, relation->name); /* whatever its credibility */
+    for (size_t j = 0; j < input->count; j++) {
+      const union net_slot *row = input->tuples[j].row;
       net_chronon start = row[0].i == NET_BEGINNING ? row[1].i : row[0].i;
       if (oracle->no_origin || start < oracle->origin) oracle->origin = start;
       oracle->no_origin = false;
     }
+  }
 }
 
 static void take_inputs(struct oracle *oracle) {
@@ -374,6 +379,8 @@ static void take_inputs(struct oracle *oracle) {
     if (variable->credibility) oracle->inputs[i] = oracle_collapsed(oracle, &oracle->inputs[i]);
   }
   find_origin(oracle);
+  if (world->origin && !query->origin_given)
+    *world->origin = (struct oracle_origin){!oracle->no_origin, oracle->origin};
   for (size_t i = 0; i < query->variable_count; i++)
     if (query->variables[i].relation->kind == NG_REL_CLOCK)
       oracle->inputs[i] = ticks(oracle, query->variables[i].relation);

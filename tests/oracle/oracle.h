@@ -44,6 +44,13 @@ struct oracle_world {
   /* The tuples of a relation (traced ones: as periods). Never NULL for a relation of the query. */
   const struct oracle_relation *(*find)(void *context, const char *name);
   struct base_strings *strings;
+  struct oracle_origin *origin; /* where the origin found is noted, or NULL */
+};
+
+/* Of the aggregates, where it comes from the inputs (real timeline). */
+struct oracle_origin {
+  bool found;
+  net_chronon time;
 };
 
 /* Evaluates QUERY. NULL, or why it cannot be done: an error at run time ("integer overflow") or a

@@ -26,7 +26,7 @@ struct updating {
   const struct oracle_matches *matches;
   const struct oracle_relation *results; /* a row for each match */
   struct oracle_relation *ret;
-  enum net_timeline timeline;
+  const struct base_strings *strings;
 };
 
 static struct net_period time_of(const union net_slot *row) {
@@ -143,6 +143,14 @@ static void add_changed(const struct updating *u, const struct oracle_tuple *tup
   if (list.count > 0) add_period(u, row, piece.time, piece.definite);
 }
 
+static bool fits(const struct updating *u, const union net_slot *row) {
+  const struct net_layout *layout = u->relation->layout;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (net_value_check(u->strings, layout->fields[i].type, row[layout->fields[i].slot]))
+      return false;
+  return true;
+}
+
 /* Two different changes of one tuple at one time. */
 static bool contradicts(const struct updating *u, size_t i, size_t j) {
   const union net_slot *row = u->matches->items[i].tuples[u->update->variable]->row;
@@ -153,6 +161,25 @@ static bool contradicts(const struct updating *u, size_t i, size_t j) {
 
 /* --- a tuple */
 
+static bool same_portion(const struct net_period *a, const struct net_period *b) {
+  return same_instant(a->start, b->start) && same_instant(a->stop, b->stop);
+}
+
+/* The same portion twice is one; that of the match which holds for sure, or the first. */
+static bool said_before(const struct updating *u, size_t i) {
+  const struct oracle_match *match = &u->matches->items[i];
+  if (u->update->replaces || u->relation->layout->tuple_class == NET_EVENT) return false;
+  for (size_t j = 0; j < u->matches->count; j++) {
+    const struct oracle_match *other = &u->matches->items[j];
+    if (j == i || other->tuples[u->update->variable] != match->tuples[u->update->variable])
+      continue;
+    if (!same_portion(&match->time, &other->time)) continue;
+    if (other->definite > match->definite || (other->definite == match->definite && j < i))
+      return true;
+  }
+  return false;
+}
+
 static const char *update_tuple(const struct updating *u, const struct oracle_tuple *tuple) {
   bool event = u->relation->layout->tuple_class == NET_EVENT;
   struct piece whole = {.definite = tuple->definite};
@@ -161,7 +188,7 @@ static const char *update_tuple(const struct updating *u, const struct oracle_tu
   bool goes = false, perhaps = false;
   for (size_t i = 0; i < u->matches->count; i++) {
     const struct oracle_match *match = &u->matches->items[i];
-    if (match->tuples[u->update->variable] != tuple) continue;
+    if (match->tuples[u->update->variable] != tuple || said_before(u, i)) continue;
     for (size_t j = 0; j < i && u->update->replaces; j++)
       if (u->matches->items[j].tuples[u->update->variable] == tuple && contradicts(u, i, j))
         return "two values at one time";
@@ -171,7 +198,9 @@ static const char *update_tuple(const struct updating *u, const struct oracle_tu
     } else {
       left = cut(u, tuple->row, &left, match);
     }
-    if (u->update->replaces) add_changed(u, tuple, i);
+    if (!u->update->replaces) continue;
+    add_changed(u, tuple, i);
+    if (!fits(u, changed(u, tuple->row, i))) return "out of the range of its type";
   }
   if (event && !goes) oracle_add(u->arena, u->ret, tuple->row, tuple->definite && !perhaps);
   for (size_t i = 0; !event && i < left.count; i++)
@@ -188,7 +217,7 @@ const char *oracle_apply_update(struct base_arena *arena, const struct oracle_wo
   const char *why =
       oracle_evaluate_matches(arena, world, update->query, &results, &matches, ret_may_fail);
   *ret = (struct oracle_relation){.layout = relation->layout};
-  struct updating u = {arena, update, relation, &matches, &results, ret, update->query->timeline};
+  struct updating u = {arena, update, relation, &matches, &results, ret, world->strings};
   for (size_t i = 0; i < relation->count && !why; i++) why = update_tuple(&u, &relation->tuples[i]);
   oracle_make_set(ret);
   return why;

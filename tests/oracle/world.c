@@ -13,6 +13,7 @@ struct world_relation {
   struct oracle_relation records; /* traced, sampled */
   struct oracle_relation rows;
   const struct ng_query *query; /* derived */
+  struct oracle_origin origin;  /* found once and kept */
 };
 
 struct world {
@@ -25,6 +26,7 @@ struct world {
   struct tql_settings settings;
   struct tql_scope scope;
   bool may_fail; /* of the last evaluation */
+  struct oracle_origin origin;
 };
 
 struct base_strings *world_strings(struct world *world) {
@@ -226,7 +228,8 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   if (status != BASE_OK) status = refusal(world, &bound, ret_why);
   base_diag_sink_done(&bound.diags);
   if (status != BASE_OK) return status;
-  struct oracle_world oracle = {world, find_rows, world->strings};
+  world->origin = (struct oracle_origin){0};
+  struct oracle_world oracle = {world, find_rows, world->strings, &world->origin};
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
   return *ret_why ? BASE_END : BASE_OK;
 }
@@ -241,6 +244,7 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
       .name = statement->name, .kind = NG_REL_DERIVED, .layout = query->layout, .by = -1};
   relation->rows = *ret;
   relation->query = query;
+  relation->origin = world->origin;
   add_variables(world, relation);
   return BASE_OK;
 }
@@ -278,9 +282,15 @@ static void follow_up(struct world *world, struct world_relation *changed,
     struct world_relation *derived = &world->relations[i];
     bool may_fail;
     if (derived == changed || !depends_on(world, derived, changed)) continue;
-    struct oracle_world oracle = {world, find_rows, world->strings};
-    outcome->why =
-        oracle_evaluate(world->arena, &oracle, derived->query, &derived->rows, &may_fail);
+    struct oracle_origin origin = {0};
+    struct oracle_world oracle = {world, find_rows, world->strings, &origin};
+    struct ng_query query = *derived->query;
+    if (derived->origin.found) {
+      query.origin_given = true;
+      query.origin = derived->origin.time;
+    }
+    outcome->why = oracle_evaluate(world->arena, &oracle, &query, &derived->rows, &may_fail);
+    if (!derived->origin.found) derived->origin = origin;
     if (outcome->why) outcome->status = BASE_END;
     outcome->may_fail = outcome->may_fail || may_fail;
     *add_contents(world, outcome) = (struct contents){derived->ng.name, derived->rows};
@@ -293,7 +303,7 @@ static void append(struct world *world, struct bound *bound, struct outcome *out
   struct oracle_relation rows;
   outcome->status = tql_analyse_append(&bound->analysis, bound->statement, &query);
   if (outcome->status != BASE_OK) return;
-  struct oracle_world oracle = {world, find_rows, world->strings};
+  struct oracle_world oracle = {world, find_rows, world->strings, NULL};
   outcome->why = oracle_evaluate(world->arena, &oracle, query, &rows, &outcome->may_fail);
   if (outcome->why) {
     outcome->status = BASE_END;
@@ -323,7 +333,7 @@ static void update(struct world *world, struct bound *bound, struct outcome *out
                                  .own_stop = update.own_stop,
                                  .fields = update.fields,
                                  .field_count = update.field_count};
-  struct oracle_world oracle = {world, find_rows, world->strings};
+  struct oracle_world oracle = {world, find_rows, world->strings, NULL};
   outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records,
                                      &outcome->may_fail);
   if (outcome->why)
