@@ -278,7 +278,13 @@ def main():
     def one(seed, choose):
         database, statements = draw(program.session, program.folder, choose, patterns)
         options = {'rules_off': choose.random() < 0.3, 'batch': choose.choice([0, 0, 1])}
-        found = run_case(program, database, statements, options, program.selftest, True)
+        try:
+            found = run_case(program, database, statements, options, program.selftest, True)
+        except Crash as crash:
+            smallest = world.shrink_crash(database, statements,
+                                          lambda d, s: run_case(program, d, s, options, False))
+            program.report(seed, 'broken (%s)' % options, world.script(*smallest), str(crash))
+            return
         if not found:
             return
         statements = statements[:found[0] + 1]

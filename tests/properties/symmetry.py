@@ -205,7 +205,13 @@ def main():
 
     def one(seed, choose):
         database, statements, plan = draw(program.session, program.folder, choose)
-        found = run_case(program, other, database, statements, plan, True)
+        try:
+            found = run_case(program, other, database, statements, plan, True)
+        except Crash as crash:
+            smallest = world.shrink_crash(database, statements,
+                                          lambda d, s: run_case(program, other, d, s, plan))
+            program.report(seed, 'broken (%s)' % plan, world.script(*smallest), str(crash))
+            return
         if not found:
             return
         statements = statements[:found[0] + 1]

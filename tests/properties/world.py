@@ -440,6 +440,19 @@ def shrink(database, statements, differs, most=400):
     return database, statements
 
 
+def shrink_crash(database, statements, run):
+    """RUN(database, statements) kills the session; the smallest that still does."""
+    def breaks(d, s):
+        try:
+            run(d, s)
+        except Crash:
+            return True
+        return False
+
+    last = next((i for i in range(1, len(statements)) if breaks(database, statements[:i])), len(statements))
+    return shrink(database, statements[:last], breaks)
+
+
 # --- comparing
 
 
