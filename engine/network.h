@@ -162,6 +162,18 @@ struct net_product_params {
 struct net_node *net_create_product(struct net_network *network, const char *name,
                                     const struct net_product_params *params);
 
+/* Closest: pairs of LEFT and RIGHT with equal keys (one-slot fields) whose instants at BEFORE_SLOT of the
+ * left and AFTER_SLOT of the right row follow each other with nothing between. OUT as of a full product. */
+struct net_closest_params {
+  const struct net_layout *left, *right, *out;
+  uint32_t before_slot, after_slot;
+  const struct net_product_field *fields;
+  const struct net_join_key *keys;
+  size_t key_count;
+};
+struct net_node *net_create_closest(struct net_network *network, const char *name,
+                                    const struct net_closest_params *params);
+
 enum net_aggregate_function {
   NET_AGG_COUNT,
   NET_AGG_ANY,

@@ -478,6 +478,22 @@ static void build_product(struct builder *builder, const struct ng_node *node) {
   built->node = net_create_product(builder->network, name_of(builder, node), &params);
 }
 
+static void build_closest(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out(builder, node);
+  struct net_closest_params params = {
+      .left = built_of(builder, node->inputs[0])->layout,
+      .right = built_of(builder, node->inputs[1])->layout,
+      .out = built->layout,
+      .before_slot = slot_in(builder, node->inputs[0], node->before),
+      .after_slot = slot_in(builder, node->inputs[1], node->after),
+      .fields = product_fields(builder, node),
+      .keys = join_keys(builder, node),
+      .key_count = node->key_count,
+  };
+  built->node = net_create_closest(builder->network, name_of(builder, node), &params);
+}
+
 /* --- all */
 
 static enum base_status create(struct builder *builder, const struct ng_node *node) {
@@ -511,6 +527,9 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
       break;
     case NET_NODE_COALESCE:
       build_coalesce(builder, node);
+      break;
+    case NET_NODE_CLOSEST:
+      build_closest(builder, node);
       break;
     case NET_NODE_CLOCK:
       build_clock(builder, node);

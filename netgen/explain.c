@@ -91,6 +91,12 @@ static void print_what(struct base_buffer *out, const struct ng_plan *plan,
     case NET_NODE_CLOCK:
       base_buffer_printf(out, "%s: %s", node->relation->name, node->own_start->name);
       break;
+    case NET_NODE_CLOSEST:
+      base_buffer_printf(out, "%s ; %s", node->before->name, node->after->name);
+      for (size_t i = 0; i < node->key_count; i++) {
+        base_buffer_printf(out, ", %s = %s", node->keys[i].left->name, node->keys[i].right->name);
+      }
+      break;
     case NET_NODE_CREDIBILITY:
       base_buffer_puts(out, "the middle of all bounds, no omega");
       break;
@@ -160,6 +166,8 @@ static const char *state_of(const struct ng_node *node) {
       return node->stop ? "open rows not yet decided" : NULL;
     case NET_NODE_CREDIBILITY:
       return node->stop ? "open rows that are perhaps empty" : NULL;
+    case NET_NODE_CLOSEST:
+      return "tuples that may still find a nearest partner";
     case NET_NODE_COALESCE:
       return "periods valid at the checkpoint or after";
     case NET_NODE_PROJECTION:

@@ -17,6 +17,7 @@
  * error counts only if no other conjunct is false, and the conjunction knows that. */
 #include <string.h>
 
+#include "netgen/closest.h"
 #include "netgen/cut.h"
 #include "netgen/lower.h"
 #include "netgen/support.h"
@@ -229,19 +230,33 @@ static void add_product(struct initial *initial, enum net_product_rule rule,
   initial->top = node;
 }
 
+/* The leaf of variable INDEX, which takes part outside aggregates. */
+static struct ng_node *take_part(void *context, unsigned index) {
+  struct initial *initial = context;
+  const struct ng_variable *variable = &initial->query->variables[index];
+  struct ng_node *node =
+      leaf(initial, variable,
+           variable->outside_relation ? variable->outside_relation : variable->relation);
+  initial->lowering.variables[index] = input_of(node);
+  initial->outside_count++;
+  if (!node->stop) initial->events_outside = true;
+  return node;
+}
+
+static void add_closest(void *context, struct ng_node *node) {
+  add_product(context, NET_PRODUCT_FULL, node);
+}
+
 static void collect_variables(struct initial *initial) {
   const struct ng_query *query = initial->query;
   enum net_product_rule rule = query->when ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP;
-  for (size_t i = 0; i < query->variable_count; i++) {
-    const struct ng_variable *variable = &query->variables[i];
-    if (!variable->outside) continue;
-    struct ng_node *node =
-        leaf(initial, variable,
-             variable->outside_relation ? variable->outside_relation : variable->relation);
-    initial->lowering.variables[i] = input_of(node);
-    initial->outside_count++;
-    if (!node->stop) initial->events_outside = true;
-    add_product(initial, rule, node);
+  struct ng_closest closest = {initial->plan, &initial->lowering, take_part, initial};
+  if (query->closest && query->when) {
+    ng_closest_each(&closest, query->when, add_closest, initial);
+  }
+  for (unsigned i = 0; i < query->variable_count; i++) {
+    if (!query->variables[i].outside || initial->lowering.variables[i].start) continue;
+    add_product(initial, rule, take_part(initial, i));
   }
 }
 
@@ -543,6 +558,7 @@ static struct ng_node *result(struct initial *initial) {
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
                                    struct base_diag_sink *diags) {
   if (!ng_query_is_supported(query, diags)) return BASE_USER;
+  if (!ng_closest_check(plan->arena, query, diags)) return BASE_USER;
   struct initial initial = {.plan = plan, .arena = plan->arena, .query = query};
   struct ng_lowering *lowering = &initial.lowering;
   lowering->plan = plan;

@@ -70,7 +70,8 @@ struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struc
 }
 
 bool ng_node_is_product(const struct ng_node *node) {
-  return node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN;
+  return node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN ||
+         node->kind == NET_NODE_CLOSEST;
 }
 
 bool ng_node_is_counted(const struct ng_node *node) {

@@ -84,6 +84,8 @@ struct ng_node {
   struct ng_columns as_events; /* starts of periods that take part as the event of their start */
   struct ng_key *keys;
   size_t key_count;
+  /* closest: s of the left, t of the right side */
+  const struct ng_column *before, *after;
   /* aggregate */
   const struct ng_aggregate *aggregate;
   const struct ng_query *query;

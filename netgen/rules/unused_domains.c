@@ -106,6 +106,14 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   need(below, node->stop_from);
   for (size_t i = 0; i < node->sources.count; i++) need(below, node->sources.items[i]);
   if (ng_node_is_product(node)) need_participants(plan, node, needs);
+  if (node->kind != NET_NODE_CLOSEST) return;
+  bool *right = needs_of(needs, node->inputs[1]);
+  need(below, node->before);
+  need(right, node->after);
+  for (size_t i = 0; i < node->key_count; i++) {
+    need(below, node->keys[i].left);
+    need(right, node->keys[i].right);
+  }
 }
 
 static void find_needs(struct ng_plan *plan, struct needs *needs) {

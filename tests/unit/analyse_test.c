@@ -261,8 +261,6 @@ START_TEST(wrong_times) {
   refuse("retrieve (p.x) at p.stop - p.start", MSG_BAD_DURATION, 28, "span");
   refuse("retrieve (p.x) at e when (e , f).start ; p", MSG_TWO_EVENTS, 26, NULL);
   refuse("retrieve (p.x) when count(p) ; q", MSG_NOT_A_TIME, 21, NULL);
-  refuse("set sequence closest retrieve (p.x) when p ; q", MSG_SEQUENCE_CLOSEST_NOT_EXECUTED, 42,
-         "full");
 }
 END_TEST
 

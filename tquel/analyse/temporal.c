@@ -86,14 +86,6 @@ static const struct ng_expr *bind_end(struct tql_binder *binder, const struct tq
   return bound;
 }
 
-static bool check_sequence(struct tql_binder *binder, const struct tql_expr *expr) {
-  if (!binder->scope->settings->sequence_closest) return true;
-  base_report_hint(binder->analysis->diags, MSG_SEQUENCE_CLOSEST_NOT_EXECUTED,
-                   binder->analysis->source, &expr->range, "set sequence full",
-                   "set sequence closest is not executed yet");
-  return false;
-}
-
 /* A duration that is in truth a time: the difference of two times, most likely. */
 static bool check_duration(struct tql_binder *binder, const struct tql_expr *expr) {
   bool time = expr->kind == TQL_E_START || expr->kind == TQL_E_STOP || expr->kind == TQL_E_TIME ||
@@ -199,7 +191,6 @@ static const struct ng_expr *bind_operator(struct tql_binder *binder, const stru
   bound->args[1] = right;
   bound->arg_count = 2;
   bound->integer = op == NG_T_SEQUENCE ? within : 0;
-  if (op == NG_T_SEQUENCE && !check_sequence(binder, expr)) return NULL;
   if (op == NG_T_CHOICE && !check_choice(binder, expr, place)) return NULL;
   return check_parallel(binder, expr, place, bound) ? bound : NULL;
 }

@@ -1,0 +1,277 @@
+/* `set sequence closest`: the networks of the sequences that pair tuples with their nearest partners.
+ *
+ *      when (a ; b) ; c  where a.k = b.k and b.kind = "reply"
+ *
+ *                      closest  s = b.stop, t = c.start
+ *                     /       \
+ *           selection          access c
+ *      a.stop before b.start
+ *                |
+ *             closest           s = a.stop, t = b.start, keys a.k = b.k
+ *            /       \
+ *      access a    selection b.kind = "reply"
+ *                     |
+ *                  access b
+ *
+ * README.md defines what is meant, and what is refused. The conditions of `when` and `where` are all
+ * applied above once more, as in any network: here they only choose who can be a partner. */
+#include "netgen/closest.h"
+
+#include "netgen/expr.h"
+
+static const struct net_type type_instant = {NET_INSTANT, 0};
+
+/* --- which variables an expression speaks of */
+
+static void mark_variables(const struct ng_expr *expr, bool *used) {
+  if (!expr) return;
+  if (expr->op == NG_DOMAIN || expr->op == NG_T_VARIABLE || expr->op == NG_DURATION) {
+    used[expr->variable] = true;
+  }
+  for (unsigned i = 0; i < expr->arg_count; i++) mark_variables(expr->args[i], used);
+}
+
+static bool *variables_of(struct base_arena *arena, const struct ng_query *query,
+                          const struct ng_expr *expr) {
+  bool *used = BASE_NEW_ARRAY(arena, query->variable_count + 1, bool);
+  mark_variables(expr, used);
+  return used;
+}
+
+static bool is_any(const struct ng_query *query, const bool *set) {
+  for (size_t i = 0; i < query->variable_count; i++) {
+    if (set[i]) return true;
+  }
+  return false;
+}
+
+static bool is_within(const struct ng_query *query, const bool *set, const bool *of) {
+  for (size_t i = 0; i < query->variable_count; i++) {
+    if (set[i] && !of[i]) return false;
+  }
+  return true;
+}
+
+static bool speaks_of_aggregate(const struct ng_expr *expr) {
+  if (expr->op == NG_AGGREGATE || expr->op == NG_T_AGGREGATE) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (speaks_of_aggregate(expr->args[i])) return true;
+  }
+  return false;
+}
+
+/* Is EXPR a sequence whose both operands speak of variables? */
+static bool is_closest(struct base_arena *arena, const struct ng_query *query,
+                       const struct ng_expr *expr) {
+  return expr->op == NG_T_SEQUENCE && is_any(query, variables_of(arena, query, expr->args[0])) &&
+         is_any(query, variables_of(arena, query, expr->args[1]));
+}
+
+/* --- what is refused */
+
+struct check {
+  struct base_arena *arena;
+  const struct ng_query *query;
+  struct base_diag_sink *diags;
+  bool *taken; /* variables of sequences met so far */
+  bool fits;
+};
+
+static void refuse(struct check *check, const struct ng_expr *expr, const char *message) {
+  base_report_hint(check->diags, MSG_CLOSEST_PLACE, check->query->source, &expr->range,
+                   "set sequence full, or name the pairs as a derived relation first", "%s",
+                   message);
+  check->fits = false;
+}
+
+static void check_temporal(struct check *check, const struct ng_expr *expr, bool conjunct) {
+  if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
+  bool closest = is_closest(check->arena, check->query, expr);
+  if (closest && !conjunct) {
+    refuse(check, expr, "under set sequence closest, ; may only stand in a condition of its own");
+    return;
+  }
+  if (closest) {
+    bool *left = variables_of(check->arena, check->query, expr->args[0]);
+    bool *right = variables_of(check->arena, check->query, expr->args[1]);
+    for (size_t i = 0; i < check->query->variable_count; i++) {
+      if (!left[i] || !right[i]) continue;
+      refuse(check, expr, "under set sequence closest, ; needs different variables on its sides");
+      return;
+    }
+  }
+  for (unsigned i = 0; i < expr->arg_count; i++) check_temporal(check, expr->args[i], closest);
+}
+
+static void check_condition(struct check *check, const struct ng_expr *expr, bool conjunct) {
+  if (expr->op != NG_HOLDS) {
+    for (unsigned i = 0; i < expr->arg_count; i++) {
+      check_condition(check, expr->args[i], conjunct && expr->op == NG_AND);
+    }
+    return;
+  }
+  const struct ng_expr *held = expr->args[0];
+  check_temporal(check, held, conjunct);
+  if (!check->fits || !is_closest(check->arena, check->query, held)) return;
+  bool *used = variables_of(check->arena, check->query, held);
+  for (size_t i = 0; i < check->query->variable_count; i++) {
+    if (used[i] && check->taken[i]) {
+      refuse(check, held, "under set sequence closest, a variable may stand in one sequence only");
+      return;
+    }
+    check->taken[i] = check->taken[i] || used[i];
+  }
+}
+
+bool ng_closest_check(struct base_arena *arena, const struct ng_query *query,
+                      struct base_diag_sink *diags) {
+  if (!query->closest || !query->when) return true;
+  struct check check = {arena, query, diags, NULL, true};
+  check.taken = BASE_NEW_ARRAY(arena, query->variable_count + 1, bool);
+  check_condition(&check, query->when, true);
+  return check.fits;
+}
+
+/* --- the network */
+
+static struct ng_node *select_rows(const struct ng_closest *closest, struct ng_node *input,
+                                   const struct ng_expr *predicate) {
+  struct ng_node *node = ng_node_new(closest->plan, NET_NODE_SELECTION, input, NULL);
+  node->expr = predicate;
+  ng_node_refresh(closest->plan, node);
+  return node;
+}
+
+static const struct ng_column *column_of(const struct ng_closest *closest, struct ng_node **top,
+                                         const struct ng_expr *expr, const char *name) {
+  if (expr->op == NG_COLUMN) return expr->column;
+  struct ng_node *node = ng_node_new(closest->plan, NET_NODE_APPLY, *top, NULL);
+  bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
+  node->expr = expr;
+  ng_columns_add(closest->plan->arena, &node->own,
+                 ng_column_new(closest->plan, name, expr->type, openable));
+  ng_node_refresh(closest->plan, node);
+  *top = node;
+  return node->own.items[0];
+}
+
+static struct ng_node *full_product(const struct ng_closest *closest, enum net_node_kind kind,
+                                    struct ng_node *left, struct ng_node *right) {
+  struct ng_plan *plan = closest->plan;
+  struct ng_node *node = ng_node_new(plan, kind, left, right);
+  node->rule = NET_PRODUCT_FULL;
+  node->own_start = ng_column_new(plan, "start", type_instant, false);
+  node->own_stop = ng_column_new(plan, "stop", type_instant, true);
+  ng_node_refresh(plan, node);
+  return node;
+}
+
+static struct ng_alternative lowered(const struct ng_closest *closest, const struct ng_expr *expr) {
+  struct ng_alternatives alternatives = {0};
+  ng_lower_temporal(closest->lowering, expr, &alternatives);
+  BASE_CHECK(alternatives.count == 1, "closest-one-alternative");
+  return alternatives.items[0];
+}
+
+/* Calls EACH for the equalities among the conjuncts of CONDITION. */
+static void each_equality(const struct ng_closest *closest, const struct ng_expr *condition,
+                          void (*each)(void *context, const struct ng_expr *equality),
+                          void *context) {
+  if (!condition) return;
+  if (condition->op == NG_AND) {
+    each_equality(closest, condition->args[0], each, context);
+    each_equality(closest, condition->args[1], each, context);
+  } else if (condition->op == NG_EQ && condition->args[0]->type.base != NET_TEMPORAL &&
+             !speaks_of_aggregate(condition)) {
+    each(context, condition);
+  }
+}
+
+struct operand {
+  const struct ng_closest *closest;
+  struct ng_node *node;
+  const bool *variables;
+};
+
+static void add_equality(void *context, const struct ng_expr *equality) {
+  struct operand *operand = context;
+  const struct ng_query *query = operand->closest->lowering->query;
+  bool *used = variables_of(operand->closest->plan->arena, query, equality);
+  if (!is_any(query, used) || !is_within(query, used, operand->variables)) return;
+  const struct ng_expr *predicate = ng_lower(operand->closest->lowering, equality);
+  if (ng_expr_can_fail(predicate)) return;
+  operand->node = select_rows(operand->closest, operand->node, predicate);
+}
+
+/* The combinations of EXPR's variables that are partners by EXPR's own condition and equalities. */
+static struct operand build_operand(const struct ng_closest *closest, const struct ng_expr *expr) {
+  const struct ng_query *query = closest->lowering->query;
+  struct base_arena *arena = closest->plan->arena;
+  struct operand operand = {closest, NULL, variables_of(arena, query, expr)};
+  if (is_closest(arena, query, expr)) operand.node = ng_closest_node(closest, expr);
+  for (unsigned i = 0; i < query->variable_count && !is_closest(arena, query, expr); i++) {
+    if (!operand.variables[i]) continue;
+    struct ng_node *leaf = closest->leaf(closest->context, i);
+    operand.node =
+        operand.node ? full_product(closest, NET_NODE_PRODUCT, operand.node, leaf) : leaf;
+  }
+  const struct ng_expr *condition = lowered(closest, expr).condition;
+  if (condition) operand.node = select_rows(closest, operand.node, condition);
+  each_equality(closest, query->where, add_equality, &operand);
+  return operand;
+}
+
+struct keys {
+  struct operand *left, *right;
+  struct ng_key *items;
+  size_t count, capacity;
+};
+
+static void add_key(void *context, const struct ng_expr *equality) {
+  struct keys *keys = context;
+  const struct ng_closest *closest = keys->left->closest;
+  const struct ng_query *query = closest->lowering->query;
+  struct base_arena *arena = closest->plan->arena;
+  for (unsigned order = 0; order < 2; order++) {
+    const struct ng_expr *e = equality->args[order], *f = equality->args[1 - order];
+    bool *of_e = variables_of(arena, query, e), *of_f = variables_of(arena, query, f);
+    if (!is_any(query, of_e) || !is_within(query, of_e, keys->left->variables)) continue;
+    if (!is_any(query, of_f) || !is_within(query, of_f, keys->right->variables)) continue;
+    const struct ng_expr *left = ng_lower(closest->lowering, e);
+    const struct ng_expr *right = ng_lower(closest->lowering, f);
+    if (ng_expr_can_fail(left) || ng_expr_can_fail(right)) return;
+    keys->items = ng_grown(arena, keys->items, keys->count, &keys->capacity, sizeof *keys->items);
+    struct ng_key *key = &keys->items[keys->count++];
+    key->left = column_of(closest, &keys->left->node, left, "key");
+    key->right = column_of(closest, &keys->right->node, right, "key");
+    return;
+  }
+}
+
+struct ng_node *ng_closest_node(const struct ng_closest *closest, const struct ng_expr *sequence) {
+  struct operand left = build_operand(closest, sequence->args[0]);
+  struct operand right = build_operand(closest, sequence->args[1]);
+  struct keys keys = {.left = &left, .right = &right};
+  each_equality(closest, closest->lowering->query->where, add_key, &keys);
+  const struct ng_column *before =
+      column_of(closest, &left.node, lowered(closest, sequence->args[0]).stop, "before");
+  const struct ng_column *after =
+      column_of(closest, &right.node, lowered(closest, sequence->args[1]).start, "after");
+  struct ng_node *node = full_product(closest, NET_NODE_CLOSEST, left.node, right.node);
+  node->before = before;
+  node->after = after;
+  node->keys = keys.items;
+  node->key_count = keys.count;
+  return node;
+}
+
+void ng_closest_each(const struct ng_closest *closest, const struct ng_expr *condition,
+                     void (*each)(void *context, struct ng_node *node), void *context) {
+  if (condition->op == NG_AND) {
+    ng_closest_each(closest, condition->args[0], each, context);
+    ng_closest_each(closest, condition->args[1], each, context);
+  } else if (condition->op == NG_HOLDS &&
+             is_closest(closest->plan->arena, closest->lowering->query, condition->args[0])) {
+    each(context, ng_closest_node(closest, condition->args[0]));
+  }
+}
