@@ -5,14 +5,15 @@
  *
  * A stop whose end has not been seen is OPEN: its lo slot holds NET_OPEN and its hi slot an upper
  * bound (usually forever). An open stop means "at or after the stream's checkpoint". Only the
- * implicit stop and instant fields with OPENABLE may hold it.                                      */
+ * implicit stop and instant fields with OPENABLE may hold it. NET_OPEN is no time of a relation: it
+ * stands next to `beginning`, which may be the lower bound of a stop like any other.               */
 #ifndef NET_LAYOUT_H
 #define NET_LAYOUT_H
 
 #include "engine/base/arena.h"
 #include "engine/value.h"
 
-#define NET_OPEN INT64_MIN
+#define NET_OPEN (INT64_MIN + 1)
 
 enum net_tuple_class { NET_EVENT, NET_PERIOD };
 
