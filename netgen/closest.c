@@ -13,7 +13,7 @@
  *                     |
  *                  access b
  *
- * README.md defines what is meant, and what is refused. The conditions of `when` and `where` are all
+ * README.md defines what is meant; analysis refuses what has no meaning. The conditions of `when` and `where` are all
  * applied above once more, as in any network: here they only choose who can be a partner. */
 #include "netgen/closest.h"
 
@@ -65,71 +65,6 @@ static bool is_closest(struct base_arena *arena, const struct ng_query *query,
                        const struct ng_expr *expr) {
   return expr->op == NG_T_SEQUENCE && is_any(query, variables_of(arena, query, expr->args[0])) &&
          is_any(query, variables_of(arena, query, expr->args[1]));
-}
-
-/* --- what is refused */
-
-struct check {
-  struct base_arena *arena;
-  const struct ng_query *query;
-  struct base_diag_sink *diags;
-  bool *taken; /* variables of sequences met so far */
-  bool fits;
-};
-
-static void refuse(struct check *check, const struct ng_expr *expr, const char *message) {
-  base_report_hint(check->diags, MSG_CLOSEST_PLACE, check->query->source, &expr->range,
-                   "set sequence full, or name the pairs as a derived relation first", "%s",
-                   message);
-  check->fits = false;
-}
-
-static void check_temporal(struct check *check, const struct ng_expr *expr, bool conjunct) {
-  if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
-  bool closest = is_closest(check->arena, check->query, expr);
-  if (closest && !conjunct) {
-    refuse(check, expr, "under set sequence closest, ; may only stand in a condition of its own");
-    return;
-  }
-  if (closest) {
-    bool *left = variables_of(check->arena, check->query, expr->args[0]);
-    bool *right = variables_of(check->arena, check->query, expr->args[1]);
-    for (size_t i = 0; i < check->query->variable_count; i++) {
-      if (!left[i] || !right[i]) continue;
-      refuse(check, expr, "under set sequence closest, ; needs different variables on its sides");
-      return;
-    }
-  }
-  for (unsigned i = 0; i < expr->arg_count; i++) check_temporal(check, expr->args[i], closest);
-}
-
-static void check_condition(struct check *check, const struct ng_expr *expr, bool conjunct) {
-  if (expr->op != NG_HOLDS) {
-    for (unsigned i = 0; i < expr->arg_count; i++) {
-      check_condition(check, expr->args[i], conjunct && expr->op == NG_AND);
-    }
-    return;
-  }
-  const struct ng_expr *held = expr->args[0];
-  check_temporal(check, held, conjunct);
-  if (!check->fits || !is_closest(check->arena, check->query, held)) return;
-  bool *used = variables_of(check->arena, check->query, held);
-  for (size_t i = 0; i < check->query->variable_count; i++) {
-    if (used[i] && check->taken[i]) {
-      refuse(check, held, "under set sequence closest, a variable may stand in one sequence only");
-      return;
-    }
-    check->taken[i] = check->taken[i] || used[i];
-  }
-}
-
-bool ng_closest_check(struct base_arena *arena, const struct ng_query *query,
-                      struct base_diag_sink *diags) {
-  if (!query->closest || !query->when) return true;
-  struct check check = {arena, query, diags, NULL, true};
-  check.taken = BASE_NEW_ARRAY(arena, query->variable_count + 1, bool);
-  check_condition(&check, query->when, true);
-  return check.fits;
 }
 
 /* --- the network */

@@ -13,9 +13,6 @@ struct ng_closest {
   void *context;
 };
 
-/* Stands every `;` between variables where closest has a meaning? Else diagnostics are reported. */
-bool ng_closest_check(struct base_arena *arena, const struct ng_query *query,
-                      struct base_diag_sink *diags);
 /* Builds the network of each such sequence among the conjuncts of CONDITION. */
 void ng_closest_each(const struct ng_closest *closest, const struct ng_expr *condition,
                      void (*each)(void *context, struct ng_node *node), void *context);

@@ -558,7 +558,6 @@ static struct ng_node *result(struct initial *initial) {
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
                                    struct base_diag_sink *diags) {
   if (!ng_query_is_supported(query, diags)) return BASE_USER;
-  if (!ng_closest_check(plan->arena, query, diags)) return BASE_USER;
   struct initial initial = {.plan = plan, .arena = plan->arena, .query = query};
   struct ng_lowering *lowering = &initial.lowering;
   lowering->plan = plan;

@@ -164,6 +164,8 @@ void tql_bind_clauses(struct tql_binder *binder, const struct tql_clauses *claus
 enum net_tuple_class tql_result_class(struct tql_binder *binder,
                                       const struct tql_statement *statement);
 /* Warnings, arrays and settings into the query; the query, or NULL if anything failed. */
+/* Stands every `;` between variables where `set sequence closest` has a meaning? */
+bool tql_check_closest(struct tql_binder *binder);
 /* A statement over clocks alone would tick for ever. */
 bool tql_check_clocks(struct tql_binder *binder, const struct base_range *range);
 const struct ng_query *tql_binder_finish(struct tql_binder *binder,

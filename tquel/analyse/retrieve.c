@@ -71,6 +71,7 @@ const struct ng_query *tql_binder_finish(struct tql_binder *binder,
   warn_of_domain_names(binder);
   binder->query->closest = binder->scope->settings->sequence_closest;
   if (binder->failed || !tql_check_clocks(binder, &statement->range)) return NULL;
+  if (!tql_check_closest(binder)) return NULL;
   struct ng_query *query = binder->query;
   query->variables =
       copied(binder->arena, binder->variables, binder->variable_count, sizeof *binder->variables);

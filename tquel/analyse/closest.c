@@ -1,0 +1,92 @@
+/* `set sequence closest`: where `;` has a meaning then (netgen/README.md has the definition).
+ *
+ * A `;` between variables must be a condition that always holds, with different variables on its sides,
+ * and a variable may stand in one such sequence only: its partners are chosen before all else. Below
+ * `.start` and `.stop`, where the condition is dropped, and with a constant, `;` is as ever.        */
+#include "tquel/analyse/analyse_internal.h"
+
+struct check {
+  struct tql_binder *binder;
+  bool *taken; /* variables of sequences met so far */
+  bool fits;
+};
+
+static void mark_variables(const struct ng_expr *expr, bool *used) {
+  if (expr->op == NG_DOMAIN || expr->op == NG_T_VARIABLE || expr->op == NG_DURATION)
+    used[expr->variable] = true;
+  for (unsigned i = 0; i < expr->arg_count; i++) mark_variables(expr->args[i], used);
+}
+
+static bool *variables_of(const struct check *check, const struct ng_expr *expr, bool *ret_any) {
+  size_t count = check->binder->variable_count;
+  bool *used = BASE_NEW_ARRAY(check->binder->arena, count + 1, bool);
+  mark_variables(expr, used);
+  for (size_t i = 0; i < count; i++) *ret_any = *ret_any || used[i];
+  return used;
+}
+
+/* Is EXPR a sequence whose both operands speak of variables? */
+static bool is_closest(const struct check *check, const struct ng_expr *expr) {
+  bool left = false, right = false;
+  if (expr->op != NG_T_SEQUENCE) return false;
+  variables_of(check, expr->args[0], &left);
+  variables_of(check, expr->args[1], &right);
+  return left && right;
+}
+
+static void refuse(struct check *check, const struct ng_expr *expr, const char *message) {
+  base_report_hint(check->binder->analysis->diags, MSG_CLOSEST_PLACE,
+                   check->binder->analysis->source, &expr->range,
+                   "set sequence full, or name the pairs as a derived relation first", "%s",
+                   message);
+  check->fits = false;
+}
+
+static void check_temporal(struct check *check, const struct ng_expr *expr, bool conjunct) {
+  if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
+  bool closest = is_closest(check, expr);
+  if (closest && !conjunct) {
+    refuse(check, expr, "under set sequence closest, ; may only stand in a condition of its own");
+    return;
+  }
+  if (closest) {
+    bool any = false;
+    bool *left = variables_of(check, expr->args[0], &any);
+    bool *right = variables_of(check, expr->args[1], &any);
+    for (size_t i = 0; i < check->binder->variable_count; i++) {
+      if (!left[i] || !right[i]) continue;
+      refuse(check, expr, "under set sequence closest, ; needs different variables on its sides");
+      return;
+    }
+  }
+  for (unsigned i = 0; i < expr->arg_count; i++) check_temporal(check, expr->args[i], closest);
+}
+
+static void check_condition(struct check *check, const struct ng_expr *expr, bool conjunct) {
+  if (expr->op != NG_HOLDS) {
+    for (unsigned i = 0; i < expr->arg_count; i++) {
+      check_condition(check, expr->args[i], conjunct && expr->op == NG_AND);
+    }
+    return;
+  }
+  const struct ng_expr *held = expr->args[0];
+  check_temporal(check, held, conjunct);
+  if (!check->fits || !is_closest(check, held)) return;
+  bool any = false;
+  bool *used = variables_of(check, held, &any);
+  for (size_t i = 0; i < check->binder->variable_count; i++) {
+    if (used[i] && check->taken[i]) {
+      refuse(check, held, "under set sequence closest, a variable may stand in one sequence only");
+      return;
+    }
+    check->taken[i] = check->taken[i] || used[i];
+  }
+}
+
+bool tql_check_closest(struct tql_binder *binder) {
+  if (!binder->query->closest || !binder->query->when) return true;
+  struct check check = {binder, NULL, true};
+  check.taken = BASE_NEW_ARRAY(binder->arena, binder->variable_count + 1, bool);
+  check_condition(&check, binder->query->when, true);
+  return check.fits;
+}
