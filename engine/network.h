@@ -86,6 +86,9 @@ struct net_node *net_create_clock(struct net_network *network, const char *name,
 /* Credibility 0: all bounds collapse to their middle, omega rows are left out. */
 struct net_node *net_create_credibility(struct net_network *network, const char *name,
                                         const struct net_layout *layout);
+/* Distinct: omega rows that a definite one is equal to are left out. */
+struct net_node *net_create_distinct(struct net_network *network, const char *name,
+                                     const struct net_layout *layout);
 /* Coalesce: periods equal in all fields that overlap or adjoin become one. */
 struct net_node *net_create_coalesce(struct net_network *network, const char *name,
                                      const struct net_layout *layout);

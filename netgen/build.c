@@ -373,6 +373,12 @@ static void build_credibility(struct builder *builder, const struct ng_node *nod
   built->node = net_create_credibility(builder->network, name_of(builder, node), built->layout);
 }
 
+static void build_distinct(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out_same(builder, node);
+  built->node = net_create_distinct(builder->network, name_of(builder, node), built->layout);
+}
+
 static void build_coalesce(struct builder *builder, const struct ng_node *node) {
   struct built *built = built_of(builder, node);
   lay_out_same(builder, node);
@@ -524,6 +530,9 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
       break;
     case NET_NODE_CREDIBILITY:
       build_credibility(builder, node);
+      break;
+    case NET_NODE_DISTINCT:
+      build_distinct(builder, node);
       break;
     case NET_NODE_COALESCE:
       build_coalesce(builder, node);

@@ -100,6 +100,9 @@ static void print_what(struct base_buffer *out, const struct ng_plan *plan,
     case NET_NODE_CREDIBILITY:
       base_buffer_puts(out, "the middle of all bounds, no omega");
       break;
+    case NET_NODE_DISTINCT:
+      base_buffer_puts(out, "of a definite tuple and an equal omega one the former");
+      break;
     case NET_NODE_COALESCE:
       base_buffer_puts(out, "periods of equal domains that overlap or adjoin");
       break;
@@ -168,6 +171,8 @@ static const char *state_of(const struct ng_node *node) {
       return node->stop ? "open rows that are perhaps empty" : NULL;
     case NET_NODE_CLOSEST:
       return "tuples that may still find a nearest partner";
+    case NET_NODE_DISTINCT:
+      return "omega rows that a definite one may be equal to";
     case NET_NODE_COALESCE:
       return "periods valid at the checkpoint or after";
     case NET_NODE_PROJECTION:

@@ -549,6 +549,8 @@ static struct ng_node *result(struct initial *initial) {
   }
   if (condition) node = ng_cut_node(plan, node, kept, condition);
   if (initial->query->result_class == NET_PERIOD && initial->query->coalesced) {
+    node = ng_node_new(plan, NET_NODE_DISTINCT, node, NULL);
+    ng_node_refresh(plan, node);
     node = ng_node_new(plan, NET_NODE_COALESCE, node, NULL);
     ng_node_refresh(plan, node);
   }

@@ -101,6 +101,10 @@ enum base_status st_count(struct st_database *database, const char *name,
 enum base_status st_remove(struct st_database *database, const char *name,
                            const struct net_layout *layout,
                            const union net_slot *row) BASE_MUST_USE;
+/* Is there a row that equals ROW of LAYOUT in times and domains? */
+enum base_status st_has(struct st_database *database, const char *name,
+                        const struct net_layout *layout, const union net_slot *row,
+                        bool *ret) BASE_MUST_USE;
 /* The smallest start (or at; of a start in [beginning, t], t) and the latest time seen in the relation (starts and known stops);
  * *RET_ANY false: it is empty.                                                                      */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,

@@ -150,10 +150,23 @@ bool session_depends(struct tql_session *session, const struct session_relation 
 
 /* --- scope */
 
+/* A relation of the system is there when somebody speaks of it, if only empty. */
+static struct session_relation *make_mentioned(struct tql_session *session, const char *name) {
+  const struct tql_session_options *options = &session->options;
+  if (!session_is_system_name(name) || options->readonly || options->explain_only) return NULL;
+  bool own = !st_in_transaction(session->database);
+  if (own && st_begin(session->database) != BASE_OK) return NULL;
+  struct session_relation *made = session_system_relation(session, name);
+  if (own && made != NULL && st_commit(session->database) != BASE_OK) made = NULL;
+  if (own && made == NULL) st_rollback(session->database);
+  return made;
+}
+
 static const struct ng_relation *find_relation(void *context, const char *name) {
   struct session_scope *scope = context;
   if (scope->hidden != NULL && strcasecmp(scope->hidden, name) == 0) return NULL;
   struct session_relation *relation = session_find(scope->session, name);
+  if (relation == NULL) relation = make_mentioned(scope->session, name);
   return relation ? &relation->ng : NULL;
 }
 
@@ -298,15 +311,26 @@ const struct ng_query *session_query(struct tql_session *session,
   return relation->query;
 }
 
+bool session_is_system_name(const char *name) {
+  return strcasecmp(name, "Late") == 0 || strcasecmp(name, "Rejected") == 0 ||
+         strcasecmp(name, "Lost") == 0;
+}
+
 struct session_relation *session_system_relation(struct tql_session *session, const char *name) {
   struct session_relation *found = session_find(session, name);
   if (found != NULL) return found;
-  static const struct st_domain domains[] = {
+  static const struct st_domain diverted[] = {
       {"relation", {NET_STRING, 0}}, {"reason", {NET_STRING, 0}}, {"record", {NET_STRING, 0}}};
-  struct st_relation relation = {.name = name,
-                                 .kind = ST_EVENT,
-                                 .domains = domains,
-                                 .domain_count = 3,
+  static const struct st_domain lost[] = {{"relation", {NET_STRING, 0}},
+                                          {"source", {NET_STRING, 0}},
+                                          {"cause", {NET_STRING, 0}},
+                                          {"count", {NET_INTEGER, 8}}};
+  bool loss = strcasecmp(name, "Lost") == 0;
+  const char *as_created = loss ? "Lost" : strcasecmp(name, "Late") == 0 ? "Late" : "Rejected";
+  struct st_relation relation = {.name = as_created,
+                                 .kind = loss ? ST_PERIOD : ST_EVENT,
+                                 .domains = loss ? lost : diverted,
+                                 .domain_count = loss ? 4 : 3,
                                  .by = -1,
                                  .checkpoint = NET_FOREVER};
   if (st_create(session->database, &relation) != BASE_OK) return NULL;

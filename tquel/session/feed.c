@@ -61,6 +61,25 @@ void session_remove_feeds(struct tql_session *session, const struct session_rela
   session->feed_count = kept;
 }
 
+/* In order of stop a period may begin long before what came last; only `within` tells how long. */
+static bool may_be_ordered_by_stop(struct tql_session *session,
+                                   const struct tql_statement *statement,
+                                   const struct session_relation *relation) {
+  if (relation->kind != ST_PERIOD) {
+    base_report_hint(session->diags, MSG_ORDERED_BY_STOP, session->source, &statement->name.range,
+                     "leave ordered by stop out", "the records of %s have no stop",
+                     relation->ng.name);
+  } else if (statement->within == NULL) {
+    base_report_hint(session->diags, MSG_ORDERED_BY_STOP, session->source, &statement->range,
+                     "add within D, D being the longest period and the disorder together",
+                     "ordered by stop needs within: how long before the latest stop may a period "
+                     "that is still to come have begun?");
+  } else {
+    return true;
+  }
+  return false;
+}
+
 enum base_status session_add_feed(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) {
@@ -71,11 +90,8 @@ enum base_status session_add_feed(struct tql_session *session,
                      "the statements come from standard input, which cannot be a feed as well");
     return BASE_USER;
   }
-  if (statement->ordered_by_stop) {
-    base_report(session->diags, MSG_ORDERED_BY_STOP_NOT_EXECUTED, session->source,
-                &statement->range, "following ordered by stop is not executed yet");
+  if (statement->ordered_by_stop && !may_be_ordered_by_stop(session, statement, relation))
     return BASE_USER;
-  }
   if (relation->feed != NULL && !relation->feed->ended) {
     base_report_hint(session->diags, MSG_FEED_TWICE, session->source, &statement->name.range,
                      "merge the inputs before they come here", "%s has a feed already",
@@ -111,6 +127,7 @@ enum base_status session_add_feed(struct tql_session *session,
   feed->relation = relation;
   feed->path = base_arena_strdup(session->arena, statement->path);
   feed->within = within;
+  feed->ordered_by_stop = statement->ordered_by_stop;
   feed->sequence = found ? saved.sequence : 0;
   relation->feed = feed;
   base_grow(&session->feeds, &session->feed_capacity, session->feed_count + 1,
@@ -198,6 +215,13 @@ static net_chronon late_limit(const struct session_feed *feed) {
   return promised > relation->checkpoint ? promised : relation->checkpoint;
 }
 
+/* Of a feed in order of stop, the stop of a record as far as it counts as a time seen. */
+static net_chronon known_stop(const struct session_feed *feed, const union net_slot *row) {
+  if (!feed->ordered_by_stop || row[2].i == NET_OPEN || row[2].i == NET_FOREVER)
+    return NET_BEGINNING;
+  return row[2].i;
+}
+
 static enum base_status take_rows(struct tql_session *session, struct session_feed *feed,
                                   const struct net_batch_builder *builder) {
   struct session_relation *relation = feed->relation;
@@ -213,7 +237,8 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
     feed->sequence++;
     session->counters.rows_in++;
     const char *wrong = NULL;
-    if (row[0].i > limit) wrong = "further ahead of the clock than set future limit";
+    if (row[0].i > limit || known_stop(feed, row) > limit)
+      wrong = "further ahead of the clock than set future limit";
     if (session_is_sampled(relation) && wrong == NULL)
       wrong = session_sample_fault(row, builder->marks[i]);
     if (row[0].i == NET_FOREVER) wrong = "forever is no time of a record";
@@ -234,8 +259,10 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
                relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
       net_rows_add_copy(&corrections, row, builder->marks[i]);
     } else {
-      feed->keeps_up = real && row[0].i > now - feed->within - KEEPS_UP_NS;
+      net_chronon stop = known_stop(feed, row), seen = stop > row[0].i ? stop : row[0].i;
+      feed->keeps_up = real && seen > now - feed->within - KEEPS_UP_NS;
       status = session_take_record(session, relation, row, builder->marks[i], late_limit(feed));
+      if (stop > relation->latest) relation->latest = stop;
     }
   }
   if (status == BASE_OK && corrections.count > 0)
@@ -278,6 +305,36 @@ static enum base_status end_feed(struct tql_session *session, struct session_fee
   return session_advance(session, relation, net_chronon_add(relation->latest, 1));
 }
 
+/* What a source still had is lost from the latest time seen on; how much it was is not known. */
+static enum base_status note_loss(struct tql_session *session, const struct session_feed *feed) {
+  struct session_relation *to = session_system_relation(session, "Lost");
+  if (to == NULL) return BASE_SYSTEM;
+  const struct net_layout *layout = to->ng.layout;
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  row[0].i = row[1].i = rejected_at(feed);
+  row[2].i = row[3].i = NET_FOREVER;
+  const char *const texts[] = {feed->relation->ng.name, feed->path, feed->lost};
+  for (unsigned i = 0; i < 3; i++)
+    row[layout->fields[i].slot].s = base_strings_intern_text(session->strings, texts[i]);
+  struct net_store *store = st_net(session->database);
+  enum base_status status =
+      store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
+  free(row);
+  return status == BASE_OK ? session_recompute_dependants(session, to) : status;
+}
+
+/* In a transaction of its own: that of the failure is taken back. */
+static void note_losses(struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    if (feed->lost == NULL || st_begin(session->database) != BASE_OK) continue;
+    enum base_status status = note_loss(session, feed);
+    if (status == BASE_OK) status = st_commit(session->database);
+    if (status != BASE_OK) st_rollback(session->database);
+    feed->lost = NULL;
+  }
+}
+
 static enum base_status report_failure(struct tql_session *session, struct session_feed *feed,
                                        const struct net_read_event *event) {
   /* The report outlives this turn. */
@@ -287,6 +344,7 @@ static enum base_status report_failure(struct tql_session *session, struct sessi
                              (int)event->column};
   base_report(session->diags, event->number, source, &range, "%s", event->reason);
   feed->ended = true;
+  if (event->number == MSG_FILE_TRUNCATED) feed->lost = "the file was truncated or replaced";
   return BASE_SYSTEM;
 }
 
@@ -438,6 +496,7 @@ enum base_status tql_session_follow(struct tql_session *session, const struct tq
     enum base_status reloaded = session_load_catalogue(session);
     (void)reloaded;
     for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->ended = true;
+    note_losses(session);
   }
   session->statement_arena = NULL;
   session->output = NULL;

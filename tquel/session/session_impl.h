@@ -67,9 +67,11 @@ struct session_feed {
   struct session_relation *relation;
   struct net_reader *reader;
   const char *path;
-  int64_t within; /* chronons */
+  const char *lost; /* why records of it are lost; NULL: none are */
+  int64_t within;   /* chronons */
   int64_t position_saved, sequence;
   bool ended;
+  bool ordered_by_stop; /* stops are times seen, too; WITHIN is the longest period and the disorder */
   bool keeps_up; /* stamps follow the clock: silence then means that nothing happened */
   uint64_t rejected, late, records;
 };
@@ -172,7 +174,9 @@ void session_leave_own(struct tql_session *session, struct session_own *own);
 /* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation);
-/* A relation the system keeps (Late, Rejected), made at first use; NULL after a diagnostic. */
+/* Late, Rejected or Lost? */
+bool session_is_system_name(const char *name);
+/* A relation the system keeps, made at first use; NULL after a diagnostic. */
 struct session_relation *session_system_relation(struct tql_session *session, const char *name);
 
 /* --- transaction.c */

@@ -526,9 +526,7 @@ enum base_status session_checkpoint(struct tql_session *session,
   for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if ((only != NULL && relation != only) || session_is_derived(relation)) continue;
-    if (relation->kind == ST_EVENT && (strcasecmp(relation->ng.name, "Late") == 0 ||
-                                       strcasecmp(relation->ng.name, "Rejected") == 0))
-      continue;
+    if (session_is_system_name(relation->ng.name)) continue;
     if (session->manual || relation->live) {
       status = session_make_live(session, relation);
       if (status == BASE_OK) status = session_advance(session, relation, time);
