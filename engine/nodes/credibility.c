@@ -69,6 +69,8 @@ static void take(struct credibility *node, const union net_slot *row, uint8_t ma
   collapse(node, row);
   if (layout->tuple_class == NET_EVENT) {
     put(node, node->row, marks, 0, bound, status);
+  } else if ((marks & NET_CLOSES) && row[2].i == NET_OPEN) {
+    return; /* one of several stops is known */
   } else if (marks & NET_CLOSES) {
     uint32_t place = net_rowmap_find_id(&node->waiting, id);
     if (place == NET_NO_ENTRY) {

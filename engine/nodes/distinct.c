@@ -68,6 +68,7 @@ static struct tuple *find(struct distinct *node, const union net_slot *row, uint
 
 static void close_row(struct distinct *node, const union net_slot *row, uint8_t marks, uint64_t id,
                       net_chronon bound, enum base_status *status) {
+  if (is_open(row)) return; /* one of several stops is known */
   struct tuple *tuple = find(node, row, id);
   if (tuple != NULL) {
     memcpy(tuple->row, row, node->node.layout->slot_count * sizeof *row);
