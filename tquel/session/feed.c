@@ -317,8 +317,7 @@ static enum base_status note_loss(struct tql_session *session, const struct sess
   for (unsigned i = 0; i < 3; i++)
     row[layout->fields[i].slot].s = base_strings_intern_text(session->strings, texts[i]);
   struct net_store *store = st_net(session->database);
-  enum base_status status =
-      store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
+  enum base_status status = store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
   free(row);
   return status == BASE_OK ? session_recompute_dependants(session, to) : status;
 }

@@ -430,7 +430,9 @@ enum base_status session_divert(struct tql_session *session, const char *system_
   struct net_store *store = st_net(session->database);
   to->diverted = true;
   enum base_status status = number_reason(session, to, row, reason);
-  return status != BASE_OK ? status : store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
+  return status != BASE_OK
+             ? status
+             : store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
 }
 
 net_chronon session_record_time(const struct session_relation *relation, const union net_slot *row,
