@@ -160,6 +160,11 @@ static void add_inner_when(struct initial *initial, struct ng_lowering *inner,
 static struct ng_node *cut_members(struct initial *initial, struct ng_node *node,
                                    struct ng_node *top, const struct ng_expr *condition) {
   const struct ng_aggregate *aggregate = node->aggregate;
+  if (node->unless) { /* no error of a tuple that the inner when leaves out counts */
+    const struct ng_expr *out = ng_expr_column(initial->arena, node->unless);
+    condition =
+        ng_expr_and(initial->arena, ng_expr_make(initial->arena, NG_NOT, 1, &out), condition);
+  }
   struct ng_node *cut = ng_cut_rows(initial->plan, top, condition);
   cut->first_only = aggregate->cumulative && aggregate->function != NET_AGG_AVGC;
   if (node->groups_of_all) {
