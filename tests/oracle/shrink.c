@@ -188,7 +188,15 @@ static bool try_expressions(struct shrinking *shrinking, struct statement *s) {
 
 /* --- rows: determinate, definite, plain */
 
-static bool try_row(struct shrinking *shrinking, struct input_row *row) {
+/* Can the row be loaded? */
+static bool is_sound(const struct input *input, const struct input_row *row) {
+  if (!is_kind(input, "period")) return true;
+  bool determinate = row->time[0] == row->time[1] && row->time[2] == row->time[3];
+  return row->time[0] <= row->time[2] && row->time[1] <= row->time[3] &&
+         (!determinate || row->time[0] < row->time[2]);
+}
+
+static bool try_row(struct shrinking *shrinking, const struct input *input, struct input_row *row) {
   bool any = false;
   if (!row->definite) {
     row->definite = true;
@@ -201,12 +209,12 @@ static bool try_row(struct shrinking *shrinking, struct input_row *row) {
     if (row->time[i] == row->time[i + 1]) continue;
     net_chronon lo = row->time[i], hi = row->time[i + 1];
     row->time[i + 1] = lo;
-    if (row->time[0] < row->time[2] && still(shrinking)) {
+    if (is_sound(input, row) && still(shrinking)) {
       any = true;
       continue;
     }
     row->time[i] = row->time[i + 1] = hi;
-    if (row->time[0] < row->time[2] && still(shrinking)) {
+    if (is_sound(input, row) && still(shrinking)) {
       any = true;
       continue;
     }
@@ -225,7 +233,7 @@ static bool try_data(struct shrinking *shrinking) {
     for (size_t j = 0; j < input->count; j++) {
       any = try_flag(shrinking, &input->rows[j].dropped) || any;
       if (!input->rows[j].dropped && input->by < 0)
-        any = try_row(shrinking, &input->rows[j]) || any;
+        any = try_row(shrinking, input, &input->rows[j]) || any;
     }
   }
   return any;

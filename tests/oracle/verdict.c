@@ -70,6 +70,7 @@ static void against(const struct scenario *scenario, size_t last, struct base_ar
   if (!opened || !engine_load(&engine, scenario)) {
     base_buffer_printf(&verdict->why, "  loading failed: %s\n", engine_message(&engine));
     verdict->differs = true;
+    verdict->statement = STATEMENTS_MAX; /* no statement's fault */
   }
   for (size_t i = 0; i < last && !verdict->differs; i++) {
     const struct statement *statement = &scenario->statements[i];
@@ -119,6 +120,7 @@ static const char *configuration_text(struct base_arena *arena, struct engine_op
 static void report(struct scenario *scenario, struct verdict *verdict, bool selftest,
                    struct tally *tally) {
   size_t last = verdict->statement + 1;
+  if (last > scenario->statement_count) last = scenario->statement_count;
   tally->differences++;
   if (still_differs(scenario, last, verdict->options, selftest, false))
     shrink(scenario, last, verdict->options, selftest, false);
