@@ -86,7 +86,9 @@ struct oracle_update {
   const uint32_t *fields; /* assigned: of the relation's layout */
   size_t field_count;
 };
-/* *RET: the relation afterwards. */
+/* *RET: the relation afterwards. oracle_unsaid: several portions of one tuple are meant that are not
+ * certain; what is left then depends on their order, of which nothing is said.                      */
+extern const char oracle_unsaid[];
 const char *oracle_apply_update(struct base_arena *arena, const struct oracle_world *world,
                                 const struct oracle_update *update,
                                 const struct oracle_relation *relation, struct oracle_relation *ret,

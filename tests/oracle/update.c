@@ -9,6 +9,8 @@
 
 #include "tests/oracle/oracle_internal.h"
 
+const char oracle_unsaid[] = "several uncertain portions of one tuple";
+
 struct piece {
   struct net_period time;
   bool definite;
@@ -161,6 +163,10 @@ static bool contradicts(const struct updating *u, size_t i, size_t j) {
 
 /* --- a tuple */
 
+static bool is_certain(const struct net_period *time) {
+  return time->start.lo == time->start.hi && time->stop.lo == time->stop.hi;
+}
+
 static bool same_portion(const struct net_period *a, const struct net_period *b) {
   return same_instant(a->start, b->start) && same_instant(a->stop, b->stop);
 }
@@ -185,13 +191,16 @@ static const char *update_tuple(const struct updating *u, const struct oracle_tu
   struct piece whole = {.definite = tuple->definite};
   if (!event) whole.time = time_of(tuple->row);
   struct piece_list left = {&whole, 1};
-  bool goes = false, perhaps = false;
+  bool goes = false, perhaps = false, certain = event || is_certain(&whole.time);
+  size_t cuts = 0;
   for (size_t i = 0; i < u->matches->count; i++) {
     const struct oracle_match *match = &u->matches->items[i];
     if (match->tuples[u->update->variable] != tuple || said_before(u, i)) continue;
     for (size_t j = 0; j < i && u->update->replaces; j++)
       if (u->matches->items[j].tuples[u->update->variable] == tuple && contradicts(u, i, j))
         return "two values at one time";
+    cuts++;
+    certain = certain && (event || (match->definite && is_certain(&match->time)));
     if (event) {
       goes = goes || match->definite;
       perhaps = perhaps || !match->definite;
@@ -202,6 +211,7 @@ static const char *update_tuple(const struct updating *u, const struct oracle_tu
     add_changed(u, tuple, i);
     if (!fits(u, changed(u, tuple->row, i))) return "out of the range of its type";
   }
+  if (cuts > 1 && !certain && !event) return oracle_unsaid;
   if (event && !goes) oracle_add(u->arena, u->ret, tuple->row, tuple->definite && !perhaps);
   for (size_t i = 0; !event && i < left.count; i++)
     add_period(u, tuple->row, left.items[i].time, left.items[i].definite);

@@ -337,7 +337,7 @@ static void update(struct world *world, struct bound *bound, struct outcome *out
   outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records,
                                      &outcome->may_fail);
   if (outcome->why)
-    outcome->status = BASE_END;
+    outcome->status = outcome->why == oracle_unsaid ? BASE_AGAIN : BASE_END;
   else
     follow_up(world, relation, records, outcome);
 }
