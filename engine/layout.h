@@ -13,7 +13,7 @@
 #include "engine/base/arena.h"
 #include "engine/value.h"
 
-#define NET_OPEN (INT64_MIN + 1)
+#define NET_OPEN (NET_EARLIEST - 1)
 
 enum net_tuple_class { NET_EVENT, NET_PERIOD };
 

@@ -2,12 +2,12 @@
  *
  * The calendar is the proleptic Gregorian one in UTC, every day 86400 s long; a leap second (:60)
  * has no chronon and is out of range. All arithmetic is exact: a text that names no representable
- * chronon is refused, never rounded. The dated texts reach from 1677-09-21T00:12:43.145224193Z to
- * 2262-04-11T23:47:16.854775806Z; one chronon further on either side lie the reserved values, which
- * only their words and the bare integers name, so that no date turns into `forever`.
+ * chronon is refused, never rounded. The dated texts reach from 1677-09-21T00:12:43.145224194Z to
+ * 2262-04-11T23:47:16.854775806Z; beyond lie the reserved values, which only their words and the bare
+ * integers name, so that no date turns into `forever`, and one that no text names (NET_EARLIEST - 1).
  *
  * Reading tries, in this order: a word, an integer, a date, a clock time. What is printed reads
- * back as the same chronon, on both timelines, for every int64. Texts need no NUL, and may hold any
+ * back as the same chronon, on both timelines, for every chronon. Texts need no NUL, and may hold any
  * bytes. Blanks around a text are ignored; letters compare without case. */
 #include "engine/time.h"
 
@@ -20,7 +20,8 @@
 net_chronon net_chronon_add(net_chronon time, int64_t delta) {
   net_chronon sum;
   if (time == NET_BEGINNING || time == NET_FOREVER) return time;
-  if (!__builtin_add_overflow(time, delta, &sum)) return sum;
+  if (!__builtin_add_overflow(time, delta, &sum) && (sum >= NET_EARLIEST || sum == NET_BEGINNING))
+    return sum;
   return delta < 0 ? NET_BEGINNING : NET_FOREVER;
 }
 
@@ -386,6 +387,7 @@ enum net_time_error net_time_parse(const char *text, size_t length,
     if (error != NET_TIME_SYNTAX && context->timeline == NET_TIMELINE_ABSTRACT)
       return NET_TIME_ABSTRACT;
   }
+  if (error == NET_TIME_OK && time < NET_EARLIEST && time != NET_BEGINNING) error = NET_TIME_RANGE;
   if (error == NET_TIME_OK) *ret = time;
   return error;
 }

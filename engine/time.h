@@ -16,6 +16,9 @@ typedef int64_t net_chronon;
 
 #define NET_BEGINNING INT64_MIN
 #define NET_FOREVER   INT64_MAX
+/* The first instant there can be. The value between it and `beginning` is no time: rows use it to say
+ * that a stop is open (layout.h). */
+#define NET_EARLIEST (INT64_MIN + 2)
 
 enum net_timeline { NET_TIMELINE_REAL, NET_TIMELINE_ABSTRACT };
 

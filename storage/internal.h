@@ -17,8 +17,9 @@
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
 #define ST_SCHEMA_VERSION 2
 
-/* Stands for a stop that is not known in the index that makes a relation a set. */
-#define ST_OPEN_KEY "ifnull(stop_lo,-9223372036854775808)"
+/* Stands for a stop that is not known in the index that makes a relation a set: NET_OPEN. */
+#define ST_OPEN_VALUE "-9223372036854775807"
+#define ST_OPEN_KEY   "ifnull(stop_lo," ST_OPEN_VALUE ")"
 
 struct st_table {
   struct base_arena *arena; /* the table itself and all its texts */

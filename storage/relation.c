@@ -159,7 +159,7 @@ static void sql_where_open(struct base_buffer *sql, const struct st_table *table
   st_sql_index(sql, table->name);
   base_buffer_puts(sql, " WHERE (start_lo,start_hi," ST_OPEN_KEY ",stop_hi");
   st_sql_domains(sql, table->domains, table->domain_count);
-  base_buffer_puts(sql, ")=(?1,?2,-9223372036854775808,?4");
+  base_buffer_puts(sql, ")=(?1,?2," ST_OPEN_VALUE ",?4");
   int columns = domain_columns(table);
   if (columns) base_buffer_putc(sql, ',');
   sql_parameters(sql, 6, columns);

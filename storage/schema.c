@@ -6,7 +6,7 @@
  * A temporal domain d is the four columns d_n0 d_n1 d_d0 d_d1. stop_lo is NULL as long as the stop
  * has not been seen; no other column is ever NULL. The unique index "tq_R_set" over the times and the
  * domains (not `definite`) makes the relation a set and gives the order of output; open rows are
- * unique in it through ifnull(stop_lo, smallest integer), which no known stop has.
+ * unique in it through ifnull(stop_lo, NET_OPEN), which no known stop has.
  *
  * A change of any of this needs a new ST_SCHEMA_VERSION and a step that brings older files up.   */
 #include <string.h>
@@ -103,11 +103,28 @@ enum base_status st_schema_create(struct st_database *database) {
   return status;
 }
 
+/* Appends what makes the relations' indexes anew, in which an open stop once counted as `beginning`. */
+static enum base_status append_indexes(struct st_database *database, struct base_buffer *sql) {
+  static const char query[] =
+      "SELECT 'DROP INDEX \"' || replace(name, '\"', '\"\"') || '\"; ' ||"
+      " replace(sql, 'ifnull(stop_lo,-9223372036854775808)', '" ST_OPEN_KEY "') || ';'"
+      " FROM sqlite_master WHERE type = 'index' AND instr(sql, 'ifnull(stop_lo,-9223372036854775808)')";
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(database, query, false, &statement);
+  int code = SQLITE_DONE;
+  while (status == BASE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
+    base_buffer_puts(sql, (const char *)sqlite3_column_text(statement, 0));
+  if (status == BASE_OK && code != SQLITE_DONE) status = st_fail(database, "reading the indexes");
+  sqlite3_finalize(statement);
+  return status;
+}
+
 /* Within a transaction: what an older file has not. */
 enum base_status st_schema_upgrade(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
+  enum base_status status = append_indexes(database, &sql);
   base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_2, ST_SCHEMA_VERSION);
-  enum base_status status = st_run(database, sql.data, "bringing the database up to date");
+  if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;
 }

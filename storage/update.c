@@ -42,7 +42,7 @@ enum base_status st_remove(struct st_database *database, const char *name,
   if (status != BASE_OK) return status;
   st_bind_row(database, table, table->remove, layout, row, true);
   if (layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN)
-    sqlite3_bind_int64(table->remove, 3, INT64_MIN);
+    sqlite3_bind_int64(table->remove, 3, NET_OPEN);
   return st_step_done(database, table->remove, "taking a row out");
 }
 

@@ -156,7 +156,8 @@ bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const ch
   sn_trim(&text, &length);
   switch (sn_read_integer(text, length, ret)) {
     case SN_NUMBER_OK:
-      return true;
+      if (*ret >= NET_EARLIEST || *ret == NET_BEGINNING) return true;
+      break;
     case SN_NUMBER_SYNTAX:
       return parse_time(decoder, name, text, length, ret);
     case SN_NUMBER_FRACTION:
@@ -179,8 +180,7 @@ static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column,
     return true;
   }
   if (!sn_decoder_read_time(decoder, column->name, trimmed, left, &slot->i)) return false;
-  /* As a lower bound it would read as an open stop; and nothing stops before it starts. */
-  if (slot->i == NET_BEGINNING && column->role != SN_STOP_HI)
+  if (slot->i == NET_BEGINNING && column->role == SN_STOP)
     return refuse_value(decoder, column->name, trimmed, left, "no time to stop at");
   if (column->role == SN_STOP) slot[1].i = slot->i;
   return true;

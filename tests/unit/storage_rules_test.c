@@ -232,6 +232,8 @@ static void make_old(void) {
   sqlite3 *raw;
   ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
   ck_assert_int_eq(sqlite3_exec(raw,
+                                "DROP INDEX tq_P_set; CREATE UNIQUE INDEX tq_P_set ON P(start_lo,"
+                                "start_hi,ifnull(stop_lo,-9223372036854775808),stop_hi,x);"
                                 "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
                                 "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
                                 "DROP TABLE tq_retention; PRAGMA user_version=1;",
@@ -248,6 +250,7 @@ START_TEST(a_file_of_the_first_version) {
   enum st_structure structure;
   struct st_database *database = open_at(path);
   create(database, &event_e);
+  create(database, &period_p);
   ok(st_begin(database));
   put_event(database, 1, 2, NET_DEFINITE);
   ok(st_commit(database));
@@ -255,7 +258,7 @@ START_TEST(a_file_of_the_first_version) {
   make_old();
   database = open_reader(path);
   ok(st_relations(database, arena, &all, &all_count));
-  ck_assert_uint_eq(all_count, 1);
+  ck_assert_uint_eq(all_count, 2);
   ok(st_rules(database, arena, &all_rules, &all_count));
   ck_assert_uint_eq(all_count, 0);
   ok(st_indexes(database, arena, &indexes, &all_count));
@@ -267,6 +270,9 @@ START_TEST(a_file_of_the_first_version) {
   database = open_at(path);
   ck_assert_int_eq(count(database, "E"), 1);
   ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "2\n0");
+  ck_assert_str_eq(outside(path, "SELECT count(*) FROM sqlite_master WHERE type='index' AND "
+                                 "sql LIKE '%ifnull(stop_lo,-9223372036854775807)%'"),
+                   "1");
   st_close(database);
 }
 END_TEST

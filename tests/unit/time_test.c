@@ -82,7 +82,7 @@ START_TEST(printing) {
   expect_printed(NET_FOREVER, "forever");
   expect_printed(NET_BEGINNING, "beginning");
   expect_printed(NET_FOREVER - 1, "2262-04-11T23:47:16.854775806Z");
-  expect_printed(NET_BEGINNING + 1, "1677-09-21T00:12:43.145224193Z");
+  expect_printed(NET_EARLIEST, "1677-09-21T00:12:43.145224194Z");
   struct base_buffer out = BASE_BUFFER_EMPTY;
   net_time_print(&out, NET_TIMELINE_ABSTRACT, NET_FOREVER - 1);
   ck_assert_str_eq(out.data, "9223372036854775806");
@@ -92,8 +92,9 @@ END_TEST
 
 START_TEST(all_that_is_printed_reads_back) {
   struct base_random random = {7};
+  expect_round_trip(NET_BEGINNING);
   for (net_chronon delta = 0; delta < 3; delta++) {
-    expect_round_trip(NET_BEGINNING + delta);
+    expect_round_trip(NET_EARLIEST + delta);
     expect_round_trip(NET_FOREVER - delta);
     expect_round_trip(delta - 1);
   }
@@ -151,6 +152,8 @@ START_TEST(words_and_integers) {
   expect_time(&utc, "000000000000000000000000000001", 1);
   expect_time(&abstract, "9223372036854775807", NET_FOREVER);
   expect_time(&abstract, "-9223372036854775808", NET_BEGINNING);
+  expect_error(&abstract, "-9223372036854775807", NET_TIME_RANGE);
+  expect_time(&abstract, "-9223372036854775806", NET_EARLIEST);
   expect_error(&abstract, "9223372036854775808", NET_TIME_RANGE);
   expect_error(&abstract, "-9223372036854775809", NET_TIME_RANGE);
   expect_error(&abstract, "99999999999999999999999999", NET_TIME_RANGE);
@@ -180,7 +183,8 @@ END_TEST
 
 START_TEST(ends_of_the_range) {
   expect_time(&utc, "2262-04-11T23:47:16.854775806Z", NET_FOREVER - 1);
-  expect_time(&utc, "1677-09-21T00:12:43.145224193Z", NET_BEGINNING + 1);
+  expect_time(&utc, "1677-09-21T00:12:43.145224194Z", NET_EARLIEST);
+  expect_error(&utc, "1677-09-21T00:12:43.145224193Z", NET_TIME_RANGE);
   expect_time(&utc, "2262-04-12T00:47:16.854775806+01:00", NET_FOREVER - 1);
   /* A date is never one of the reserved values. */
   expect_error(&utc, "2262-04-11T23:47:16.854775807Z", NET_TIME_RANGE);
