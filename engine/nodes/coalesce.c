@@ -124,6 +124,7 @@ static void take(struct coalesce *node, const union net_slot *row, uint8_t marks
   struct net_rowmap *groups = &node->groups[definite];
   if ((marks & NET_CLOSES) && row[2].i == NET_OPEN) return; /* one of several stops is known */
   if (marks & NET_CLOSES) {
+    if (row[2].i == NET_OPEN) return; /* a better bound on a stop; a run says none while it is open */
     uint32_t place = net_rowmap_find_id(&node->members, id);
     BASE_CHECK(place != NET_NO_ENTRY, "coalesce-close-unknown");
     struct member member = *(struct member *)net_rowmap_state(&node->members, place);

@@ -77,6 +77,10 @@ static void take(struct credibility *node, const union net_slot *row, uint8_t ma
       put(node, node->row, marks, id, bound, status);
       return;
     }
+    if (node->row[2].i == NET_OPEN) { /* a better bound on the stop */
+      net_rowmap_put_id(&node->waiting, id, node->row);
+      return;
+    }
     net_rowmap_remove(&node->waiting, place);
     if (!is_empty(node->row)) put(node, node->row, NET_DEFINITE, 0, bound, status);
   } else if (row[2].i != NET_OPEN) {
