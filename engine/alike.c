@@ -74,8 +74,8 @@ static net_chronon earliest_unsettled(const struct net_alike *alike, net_chronon
     if (!net_rowmap_live(&alike->groups, i)) continue;
     const struct group *group = net_rowmap_state(&alike->groups, i);
     net_chronon start = net_rowmap_row(&alike->groups, i)[0].i;
-    bool unsettled =
-        group->open > 1 || (group->open > 0 && group->closed_until >= alike->checkpoint);
+    bool unsettled = group->open > (alike->all ? 0 : 1) ||
+                     (group->open > 0 && group->closed_until >= alike->checkpoint);
     if (unsettled && start < limit) limit = start;
   }
   return limit;

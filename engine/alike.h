@@ -3,7 +3,8 @@
  * A relation is a set: two such rows are one tuple if they turn out to stop together, and two if not.
  * Whoever counts tuples cannot go on before that is known. This holds open rows back until no other of
  * their identity is open, or had its stop where this one may still have its own; rows that close while
- * they are held come out whole. Everything else goes straight to an inbox.                          */
+ * they are held come out whole. Everything else goes straight to an inbox. Who reads stops that must be
+ * known (ALL) gets no open row at all.                                                              */
 #ifndef NET_ALIKE_H
 #define NET_ALIKE_H
 
@@ -12,6 +13,7 @@
 
 struct net_alike {
   const struct net_layout *layout;
+  bool all;                 /* holds every open row back until it closes */
   struct net_rowmap held;   /* by id; state: marks */
   struct net_rowmap groups; /* by identity; how many are held, and until when others of it closed */
   net_chronon checkpoint;

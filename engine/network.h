@@ -199,7 +199,8 @@ struct net_aggregate_params {
   bool cumulative;                   /* counts every tuple whose start has come */
   bool unique;                       /* counts each value of the argument once */
   int64_t window;                    /* > 0: counts what was valid in the last so many chronons */
-  const struct net_layout *in, *out; /* OUT: period; the BY fields, then the value */
+  const struct net_layout *in, *out; /* OUT: period; the BY fields, then the value
+                                        (earliest, latest: one or two instants) */
   int where_field;                   /* a bool field of IN, -1: all tuples count */
   /* bool fields of IN: the inner when is T, and it is F; -1: there is none */
   int when_field, unless_field;

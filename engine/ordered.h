@@ -10,6 +10,7 @@
 
 struct net_ordered_key {
   struct net_instant start;
+  struct net_instant stop; /* where the order is one of periods */
   union net_slot value;
   double slope; /* carried along */
 };

@@ -149,6 +149,8 @@ static const char *state_of_aggregate(const struct ng_aggregate *aggregate) {
     case NET_AGG_MAX:
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
       return "groups, and one value of each";
     case NET_AGG_VARTS:
     case NET_AGG_AVGTI:

@@ -20,7 +20,6 @@
 #include "netgen/closest.h"
 #include "netgen/cut.h"
 #include "netgen/lower.h"
-#include "netgen/support.h"
 
 static const struct net_type type_instant = {NET_INSTANT, 0};
 static const struct net_type type_bool = {NET_BOOL, 1};
@@ -175,6 +174,21 @@ static struct ng_node *cut_members(struct initial *initial, struct ng_node *node
   return cut;
 }
 
+/* The times of the tuple that earliest or latest chose: fields of the aggregate's rows. */
+static void add_chosen(struct initial *initial, struct ng_node *node,
+                       const struct ng_aggregate *aggregate, bool period) {
+  struct ng_lowered_input *chosen =
+      &initial->lowering.chosen[aggregate - initial->query->aggregates];
+  const char *start =
+      base_arena_printf(initial->arena, "%s of %s", period ? "start" : "at", node->name);
+  chosen->start = ng_column_new(initial->plan, start, type_instant, false);
+  ng_columns_add(initial->arena, &node->own, chosen->start);
+  if (!period) return;
+  const char *stop = base_arena_printf(initial->arena, "stop of %s", node->name);
+  chosen->stop = ng_column_new(initial->plan, stop, type_instant, false);
+  ng_columns_add(initial->arena, &node->own, chosen->stop);
+}
+
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
 static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
@@ -210,8 +224,12 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->groups_of_all =
       (aggregate->where || aggregate->when) && aggregate->by_count > 0 && variable->outside;
   if (changes) top = cut_members(initial, node, top, ng_lower(&inner, aggregate->where));
-  ng_columns_add(initial->arena, &node->own,
-                 ng_column_new(plan, node->name, aggregate->type, false));
+  if (aggregate->function == NET_AGG_EARLIEST || aggregate->function == NET_AGG_LATEST) {
+    add_chosen(initial, node, aggregate, top->stop != NULL);
+  } else {
+    ng_columns_add(initial->arena, &node->own,
+                   ng_column_new(plan, node->name, aggregate->type, false));
+  }
   node->inputs[0] = top;
   node->input_count = 1;
   ng_node_refresh(plan, node);
@@ -564,7 +582,7 @@ static struct ng_node *result(struct initial *initial) {
 
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
                                    struct base_diag_sink *diags) {
-  if (!ng_query_is_supported(query, diags)) return BASE_USER;
+  (void)diags; /* what is bound can be executed */
   struct initial initial = {.plan = plan, .arena = plan->arena, .query = query};
   struct ng_lowering *lowering = &initial.lowering;
   lowering->plan = plan;
@@ -572,6 +590,7 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
   lowering->variables = BASE_NEW_ARRAY(plan->arena, query->variable_count, struct ng_lowered_input);
   lowering->aggregate_inputs =
       BASE_NEW_ARRAY(plan->arena, query->aggregate_count, struct ng_lowered_input);
+  lowering->chosen = BASE_NEW_ARRAY(plan->arena, query->aggregate_count, struct ng_lowered_input);
   lowering->aggregates =
       BASE_NEW_ARRAY(plan->arena, query->aggregate_count, const struct ng_column *);
   collect_variables(&initial);

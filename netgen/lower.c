@@ -164,8 +164,11 @@ void ng_lower_temporal(const struct ng_lowering *lowering, const struct ng_expr 
                        struct ng_alternatives *ret) {
   struct base_arena *arena = arena_of(lowering);
   switch (expr->op) {
+    case NG_T_AGGREGATE:
     case NG_T_VARIABLE: {
-      const struct ng_lowered_input *input = &lowering->variables[expr->variable];
+      const struct ng_lowered_input *input = expr->op == NG_T_AGGREGATE
+                                                 ? &lowering->chosen[expr->index]
+                                                 : &lowering->variables[expr->variable];
       BASE_CHECK(input->start, "variable-takes-part");
       const struct ng_expr *start = ng_expr_column(arena, input->start);
       const struct ng_expr *stop = input->stop ? ng_expr_column(arena, input->stop) : start;

@@ -19,6 +19,7 @@ struct ng_lowering {
   struct ng_lowered_input *variables;  /* as the query's variables */
   const struct ng_column **aggregates; /* value column of each aggregate */
   struct ng_lowered_input *aggregate_inputs;
+  struct ng_lowered_input *chosen; /* of each aggregate: the times of the tuple it chose */
   /* Where temporal values count from in the result; NULL: they are left as they are. */
   const struct ng_column *rebase_to;
 };

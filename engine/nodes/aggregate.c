@@ -151,6 +151,21 @@ static void collect_row(struct net_aggregate *node, const union net_slot *row, u
   *(uint8_t *)net_rowmap_state(&node->same_start, place) |= marks;
 }
 
+/* What is chosen may have begun long ago. */
+static const union net_slot *floors(struct net_aggregate *node, net_chronon checkpoint) {
+  if (!node->chooses_time || !node->node.wants_floor || checkpoint == NET_FOREVER) return NULL;
+  const struct net_layout *out = node->node.layout;
+  union net_slot *floor = node->floor;
+  memset(floor, 0, out->slot_count * sizeof *floor);
+  floor[0].i = floor[2].i = checkpoint;
+  floor[1].i = floor[3].i = NET_FOREVER;
+  for (uint32_t slot = node->value_slot; slot < out->slot_count; slot += 2) {
+    floor[slot].i = net_agg_floor(node, checkpoint);
+    floor[slot + 1].i = NET_FOREVER;
+  }
+  return floor;
+}
+
 static enum base_status consume(struct net_node *base, unsigned port,
                                 const struct net_batch *batch) {
   struct net_aggregate *node = (struct net_aggregate *)base;
@@ -180,7 +195,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, base->checkpoint, NULL);
   open_segments(node, checkpoint, &status);
   if (status != BASE_OK) return status;
-  return net_out_flush(base, checkpoint, checkpoint, NULL);
+  return net_out_flush(base, checkpoint, checkpoint, floors(node, checkpoint));
 }
 
 /* --- the node */
@@ -231,6 +246,8 @@ static bool differs_among_equals(const struct net_aggregate *node) {
     case NET_AGG_LAST:
     case NET_AGG_VARTS:
     case NET_AGG_AVGTI:
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
       return true;
     default:
       return node->argument == NET_TEMPORAL ||
@@ -280,11 +297,14 @@ static void configure(struct net_aggregate *node) {
   bool events = params->in->tuple_class == NET_EVENT;
   bool average = params->function == NET_AGG_AVGC && !events;
   node->function = params->function == NET_AGG_AVGC && events ? NET_AGG_AVG : params->function;
+  node->chooses_time = params->function == NET_AGG_EARLIEST || params->function == NET_AGG_LATEST;
   node->set = !params->cumulative && params->window == 0 && !average;
   node->goes = !params->cumulative || average;
   node->longer =
       events ? (params->window ? params->window : 1) : (params->window ? params->window - 1 : 0);
-  node->counts_open = !node->set && !events && !params->unique && !ignores_copies(node->function);
+  node->counts_open =
+      !events &&
+      (node->chooses_time || (!node->set && !params->unique && !ignores_copies(node->function)));
   node->argument = NET_INTEGER;
   if (params->argument_field >= 0) {
     node->argument_slot = params->in->fields[params->argument_field].slot;
@@ -306,11 +326,13 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   size_t member_count, distinct_count;
   uint32_t *members = key_slots(node, arena, false, &member_count);
   uint32_t *distinct = key_slots(node, arena, true, &distinct_count);
+  node->floor = base_arena_array(arena, params->out->slot_count, sizeof *node->floor);
   node->scratch_row = base_arena_array(arena, in->slot_count, sizeof *node->scratch_row);
   node->row_slots = BASE_NEW_ARRAY(arena, in->slot_count, uint32_t);
   for (uint32_t i = 0; i < in->slot_count; i++) node->row_slots[i] = i;
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_AFTER_STARTS);
   net_alike_init(&node->alike, in);
+  node->alike.all = node->chooses_time;
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
                   group_size);
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count,
@@ -335,7 +357,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   node->origin = params->origin;
   node->averaging_known = params->averaging_origin_given;
   node->averaging_origin = params->averaging_origin;
-  node->value_slot = params->out->fields[params->out->field_count - 1].slot;
+  node->value_slot = params->out->fields[params->by_count].slot;
   if (params->by_count == 0) {
     union net_slot *nothing = base_arena_array(arena, params->in->slot_count, sizeof *nothing);
     uint32_t only = net_rowmap_put(&node->groups, nothing, NULL);

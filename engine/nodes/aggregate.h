@@ -4,7 +4,6 @@
  *     aggregate_change.c   rows become changes at instants; changes move tuples in and out of groups
  *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
  *     aggregate_extend.c   extendc, a node of its own
- *     aggregate_choose.c   earliest and latest: the times of the chosen tuple
  *
  * A tuple's presence at an instant is a truth: F not there, unknown perhaps there, T there for sure. What
  * counts is presence and the inner where and when (Kleene's and).                                   */
@@ -94,6 +93,7 @@ struct net_aggregate {
   enum net_aggregate_function function; /* avgc of events is avg */
   bool set;                             /* equal tuples are one */
   bool stands;                          /* ... and the one that starts first stands for all */
+  bool chooses_time;                    /* earliest, latest: the value is the time of a tuple */
   bool temporal;  /* domains are temporal: equal ones are so as functions of absolute time */
   bool goes;      /* tuples leave again (avgc: as far as their weight is concerned) */
   int64_t longer; /* by so much they stay beyond their stops (events: beyond their instants) */
@@ -118,7 +118,7 @@ struct net_aggregate {
   enum net_base_type argument; /* NET_INTEGER where there is none */
   struct net_ordered ordered;
   struct net_sum scratch;
-  union net_slot *scratch_row;
+  union net_slot *scratch_row, *floor;
 };
 
 static inline struct net_agg_group *net_agg_group(const struct net_aggregate *node,
@@ -160,13 +160,13 @@ void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group,
 void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to);
 /* Gives up what no later tuple can change. */
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);
+/* A lower bound of the times that earliest and latest may yet choose. */
+net_chronon net_agg_floor(const struct net_aggregate *node, net_chronon checkpoint);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 
 /* --- nodes of their own */
 struct net_node *net_create_extend(struct net_network *network, const char *name,
-                                   const struct net_aggregate_params *params);
-struct net_node *net_create_choose(struct net_network *network, const char *name,
                                    const struct net_aggregate_params *params);
 
 #endif

@@ -63,6 +63,8 @@ enum net_truth net_agg_counts(const struct net_aggregate_params *params,
 
 static struct net_ordered_key key_of(const struct net_aggregate *node, const union net_slot *row) {
   struct net_ordered_key key = {.start = net_row_start(row), .value.i = 1};
+  if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD)
+    key.stop = net_slot_instant(row, 2);
   if (node->function == NET_AGG_VARTS || node->params.argument_field < 0) return key;
   key.value = row[node->argument_slot];
   if (node->argument == NET_TEMPORAL) key.slope = row[node->argument_slot + 1].f;

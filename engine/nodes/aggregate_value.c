@@ -6,6 +6,7 @@
  *     sum avg, temporal          sums of n0, of the slopes and of slope times start: linear functions of
  *                                absolute time; the same function is told exactly, not by rounded values
  *     min max first last         never go: the best; else an ordered set of starts and values
+ *     earliest latest            the same, of starts and stops
  *     stdev                      exact sums of arguments and squares: n sum x^2 - (sum x)^2 loses nothing
  *     varts avgti                an ordered set, and sums over its neighbours; what never goes and can
  *                                get no new neighbour is given up
@@ -28,6 +29,10 @@ static int compare_keys(const void *context, const struct net_ordered_key *a,
   const struct net_aggregate *node = context;
   if (a->start.lo != b->start.lo) return compare_integers(a->start.lo, b->start.lo);
   if (a->start.hi != b->start.hi) return compare_integers(a->start.hi, b->start.hi);
+  if (node->chooses_time) {
+    if (a->stop.lo != b->stop.lo) return compare_integers(a->stop.lo, b->stop.lo);
+    return compare_integers(a->stop.hi, b->stop.hi);
+  }
   switch (node->argument) {
     case NET_FLOAT:
       return (a->value.f > b->value.f) - (a->value.f < b->value.f);
@@ -40,11 +45,12 @@ static int compare_keys(const void *context, const struct net_ordered_key *a,
 }
 
 static bool wants_smallest(enum net_aggregate_function function) {
-  return function == NET_AGG_MIN || function == NET_AGG_FIRST;
+  return function == NET_AGG_MIN || function == NET_AGG_FIRST || function == NET_AGG_EARLIEST;
 }
 
 static bool chooses(enum net_aggregate_function function) {
-  return wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST;
+  return wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST ||
+         function == NET_AGG_LATEST;
 }
 
 void net_agg_value_init(struct net_aggregate *node) {
@@ -186,6 +192,8 @@ void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
     case NET_AGG_MAX:
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
       if (node->goes) {
         (void)net_ordered_insert(&node->ordered, &tally->ordered, key);
       } else {
@@ -219,6 +227,8 @@ void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
     case NET_AGG_MAX:
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
       (void)net_ordered_remove(&node->ordered, &tally->ordered, key);
       break;
     case NET_AGG_STDEV:
@@ -400,17 +410,22 @@ static enum net_eval_error variation(const struct net_agg_group *group, struct n
   return finite_value(sqrtl(rest) / (long double)tally->spans, ret);
 }
 
+static const struct net_ordered_key *chosen(const struct net_aggregate *node,
+                                            const struct net_tally *tally) {
+  if (!node->goes) return &tally->best;
+  return wants_smallest(node->function) ? net_ordered_first(&node->ordered, tally->ordered)
+                                        : net_ordered_last(&node->ordered, tally->ordered);
+}
+
 static void tell_choice(const struct net_aggregate *node, const struct net_agg_group *group,
                         struct net_agg_value *ret) {
-  const struct net_tally *tally = &group->tally;
-  if (!node->goes) {
-    ret->slots[0] = tally->best.value;
-    return;
-  }
-  const struct net_ordered_key *key = wants_smallest(node->function)
-                                          ? net_ordered_first(&node->ordered, tally->ordered)
-                                          : net_ordered_last(&node->ordered, tally->ordered);
+  const struct net_ordered_key *key = chosen(node, &group->tally);
   ret->slots[0] = key->value;
+  if (!node->chooses_time) return;
+  ret->slots[0].i = key->start.lo;
+  ret->slots[1].i = key->start.hi;
+  ret->slots[2].i = key->stop.lo;
+  ret->slots[3].i = key->stop.hi;
 }
 
 static bool has_value(const struct net_aggregate *node, const struct net_agg_group *group) {
@@ -475,7 +490,7 @@ bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
                   const struct net_agg_value *value) {
   if (node->function == NET_AGG_AVGC) return same_average(node, group, value);
   if (node->argument == NET_TEMPORAL) return same_temporal_sum(node, group);
-  return group->value.slots[0].i == value->slots[0].i;
+  return memcmp(&group->value, value, sizeof *value) == 0;
 }
 
 void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
@@ -490,6 +505,25 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
     net_sum_copy(&group->function.moments, &tally->moments);
     group->function.count = group->values;
   }
+}
+
+/* Of the times that earliest and latest may yet choose: nothing comes back that has gone. */
+net_chronon net_agg_floor(const struct net_aggregate *node, net_chronon checkpoint) {
+  net_chronon floor = checkpoint;
+  for (uint32_t i = 0; i < node->groups.used; i++) {
+    if (!net_rowmap_live(&node->groups, i)) continue;
+    const struct net_agg_group *group = net_agg_group(node, i);
+    if (group->values > 0 && !node->goes && group->tally.best.start.lo < floor)
+      floor = group->tally.best.start.lo;
+    if (group->begun && group->value.slots[0].i < floor) floor = group->value.slots[0].i;
+  }
+  for (size_t i = 1; i < node->ordered.used; i++)
+    if (node->ordered.nodes[i].count > 0 && node->ordered.nodes[i].key.start.lo < floor)
+      floor = node->ordered.nodes[i].key.start.lo;
+  for (size_t i = 0; i < node->heap_count; i++)
+    if (node->heap[i].group != NET_NO_ENTRY && node->heap[i].key.start.lo < floor)
+      floor = node->heap[i].key.start.lo;
+  return floor;
 }
 
 /* --- the end, and strings */

@@ -80,7 +80,9 @@ static bool starts_before(const struct oracle_evaluation *e, size_t j, size_t i)
   int order = a->argument.base == NET_TEMPORAL
                   ? 0
                   : oracle_compare_values(e->oracle, &a->argument, &b->argument);
-  return order != 0 ? order < 0 : j < i;
+  if (order != 0) return order < 0;
+  if (a->time.stop.lo != b->time.stop.lo) return a->time.stop.lo < b->time.stop.lo;
+  return a->time.stop.hi != b->time.stop.hi ? a->time.stop.hi < b->time.stop.hi : j < i;
 }
 
 /* Does member I stand for itself at T: no equal one is there more surely, none as surely that starts

@@ -432,33 +432,7 @@ START_TEST(parentheses_where_needed) {
 }
 END_TEST
 
-/* --- what is refused */
-
-static void refuse(const struct ng_query *query, enum base_message number, int line) {
-  struct ng_plan *plan = new_plan();
-  base_diag_sink_clear(&diags);
-  ck_assert_int_eq(ng_plan_add_query(plan, query, &diags), BASE_USER);
-  ck_assert_uint_eq(diags.count, 1);
-  ck_assert_int_eq(diags.items[0].number, number);
-  ck_assert_int_eq(diags.items[0].range.first_line, line);
-  ck_assert_uint_eq(plan->node_count, 0);
-}
-
-static const struct ng_query *with_aggregate(struct ng_aggregate aggregate,
-                                             enum ng_relation_kind kind) {
-  struct ng_query *query = over(kind, 1);
-  query->variables[0].outside = false;
-  aggregate.type = type_long;
-  aggregate.range.first_line = 4;
-  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
-  return nq_finish(query, NET_PERIOD);
-}
-
-START_TEST(parts_that_are_not_executed) {
-  refuse(with_aggregate((struct ng_aggregate){.function = NET_AGG_EARLIEST}, NG_REL_PERIOD),
-         MSG_AGGREGATE_NOT_EXECUTED, 4);
-}
-END_TEST
+/* --- temporal comparisons */
 
 /* A comparison of temporal values is a cut above the projection, which carries what it reads; the
  * conjunct that can fail goes with it, the other one is a selection. */
@@ -668,7 +642,6 @@ int main(int argc, char **argv) {
   tcase_add_test(cases, normal_form);
   tcase_add_test(cases, normal_form_does_not_explode);
   tcase_add_test(cases, parentheses_where_needed);
-  tcase_add_test(cases, parts_that_are_not_executed);
   tcase_add_test(cases, temporal_comparisons_cut);
   tcase_add_loop_test(cases, every_plan_builds, 0, 1 << NG_RULES);
   tcase_add_test(cases, a_source_that_fails);
