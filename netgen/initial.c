@@ -526,7 +526,25 @@ static const struct ng_expr *fitted(struct initial *initial, const struct ng_exp
   return converted;
 }
 
-static void add_targets(struct initial *initial, struct ng_node *projection) {
+static bool reads_instants(const struct ng_expr *expr) {
+  if (expr->op == NG_COLUMN && expr->type.base == NET_INSTANT) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (reads_instants(expr->args[i])) return true;
+  }
+  return false;
+}
+
+/* Where a comparison cuts the result, a target that can fail is computed above the cut: an error of a
+ * combination that the cut leaves out does not count. */
+static bool is_put_off(const struct initial *initial, const struct ng_expr *value) {
+  return initial->changing.count > 0 && value->type.base != NET_TEMPORAL &&
+         ng_expr_can_fail(value) && !reads_instants(value);
+}
+
+/* Fills PUT_OFF with the targets, over PROJECTION's rows, that are computed above the cut; NULL: the
+ * projection has them. */
+static void add_targets(struct initial *initial, struct ng_node *projection,
+                        const struct ng_expr **put_off) {
   const struct ng_query *query = initial->query;
   BASE_CHECK(query->layout->field_count == query->target_count, "targets-and-layout");
   initial->lowering.rebase_to = projection->start_from;
@@ -534,11 +552,45 @@ static void add_targets(struct initial *initial, struct ng_node *projection) {
     const struct net_field *field = &query->layout->fields[i];
     const struct ng_expr *value = ng_lower(&initial->lowering, query->targets[i].expr);
     value = fitted(initial, value, field->type);
+    put_off[i] = is_put_off(initial, value) ? value : NULL;
+    if (put_off[i]) continue;
     ng_columns_add(initial->arena, &projection->sources,
                    column_of(initial, &initial->top, value, field->name));
     ng_columns_add(initial->arena, &projection->own,
                    ng_column_new(initial->plan, field->name, field->type, false));
   }
+  for (size_t i = 0; i < query->target_count; i++) {
+    if (put_off[i])
+      put_off[i] = ng_cut_condition(initial->plan, projection, &initial->top, put_off[i]);
+  }
+}
+
+/* The targets in their order, those of PUT_OFF computed of the rows of NODE, a cut over PROJECTION. */
+static struct ng_node *add_put_off(struct initial *initial, struct ng_node *node,
+                                   const struct ng_node *projection,
+                                   const struct ng_expr *const *put_off) {
+  const struct ng_query *query = initial->query;
+  struct ng_node *top = node;
+  struct ng_node *final = ng_node_new(initial->plan, NET_NODE_PROJECTION, NULL, NULL);
+  size_t below = 0;
+  for (size_t i = 0; i < query->target_count; i++) {
+    const struct net_field *field = &query->layout->fields[i];
+    const struct ng_column *source = put_off[i] ? column_of(initial, &top, put_off[i], field->name)
+                                                : projection->own.items[below++];
+    ng_columns_add(initial->arena, &final->sources, source);
+    ng_columns_add(initial->arena, &final->own,
+                   ng_column_new(initial->plan, field->name, field->type, false));
+  }
+  final->inputs[0] = top;
+  final->input_count = 1;
+  final->start_from = node->start;
+  final->stop_from = node->stop;
+  final->own_start = ng_column_new(initial->plan, node->start->name, type_instant, false);
+  if (node->stop) {
+    final->own_stop = ng_column_new(initial->plan, node->stop->name, type_instant, true);
+  }
+  ng_node_refresh(initial->plan, final);
+  return final;
 }
 
 /* The condition that cuts the result, over the rows of PROJECTION; NULL: none does. */
@@ -556,7 +608,9 @@ static struct ng_node *result(struct initial *initial) {
   struct ng_plan *plan = initial->plan;
   struct ng_node *projection = ng_node_new(plan, NET_NODE_PROJECTION, NULL, NULL);
   add_times(initial, projection);
-  add_targets(initial, projection);
+  const struct ng_expr **put_off =
+      BASE_NEW_ARRAY(initial->arena, initial->query->target_count, const struct ng_expr *);
+  add_targets(initial, projection, put_off);
   bool period = projection->stop_from != NULL;
   projection->own_start = ng_column_new(plan, period ? "start" : "at", type_instant, false);
   if (period) projection->own_stop = ng_column_new(plan, "stop", type_instant, true);
@@ -571,6 +625,11 @@ static struct ng_node *result(struct initial *initial) {
     ng_node_refresh(plan, node);
   }
   if (condition) node = ng_cut_node(plan, node, kept, condition);
+  bool some_put_off = false;
+  for (size_t i = 0; i < initial->query->target_count; i++) {
+    some_put_off = some_put_off || put_off[i];
+  }
+  if (some_put_off) node = add_put_off(initial, node, projection, put_off);
   if (initial->query->result_class == NET_PERIOD && initial->query->coalesced) {
     node = ng_node_new(plan, NET_NODE_DISTINCT, node, NULL);
     ng_node_refresh(plan, node);
