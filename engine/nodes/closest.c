@@ -129,14 +129,15 @@ static void close_row(struct closest *node, unsigned side, const union net_slot 
 
 /* --- pairs */
 
-/* Does anything lie between instants A and B? */
+/* Does anything else lie between LEFT and RIGHT? (An uncertain instant may be before itself.) */
 static enum net_truth between(const struct closest *node, const struct group *group,
-                              struct net_instant a, struct net_instant b) {
+                              const struct entry *left, const struct entry *right) {
+  struct net_instant a = instant_of(node, 0, left), b = instant_of(node, 1, right);
   enum net_truth found = NET_FALSE;
   for (unsigned side = 0; side < 2; side++)
     for (size_t i = 0; i < group->sides[side].count && found != NET_TRUE; i++) {
       const struct entry *entry = group->sides[side].items[i];
-      if (!is_known(node, side, entry)) continue;
+      if (entry == left || entry == right || !is_known(node, side, entry)) continue;
       struct net_instant at = instant_of(node, side, entry);
       enum net_truth here = net_and(net_before(a, at), net_before(at, b));
       found = net_or(found, net_and(here, definite(entry)));
@@ -154,7 +155,7 @@ static void decide(struct closest *node, const struct group *group, struct entry
     enum net_truth truth = net_before(s, t);
     if (truth == NET_FALSE) continue;
     truth = net_and(truth, net_and(definite(left), definite(right)));
-    truth = net_and(truth, net_not(between(node, group, s, t)));
+    truth = net_and(truth, net_not(between(node, group, left, right)));
     if (truth == NET_FALSE) continue;
     base_grow(&node->pairs, &node->pair_capacity, node->pair_count + 1, sizeof *node->pairs);
     node->pairs[node->pair_count++] =
