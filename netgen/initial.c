@@ -189,6 +189,23 @@ static void add_chosen(struct initial *initial, struct ng_node *node,
   ng_columns_add(initial->arena, &node->own, chosen->stop);
 }
 
+static bool parts_can_fail(const struct ng_lowering *inner, const struct ng_aggregate *aggregate) {
+  if (aggregate->argument && ng_expr_can_fail(ng_lower(inner, aggregate->argument))) return true;
+  if (aggregate->where && ng_expr_can_fail(ng_lower(inner, aggregate->where))) return true;
+  for (size_t i = 0; i < aggregate->by_count; i++) {
+    if (ng_expr_can_fail(ng_lower(inner, aggregate->by[i]))) return true;
+  }
+  return false;
+}
+
+/* What the inner where and when leave out has no argument and no group, and no errors of them. */
+static struct ng_node *select_members(struct initial *initial, const struct ng_lowering *inner,
+                                      const struct ng_aggregate *aggregate, struct ng_node *top) {
+  const struct ng_expr *when = aggregate->when ? ng_lower(inner, aggregate->when) : NULL;
+  const struct ng_expr *where = aggregate->where ? ng_lower(inner, aggregate->where) : NULL;
+  return select_rows(initial, top, ng_expr_and(initial->arena, when, where));
+}
+
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
 static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
@@ -207,6 +224,11 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->name = aggregate_name(initial, aggregate);
   node->own_start = ng_column_new(plan, joined(initial, node->name, "start"), type_instant, false);
   node->own_stop = ng_column_new(plan, joined(initial, node->name, "stop"), type_instant, true);
+  bool changes = aggregate->where && ng_changes_with_time(aggregate->where);
+  bool qualified = aggregate->where || aggregate->when;
+  node->groups_of_all = qualified && aggregate->by_count > 0 && variable->outside;
+  bool select = qualified && !changes && !node->groups_of_all && parts_can_fail(&inner, aggregate);
+  if (select) top = select_members(initial, &inner, aggregate, top);
   for (size_t i = 0; i < aggregate->by_count; i++) {
     const struct ng_column *by = column_of(initial, &top, ng_lower(&inner, aggregate->by[i]), "by");
     ng_columns_add(initial->arena, &node->by_columns, by);
@@ -216,13 +238,10 @@ static struct ng_node *aggregate_node(struct initial *initial,
   if (aggregate->argument) {
     node->argument = column_of(initial, &top, ng_lower(&inner, aggregate->argument), "argument");
   }
-  bool changes = aggregate->where && ng_changes_with_time(aggregate->where);
-  if (aggregate->where && !changes) {
+  if (aggregate->where && !changes && !select) {
     node->where = column_of(initial, &top, ng_lower(&inner, aggregate->where), "counts");
   }
-  add_inner_when(initial, &inner, aggregate, node, &top);
-  node->groups_of_all =
-      (aggregate->where || aggregate->when) && aggregate->by_count > 0 && variable->outside;
+  if (!select) add_inner_when(initial, &inner, aggregate, node, &top);
   if (changes) top = cut_members(initial, node, top, ng_lower(&inner, aggregate->where));
   if (aggregate->function == NET_AGG_EARLIEST || aggregate->function == NET_AGG_LATEST) {
     add_chosen(initial, node, aggregate, top->stop != NULL);
