@@ -13,6 +13,76 @@ static void mark_variables(const struct ng_expr *expr, bool *used, bool *others)
   for (unsigned i = 0; i < expr->arg_count; i++) mark_variables(expr->args[i], used, others);
 }
 
+struct extent {
+  int64_t lo, hi;
+};
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static int64_t greatest(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* Of + - * in all corners. False: it can overflow. */
+static bool combine(enum ng_op op, struct extent a, struct extent b, struct extent *ret) {
+  int64_t left[] = {a.lo, a.hi}, right[] = {b.lo, b.hi}, value = 0;
+  *ret = (struct extent){INT64_MAX, INT64_MIN};
+  for (int i = 0; i < 4; i++) {
+    int64_t x = left[i / 2], y = right[i % 2];
+    bool overflow = op == NG_ADD   ? __builtin_add_overflow(x, y, &value)
+                    : op == NG_SUB ? __builtin_sub_overflow(x, y, &value)
+                                   : __builtin_mul_overflow(x, y, &value);
+    if (overflow) return false;
+    *ret = (struct extent){least(ret->lo, value), greatest(ret->hi, value)};
+  }
+  return true;
+}
+
+/* Can EXPR not fail, whatever the tuples say? Of integers *RET is what it can be. */
+static bool is_safe(const struct ng_expr *expr, struct extent *ret) {
+  struct extent a = {0, 0}, b = {0, 0};
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (!is_safe(expr->args[i], i == 0 ? &a : &b)) return false;
+  bool integer = expr->type.base == NET_INTEGER;
+  int64_t limit = integer && expr->type.width < 8 ? INT64_C(1) << (8 * expr->type.width - 1) : 0;
+  *ret = limit ? (struct extent){-limit, limit - 1} : (struct extent){INT64_MIN, INT64_MAX};
+  switch (expr->op) {
+    case NG_INTEGER:
+      *ret = (struct extent){expr->integer, expr->integer};
+      return true;
+    case NG_FLOAT:
+    case NG_STRING:
+    case NG_TRUTH:
+    case NG_DOMAIN:
+    case NG_EQ:
+      return true;
+    case NG_ADD:
+    case NG_SUB:
+    case NG_MUL:
+      return integer && combine(expr->op, a, b, ret);
+    case NG_NEG:
+    case NG_ABS:
+      if (!integer) return true;
+      if (a.lo == INT64_MIN) return false;
+      *ret = expr->op == NG_NEG ? (struct extent){-a.hi, -a.lo}
+                                : (struct extent){0, greatest(a.hi, -a.lo)};
+      return true;
+    case NG_SIN:
+    case NG_COS:
+    case NG_ATAN:
+      return true;
+    case NG_CONVERT:
+      if (expr->args[0]->type.base != NET_INTEGER) return false;
+      if (!integer) return expr->type.base == NET_FLOAT;
+      if (limit && (a.lo < -limit || a.hi >= limit)) return false;
+      *ret = a;
+      return true;
+    default:
+      return false;
+  }
+}
+
 struct search {
   struct oracle *oracle;
   const struct ng_expr *sequence;
@@ -29,7 +99,8 @@ static enum net_truth equalities(const struct search *search, const struct ng_ex
   if (!where) return NET_TRUE;
   if (where->op == NG_AND)
     return net_and(equalities(search, where->args[0]), equalities(search, where->args[1]));
-  if (where->op != NG_EQ || oracle_has_cut(where)) return NET_TRUE;
+  struct extent extent;
+  if (where->op != NG_EQ || oracle_has_cut(where) || !is_safe(where, &extent)) return NET_TRUE;
   size_t count = oracle->query->variable_count;
   bool *used = BASE_NEW_ARRAY(oracle->arena, count, bool), others = false;
   mark_variables(where, used, &others);
