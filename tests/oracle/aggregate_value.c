@@ -50,9 +50,11 @@ void oracle_average_at(const struct oracle_evaluation *e, const struct oracle_va
   /* As a function of u = t - T0: integral + w (u - since), over u. */
   ret->a = integral - w * since;
   ret->w = w;
-  ret->constant = ret->a == 0;
-  ret->value.function =
-      oracle_normal((struct oracle_function){integral / second, w, since / second, 1});
+  /* The coefficients are doubles, and as such the function is a constant or is none. */
+  double n0 = (double)(integral / second), n1 = (double)w, d0 = (double)(since / second);
+  ret->constant = n0 == n1 * d0;
+  ret->value.function = oracle_normal((struct oracle_function){n0, n1, d0, 1});
+  if (ret->constant) ret->value.function = (struct oracle_function){n1, 0, 1, 0};
 }
 
 /* --- the members that are there */

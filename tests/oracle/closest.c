@@ -158,6 +158,9 @@ enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *seque
     any_left = any_left || left[i];
     any_right = any_right || right[i];
   }
+  /* Of a constant, or of one tuple alone, there is nothing to choose. */
+  for (size_t i = 0; i < count; i++)
+    if (left[i] && right[i]) return NET_TRUE;
   if (!any_left || !any_right) return NET_TRUE;
   const struct oracle_tuple **own =
       BASE_NEW_ARRAY(oracle->arena, count, const struct oracle_tuple *);

@@ -14,6 +14,7 @@ struct world_relation {
   struct oracle_relation rows;
   const struct ng_query *query; /* derived */
   struct oracle_origin origin;  /* found once and kept */
+  bool view, may_fail;          /* a view's errors are those of every query over it */
 };
 
 struct world {
@@ -231,6 +232,10 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   world->origin = (struct oracle_origin){0};
   struct oracle_world oracle = {world, find_rows, world->strings, &world->origin};
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
+  for (size_t i = 0; i < (*ret_query)->variable_count; i++) {
+    struct world_relation *input = find(world, (*ret_query)->variables[i].relation->name);
+    if (input && input->view && input->may_fail) world->may_fail = true;
+  }
   return *ret_why ? BASE_END : BASE_OK;
 }
 
@@ -245,6 +250,8 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   relation->rows = *ret;
   relation->query = query;
   relation->origin = world->origin;
+  relation->view = statement->view;
+  relation->may_fail = world->may_fail;
   add_variables(world, relation);
   return BASE_OK;
 }
