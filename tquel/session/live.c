@@ -53,8 +53,9 @@ static bool reject_combination(void *context, const struct net_node *node,
   session_print_row(session, &record, layout, row);
   const char *name = net_node_result_name(node);
   enum base_status status =
-      session_divert(session, "Rejected", name ? session_find(session, name) : NULL, row[0].i,
-                     net_eval_error_text(error), base_buffer_text(&record), record.length);
+      session_divert_combination(session, name ? session_find(session, name) : NULL, row[0].i,
+                                 net_eval_error_text(error), base_buffer_text(&record),
+                                 record.length);
   base_buffer_done(&record);
   return status == BASE_OK;
 }
@@ -415,9 +416,10 @@ static enum base_status number_reason(struct tql_session *session,
   }
 }
 
-enum base_status session_divert(struct tql_session *session, const char *system_relation,
-                                struct session_relation *relation, net_chronon at,
-                                const char *reason, const char *record, size_t record_length) {
+static enum base_status put_diverted(struct tql_session *session, const char *system_relation,
+                                     struct session_relation *relation, net_chronon at,
+                                     const char *reason, const char *record, size_t record_length,
+                                     bool numbered) {
   struct session_relation *to = session_system_relation(session, system_relation);
   if (to == NULL) return BASE_SYSTEM;
   union net_slot row[5];
@@ -429,10 +431,23 @@ enum base_status session_divert(struct tql_session *session, const char *system_
   row[4].s = base_strings_intern(session->strings, record, record_length);
   struct net_store *store = st_net(session->database);
   to->diverted = true;
-  enum base_status status = number_reason(session, to, row, reason);
+  enum base_status status = numbered ? number_reason(session, to, row, reason) : BASE_OK;
   return status != BASE_OK
              ? status
              : store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
+}
+
+enum base_status session_divert(struct tql_session *session, const char *system_relation,
+                                struct session_relation *relation, net_chronon at,
+                                const char *reason, const char *record, size_t record_length) {
+  return put_diverted(session, system_relation, relation, at, reason, record, record_length, true);
+}
+
+enum base_status session_divert_combination(struct tql_session *session,
+                                            struct session_relation *relation, net_chronon at,
+                                            const char *reason, const char *record,
+                                            size_t record_length) {
+  return put_diverted(session, "Rejected", relation, at, reason, record, record_length, false);
 }
 
 net_chronon session_record_time(const struct session_relation *relation, const union net_slot *row,

@@ -243,8 +243,8 @@ static bool divert(struct reject_context *reject, enum net_eval_error error,
               "%s: %s for the tuple %s, which is in Rejected", reject->tolerant->ng.name,
               net_eval_error_text(error), base_buffer_text(&record));
   enum base_status status =
-      session_divert(session, "Rejected", reject->tolerant, row[0].i, net_eval_error_text(error),
-                     base_buffer_text(&record), record.length);
+      session_divert_combination(session, reject->tolerant, row[0].i, net_eval_error_text(error),
+                                 base_buffer_text(&record), record.length);
   base_buffer_done(&record);
   return status == BASE_OK;
 }

@@ -405,6 +405,12 @@ enum base_status session_divert(struct tql_session *session, const char *system_
                                 struct session_relation *relation, net_chronon at,
                                 const char *reason, const char *record,
                                 size_t record_length) BASE_MUST_USE;
+/* A run-time error of RELATION's query into Rejected. It is there once, however often a restart or a
+ * correction brings the same combination again.                                                    */
+enum base_status session_divert_combination(struct tql_session *session,
+                                            struct session_relation *relation, net_chronon at,
+                                            const char *reason, const char *record,
+                                            size_t record_length) BASE_MUST_USE;
 
 /* --- feed.c */
 enum base_status session_add_feed(struct tql_session *session,
