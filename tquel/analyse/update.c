@@ -139,6 +139,13 @@ static void make_result(struct tql_binder *binder, struct tql_update *update, un
                                            (uint32_t)binder->query->target_count);
 }
 
+/* Is the delimiter that of the tuple itself, by default or as V.start, V.stop? */
+static bool is_own(const struct ng_expr *delimiter, enum ng_op op, unsigned variable) {
+  if (delimiter == NULL) return true;
+  return delimiter->op == op && delimiter->args[0]->op == NG_T_VARIABLE &&
+         delimiter->args[0]->variable == variable;
+}
+
 /* ---- the statement ---- */
 
 static enum base_status update_held(const struct tql_analysis *analysis,
@@ -159,12 +166,12 @@ static enum base_status update_held(const struct tql_analysis *analysis,
   binder.variables[variable].outside_relation = update.numbered;
   const struct tql_clauses *clauses = &statement->clauses;
   update.moves = clauses->at != NULL;
-  update.own_start = clauses->start == NULL;
-  update.own_stop = clauses->stop == NULL;
   tql_bind_targets(&binder, &statement->targets);
   bind_clauses(&binder, clauses);
   check_clauses(&binder, update.relation, statement);
   tql_check_order(&binder, statement);
+  update.own_start = is_own(binder.query->start, NG_T_START, (unsigned)variable);
+  update.own_stop = is_own(binder.query->stop, NG_T_STOP, (unsigned)variable);
   make_result(&binder, &update, (unsigned)variable);
   binder.query->one_delimits = true;
   binder.query->delimiter = (unsigned)variable;

@@ -74,12 +74,15 @@ static struct cut make_cut(const struct update *update, const union net_slot *tu
   bool open = result[2].i == NET_OPEN;
   cut.portion.start = net_row_start(result);
   cut.portion.stop = net_slot_stop(result, 2, update->results_checkpoint);
+  /* An uncertain bound of the tuple's own may come clipped by the other end of the portion. */
+  struct net_period whole = {seen(update, net_row_start(tuple)), cut.portion.stop};
   cut.own_start = update->bound.own_start &&
-                  same_instant(cut.portion.start, seen(update, net_row_start(tuple)));
-  bool same_stop =
-      tuple[2].i == NET_OPEN
-          ? open && result[3].i == tuple[3].i
-          : !open && same_instant(cut.portion.stop, seen(update, net_slot_instant(tuple, 2)));
+                  same_instant(cut.portion.start, net_period_clip(whole).start);
+  bool same_stop = open && result[3].i == tuple[3].i;
+  if (tuple[2].i != NET_OPEN) {
+    whole = (struct net_period){cut.portion.start, seen(update, net_slot_instant(tuple, 2))};
+    same_stop = !open && same_instant(cut.portion.stop, net_period_clip(whole).stop);
+  }
   cut.own_stop = update->bound.own_stop && same_stop;
   return cut;
 }
