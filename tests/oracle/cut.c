@@ -137,6 +137,8 @@ void oracle_cut(struct oracle *oracle, const struct ng_expr *condition, struct n
                 struct oracle_pieces *ret) {
   struct points points = {0};
   *ret = (struct oracle_pieces){0};
+  /* So far from there the doubles of a value have no chronons any more. */
+  if (time.start.lo == NET_BEGINNING && oracle->world->unsaid) *oracle->world->unsaid = true;
   oracle->rebase = true;
   oracle->rebase_to = time.start.lo;
   oracle->cut_length =

@@ -133,6 +133,7 @@ struct outcome {
   enum base_status status;
   const char *why;
   bool may_fail; /* an error at run time is as good */
+  bool unsaid;   /* so is anything */
   bool has_rows;
   struct oracle_relation rows;
   struct contents *contents;

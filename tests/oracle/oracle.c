@@ -53,7 +53,9 @@ static enum net_truth common_point(const struct oracle *oracle, const struct par
   for (size_t i = 0; i < list->count; i++)
     for (size_t j = 0; j < i; j++) {
       bool aggregate = list->aggregate[i] || list->aggregate[j];
-      if (aggregate ? aggregates_at(oracle->query) : oracle->query->when != NULL) continue;
+      /* Without tuples to give it, the instant is one that all aggregates have in common. */
+      bool at = aggregates_at(oracle->query) && list->count > oracle->query->aggregate_count;
+      if (aggregate ? at : oracle->query->when != NULL) continue;
       truth = net_and(truth, oracle_overlap(&list->items[i], &list->items[j]));
     }
   return truth;

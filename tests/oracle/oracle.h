@@ -45,6 +45,7 @@ struct oracle_world {
   const struct oracle_relation *(*find)(void *context, const char *name);
   struct base_strings *strings;
   struct oracle_origin *origin; /* where the origin found is noted, or NULL */
+  bool *unsaid; /* set when the evaluator's answer is one of several that are as good; or NULL */
 };
 
 /* Of the aggregates, where it comes from the inputs (real timeline). */

@@ -227,6 +227,8 @@ const char *oracle_apply_update(struct base_arena *arena, const struct oracle_wo
   const char *why =
       oracle_evaluate_matches(arena, world, update->query, &results, &matches, ret_may_fail);
   *ret = (struct oracle_relation){.layout = relation->layout};
+  for (size_t i = 0; i < relation->count && !why && update->query->closest; i++)
+    if (!relation->tuples[i].definite) return oracle_unsaid; /* is it there for its neighbours? */
   struct updating u = {arena, update, relation, &matches, &results, ret, world->strings};
   for (size_t i = 0; i < relation->count && !why; i++) why = update_tuple(&u, &relation->tuples[i]);
   oracle_make_set(ret);

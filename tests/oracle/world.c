@@ -15,6 +15,7 @@ struct world_relation {
   const struct ng_query *query; /* derived */
   struct oracle_origin origin;  /* found once and kept */
   bool view, may_fail;          /* a view's errors are those of every query over it */
+  bool unsaid;
 };
 
 struct world {
@@ -26,7 +27,7 @@ struct world {
   struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
-  bool may_fail; /* of the last evaluation */
+  bool may_fail, unsaid; /* of the last evaluation */
   struct oracle_origin origin;
 };
 
@@ -230,11 +231,13 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   base_diag_sink_done(&bound.diags);
   if (status != BASE_OK) return status;
   world->origin = (struct oracle_origin){0};
-  struct oracle_world oracle = {world, find_rows, world->strings, &world->origin};
+  world->unsaid = false;
+  struct oracle_world oracle = {world, find_rows, world->strings, &world->origin, &world->unsaid};
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
   for (size_t i = 0; i < (*ret_query)->variable_count; i++) {
     struct world_relation *input = find(world, (*ret_query)->variables[i].relation->name);
     if (input && input->view && input->may_fail) world->may_fail = true;
+    if (input && input->unsaid) world->unsaid = true;
   }
   return *ret_why ? BASE_END : BASE_OK;
 }
@@ -252,6 +255,7 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   relation->origin = world->origin;
   relation->view = statement->view;
   relation->may_fail = world->may_fail;
+  relation->unsaid = world->unsaid;
   add_variables(world, relation);
   return BASE_OK;
 }
@@ -290,7 +294,7 @@ static void follow_up(struct world *world, struct world_relation *changed,
     bool may_fail;
     if (derived == changed || !depends_on(world, derived, changed)) continue;
     struct oracle_origin origin = {0};
-    struct oracle_world oracle = {world, find_rows, world->strings, &origin};
+    struct oracle_world oracle = {world, find_rows, world->strings, &origin, NULL};
     struct ng_query query = *derived->query;
     if (derived->origin.found) {
       query.origin_given = true;
@@ -310,7 +314,7 @@ static void append(struct world *world, struct bound *bound, struct outcome *out
   struct oracle_relation rows;
   outcome->status = tql_analyse_append(&bound->analysis, bound->statement, &query);
   if (outcome->status != BASE_OK) return;
-  struct oracle_world oracle = {world, find_rows, world->strings, NULL};
+  struct oracle_world oracle = {world, find_rows, world->strings, NULL, NULL};
   outcome->why = oracle_evaluate(world->arena, &oracle, query, &rows, &outcome->may_fail);
   if (outcome->why) {
     outcome->status = BASE_END;
@@ -340,7 +344,7 @@ static void update(struct world *world, struct bound *bound, struct outcome *out
                                  .own_stop = update.own_stop,
                                  .fields = update.fields,
                                  .field_count = update.field_count};
-  struct oracle_world oracle = {world, find_rows, world->strings, NULL};
+  struct oracle_world oracle = {world, find_rows, world->strings, NULL, NULL};
   outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records,
                                      &outcome->may_fail);
   if (outcome->why)
@@ -373,6 +377,7 @@ struct outcome world_run(struct world *world, const struct statement *statement)
       outcome.status = world_retrieve(world, statement, &outcome.rows, &outcome.why);
       outcome.has_rows = outcome.status == BASE_OK;
       outcome.may_fail = outcome.has_rows && world->may_fail;
+      outcome.unsaid = world->unsaid;
       return outcome;
     default:
       return change(world, statement);
