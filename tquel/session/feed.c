@@ -160,22 +160,11 @@ static enum base_status save_positions(struct tql_session *session) {
   return BASE_OK;
 }
 
-static enum base_status recompute_diverted(struct tql_session *session) {
-  for (size_t i = 0; i < session->relation_count; i++) {
-    struct session_relation *relation = session->relations[i];
-    if (!relation->diverted) continue;
-    relation->diverted = false;
-    enum base_status status = session_recompute_dependants(session, relation);
-    if (status != BASE_OK) return status;
-  }
-  return BASE_OK;
-}
-
 enum base_status session_commit_group(struct tql_session *session) {
   if (!session->group_open) return BASE_OK;
   session->group_open = false;
   enum base_status status = save_positions(session);
-  if (status == BASE_OK) status = recompute_diverted(session);
+  if (status == BASE_OK) status = session_recompute_diverted(session);
   if (status == BASE_OK) status = session_save_pending(session);
   if (status == BASE_OK) status = st_commit(session->database);
   if (status == BASE_OK) return BASE_OK;

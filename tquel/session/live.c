@@ -399,57 +399,6 @@ enum base_status session_correct(struct tql_session *session, struct session_rel
 
 /* --- records */
 
-/* Where the same record has been diverted before for the same reason, ROW gets that reason with a number:
- * "before the checkpoint (2)". A relation is a set, and would count them once.                     */
-static enum base_status number_reason(struct tql_session *session,
-                                      const struct session_relation *to, union net_slot *row,
-                                      const char *reason) {
-  for (uint64_t number = 1;; number++) {
-    bool there = false;
-    struct base_buffer text = BASE_BUFFER_EMPTY;
-    base_buffer_puts(&text, reason);
-    if (number > 1) base_buffer_printf(&text, " (%llu)", (unsigned long long)number);
-    row[3].s = base_strings_intern(session->strings, base_buffer_text(&text), text.length);
-    base_buffer_done(&text);
-    enum base_status status = st_has(session->database, to->ng.name, to->ng.layout, row, &there);
-    if (status != BASE_OK || !there) return status;
-  }
-}
-
-static enum base_status put_diverted(struct tql_session *session, const char *system_relation,
-                                     struct session_relation *relation, net_chronon at,
-                                     const char *reason, const char *record, size_t record_length,
-                                     bool numbered) {
-  struct session_relation *to = session_system_relation(session, system_relation);
-  if (to == NULL) return BASE_SYSTEM;
-  union net_slot row[5];
-  BASE_CHECK(to->ng.layout->slot_count == 5, "divert-layout");
-  row[0].i = row[1].i = at;
-  const char *name = relation ? relation->ng.name : "";
-  row[2].s = base_strings_intern_text(session->strings, name);
-  row[3].s = base_strings_intern_text(session->strings, reason);
-  row[4].s = base_strings_intern(session->strings, record, record_length);
-  struct net_store *store = st_net(session->database);
-  to->diverted = true;
-  enum base_status status = numbered ? number_reason(session, to, row, reason) : BASE_OK;
-  return status != BASE_OK
-             ? status
-             : store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
-}
-
-enum base_status session_divert(struct tql_session *session, const char *system_relation,
-                                struct session_relation *relation, net_chronon at,
-                                const char *reason, const char *record, size_t record_length) {
-  return put_diverted(session, system_relation, relation, at, reason, record, record_length, true);
-}
-
-enum base_status session_divert_combination(struct tql_session *session,
-                                            struct session_relation *relation, net_chronon at,
-                                            const char *reason, const char *record,
-                                            size_t record_length) {
-  return put_diverted(session, "Rejected", relation, at, reason, record, record_length, false);
-}
-
 net_chronon session_record_time(const struct session_relation *relation, const union net_slot *row,
                                 uint8_t marks) {
   return (marks & NET_CLOSES) && !is_traced(relation) ? row[2].i : row[0].i;

@@ -411,6 +411,8 @@ enum base_status session_divert_combination(struct tql_session *session,
                                             struct session_relation *relation, net_chronon at,
                                             const char *reason, const char *record,
                                             size_t record_length) BASE_MUST_USE;
+/* What is derived from Late and Rejected, if rows have come into them. */
+enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;
 
 /* --- feed.c */
 enum base_status session_add_feed(struct tql_session *session,

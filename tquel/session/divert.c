@@ -1,0 +1,90 @@
+/* What does not go into its relation and is not dropped either: late records into Late, bad records and
+ * the combinations that a standing query fails on into Rejected.
+ *
+ * Both are relations like others, so they are sets: of identical records each is told apart by a number
+ * in its reason. What is derived from them is computed anew with the statement or the group of
+ * records that brought the rows. Who decides what is late or bad is elsewhere (live.c, feed.c,
+ * integrity.c).                                                                                    */
+#include "tquel/session/session_impl.h"
+
+/* Is ROW there, with its reason as the NUMBERth of them? */
+static enum base_status has_numbered(struct tql_session *session, const struct session_relation *to,
+                                     union net_slot *row, const char *reason, uint64_t number,
+                                     bool *ret) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&text, reason);
+  if (number > 1) base_buffer_printf(&text, " (%llu)", (unsigned long long)number);
+  row[3].s = base_strings_intern(session->strings, base_buffer_text(&text), text.length);
+  base_buffer_done(&text);
+  return st_has(session->database, to->ng.name, to->ng.layout, row, ret);
+}
+
+/* Where the same record has been diverted before for the same reason, ROW gets that reason with a number:
+ * "before the checkpoint (2)". A relation is a set, and would count them once. A source that has gone
+ * mad may bring a great many of them, so the first number that is free is not looked for one by one. */
+static enum base_status number_reason(struct tql_session *session,
+                                      const struct session_relation *to, union net_slot *row,
+                                      const char *reason) {
+  uint64_t taken = 0, free = 1;
+  bool there = false;
+  enum base_status status = has_numbered(session, to, row, reason, free, &there);
+  while (status == BASE_OK && there) {
+    taken = free;
+    free *= 2;
+    status = has_numbered(session, to, row, reason, free, &there);
+  }
+  while (status == BASE_OK && free - taken > 1) {
+    uint64_t middle = taken + (free - taken) / 2;
+    status = has_numbered(session, to, row, reason, middle, &there);
+    if (there)
+      taken = middle;
+    else
+      free = middle;
+  }
+  return status == BASE_OK ? has_numbered(session, to, row, reason, free, &there) : status;
+}
+
+static enum base_status put_diverted(struct tql_session *session, const char *system_relation,
+                                     struct session_relation *relation, net_chronon at,
+                                     const char *reason, const char *record, size_t record_length,
+                                     bool numbered) {
+  struct session_relation *to = session_system_relation(session, system_relation);
+  if (to == NULL) return BASE_SYSTEM;
+  union net_slot row[5];
+  BASE_CHECK(to->ng.layout->slot_count == 5, "divert-layout");
+  row[0].i = row[1].i = at;
+  const char *name = relation ? relation->ng.name : "";
+  row[2].s = base_strings_intern_text(session->strings, name);
+  row[3].s = base_strings_intern_text(session->strings, reason);
+  row[4].s = base_strings_intern(session->strings, record, record_length);
+  struct net_store *store = st_net(session->database);
+  to->diverted = true;
+  enum base_status status = numbered ? number_reason(session, to, row, reason) : BASE_OK;
+  return status != BASE_OK
+             ? status
+             : store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE);
+}
+
+enum base_status session_divert(struct tql_session *session, const char *system_relation,
+                                struct session_relation *relation, net_chronon at,
+                                const char *reason, const char *record, size_t record_length) {
+  return put_diverted(session, system_relation, relation, at, reason, record, record_length, true);
+}
+
+enum base_status session_divert_combination(struct tql_session *session,
+                                            struct session_relation *relation, net_chronon at,
+                                            const char *reason, const char *record,
+                                            size_t record_length) {
+  return put_diverted(session, "Rejected", relation, at, reason, record, record_length, false);
+}
+
+enum base_status session_recompute_diverted(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!relation->diverted) continue;
+    relation->diverted = false;
+    enum base_status status = session_recompute_dependants(session, relation);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
+}
