@@ -100,6 +100,8 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_AND] = OP("tt", 't', false, "and"),
     [NET_OP_OR] = OP("tt", 't', false, "or"),
     [NET_OP_NOT] = OP("t", 't', false, "not"),
+    [NET_OP_IF] = OP("ta", 'a', false, "if"),
+    [NET_OP_T_IF] = OP("tm", 'm', false, "if"),
     [NET_OP_LATER] = OP("xx", 'x', false, "later"),
     [NET_OP_EARLIER] = OP("xx", 'x', false, "earlier"),
     [NET_OP_SHIFT] = OP("x", 'x', true, "shift"),
@@ -206,7 +208,9 @@ static bool step_is_sound(const struct net_step *step) {
 }
 
 static bool type_fits(char found, char wanted) {
-  return found == wanted || (found == 'a' && (wanted == 'i' || wanted == 'f' || wanted == 's'));
+  bool scalar = wanted == 'i' || wanted == 'f' || wanted == 's';
+  bool any = wanted == 'a' && (found == 'i' || found == 'f' || found == 's');
+  return found == wanted || any || (found == 'a' && scalar);
 }
 
 void net_program_finish(struct net_program *program) {
@@ -491,6 +495,12 @@ static void push(const struct machine *machine, const struct net_step *step,
   }
 }
 
+/* What stands in the place of a value that is not asked for. */
+static void set_nothing(const struct net_step *step, struct net_value *value) {
+  memset(value, 0, sizeof *value); /* of strings: "" */
+  if (step->op == NET_OP_T_IF) value->temporal.d0 = 1;
+}
+
 /* One step on operands that are values all. */
 static enum net_eval_error perform(const struct machine *machine, const struct net_step *step,
                                    struct net_value *args) {
@@ -538,6 +548,13 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_NOT:
       set_truth(args, net_not(args[0].truth));
       return NET_EVAL_OK;
+    case NET_OP_IF: case NET_OP_T_IF:
+      if (args[0].truth == NET_FALSE) {
+        set_nothing(step, args);
+      } else {
+        args[0] = args[1];
+      }
+      return NET_EVAL_OK;
     case NET_OP_LATER: case NET_OP_EARLIER: case NET_OP_INTERSECT: case NET_OP_SHIFT:
     case NET_OP_BEFORE: case NET_OP_NOT_AFTER: case NET_OP_EQUAL_INSTANTS: case NET_OP_WITHIN:
     case NET_OP_OVERLAP_PERIODS: case NET_OP_OVERLAP_EVENT: case NET_OP_EQUAL_PERIODS:
@@ -566,6 +583,11 @@ static uint8_t perform_on_error(const struct net_step *step, uint8_t error, cons
   for (unsigned k = 0; logic && k < 2; k++) {
     if (states[k] != SETTLED || args[k].truth != absorbing) continue;
     set_truth(args, absorbing);
+    return SETTLED;
+  }
+  bool unless = step->op == NET_OP_IF || step->op == NET_OP_T_IF;
+  if (unless && states[0] == SETTLED && args[0].truth == NET_FALSE) {
+    set_nothing(step, args);
     return SETTLED;
   }
   if (error != NET_EVAL_OPEN || op_table[step->op].result != 't') return error;

@@ -96,6 +96,8 @@ enum net_op {
   NET_OP_AND,
   NET_OP_OR,
   NET_OP_NOT,
+  NET_OP_IF,   /* truth, value: the value; 0 or "" where the truth is F, whatever the value's error */
+  NET_OP_T_IF, /* the same of temporal values */
   /* instants */
   NET_OP_LATER,
   NET_OP_EARLIER,

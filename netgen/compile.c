@@ -241,6 +241,9 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
     case NG_NOT:
       emit_op(compiler, NET_OP_NOT);
       break;
+    case NG_IF:
+      emit_op(compiler, expr->type.base == NET_TEMPORAL ? NET_OP_T_IF : NET_OP_IF);
+      break;
     case NG_NEG:
     case NG_ADD:
     case NG_SUB:

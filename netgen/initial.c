@@ -206,6 +206,77 @@ static struct ng_node *select_members(struct initial *initial, const struct ng_l
   return select_rows(initial, top, ng_expr_and(initial->arena, when, where));
 }
 
+static bool depends_on_time(const struct ng_expr *expr) {
+  if (expr->type.base == NET_INSTANT || expr->type.base == NET_TEMPORAL) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (depends_on_time(expr->args[i])) return true;
+  }
+  return false;
+}
+
+/* Can PART fail, and be computed of the pieces that the inner where leaves as well as of the tuple? */
+static bool waits_for_cut(const struct ng_expr *part) {
+  return ng_expr_can_fail(part) && !depends_on_time(part);
+}
+
+/* VALUE for the members that NODE's columns tell from the other tuples of their groups. */
+static const struct ng_expr *of_members(struct initial *initial, const struct ng_node *node,
+                                        const struct ng_expr *value) {
+  struct base_arena *arena = initial->arena;
+  const struct ng_expr *member = node->where ? ng_expr_column(arena, node->where) : NULL;
+  if (node->unless) {
+    const struct ng_expr *out = ng_expr_column(arena, node->unless);
+    member = ng_expr_and(arena, member, ng_expr_make(arena, NG_NOT, 1, &out));
+  }
+  if (!member || !ng_expr_can_fail(value) || value->type.base == NET_BOOL) return value;
+  struct ng_expr *only = ng_expr_new(arena, NG_IF, value->type);
+  only->arg_count = 2;
+  only->args[0] = member;
+  only->args[1] = value;
+  return only;
+}
+
+static void add_by(struct initial *initial, struct ng_node *node, struct ng_node **top, size_t place,
+                   const struct ng_expr *value) {
+  struct ng_plan *plan = initial->plan;
+  const struct ng_column *by = column_of(initial, top, value, "by");
+  node->by_columns.items[place] = by;
+  node->own.items[place] =
+      ng_column_new(plan, joined(initial, node->name, by->name), by->type, false);
+}
+
+/* The columns that say which tuples count: of an inner where that does not change with time, and of the
+ * inner when. What the one leaves out has no errors of the other. */
+static void add_qualification(struct initial *initial, struct ng_lowering *inner, struct ng_node *node,
+                              struct ng_node **top, bool changes) {
+  const struct ng_aggregate *aggregate = node->aggregate;
+  add_inner_when(initial, inner, aggregate, node, top);
+  if (!aggregate->where || changes) return;
+  const struct ng_expr *where = ng_lower(inner, aggregate->where);
+  if (node->unless && ng_expr_can_fail(where)) {
+    const struct ng_expr *out = ng_expr_column(initial->arena, node->unless);
+    where = ng_expr_and(initial->arena, ng_expr_make(initial->arena, NG_NOT, 1, &out), where);
+  }
+  node->where = column_of(initial, top, where, "counts");
+}
+
+/* Fills in by lists and argument, as far as they are computed below the cut that an inner where makes
+ * (ABOVE false), or above it. Where nothing cuts, all of it is above. */
+static void add_parts(struct initial *initial, struct ng_lowering *inner, struct ng_node *node,
+                      struct ng_node **top, bool changes, bool above) {
+  const struct ng_aggregate *aggregate = node->aggregate;
+  for (size_t i = 0; i < aggregate->by_count; i++) {
+    const struct ng_expr *by = ng_lower(inner, aggregate->by[i]);
+    bool waits = !changes || (waits_for_cut(by) && !node->groups_of_all);
+    if (waits == above) add_by(initial, node, top, i, by);
+  }
+  if (!aggregate->argument) return;
+  const struct ng_expr *argument = ng_lower(inner, aggregate->argument);
+  if ((!changes || waits_for_cut(argument)) != above) return;
+  if (above) argument = of_members(initial, node, argument);
+  node->argument = column_of(initial, top, argument, "argument");
+}
+
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
 static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
@@ -229,20 +300,14 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->groups_of_all = qualified && aggregate->by_count > 0 && variable->outside;
   bool select = qualified && !changes && !node->groups_of_all && parts_can_fail(&inner, aggregate);
   if (select) top = select_members(initial, &inner, aggregate, top);
-  for (size_t i = 0; i < aggregate->by_count; i++) {
-    const struct ng_column *by = column_of(initial, &top, ng_lower(&inner, aggregate->by[i]), "by");
-    ng_columns_add(initial->arena, &node->by_columns, by);
-    ng_columns_add(initial->arena, &node->own,
-                   ng_column_new(plan, joined(initial, node->name, by->name), by->type, false));
+  for (size_t i = 0; i < aggregate->by_count; i++) { /* their places */
+    ng_columns_add(initial->arena, &node->by_columns, NULL);
+    ng_columns_add(initial->arena, &node->own, NULL);
   }
-  if (aggregate->argument) {
-    node->argument = column_of(initial, &top, ng_lower(&inner, aggregate->argument), "argument");
-  }
-  if (aggregate->where && !changes && !select) {
-    node->where = column_of(initial, &top, ng_lower(&inner, aggregate->where), "counts");
-  }
-  if (!select) add_inner_when(initial, &inner, aggregate, node, &top);
+  if (!select) add_qualification(initial, &inner, node, &top, changes);
+  add_parts(initial, &inner, node, &top, changes, false);
   if (changes) top = cut_members(initial, node, top, ng_lower(&inner, aggregate->where));
+  add_parts(initial, &inner, node, &top, changes, true);
   if (aggregate->function == NET_AGG_EARLIEST || aggregate->function == NET_AGG_LATEST) {
     add_chosen(initial, node, aggregate, top->stop != NULL);
   } else {

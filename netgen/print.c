@@ -92,6 +92,8 @@ static const char *infix(enum ng_op op) {
 
 static const char *function(const struct ng_expr *expr) {
   switch (expr->op) {
+    case NG_IF:
+      return "if";
     case NG_ABS:
       return "abs";
     case NG_SQRT:

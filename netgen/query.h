@@ -102,6 +102,7 @@ enum ng_op {
   NG_HOLDS,     /* the condition of temporal expression args[0], a truth */
   /* after lowering */
   NG_COLUMN,  /* .column, netgen's own */
+  NG_IF,      /* truth, value: nothing of the value counts, no error of it, where the truth is F */
   NG_INSTANT, /* .instant */
   NG_LATER,
   NG_EARLIER,
