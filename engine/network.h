@@ -121,6 +121,7 @@ struct net_cut_params {
   const uint32_t *sources;
   uint32_t source_count;
   bool marks, first_only;
+  int64_t bridge; /* pieces that are no further apart are one */
 };
 struct net_node *net_create_cut(struct net_network *network, const char *name,
                                 const struct net_cut_params *params);

@@ -263,6 +263,7 @@ static void build_cut(struct builder *builder, const struct ng_node *node) {
       .source_count = (uint32_t)node->kept_fields,
       .marks = node->own.count > 0,
       .first_only = node->first_only,
+      .bridge = node->bridge,
   };
   built->node = net_create_cut(builder->network, name_of(builder, node), &params);
 }

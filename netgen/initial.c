@@ -166,6 +166,7 @@ static struct ng_node *cut_members(struct initial *initial, struct ng_node *node
   }
   struct ng_node *cut = ng_cut_rows(initial->plan, top, condition);
   cut->first_only = aggregate->cumulative && aggregate->function != NET_AGG_AVGC;
+  if (aggregate->window > 0 && top->stop) cut->bridge = aggregate->window - 1;
   if (node->groups_of_all) {
     node->where = ng_column_new(initial->plan, "counts", type_bool, false);
     ng_columns_add(initial->arena, &cut->own, node->where);
@@ -236,8 +237,8 @@ static const struct ng_expr *of_members(struct initial *initial, const struct ng
   return only;
 }
 
-static void add_by(struct initial *initial, struct ng_node *node, struct ng_node **top, size_t place,
-                   const struct ng_expr *value) {
+static void add_by(struct initial *initial, struct ng_node *node, struct ng_node **top,
+                   size_t place, const struct ng_expr *value) {
   struct ng_plan *plan = initial->plan;
   const struct ng_column *by = column_of(initial, top, value, "by");
   node->by_columns.items[place] = by;
@@ -247,8 +248,8 @@ static void add_by(struct initial *initial, struct ng_node *node, struct ng_node
 
 /* The columns that say which tuples count: of an inner where that does not change with time, and of the
  * inner when. What the one leaves out has no errors of the other. */
-static void add_qualification(struct initial *initial, struct ng_lowering *inner, struct ng_node *node,
-                              struct ng_node **top, bool changes) {
+static void add_qualification(struct initial *initial, struct ng_lowering *inner,
+                              struct ng_node *node, struct ng_node **top, bool changes) {
   const struct ng_aggregate *aggregate = node->aggregate;
   add_inner_when(initial, inner, aggregate, node, top);
   if (!aggregate->where || changes) return;

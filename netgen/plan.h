@@ -75,6 +75,7 @@ struct ng_node {
   /* cut: how many of the input's fields stay, the first; the condition is EXPR */
   size_t kept_fields;
   bool first_only;
+  int64_t bridge; /* pieces so close are one */
   /* projection: where the columns of OWN and the implicit times come from */
   struct ng_columns sources;
   const struct ng_column *start_from, *stop_from;

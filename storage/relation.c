@@ -409,7 +409,8 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(
       &sql, st_kind_is_event(table->kind)
-                ? "SELECT min(at_lo),max(nullif(at_lo," FOREVER_TEXT
+                ? "SELECT min(CASE at_lo WHEN " BEGINNING_TEXT
+                  " THEN at_hi ELSE at_lo END),max(nullif(at_lo," FOREVER_TEXT
                   ")),max(nullif(at_hi," FOREVER_TEXT "))"
                 : "SELECT min(CASE start_lo WHEN " BEGINNING_TEXT
                   " THEN start_hi ELSE start_lo END),max(nullif(start_lo," FOREVER_TEXT

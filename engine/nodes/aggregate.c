@@ -102,6 +102,7 @@ static void forget_group(struct net_aggregate *node, uint32_t index) {
 
 /* All changes before LIMIT, instant by instant. Nothing begins or ends at forever. */
 static void advance(struct net_aggregate *node, net_chronon limit, enum base_status *status) {
+  if (!node->origin_known && node->latest_origin < limit) net_agg_begin(node, node->latest_origin);
   while (node->heap_count > 0 && *status == BASE_OK && node->heap[0].time < limit) {
     net_chronon now = node->heap[0].time;
     while (node->heap_count > 0 && node->heap[0].time == now) {
@@ -355,6 +356,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   net_agg_value_init(node);
   node->origin_known = params->origin_given;
   node->origin = params->origin;
+  node->latest_origin = NET_FOREVER;
   node->averaging_known = params->averaging_origin_given;
   node->averaging_origin = params->averaging_origin;
   node->value_slot = params->out->fields[params->by_count].slot;

@@ -112,6 +112,7 @@ struct net_aggregate {
   bool origin_known, averaging_known, first_known;
   net_chronon first_start; /* of the first tuple that came */
   net_chronon origin, averaging_origin;
+  net_chronon latest_origin; /* of what began at beginning at the earliest: its latest start */
   uint32_t *touched;
   size_t touched_count, touched_capacity;
   uint32_t value_slot, argument_slot;
@@ -132,6 +133,8 @@ static inline struct net_agg_group *net_agg_group(const struct net_aggregate *no
 enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot *row,
                                 uint8_t marks);
 void net_agg_push(struct net_aggregate *node, struct net_agg_change change);
+/* Everything begins at ORIGIN. */
+void net_agg_begin(struct net_aggregate *node, net_chronon origin);
 struct net_agg_change net_agg_pop(struct net_aggregate *node);
 /* Moves the tuple; groups that change are touched. */
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);

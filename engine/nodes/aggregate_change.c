@@ -159,17 +159,21 @@ static void push_stop(struct net_aggregate *node, const union net_slot *row, uin
   net_agg_push(node, change);
 }
 
+void net_agg_begin(struct net_aggregate *node, net_chronon origin) {
+  node->origin_known = true;
+  node->origin = origin;
+  net_agg_push(
+      node, (struct net_agg_change){.time = origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY});
+}
+
+/* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
 static void know_origin(struct net_aggregate *node, const union net_slot *row) {
   if (!node->first_known) {
     node->first_known = true;
     node->first_start = row[0].i;
   }
-  if (!node->origin_known) {
-    node->origin_known = true;
-    node->origin = row[0].i;
-    net_agg_push(node, (struct net_agg_change){
-                           .time = node->origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY});
-  }
+  if (!node->origin_known && row[0].i != NET_BEGINNING) net_agg_begin(node, row[0].i);
+  if (!node->origin_known && row[1].i < node->latest_origin) node->latest_origin = row[1].i;
   if (!node->averaging_known && net_agg_counts(&node->params, row) != NET_FALSE) {
     node->averaging_known = true;
     node->averaging_origin = row[0].i;

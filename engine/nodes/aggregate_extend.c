@@ -39,7 +39,8 @@ struct extend {
   uint64_t last_id;
   uint32_t *by_slots;
   bool origin_known;
-  net_chronon origin;
+  net_chronon
+      origin; /* not known yet: the latest start of what began at beginning at the earliest */
   uint32_t value_slot;
 };
 
@@ -61,10 +62,11 @@ static void end_others(struct extend *extend, const struct group *group,
 
 static void take(struct extend *extend, const union net_slot *row, uint8_t marks) {
   enum net_truth counts = net_agg_counts(&extend->params, row);
-  if (!extend->origin_known) {
+  if (!extend->origin_known && row[0].i != NET_BEGINNING) {
     extend->origin_known = true;
-    extend->origin = row[0].i;
+    extend->origin = row[0].i < extend->origin ? row[0].i : extend->origin;
   }
+  if (!extend->origin_known && row[1].i < extend->origin) extend->origin = row[1].i;
   if (counts == NET_FALSE) return;
   if (counts == NET_UNKNOWN) marks &= (uint8_t)~NET_DEFINITE;
   bool fresh;
@@ -190,7 +192,7 @@ struct net_node *net_create_extend(struct net_network *network, const char *name
                   sizeof(struct group));
   net_rowmap_init(&extend->waiting, params->in, NET_KEY_ID, 0, NULL, 0, sizeof(struct waiting));
   extend->origin_known = params->origin_given;
-  extend->origin = params->origin;
+  extend->origin = params->origin_given ? params->origin : NET_FOREVER;
   extend->value_slot = params->out->fields[params->out->field_count - 1].slot;
   return &extend->node;
 }

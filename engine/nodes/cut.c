@@ -3,6 +3,10 @@
  *      in ──▶ [ condition ] ──▶ out      state: open rows of which something may still come
  *                                        order: any
  *
+ * With a BRIDGE, pieces that are no further apart than that are one: windows of aggregates then count
+ * their tuple once. Of an open row a piece lasts on through such a gap; where the row ends in it, the
+ * piece closes at the begin of the gap, which windows have not passed yet.
+ *
  * The condition is evaluated between the chronons at which one of its comparisons turns (exact.h), and
  * each maximal stretch in which it is not false is a row of its own, a piece, with its temporal values
  * counted from there. Where the condition MARKS, pieces in which it is false come as well, and a field
@@ -36,12 +40,15 @@ struct cut {
   const uint32_t *sources;
   uint32_t source_count;
   bool marks, first_only;
+  int64_t bridge;
   uint64_t last_id;
   struct net_rowmap held; /* by id: open rows */
   size_t waiting;         /* how many of them have given out nothing and may be an error */
   struct piece *pieces;   /* of the row that was evaluated last */
   size_t piece_count, piece_capacity;
-  uint64_t *turns; /* chronons from the start, where some comparison may turn */
+  bool changes;        /* the condition is not the same all the time: */
+  net_chronon changed; /* when it turns first */
+  uint64_t *turns;     /* chronons from the start, where some comparison may turn */
   size_t turn_count, turn_capacity;
   uint64_t extent; /* chronons of the period that is evaluated */
 };
@@ -79,6 +86,23 @@ static void found_root(void *context, uint64_t root, bool whole) {
 static int order_of_turns(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
+}
+
+/* A gap that a window bridges is none. */
+static void bridge(struct cut *cut) {
+  size_t count = 0;
+  for (size_t i = 0; i < cut->piece_count; i++) {
+    struct piece *last = count > 0 ? &cut->pieces[count - 1] : NULL, piece = cut->pieces[i];
+    bool gap = !piece.holds && last && i + 1 < cut->piece_count;
+    if (gap && (uint64_t)piece.stop - (uint64_t)piece.start <= (uint64_t)cut->bridge)
+      piece.holds = true;
+    if (last && last->holds == piece.holds) {
+      last->stop = piece.stop;
+    } else {
+      cut->pieces[count++] = piece;
+    }
+  }
+  cut->piece_count = count;
 }
 
 static void add_piece(struct cut *cut, net_chronon start, net_chronon stop, bool holds) {
@@ -119,6 +143,9 @@ static enum net_eval_error evaluate(struct cut *cut, const union net_slot *row, 
     if (error != NET_EVAL_OK) return error;
   }
   add_piece(cut, from, stop, holds);
+  cut->changes = cut->piece_count > 1;
+  if (cut->changes) cut->changed = cut->pieces[1].start;
+  if (cut->changes && cut->bridge > 0) bridge(cut);
   return NET_EVAL_OK;
 }
 
@@ -196,7 +223,7 @@ static void settle_event(struct cut *cut, const union net_slot *row, uint8_t mar
 static void settle_whole(struct cut *cut, const union net_slot *row, uint8_t marks,
                          net_chronon bound, enum base_status *status) {
   enum net_eval_error error = evaluate(cut, row, row[3].i);
-  if (error == NET_EVAL_OK && cut->piece_count > 1 && !is_determinate(row)) error = NET_EVAL_CUT;
+  if (error == NET_EVAL_OK && cut->changes && !is_determinate(row)) error = NET_EVAL_CUT;
   if (error != NET_EVAL_OK) {
     fail(cut, error, row, status);
     return;
@@ -276,8 +303,8 @@ static enum net_eval_error judge(struct cut *cut, const union net_slot *row,
     error = evaluate(cut, row, smaller(own_bound, row[3].i));
     return error == NET_EVAL_OK ? NET_EVAL_OPEN : error;
   }
-  if (cut->piece_count == 1 || row[0].i == row[1].i) return NET_EVAL_OK;
-  return cut->pieces[1].start < own_bound ? NET_EVAL_CUT : NET_EVAL_OPEN;
+  if (!cut->changes || row[0].i == row[1].i) return NET_EVAL_OK;
+  return cut->changed < own_bound ? NET_EVAL_CUT : NET_EVAL_OPEN;
 }
 
 static bool anything_goes_out(const struct cut *cut) {
@@ -327,7 +354,7 @@ static void settle_end(struct cut *cut, uint32_t place, const union net_slot *ro
   struct net_instant stop = net_slot_instant(row, 2);
   release(cut, place);
   enum net_eval_error error = evaluate(cut, row, row[3].i);
-  if (error == NET_EVAL_OK && cut->piece_count > 1 && !is_determinate(row)) error = NET_EVAL_CUT;
+  if (error == NET_EVAL_OK && cut->changes && !is_determinate(row)) error = NET_EVAL_CUT;
   if (error != NET_EVAL_OK) {
     if (state.open) {
       struct net_instant end = {smaller(stop.lo, state.stop_hi), smaller(stop.hi, state.stop_hi)};
@@ -344,7 +371,7 @@ static void settle_end(struct cut *cut, uint32_t place, const union net_slot *ro
     if (!goes_out(cut, i)) continue;
     if (state.open && state.start == piece->start) {
       put_stop(cut, row, &state, end, false, bound, status);
-    } else if (piece->start >= state.given) {
+    } else if (piece->start >= state.given || (state.open && piece->start > state.start)) {
       put(cut, row, state.marks, 0, period, false, piece->holds, bound, status);
     }
   }
@@ -450,6 +477,7 @@ struct net_node *net_create_cut(struct net_network *network, const char *name,
   cut->source_count = params->source_count;
   cut->marks = params->marks;
   cut->first_only = params->first_only;
+  cut->bridge = params->bridge;
   net_rowmap_init(&cut->held, params->in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &cut->node;
 }

@@ -266,8 +266,11 @@ static enum base_status earliest_of_view(struct tql_session *session, struct ses
   enum base_status status = session_rows_of(session, view, &rows);
   *ret_any = rows.rows.count > 0;
   *ret = NET_FOREVER;
-  for (size_t i = 0; i < rows.rows.count; i++)
-    if (net_rows_row(&rows.rows, i)[0].i < *ret) *ret = net_rows_row(&rows.rows, i)[0].i;
+  for (size_t i = 0; i < rows.rows.count; i++) {
+    struct net_instant start = net_row_start(net_rows_row(&rows.rows, i));
+    net_chronon first = start.lo == NET_BEGINNING ? start.hi : start.lo;
+    if (first < *ret) *ret = first;
+  }
   tql_rows_done(&rows);
   return status;
 }
