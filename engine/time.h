@@ -1,4 +1,4 @@
-/* The time line, instants and periods (SEMANTICS section 1 of the manual; thesis 4.5).
+/* The time line, instants and periods (thesis 4.5).
  *
  * Chronons are int64. An instant is a pair of bounds: the thing happened at one unknown chronon in
  * the closed range [lo, hi]. A period is half-open, [start, stop), each bound an instant.

@@ -1,4 +1,4 @@
-/* Clock(n) (SEMANTICS 7): an event at the origin and every n units after it.
+/* Clock(n): an event at the origin and every n units after it.
  *
  *      input ──▶ ┌──────────────────┐
  *                │ every n, origin  │ ──▶ out      state: nothing held      order: start

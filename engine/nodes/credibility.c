@@ -1,4 +1,4 @@
-/* Credibility 0 (SEMANTICS, end of aggregates): a variable that is not to be uncertain.
+/* Credibility 0: a variable that is not to be uncertain.
  *
  *      in ──▶ [ middle of all bounds ] ──▶ out      state: open rows that are perhaps empty
  *                                                   order: any

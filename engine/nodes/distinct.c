@@ -1,4 +1,4 @@
-/* Distinct: a tuple that is there both for sure and perhaps is there for sure (SEMANTICS 1).
+/* Distinct: a tuple that is there both for sure and perhaps is there for sure.
  *
  *      in ──▶ [ all slots ] ──▶ out      state: omega rows that are not decided, and the definite
  *                                               ones that are like them      order: any

@@ -1,4 +1,4 @@
-/* Samples-to-period (SEMANTICS 7): the records of a sampled relation become periods.
+/* Samples-to-period: the records of a sampled relation become periods.
  *
  *      in ──▶ [ by ] ──▶ out          state: one run per entity      order: any
  *

@@ -2,7 +2,7 @@
  *
  * A value is converted into the slot of its column and checked against its type at once; what
  * concerns several values (bounds exchanged, an empty period, a denominator of zero) is checked
- * when the record is complete. A row that passes holds the invariants of SEMANTICS' periods: the
+ * when the record is complete. A row that passes holds the invariants of periods (engine/time.h): the
  * four inequalities hold, no determinate period is empty, an open stop has NET_OPEN as its lower
  * bound.
  *

@@ -3,8 +3,8 @@
  * The text runs in two sessions in memory, one with all optimiser rules, one with none and batches
  * of a single row. Whatever it is: it ends, with a status that the diagnostics bear out; the session
  * can be asked afterwards; and both sessions gave the same rows and ended alike, unless the work
- * exceeded its budget of processor time and was interrupted (SEMANTICS: rules and batch size change
- * nothing). Statements that read or write files are left out.
+ * exceeded its budget of processor time and was interrupted (rules and batch size change nothing).
+ * Statements that read or write files are left out.
  *
  * With -DSESSION_FUZZ_MAIN it is a program that runs the files named on its command line. */
 #include <signal.h>

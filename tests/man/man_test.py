@@ -12,12 +12,14 @@ Every .EX block of a page is introduced by a comment that says what it is:
     .\\" | STATEMENT             no block: a line of statements that the reader does not see
     .\\" file NAME               the block is written into the file NAME
     .\\" statements [fails]      the block is run with --format table and must succeed (or fail) and
-    .\\" output                  print what the block after it shows (standard error, too), if any
+    .\\" output [filled]         print what the block after it shows (standard error, too), if any;
+                                filled: long lines are broken in the page
     .\\" console                 lines after "$ " are commands, "> " continues one, others are output
     .\\" syntax                  the block is a form and is not run
 
 The pages are also held to be complete: every word of the grammar, every option and every optimiser
-rule is mentioned. With groff or mandoc at hand, they must find nothing to say about the pages.
+rule is mentioned, and no line of an example is wider than a terminal. With groff or mandoc at hand,
+they must find nothing to say about the pages.
 """
 import os
 import re
@@ -25,8 +27,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 MARK = re.compile(r'^\.\\" (world|\||file|statements|output|console|syntax)( .*)?$')
+WIDEST = 69  # of 80 columns 7 are the page's margin and 4 that of an example
 ESCAPES = [('\\-', '-'), ('\\(aq', "'"), ('\\(dq', '"'), ('\\(ga', '`'), ('\\(ha', '^'),
            ('\\(ti', '~'), ('\\(*W', '\u03a9'), ('\\&', ''), ('\\e', '\\')]
 
@@ -51,6 +55,12 @@ def escape(line):
     line = line.replace('\\', '\\e').replace('-', '\\-').replace("'", '\\(aq')
     line = line.replace('\u03a9', '\\(*W').replace('`', '\\(ga').replace('^', '\\(ha').replace('~', '\\(ti')
     return '\\&' + line if line.startswith('.') else line
+
+
+def filled(line):
+    if len(line) <= WIDEST:
+        return line
+    return '\n'.join(textwrap.wrap(line, WIDEST, subsequent_indent='    ', break_on_hyphens=False))
 
 
 class Block:
@@ -111,6 +121,8 @@ class Page:
             self.environment = dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8', PATH=os.path.join(
                 self.directory, 'bin') + ':' + os.environ['PATH'])
             self.world, self.preludes = 'none', {}
+            for block in blocks:
+                self.measure(block)
             for index, block in enumerate(blocks):
                 self.run_block(block, blocks[index + 1] if index + 1 < len(blocks) else None)
         if self.update:
@@ -133,6 +145,12 @@ class Page:
             self.normalise(block)
         elif block.kind == 'console':
             self.run_console(block)
+
+    def measure(self, block):
+        """A terminal of 80 columns shows each line of an example as one line."""
+        wide = [line for line in block.body if len(plain(line)) > WIDEST]
+        if wide:
+            self.result(False, block.line, 'fits in 80 columns', '', '\n'.join(wide))
 
     def run_statements(self, text):
         name, *rest = self.world.split()
@@ -180,6 +198,8 @@ class Page:
         self.changes.append((block, body))
 
     def compare(self, block, shown, what, wanted, found):
+        if shown is not None and shown.argument == 'filled':
+            found = '\n'.join(filled(line) for line in found.split('\n'))
         if shown is not None:
             self.changes.append((shown, found.rstrip('\n').split('\n')))
         self.result(wanted.rstrip() == found.rstrip(), block.line, what, wanted, found)

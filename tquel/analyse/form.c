@@ -3,9 +3,9 @@
  * Only the degrees are looked at, as far as the text shows them: a number is constant, duration(V)
  * is linear with slope 1, sums keep track of the slope, a literal factor scales it. What comes from
  * a domain, an aggregate or a computed factor is unknown (a computed factor may be 0), and unknown
- * never counts as lost: then the run decides, and reports it with the tuple (SEMANTICS of temporal
- * values). Slopes are the same for all tuples of a combination, because values are re-based to the
- * combination's start before they meet. */
+ * never counts as lost: then the run decides, and reports it with the tuple. Slopes
+ * are the same for all tuples of a combination, because values are re-based to the combination's
+ * start before they meet. */
 #include "tquel/analyse/analyse_internal.h"
 
 enum shape {
