@@ -72,7 +72,7 @@ def some_value(choose, type, declared):
 
 
 def some_time(choose):
-    return choose.choice([0, 1, -1, FOREVER - 1, BEGINNING + 1, choose.randrange(-2**63 + 1, 2**63 - 1),
+    return choose.choice([0, 1, -1, FOREVER - 1, BEGINNING + 2, choose.randrange(-2**63 + 2, 2**63 - 1),
                           choose.randrange(-20, 20), choose.randrange(10**18, 2 * 10**18)])
 
 
