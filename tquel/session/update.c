@@ -461,7 +461,9 @@ static enum base_status write_live(struct update *update) {
 static enum base_status run(struct update *update) {
   struct tql_session *session = update->session;
   struct session_relation *relation = update->relation;
-  bool live = session_writes_live(session, relation), reopened = false;
+  /* To change what a feed has brought does not say that no more will come: the checkpoint stays. */
+  bool live = session_writes_live(session, relation) || relation->checkpoint != NET_FOREVER;
+  bool reopened = false;
   enum base_status status =
       live ? session_make_live(session, relation) : session_settle(session, relation, &reopened);
   if (status == BASE_OK) status = find_cuts(update);

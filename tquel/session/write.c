@@ -65,6 +65,13 @@ static void add_records_of(struct net_rows *records, const struct net_rows *tupl
   }
 }
 
+static enum base_status set_checkpoint(struct tql_session *session,
+                                       struct session_relation *relation, net_chronon time) {
+  relation->checkpoint = time;
+  struct net_store *store = st_net(session->database);
+  return store->class->checkpoint(store, relation->ng.name, time);
+}
+
 /* ROWS are new records, DROPPED (may be NULL) tuples whose records are taken away. */
 static enum base_status put_traced(struct tql_session *session, struct session_relation *relation,
                                    const struct net_rows *rows, const struct net_rows *dropped) {
@@ -121,6 +128,8 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
       status = net_access_push(access, &batch);
     }
   }
+  /* The network's checkpoint was about the entities computed here, not about the relation. */
+  if (status == BASE_OK) status = set_checkpoint(session, relation, relation->checkpoint);
   net_network_free(network);
   net_rowmap_done(&entities);
   net_rows_done(&tuples);
@@ -170,13 +179,6 @@ static enum base_status write_live(struct tql_session *session, struct session_r
     status = session_correct(session, relation, &corrections);
   net_rows_done(&corrections);
   return status;
-}
-
-static enum base_status set_checkpoint(struct tql_session *session,
-                                       struct session_relation *relation, net_chronon time) {
-  relation->checkpoint = time;
-  struct net_store *store = st_net(session->database);
-  return store->class->checkpoint(store, relation->ng.name, time);
 }
 
 bool session_writes_live(const struct tql_session *session,
