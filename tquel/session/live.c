@@ -619,8 +619,8 @@ static net_chronon settled_checkpoint(const struct session_relation *relation,
   return settled;
 }
 
-/* Aggregates whose inputs were empty so far began at the first tuple of their own input; where a query
- * has several inputs that need not be the earliest: then it is computed anew from the fixed origin. */
+/* Aggregates whose inputs were empty so far began at the first tuple that came to them; that need not be
+ * the earliest of the query's inputs: when that is known, the query is computed anew from there.    */
 static enum base_status fix_origins(struct tql_session *session) {
   if (session->timeline != NET_TIMELINE_REAL) return BASE_OK;
   bool rebuild = false;
@@ -631,7 +631,7 @@ static enum base_status fix_origins(struct tql_session *session) {
     bool fixed_now;
     enum base_status status = session_fix_origin(session, relation, &fixed_now);
     if (status != BASE_OK) return status;
-    if (!fixed_now || relation->query->variable_count < 2) continue;
+    if (!fixed_now) continue;
     relation->stale = rebuild = true;
     for (size_t j = i + 1; j < session->relation_count; j++)
       if (session_depends(session, session->relations[j], relation))

@@ -298,6 +298,20 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
   return BASE_OK;
 }
 
+/* May an input that is fed live still bring a tuple at or before FIRST? */
+static bool may_come_earlier(struct tql_session *session, const struct ng_query *query,
+                             net_chronon first) {
+  for (size_t i = 0; i < query->variable_count; i++) {
+    if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    if (input == NULL) continue;
+    if (input->view && input->query != NULL && may_come_earlier(session, input->query, first))
+      return true;
+    if (!input->view && input->live && input->checkpoint <= first) return true;
+  }
+  return false;
+}
+
 /* Does what QUERY gives depend on an origin that is not known yet? */
 static bool wants_origin(const struct ng_query *query) {
   bool counts_from = query->aggregate_count > 0;
@@ -331,9 +345,12 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
   if (query == NULL) return BASE_USER;
   if (!wants_origin(query)) return BASE_OK;
   if (!relation->origin_fixed) {
-    enum base_status status =
-        earliest_tuple(session, query, &relation->origin_fixed, &relation->origin);
-    if (status != BASE_OK || !relation->origin_fixed) return status;
+    bool any;
+    net_chronon origin;
+    enum base_status status = earliest_tuple(session, query, &any, &origin);
+    if (status != BASE_OK || !any || may_come_earlier(session, query, origin)) return status;
+    relation->origin_fixed = true;
+    relation->origin = origin;
     status = st_set_origin(session->database, relation->ng.name, relation->origin);
     if (status != BASE_OK) return status;
     *ret_fixed_now = true;
