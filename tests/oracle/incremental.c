@@ -236,6 +236,10 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   net_chronon last = below_course(&bits, 2) == 0
                          ? NET_FOREVER
                          : scenario->base + scenario->unit * (net_chronon)below_course(&bits, 16);
+  /* A clock keeps the ticks up to a finite checkpoint, of which `forever` alone says nothing. */
+  for (int i = 0; i < 2 && last == NET_FOREVER; i++)
+    if (scenario_mentions(scenario, scenario->statement_count, clock_variables[i]))
+      last = scenario->base + scenario->unit * 16;
   plan(&bits, last);
   struct course all = bits;
   all.portions = 1;

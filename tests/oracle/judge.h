@@ -115,6 +115,8 @@ const char *header_text(struct base_arena *arena, const struct input *input);
 const char *row_text(struct base_arena *arena, const struct input *input,
                      const struct input_row *row);
 /* The whole as a script for people. */
+/* Does one of the first STATEMENTS statements name WORD? */
+bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word);
 void scenario_print(struct base_buffer *out, const struct scenario *scenario, size_t statements);
 
 /* --- world.c: the reference's side */

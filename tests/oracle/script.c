@@ -172,7 +172,7 @@ const char *row_text(struct base_arena *arena, const struct input *input,
 
 /* --- the whole */
 
-static bool mentions(const struct scenario *scenario, size_t statements, const char *word) {
+bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word) {
   size_t length = strlen(word);
   for (size_t i = 0; i < statements; i++) {
     if (scenario->statements[i].dropped) continue;
@@ -190,7 +190,7 @@ static void print_ranges(struct base_buffer *out, const struct scenario *scenari
                          size_t statements, const char *name) {
   for (char copy = 'a'; copy <= 'c'; copy++) {
     const char *variable = base_arena_printf(scenario->arena, "%c%s", copy, name);
-    if (mentions(scenario, statements, variable))
+    if (scenario_mentions(scenario, statements, variable))
       base_buffer_printf(out, "range of %s is %s%s\n", variable, name,
                          copy == 'c' ? " with credibility 0" : "");
   }
@@ -214,7 +214,7 @@ void scenario_print(struct base_buffer *out, const struct scenario *scenario, si
     if (!scenario->inputs[i].dropped)
       print_ranges(out, scenario, statements, scenario->inputs[i].name);
   for (int i = 0; i < 2; i++)
-    if (mentions(scenario, statements, clock_variables[i]))
+    if (scenario_mentions(scenario, statements, clock_variables[i]))
       base_buffer_printf(out, "%s\n", clock_range_text(arena, scenario, i));
   for (size_t i = 0; i < statements; i++) {
     const struct statement *statement = &scenario->statements[i];

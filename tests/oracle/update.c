@@ -61,12 +61,15 @@ static void add_common(struct piece_list *list, struct net_period time, struct n
 
 static bool own_start(const struct updating *u, const union net_slot *row,
                       struct net_period portion) {
-  return u->update->own_start && same_instant(portion.start, time_of(row).start);
+  /* The portion's other end may have clipped it. */
+  struct net_period whole = {time_of(row).start, portion.stop};
+  return u->update->own_start && same_instant(portion.start, net_period_clip(whole).start);
 }
 
 static bool own_stop(const struct updating *u, const union net_slot *row,
                      struct net_period portion) {
-  return u->update->own_stop && same_instant(portion.stop, time_of(row).stop);
+  struct net_period whole = {portion.start, time_of(row).stop};
+  return u->update->own_stop && same_instant(portion.stop, net_period_clip(whole).stop);
 }
 
 /* What is left of LIST after one cut. */
