@@ -92,6 +92,61 @@ const char *session_dependants(struct tql_session *session, struct base_arena *a
   return text;
 }
 
+/* *RET_RELATION is NULL for an index. Others may have to go first: then *RET_USERS names them. */
+static enum base_status destroy_one(struct tql_session *session, const struct tql_name *name,
+                                    struct session_relation **ret_relation,
+                                    const char **ret_users) {
+  bool is_index = false;
+  enum base_status status = BASE_OK;
+  *ret_relation = NULL;
+  *ret_users = NULL;
+  if (session_find(session, name->text) == NULL)
+    status = session_destroy_index(session, name->text, &is_index);
+  if (is_index || status != BASE_OK) return status;
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_relation *ng = tql_analyse_relation(&analysis, name);
+  if (ng == NULL) return BASE_USER;
+  *ret_relation = session_of(session, ng);
+  *ret_users = session_dependants(session, session->statement_arena, *ret_relation);
+  if (*ret_users != NULL) return BASE_OK;
+  session_drop_live(session);
+  status = st_destroy(session->database, ng->name);
+  if (status == BASE_OK) session_remove_relation(session, *ret_relation);
+  return status;
+}
+
+/* In any order: what others of the statement are derived from goes after them. */
+static enum base_status destroy_all(struct tql_session *session,
+                                    const struct tql_statement *statement,
+                                    struct session_relation **gone, size_t *gone_count) {
+  size_t count = statement->name_count, left = count, left_before = count + 1;
+  bool *done = BASE_NEW_ARRAY(session->statement_arena, count, bool);
+  while (left > 0) {
+    bool stuck = left == left_before;
+    left_before = left;
+    for (size_t i = 0; i < count; i++) {
+      if (done[i]) continue;
+      const struct tql_name *name = &statement->names[i];
+      struct session_relation *relation;
+      const char *users;
+      enum base_status status = destroy_one(session, name, &relation, &users);
+      if (status != BASE_OK) return status;
+      if (users != NULL && stuck) {
+        base_report_hint(session->diags, MSG_HAS_DEPENDANTS, session->source, &name->range,
+                         "destroy them first", "%s is used by %s", relation->ng.name, users);
+        return BASE_USER;
+      }
+      if (users != NULL) continue;
+      if (relation != NULL) gone[(*gone_count)++] = relation;
+      done[i] = true;
+      left--;
+    }
+  }
+  return BASE_OK;
+}
+
 static enum base_status execute_destroy(struct tql_session *session,
                                         const struct tql_statement *statement) {
   if (statement->words != NULL) return session_destroy_rules(session, statement);
@@ -100,34 +155,7 @@ static enum base_status execute_destroy(struct tql_session *session,
   struct session_relation **gone =
       BASE_NEW_ARRAY(session->statement_arena, statement->name_count, struct session_relation *);
   size_t gone_count = 0;
-  for (size_t i = 0; status == BASE_OK && i < statement->name_count; i++) {
-    bool is_index = false;
-    if (session_find(session, statement->names[i].text) == NULL)
-      status = session_destroy_index(session, statement->names[i].text, &is_index);
-    if (is_index || status != BASE_OK) continue;
-    struct session_scope scope;
-    session_scope_init(&scope, session, NULL);
-    struct tql_analysis analysis = session_analysis(session, &scope);
-    const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->names[i]);
-    if (ng == NULL) {
-      status = BASE_USER;
-      break;
-    }
-    struct session_relation *relation = session_of(session, ng);
-    const char *users = session_dependants(session, session->statement_arena, relation);
-    if (users != NULL) {
-      base_report_hint(session->diags, MSG_HAS_DEPENDANTS, session->source,
-                       &statement->names[i].range, "destroy them first", "%s is used by %s",
-                       relation->ng.name, users);
-      status = BASE_USER;
-      break;
-    }
-    session_drop_live(session);
-    gone[gone_count++] = relation;
-    status = st_destroy(session->database, relation->ng.name);
-    if (status == BASE_OK) session_remove_relation(session, relation);
-  }
-  status = session_end(session, status);
+  status = session_end(session, destroy_all(session, statement, gone, &gone_count));
   /* Only now it is certain: had it failed, the relations and their feeds would be as before. */
   for (size_t i = 0; status == BASE_OK && i < gone_count; i++)
     session_remove_feeds(session, gone[i]);
