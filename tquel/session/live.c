@@ -52,10 +52,9 @@ static bool reject_combination(void *context, const struct net_node *node,
   struct base_buffer record = BASE_BUFFER_EMPTY;
   session_print_row(session, &record, layout, row);
   const char *name = net_node_result_name(node);
-  enum base_status status =
-      session_divert_combination(session, name ? session_find(session, name) : NULL, row[0].i,
-                                 net_eval_error_text(error), base_buffer_text(&record),
-                                 record.length);
+  enum base_status status = session_divert_combination(
+      session, name ? session_find(session, name) : NULL, row[0].i, net_eval_error_text(error),
+      base_buffer_text(&record), record.length);
   base_buffer_done(&record);
   return status == BASE_OK;
 }
@@ -628,8 +627,11 @@ static enum base_status fix_origins(struct tql_session *session) {
     struct session_relation *relation = session->relations[i];
     if (!session_is_derived(relation) || relation->store_node == NULL || relation->origin_fixed)
       continue;
+    const struct ng_query *query = session_query(session, relation);
+    if (query == NULL || !session_wants_origin(query)) continue;
     bool fixed_now;
-    enum base_status status = session_fix_origin(session, relation, &fixed_now);
+    enum base_status status = session_save_runs(session); /* tables are asked for first tuples */
+    if (status == BASE_OK) status = session_fix_origin(session, relation, &fixed_now);
     if (status != BASE_OK) return status;
     if (!fixed_now) continue;
     relation->stale = rebuild = true;

@@ -312,8 +312,7 @@ static bool may_come_earlier(struct tql_session *session, const struct ng_query 
   return false;
 }
 
-/* Does what QUERY gives depend on an origin that is not known yet? */
-static bool wants_origin(const struct ng_query *query) {
+bool session_wants_origin(const struct ng_query *query) {
   bool counts_from = query->aggregate_count > 0;
   for (size_t i = 0; i < query->variable_count; i++)
     counts_from |= query->variables[i].relation->kind == NG_REL_CLOCK;
@@ -331,7 +330,7 @@ static const struct ng_query *query_at_origin(struct base_arena *arena,
 
 const struct ng_query *session_at_origin(struct tql_session *session, const struct ng_query *query,
                                          const struct session_relation *relation) {
-  if (!wants_origin(query)) return query;
+  if (!session_wants_origin(query)) return query;
   bool any = relation->origin_fixed;
   net_chronon origin = relation->origin;
   if (!any && earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
@@ -343,7 +342,7 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
   const struct ng_query *query = session_query(session, relation);
   *ret_fixed_now = false;
   if (query == NULL) return BASE_USER;
-  if (!wants_origin(query)) return BASE_OK;
+  if (!session_wants_origin(query)) return BASE_OK;
   if (!relation->origin_fixed) {
     bool any;
     net_chronon origin;
@@ -478,7 +477,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
 
 enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
                                   net_batch_fn callback, void *context) {
-  if (wants_origin(query)) {
+  if (session_wants_origin(query)) {
     bool any = false;
     net_chronon origin;
     enum base_status status = earliest_tuple(session, query, &any, &origin);

@@ -71,8 +71,9 @@ struct session_feed {
   int64_t within;   /* chronons */
   int64_t position_saved, sequence;
   bool ended;
-  bool ordered_by_stop; /* stops are times seen, too; WITHIN is the longest period and the disorder */
-  bool keeps_up; /* stamps follow the clock: silence then means that nothing happened */
+  bool
+      ordered_by_stop; /* stops are times seen, too; WITHIN is the longest period and the disorder */
+  bool keeps_up;       /* stamps follow the clock: silence then means that nothing happened */
   uint64_t rejected, late, records;
 };
 
@@ -227,6 +228,8 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
                                  struct tql_rows *ret) BASE_MUST_USE;
 enum base_status session_explain(struct tql_session *session,
                                  const struct tql_statement *statement) BASE_MUST_USE;
+/* Does what QUERY gives depend on an origin that is not known yet? */
+bool session_wants_origin(const struct ng_query *query);
 /* On the real timeline the origin of a derived relation's aggregates is the earliest tuple of its
  * inputs at its first checkpoint, and is kept.                                                      */
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
@@ -354,8 +357,7 @@ enum base_status session_check_samples(struct tql_session *session,
                                        const struct session_relation *relation,
                                        const struct net_rows *rows) BASE_MUST_USE;
 /* Keeps records and makes the table anew. */
-enum base_status session_put_samples(struct tql_session *session,
-                                     struct session_relation *relation,
+enum base_status session_put_samples(struct tql_session *session, struct session_relation *relation,
                                      const struct net_rows *rows) BASE_MUST_USE;
 /* Takes the samples of the tuples REMOVED away, adds the records ADDED, makes the table anew. */
 enum base_status session_revise_samples(struct tql_session *session,
