@@ -259,6 +259,21 @@ ok "the feed runs to its end after the script" $?
 run live.db --format count -c 'print Live' -c 'print Big' </dev/null
 printed "3${newline}2"
 ok "... and what it brought is there" $?
+cat >ticks.tq <<'END'
+create event Live (x = i4)
+range of l is Live range of c is Clock(5 ms)
+retrieve Ticks (n = count(l)) at c
+copy Live from "-" following
+display Ticks
+END
+run live4.db -f ticks.tq <<'END'
+at,x
+1000000,1
+6000000,2
+12000000,3
+END
+[ "$(grep -c '^Ticks,' out)" -eq 3 ]
+ok "what a clock brings when its origin is found is displayed" $?
 run --timeline abstract live2.db <feed.tq
 ends 2 TQ-0711 "a script on standard input cannot follow it"
 mkfifo pipe

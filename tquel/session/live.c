@@ -149,18 +149,21 @@ static bool depends_on_live(struct tql_session *session, const struct session_re
 
 struct display_context {
   struct tql_session *session;
-  const char *name;
-  const struct net_layout *layout;
+  const struct session_relation *relation;
+  size_t index; /* among the session's displays */
 };
 
 static enum base_status show(void *context, const struct net_batch *batch) {
   struct display_context *display = context;
   struct tql_session *session = display->session;
-  if (!session->displays_on || session->output == NULL || session->output->live == NULL)
-    return BASE_OK;
+  bool *shown = &session->displays[display->index].shown;
+  if (!session->displays_on && (*shown || !display->relation->begins)) return BASE_OK;
+  if (session->output == NULL || session->output->live == NULL) return BASE_OK;
   for (uint32_t i = 0; i < batch->count; i++)
-    session->output->live(session->output->context, display->name, display->layout,
-                          net_batch_row(batch, i), net_batch_marks(batch, i), batch->checkpoint);
+    session->output->live(session->output->context, display->relation->ng.name,
+                          display->relation->ng.layout, net_batch_row(batch, i),
+                          net_batch_marks(batch, i), batch->checkpoint);
+  *shown |= batch->count > 0 && session->displays_on;
   return BASE_OK;
 }
 
@@ -170,7 +173,7 @@ static void build_displays(struct tql_session *session) {
     if (relation == NULL || relation->store_node == NULL) continue;
     struct display_context *context =
         BASE_NEW(net_network_arena(session->live), struct display_context);
-    *context = (struct display_context){session, relation->ng.name, relation->ng.layout};
+    *context = (struct display_context){session, relation, i};
     must_link(relation->store_node, net_create_display(session->live, relation->ng.name,
                                                        relation->ng.layout, show, context));
   }
@@ -248,7 +251,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
       net_store_node_set_replaying(relation->store_node, false);
       net_store_node_set_stored(relation->store_node, NET_BEGINNING);
     }
-    if (status == BASE_OK) relation->stale = false;
+    if (status == BASE_OK) relation->stale = relation->begins = false;
   }
   if (status != BASE_OK) session_drop_live(session);
   return status;
@@ -634,10 +637,10 @@ static enum base_status fix_origins(struct tql_session *session) {
     if (status == BASE_OK) status = session_fix_origin(session, relation, &fixed_now);
     if (status != BASE_OK) return status;
     if (!fixed_now) continue;
-    relation->stale = rebuild = true;
+    relation->stale = relation->begins = rebuild = true;
     for (size_t j = i + 1; j < session->relation_count; j++)
       if (session_depends(session, session->relations[j], relation))
-        session->relations[j]->stale = true;
+        session->relations[j]->stale = session->relations[j]->begins = true;
   }
   if (!rebuild) return BASE_OK;
   session_drop_live(session);

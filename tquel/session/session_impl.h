@@ -42,6 +42,7 @@ struct session_relation {
   bool origin_fixed;
   net_chronon origin;
   bool stale;    /* derived: to be computed anew when the live network is built */
+  bool begins;   /* derived: its origin has just been found, so its replay is news */
   bool diverted; /* Late, Rejected: rows came since the last commit */
 
   /* live: rows go through the live network */
@@ -80,6 +81,7 @@ struct session_feed {
 struct session_display {
   const char *name;
   struct net_node *node;
+  bool shown; /* a row of it has been */
 };
 
 struct session_counters {
