@@ -218,13 +218,16 @@ static enum base_status build_view(struct tql_session *session, struct session_r
   return session_build_view(session, view, session->live, &inputs, &view->store_node);
 }
 
+static enum base_status wake_samples(struct tql_session *session);
+
 enum base_status session_ensure_live(struct tql_session *session) {
   if (session->live != NULL) return BASE_OK;
+  enum base_status status = wake_samples(session);
+  if (status != BASE_OK) return status;
   session->live = net_network_new(session->strings, session->timeline, session->diags);
   if (session->options.batch_rows)
     net_network_set_batch_rows(session->live, session->options.batch_rows);
   net_network_on_reject(session->live, reject_combination, session);
-  enum base_status status = BASE_OK;
   for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (relation->view) {
@@ -368,18 +371,25 @@ static enum base_status reopen(struct tql_session *session, struct session_relat
   return store->class->checkpoint(store, relation->ng.name, relation->checkpoint);
 }
 
+static enum base_status go_live(struct tql_session *session, struct session_relation *relation) {
+  enum base_status status = BASE_OK;
+  if (!is_traced(relation)) status = collect_open_rows(session, relation);
+  if (status == BASE_OK) status = load_pending(session, relation);
+  if (status != BASE_OK) return status;
+  relation->live = true;
+  bool any_pending = net_inbox_rows(&relation->pending) > 0;
+  bool finite = relation->checkpoint != NET_BEGINNING && relation->checkpoint != NET_FOREVER;
+  relation->boundary = finite && !any_pending ? relation->checkpoint - 1 : NET_BEGINNING;
+  return BASE_OK;
+}
+
 enum base_status session_make_live(struct tql_session *session, struct session_relation *relation) {
   if (!relation->live) {
     session_drop_live(session);
     enum base_status status = BASE_OK;
     if (relation->checkpoint == NET_FOREVER) status = reopen(session, relation);
-    if (status == BASE_OK && !is_traced(relation)) status = collect_open_rows(session, relation);
-    if (status == BASE_OK) status = load_pending(session, relation);
+    if (status == BASE_OK) status = go_live(session, relation);
     if (status != BASE_OK) return status;
-    relation->live = true;
-    bool any_pending = net_inbox_rows(&relation->pending) > 0;
-    bool finite = relation->checkpoint != NET_BEGINNING && relation->checkpoint != NET_FOREVER;
-    relation->boundary = finite && !any_pending ? relation->checkpoint - 1 : NET_BEGINNING;
   } else if (!relation->has_pending) {
     /* After a reload of the catalogue. */
     enum base_status status = is_traced(relation) ? BASE_OK : collect_open_rows(session, relation);
@@ -387,6 +397,23 @@ enum base_status session_make_live(struct tql_session *session, struct session_r
     if (status != BASE_OK) return status;
   }
   return session_ensure_live(session);
+}
+
+/* Sampled relations that were fed in an earlier session, where a query reads them beside a live one: their
+ * tables do not tell the live network which runs may go on, their samples do.                      */
+static enum base_status wake_samples(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!session_is_sampled(relation) || relation->live || relation->checkpoint == NET_FOREVER)
+      continue;
+    bool read = false;
+    for (size_t j = 0; j < session->relation_count; j++)
+      read |= session_depends(session, session->relations[j], relation) &&
+              depends_on_live(session, session->relations[j]);
+    enum base_status status = read ? go_live(session, relation) : BASE_OK;
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
 }
 
 enum base_status session_correct(struct tql_session *session, struct session_relation *relation,
