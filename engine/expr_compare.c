@@ -1,4 +1,4 @@
-/* Comparing two temporal values at one moment (thesis 3.6; the manual's chapter on values).
+/* Comparing two temporal values at one moment (thesis 3.6; tquel(7), VALUES).
  *
  *      f = (n0 + n1 tau) / (d0 + d1 tau)   and   g = (m0 + m1 tau) / (e0 + e1 tau)
  *

@@ -36,8 +36,7 @@ struct ng_switches {
  * over a derived relation that an earlier query of the same plan defines is linked to that query.   */
 struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strings,
                             enum net_timeline timeline);
-/* Adds the initial network of QUERY. BASE_USER with a diagnostic when the query has a part that is
- * not executed yet (TQ-09xx, with the part's range).                                                */
+/* Adds the initial network of QUERY. BASE_USER with a diagnostic when it cannot be executed.        */
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
                                    struct base_diag_sink *diags) BASE_MUST_USE;
 /* Adds a display node on the derived relation NAME (of this plan) or, NULL, on the last query. */

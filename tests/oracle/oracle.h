@@ -1,6 +1,6 @@
 /* The slow reference evaluator: a bound query over literal relations, by nested loops.
  *
- * Written from the calculus (the manual's chapter on meaning): every combination of tuples is tried,
+ * Written from the calculus (tquel(7)): every combination of tuples is tried,
  * conditions are three-valued, aggregates are computed from scratch at every instant at which
  * anything changes. It shares no code with netgen, the nodes or the expression programs of the
  * engine; of the engine it uses instants, the interval predicates, layouts and strings.

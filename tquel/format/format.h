@@ -1,4 +1,4 @@
-/* Output formats: table csv json ndjson line markdown timeline count (the manual's section on output).
+/* Output formats: table csv json ndjson line markdown timeline count (tquel(1), FORMATS).
  * Human formats (table line markdown timeline) print ISO 8601 times on the real timeline, the others
  * integers; "forever" and "beginning" as words.                                                     */
 #ifndef TQL_FORMAT_H
