@@ -241,7 +241,8 @@ static enum base_status consume(struct net_node *base, unsigned port,
   if (batch->bound > node->bound) node->bound = batch->bound;
   for (uint32_t i = 0; i < batch->count; i++)
     take(node, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
-  if (batch->checkpoint <= base->checkpoint && batch->checkpoint != NET_FOREVER) return BASE_OK;
+  bool news = batch->count > 0 || batch->checkpoint > base->checkpoint;
+  if (!news && batch->checkpoint != NET_FOREVER) return BASE_OK;
   node->bound = batch->checkpoint;
   node->earliest = NET_FOREVER;
   enum base_status status = BASE_OK;
