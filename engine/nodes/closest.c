@@ -293,7 +293,8 @@ static int compare_entries(const void *a, const void *b) {
 /* Decides what can be decided in GROUP; returns the earliest start of what cannot. */
 static net_chronon advance_group(struct closest *node, struct group *group) {
   net_chronon earliest = NET_FOREVER;
-  qsort(group->sides[1].items, group->sides[1].count, sizeof(struct entry *), compare_entries);
+  if (group->sides[1].count > 1)
+    qsort(group->sides[1].items, group->sides[1].count, sizeof(struct entry *), compare_entries);
   for (size_t i = 0; i < group->sides[1].count; i++) {
     struct entry *right = group->sides[1].items[i];
     if (right->decided) continue;

@@ -298,7 +298,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
   return BASE_OK;
 }
 
-/* May an input that is fed live still bring a tuple at or before FIRST? */
+/* May an input that is fed still bring a tuple at or before FIRST? */
 static bool may_come_earlier(struct tql_session *session, const struct ng_query *query,
                              net_chronon first) {
   for (size_t i = 0; i < query->variable_count; i++) {
@@ -307,7 +307,9 @@ static bool may_come_earlier(struct tql_session *session, const struct ng_query 
     if (input == NULL) continue;
     if (input->view && input->query != NULL && may_come_earlier(session, input->query, first))
       return true;
-    if (!input->view && input->live && input->checkpoint <= first) return true;
+    /* One that has a finite checkpoint is fed, if not yet in this session. */
+    bool fed = input->live || input->has_pending || input->checkpoint > NET_BEGINNING;
+    if (!input->view && fed && input->checkpoint <= first) return true;
   }
   return false;
 }
