@@ -184,9 +184,10 @@ static void mean(struct oracle_evaluation *e, const struct those *those, net_chr
 static bool deviation(const long double *numbers, size_t count, long double *ret) {
   long double total = 0, squares = 0, size = (long double)count;
   if (count == 0) return false;
-  for (size_t i = 0; i < count; i++) {
-    total += numbers[i];
-    squares += numbers[i] * numbers[i];
+  for (size_t i = 0; i < count; i++) { /* from the first one on: large numbers may differ by little */
+    long double off = numbers[i] - numbers[0];
+    total += off;
+    squares += off * off;
   }
   long double variance = (size * squares - total * total) / (size * size);
   *ret = sqrtl(variance > 0 ? variance : 0);
