@@ -53,6 +53,8 @@ def draw(session, folder, choose):
         return generator.make(name if choose.random() < 0.25 else None)
 
     statements = draw_statements(session, database, STATEMENTS, make, result_is_event)
+    if any(e.type == TEMPORAL for statement in statements for _, e in statement.targets):
+        plan.stay_near(choose)
     return database, statements, plan
 
 
@@ -73,6 +75,11 @@ class Plan:
                        'real' if self.real else 'abstract')
         self.options = {'rules_off': choose.random() < 0.3, 'batch': choose.choice([0, 1])}
         self.order = choose.randrange(2**32)
+
+    def stay_near(self, choose):
+        """Whether two temporal values are one is told by doubles, which have no chronons far from 0."""
+        if not self.real and abs(self.said.shift) > 2**50:
+            self.said = As(choose.randrange(-2**40, 2**40), self.said.rename, 1, 'abstract')
 
     def naming(self, choose):
         if not self.renames:

@@ -650,13 +650,13 @@ static net_chronon settled_checkpoint(const struct session_relation *relation,
 
 /* Aggregates whose inputs were empty so far began at the first tuple that came to them; that need not be
  * the earliest of the query's inputs: when that is known, the query is computed anew from there.    */
-static enum base_status fix_origins(struct tql_session *session) {
-  if (session->timeline != NET_TIMELINE_REAL) return BASE_OK;
-  bool rebuild = false;
+static enum base_status fix_origins(struct tql_session *session, bool *ret_rebuild) {
+  *ret_rebuild = false;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (!session_is_derived(relation) || relation->store_node == NULL || relation->origin_fixed)
       continue;
+    if (relation->stale) continue; /* an input is about to be computed anew */
     const struct ng_query *query = session_query(session, relation);
     if (query == NULL || !session_wants_origin(query)) continue;
     bool fixed_now;
@@ -664,14 +664,24 @@ static enum base_status fix_origins(struct tql_session *session) {
     if (status == BASE_OK) status = session_fix_origin(session, relation, &fixed_now);
     if (status != BASE_OK) return status;
     if (!fixed_now) continue;
-    relation->stale = relation->begins = rebuild = true;
+    relation->stale = relation->begins = *ret_rebuild = true;
     for (size_t j = i + 1; j < session->relation_count; j++)
       if (session_depends(session, session->relations[j], relation))
         session->relations[j]->stale = session->relations[j]->begins = true;
   }
-  if (!rebuild) return BASE_OK;
-  session_drop_live(session);
-  return session_ensure_live(session);
+  return BASE_OK;
+}
+
+static enum base_status settle_origins(struct tql_session *session) {
+  bool rebuild = session->timeline == NET_TIMELINE_REAL;
+  enum base_status status = BASE_OK;
+  while (rebuild && status == BASE_OK) {
+    status = fix_origins(session, &rebuild);
+    if (status != BASE_OK || !rebuild) continue;
+    session_drop_live(session);
+    status = session_ensure_live(session);
+  }
+  return status;
 }
 
 /* Of other relations the store node writes the rows and the checkpoint. */
@@ -717,7 +727,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   net_rows_done(&rows);
   if (status == BASE_OK) status = net_run(session->live); /* clocks tick behind what was pushed */
   follow_checkpoints(session);
-  return status == BASE_OK ? fix_origins(session) : status;
+  return status == BASE_OK ? settle_origins(session) : status;
 }
 
 enum base_status session_save_pending(struct tql_session *session) {

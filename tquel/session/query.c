@@ -307,8 +307,10 @@ static bool may_come_earlier(struct tql_session *session, const struct ng_query 
     if (input == NULL) continue;
     if (input->view && input->query != NULL && may_come_earlier(session, input->query, first))
       return true;
-    /* One that has a finite checkpoint is fed, if not yet in this session. */
-    bool fed = input->live || input->has_pending || input->checkpoint > NET_BEGINNING;
+    /* One that has a finite checkpoint is fed, if not yet in this session; what is derived from those
+     * that are has a node. */
+    bool fed = input->live || input->has_pending || input->checkpoint > NET_BEGINNING ||
+               (session_is_derived(input) && input->store_node != NULL);
     if (!input->view && fed && input->checkpoint <= first) return true;
   }
   return false;
