@@ -112,7 +112,9 @@ static enum base_status define(struct course *course, struct engine *engine) {
     const char *text = statement_text(course->arena, statement);
     base_buffer_printf(course->log, "    %s\n", text);
     enum answer answer = engine_run(engine, text);
-    course->missing[i] = answer == ANSWER_NOT_EXECUTED;
+    /* What stands over a definition that the scenario leaves out is left out as well. */
+    bool baseless = answer == ANSWER_REFUSED && engine_number(engine) == MSG_UNKNOWN_VARIABLE;
+    course->missing[i] = answer == ANSWER_NOT_EXECUTED || baseless;
     if (course->missing[i]) continue;
     if (answer == ANSWER_ROWS && is_definition(statement))
       answer = engine_run(engine, ranges_text(course->arena, statement->name));
