@@ -123,6 +123,33 @@ void net_sum_add_integer(struct net_sum *sum, int64_t value, int64_t factor) {
              (value < 0) != (factor < 0));
 }
 
+/* Adds MAGNITUDE times 2^EXPONENT over DIVISOR: the whole part, and three words behind the point. */
+static void add_divided(struct net_sum *sum, net_wide_unsigned magnitude, int exponent,
+                        uint64_t divisor, bool negative) {
+  BASE_CHECK(divisor > 0, "exact-divisor");
+  add_scaled(sum, magnitude / divisor, exponent, negative);
+  net_wide_unsigned rest = magnitude % divisor;
+  for (int word = 1; word <= 3 && rest != 0; word++) {
+    rest <<= 64;
+    add_scaled(sum, rest / divisor, exponent - 64 * word, negative);
+    rest %= divisor;
+  }
+}
+
+void net_sum_add_quotient(struct net_sum *sum, double value, int64_t factor, uint64_t divisor,
+                          bool take_away) {
+  int exponent;
+  net_wide_unsigned mantissa = mantissa_of(value, &exponent);
+  bool negative = (value < 0) != (factor < 0);
+  add_divided(sum, mantissa * magnitude_of(factor), exponent, divisor, negative != take_away);
+}
+
+void net_sum_add_integer_quotient(struct net_sum *sum, net_wide value, uint64_t divisor,
+                                  bool take_away) {
+  net_wide_unsigned magnitude = value < 0 ? -(net_wide_unsigned)value : (net_wide_unsigned)value;
+  add_divided(sum, magnitude, 0, divisor, (value < 0) != take_away);
+}
+
 void net_sum_add_square(struct net_sum *sum, double value, bool take_away) {
   int exponent;
   net_wide_unsigned mantissa = mantissa_of(value, &exponent);
@@ -196,4 +223,49 @@ long double net_sum_long(struct net_sum *sum) {
   long double value = ldexpl((long double)bits, exponent);
   if (sign < 0) negate(sum);
   return sign < 0 ? -value : value;
+}
+
+/* --- means */
+
+enum { MEAN_BITS = 80 };
+
+static int width_of(net_wide_unsigned bits) {
+  int width = 0;
+  for (; bits != 0; bits >>= 1) width++;
+  return width;
+}
+
+/* BITS times 2^EXPONENT over COUNT. */
+static double divided(net_wide_unsigned bits, int exponent, uint64_t count) {
+  BASE_CHECK(count > 0 && count <= INT64_MAX, "exact-count");
+  net_wide_unsigned quotient = bits / count, rest = bits % count;
+  int room = 126 - width_of(quotient);
+  if (room > 63) room = 63; /* the rest has 63 bits at most */
+  if (room > 0) {
+    quotient = quotient << room | (rest << room) / count;
+    exponent -= room;
+  }
+  int surplus = width_of(quotient) - MEAN_BITS;
+  if (surplus > 0) {
+    bool up = (quotient >> (surplus - 1)) & 1;
+    quotient = (quotient >> surplus) + up;
+    exponent += surplus;
+  }
+  return ldexp((double)quotient, exponent);
+}
+
+double net_sum_mean(struct net_sum *sum, uint64_t count) {
+  int sign = net_sum_sign(sum), exponent;
+  if (sign == 0) return 0;
+  if (sign < 0) negate(sum);
+  net_wide_unsigned bits = upper(sum, &exponent);
+  double value = divided(bits, exponent, count);
+  if (sign < 0) negate(sum);
+  return sign < 0 && value != 0 ? -value : value;
+}
+
+double net_wide_mean(net_wide sum, uint64_t count) {
+  if (sum == 0) return 0;
+  double value = divided(sum < 0 ? -(net_wide_unsigned)sum : (net_wide_unsigned)sum, 0, count);
+  return sum < 0 ? -value : value;
 }

@@ -30,6 +30,12 @@ void net_sum_add_integer(struct net_sum *sum, int64_t value, int64_t factor);
 void net_sum_add_square(struct net_sum *sum, double value, bool take_away);
 void net_sum_add_integer_square(struct net_sum *sum, int64_t value, bool take_away);
 void net_sum_add_multiple(struct net_sum *sum, struct net_sum *other, int64_t factor);
+/* Add (or take away) the quotient, cut off 192 bits below the operand's last: always the same number, so
+ * that what is taken away leaves nothing behind. */
+void net_sum_add_quotient(struct net_sum *sum, double value, int64_t factor, uint64_t divisor,
+                          bool take_away);
+void net_sum_add_integer_quotient(struct net_sum *sum, net_wide value, uint64_t divisor,
+                                  bool take_away);
 /* Takes away the square of OTHER. */
 void net_sum_subtract_square_of(struct net_sum *sum, struct net_sum *other);
 
@@ -38,5 +44,10 @@ int net_sum_sign(struct net_sum *sum);
 /* Rounded once; infinite when it is out of range. Never -0. */
 double net_sum_double(struct net_sum *sum);
 long double net_sum_long(struct net_sum *sum);
+
+/* The sum divided by COUNT. It is rounded to 80 bits and then to a double: where quotients went into the
+ * sum, means that are equal come out equal, whatever they are means of. */
+double net_sum_mean(struct net_sum *sum, uint64_t count);
+double net_wide_mean(net_wide sum, uint64_t count);
 
 #endif

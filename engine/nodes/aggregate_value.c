@@ -8,8 +8,8 @@
  *     min max first last         never go: the best; else an ordered set of starts and values
  *     earliest latest            the same, of starts and stops
  *     stdev                      exact sums of arguments and squares: n sum x^2 - (sum x)^2 loses nothing
- *     varts avgti                an ordered set, and sums over its neighbours; what never goes and can
- *                                get no new neighbour is given up
+ *     varts avgti                an ordered set, and sums over its neighbours (rates as exact as sums);
+ *                                what never goes and can get no new neighbour is given up
  *     avgc                       (1/T) integral of the sum of the arguments, as (I + W tau) / (T + tau)
  *
  * Tuples are in order by start.lo, start.hi, value; spans between them are those of start.lo.        */
@@ -57,6 +57,17 @@ void net_agg_value_init(struct net_aggregate *node) {
   net_ordered_init(&node->ordered, compare_keys, node);
 }
 
+/* --- units of time: seconds on the real timeline, chronons on the abstract one */
+
+static int64_t chronons_a_unit(const struct net_aggregate *node) {
+  return net_network_timeline(node->node.network) == NET_TIMELINE_REAL ? 1000000000 : 1;
+}
+
+static long double units(const struct net_aggregate *node, long double chronons) {
+  bool real = net_network_timeline(node->node.network) == NET_TIMELINE_REAL;
+  return real ? chronons / 1e9L : chronons;
+}
+
 /* --- neighbours in time: varts, avgti */
 
 static uint64_t span_between(const struct net_ordered_key *a, const struct net_ordered_key *b) {
@@ -78,18 +89,31 @@ static void count_span(struct net_tally *tally, uint64_t span, bool take_away) {
   }
 }
 
+/* The rate as a quotient of exact numbers, so that neither order nor what is gone shows in the sum. */
+static void add_rate(struct net_aggregate *node, struct net_tally *tally,
+                     const struct net_ordered_key *a, const struct net_ordered_key *b,
+                     bool take_away) {
+  uint64_t span = span_between(a, b);
+  int64_t unit = chronons_a_unit(node);
+  if (node->argument == NET_FLOAT) {
+    net_sum_add_quotient(&tally->exact, b->value.f, unit, span, take_away);
+    net_sum_add_quotient(&tally->exact, a->value.f, unit, span, !take_away);
+  } else {
+    net_wide rise = (net_wide)b->value.i - a->value.i;
+    net_sum_add_integer_quotient(&tally->exact, rise * unit, span, take_away);
+  }
+}
+
 static void count_rate(struct net_aggregate *node, struct net_tally *tally,
                        const struct net_ordered_key *a, const struct net_ordered_key *b,
                        bool take_away) {
   int64_t sign = take_away ? -1 : 1;
   uint64_t span = span_between(a, b);
   if (span == 0) return;
-  long double units = (long double)span;
-  if (net_network_timeline(node->node.network) == NET_TIMELINE_REAL) units /= 1e9L;
-  double rate = (double)((number_of(node, b->value) - number_of(node, a->value)) / units);
+  long double rise = number_of(node, b->value) - number_of(node, a->value);
   tally->pairs += sign;
-  if (isfinite(rate)) {
-    net_sum_add(&tally->exact, rate, sign);
+  if (isfinite((double)(rise / units(node, (long double)span)))) {
+    add_rate(node, tally, a, b, take_away);
   } else {
     tally->infinite += sign;
   }
@@ -277,11 +301,6 @@ void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, 
   net_sum_add_multiple(&tally->integral, &tally->weight, (int64_t)(span - half));
 }
 
-static long double units(const struct net_aggregate *node, long double chronons) {
-  bool real = net_network_timeline(node->node.network) == NET_TIMELINE_REAL;
-  return real ? chronons / 1e9L : chronons;
-}
-
 static void put_function(struct net_agg_value *value, struct net_temporal function) {
   value->slots[0].f = function.n0;
   value->slots[1].f = function.n1;
@@ -319,10 +338,6 @@ static bool same_average(struct net_aggregate *node, struct net_agg_group *group
 }
 
 /* --- temporal sums: E + (W t - P) / unit */
-
-static int64_t chronons_a_unit(const struct net_aggregate *node) {
-  return net_network_timeline(node->node.network) == NET_TIMELINE_REAL ? 1000000000 : 1;
-}
 
 static enum net_eval_error temporal_sum(struct net_aggregate *node, struct net_agg_group *group,
                                         net_chronon now, struct net_agg_value *ret) {
@@ -374,9 +389,10 @@ static enum net_eval_error tell_sum(struct net_aggregate *node, struct net_agg_g
   bool mean = node->function == NET_AGG_AVG;
   if (node->argument == NET_TEMPORAL) return temporal_sum(node, group, now, ret);
   if (mean) {
-    long double total =
-        node->argument == NET_INTEGER ? (long double)tally->sum : net_sum_long(&tally->exact);
-    return finite_value(total / (long double)group->values, ret);
+    uint64_t count = (uint64_t)group->values;
+    return finite_value(node->argument == NET_INTEGER ? net_wide_mean(tally->sum, count)
+                                                      : net_sum_mean(&tally->exact, count),
+                        ret);
   }
   if (node->argument == NET_FLOAT) return finite_value(net_sum_double(&tally->exact), ret);
   if (tally->sum > INT64_MAX || tally->sum < INT64_MIN) return NET_EVAL_OVERFLOW;
@@ -474,10 +490,10 @@ enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_grou
       error = variation(group, ret);
       break;
     case NET_AGG_AVGTI:
-      error = group->tally.infinite > 0
-                  ? NET_EVAL_NUMBER
-                  : finite_value(
-                        net_sum_long(&group->tally.exact) / (long double)group->tally.pairs, ret);
+      error =
+          group->tally.infinite > 0
+              ? NET_EVAL_NUMBER
+              : finite_value(net_sum_mean(&group->tally.exact, (uint64_t)group->tally.pairs), ret);
       break;
     default:
       tell_choice(node, group, ret);

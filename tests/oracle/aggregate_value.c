@@ -184,7 +184,8 @@ static void mean(struct oracle_evaluation *e, const struct those *those, net_chr
 static bool deviation(const long double *numbers, size_t count, long double *ret) {
   long double total = 0, squares = 0, size = (long double)count;
   if (count == 0) return false;
-  for (size_t i = 0; i < count; i++) { /* from the first one on: large numbers may differ by little */
+  for (size_t i = 0; i < count;
+       i++) { /* from the first one on: large numbers may differ by little */
     long double off = numbers[i] - numbers[0];
     total += off;
     squares += off * off;
@@ -242,21 +243,31 @@ static void varts(struct oracle_evaluation *e, struct those *those, struct oracl
   ret->value.f = (double)(result / (total / (long double)count));
 }
 
+/* Rates have periods behind the point. With 113 bits and then 80, equal means of different ones are equal. */
+__extension__ typedef __float128 precise;
+
+static precise shortened(precise value) {
+  precise upper = value * (((uint64_t)1 << 33) + 1);
+  return upper - (upper - value);
+}
+
 static void avgti(struct oracle_evaluation *e, struct those *those, struct oracle_sample *ret) {
-  long double total = 0;
+  precise total = 0;
+  long double second = oracle_units(e->oracle, 0, 1000000000); /* or so many chronons */
   size_t pairs = 0;
   sort(e, those);
   for (size_t i = 0; i + 1 < those->count; i++) {
     const struct oracle_member *a = those->items[i], *b = those->items[i + 1];
     if (a->time.start.lo == b->time.start.lo) continue;
-    total += (number(&b->argument) - number(&a->argument)) /
-             oracle_units(e->oracle, a->time.start.lo, b->time.start.lo);
+    precise span = (precise)b->time.start.lo - a->time.start.lo;
+    precise rise = (precise)number(&b->argument) - number(&a->argument);
+    total += rise * (1000000000 / second) / span;
     pairs++;
   }
   if (pairs == 0)
     ret->present = false;
   else
-    ret->value.f = (double)(total / (long double)pairs);
+    ret->value.f = (double)shortened(total / (precise)pairs);
 }
 
 /* Of equal starts the first takes the smallest value, the last the largest. */

@@ -110,6 +110,31 @@ START_TEST(squares_of_sums) {
 }
 END_TEST
 
+START_TEST(means_of_quotients) {
+  struct net_sum sum = {0};
+  net_sum_add_integer_quotient(&sum, -2, 1, false);
+  net_sum_add_integer_quotient(&sum, 4, 3, false);
+  ck_assert_double_eq(net_sum_mean(&sum, 2), -1.0 / 3);
+  net_sum_add_integer_quotient(&sum, 4, 3, true);
+  net_sum_add_quotient(&sum, -0x1p-60, 1, 7, false);
+  net_sum_add_quotient(&sum, -0x1p-60, 1, 7, true);
+  net_sum_add_integer_quotient(&sum, -2, 1, true);
+  ck_assert_int_eq(net_sum_sign(&sum), 0);
+  seed = 11;
+  for (int i = 0; i < 1000; i++) { /* n/d + (d - n)/d = 1 */
+    int64_t divisor = (int64_t)(next() >> 1) + 1, n = (int64_t)(next() >> 2);
+    net_sum_clear(&sum);
+    net_sum_add_integer_quotient(&sum, n, (uint64_t)divisor, false);
+    net_sum_add_integer_quotient(&sum, (net_wide)divisor - n, (uint64_t)divisor, false);
+    ck_assert_double_eq(net_sum_mean(&sum, 1), 1);
+    ck_assert_double_eq(net_sum_mean(&sum, INT64_MAX), 0x1p-63);
+  }
+  ck_assert_double_eq(net_wide_mean((net_wide)INT64_MIN * 3, 3), -0x1p63);
+  ck_assert_double_eq(net_wide_mean(10, 4), 2.5);
+  net_sum_done(&sum);
+}
+END_TEST
+
 /* --- ordered multisets */
 
 static int by_value(const void *context, const struct net_ordered_key *a,
@@ -176,6 +201,7 @@ int main(void) {
   tcase_add_test(cases, sums_are_rounded_once);
   tcase_add_test(cases, sums_out_of_range_are_infinite_and_come_back);
   tcase_add_test(cases, squares_of_sums);
+  tcase_add_test(cases, means_of_quotients);
   tcase_add_test(cases, multisets_agree_with_counts);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
