@@ -85,6 +85,24 @@ static struct oracle_pieces pieces_of(struct oracle_evaluation *e, struct net_pe
   return pieces;
 }
 
+/* Pieces of a tuple that one window reaches are one tuple, from the first's start to the last's stop. */
+static void join_pieces(const struct oracle_evaluation *e, struct oracle_pieces *pieces) {
+  size_t kept = 0;
+  if (e->aggregate->window == 0 || e->events) return;
+  for (size_t i = 0; i < pieces->count; i++) {
+    struct oracle_piece piece = pieces->items[i];
+    struct oracle_piece *last = kept > 0 ? &pieces->items[kept - 1] : NULL;
+    bool gap = piece.truth == NET_FALSE && last && i + 1 < pieces->count;
+    if (gap && piece.time.stop.lo - piece.time.start.lo < e->aggregate->window)
+      piece.truth = last->truth;
+    if (last && last->truth == piece.truth)
+      last->time.stop = piece.time.stop;
+    else
+      pieces->items[kept++] = piece;
+  }
+  pieces->count = kept;
+}
+
 static void take_members(struct oracle_evaluation *e) {
   struct oracle *oracle = e->oracle;
   unsigned variable = e->aggregate->variable;
@@ -97,6 +115,7 @@ static void take_members(struct oracle_evaluation *e) {
     struct net_period time = {{tuple->row[0].i, tuple->row[1].i}, {0, 0}};
     time.stop = e->events ? time.start : (struct net_instant){tuple->row[2].i, tuple->row[3].i};
     struct oracle_pieces pieces = pieces_of(e, time);
+    join_pieces(e, &pieces);
     if (e->member_count + pieces.count + input->count - i > capacity) {
       capacity = 2 * capacity + pieces.count;
       struct oracle_member *members = BASE_NEW_ARRAY(oracle->arena, capacity, struct oracle_member);
