@@ -155,12 +155,16 @@ static bool calculate(enum ng_op op, int64_t a, int64_t b, int64_t *ret) {
       return !__builtin_sub_overflow(a, b, ret);
     case NG_MUL:
       return !__builtin_mul_overflow(a, b, ret);
+    case NG_DIV:
+      if (a == INT64_MIN && b == -1) return false;
+      *ret = a / b;
+      return true;
     default:
       return false;
   }
 }
 
-/* Monotone in each operand (or linear in it): the extremes are at the corners. */
+/* Monotone in each operand (or linear in it): the extremes are at the corners. No divisor is 0. */
 static struct range corners(enum ng_op op, struct range a, struct range b) {
   const int64_t left[] = {a.lo, a.hi}, right[] = {b.lo, b.hi};
   struct range range = {INT64_MAX, INT64_MIN, a.overflows || b.overflows};
@@ -173,15 +177,13 @@ static struct range corners(enum ng_op op, struct range a, struct range b) {
   return range;
 }
 
-static struct range divide(const struct ng_expr *expr, struct range a, struct range b) {
-  bool fails = a.overflows || b.overflows || (b.lo <= 0 && b.hi >= 0) ||
-               (a.lo == INT64_MIN && b.lo <= -1 && b.hi >= -1);
-  if (fails) return whole_range(true);
-  if (expr->op == NG_DIV) { /* the quotient is no further from 0 than the dividend */
-    int64_t far = a.lo < 0 && -(a.lo + 1) >= a.hi ? -(a.lo + 1) : a.hi;
-    return far == INT64_MAX ? whole_range(false) : (struct range){-far - 1, far + 1, false};
-  }
-  return whole_range(false);
+/* A remainder has the dividend's sign, is no further from 0, and nearer to it than the divisor. */
+static struct range divide(enum ng_op op, struct range a, struct range b) {
+  if (a.overflows || b.overflows || (b.lo <= 0 && b.hi >= 0)) return whole_range(true);
+  if (op == NG_DIV) return corners(op, a, b);
+  int64_t most = b.lo > 0 ? b.hi - 1 : -(b.lo + 1);
+  int64_t lo = a.lo > -most ? a.lo : -most, hi = a.hi < most ? a.hi : most;
+  return (struct range){a.lo < 0 ? lo : 0, a.hi > 0 ? hi : 0, false};
 }
 
 static struct range convert(const struct ng_expr *expr) {
@@ -217,7 +219,7 @@ static struct range range_of(const struct ng_expr *expr) {
       return corners(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
     case NG_DIV:
     case NG_MOD:
-      return divide(expr, range_of(expr->args[0]), range_of(expr->args[1]));
+      return divide(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
     case NG_NEG:
       return negate(range_of(expr->args[0]));
     case NG_ABS: {
@@ -256,7 +258,8 @@ static bool float_can_fail(const struct ng_expr *expr) {
     case NG_ATAN:
       return false;
     case NG_CONVERT:
-      if (is_single(expr->type) && !is_single(expr->args[0]->type)) return true;
+      if (is_single(expr->type) && expr->args[0]->type.base == NET_FLOAT)
+        return !is_single(expr->args[0]->type);
       return expr->args[0]->type.base == NET_TEMPORAL || expr->args[0]->type.base == NET_STRING;
     default:
       return true;

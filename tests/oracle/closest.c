@@ -24,7 +24,7 @@ static int64_t greatest(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-/* Of + - * in all corners. False: it can overflow. */
+/* Of + - * / in all corners; a divisor is never 0 here. False: it can overflow. */
 static bool combine(enum ng_op op, struct extent a, struct extent b, struct extent *ret) {
   int64_t left[] = {a.lo, a.hi}, right[] = {b.lo, b.hi}, value = 0;
   *ret = (struct extent){INT64_MAX, INT64_MIN};
@@ -32,11 +32,79 @@ static bool combine(enum ng_op op, struct extent a, struct extent b, struct exte
     int64_t x = left[i / 2], y = right[i % 2];
     bool overflow = op == NG_ADD   ? __builtin_add_overflow(x, y, &value)
                     : op == NG_SUB ? __builtin_sub_overflow(x, y, &value)
-                                   : __builtin_mul_overflow(x, y, &value);
+                    : op == NG_MUL ? __builtin_mul_overflow(x, y, &value)
+                                   : x == INT64_MIN && y == -1;
     if (overflow) return false;
+    if (op == NG_DIV) value = x / y;
     *ret = (struct extent){least(ret->lo, value), greatest(ret->hi, value)};
   }
   return true;
+}
+
+/* A remainder has the dividend's sign, is no further from 0, and nearer to it than the divisor. */
+static struct extent remainder_extent(struct extent a, struct extent b) {
+  int64_t low = b.lo == INT64_MIN ? INT64_MAX : b.lo < 0 ? -b.lo - 1 : b.lo - 1;
+  int64_t high = b.hi < 0 ? -(b.hi + 1) : b.hi - 1, most = greatest(low, high);
+  return (struct extent){a.lo < 0 ? greatest(a.lo, -most) : 0, a.hi > 0 ? least(a.hi, most) : 0};
+}
+
+/* An integer operation whose operands are A and B. */
+static bool is_safe_integer(const struct ng_expr *expr, struct extent a, struct extent b,
+                            struct extent *ret) {
+  switch (expr->op) {
+    case NG_INTEGER:
+      *ret = (struct extent){expr->integer, expr->integer};
+      return true;
+    case NG_DOMAIN:
+      return true;
+    case NG_ADD:
+    case NG_SUB:
+    case NG_MUL:
+      return combine(expr->op, a, b, ret);
+    case NG_DIV:
+      return (b.lo > 0 || b.hi < 0) && combine(expr->op, a, b, ret);
+    case NG_MOD:
+      if (b.lo <= 0 && b.hi >= 0) return false;
+      *ret = remainder_extent(a, b);
+      return true;
+    case NG_NEG:
+    case NG_ABS:
+      if (a.lo == INT64_MIN) return false;
+      *ret = expr->op == NG_NEG ? (struct extent){-a.hi, -a.lo}
+                                : (struct extent){0, greatest(a.hi, -a.lo)};
+      return true;
+    case NG_LENGTH:
+      *ret = (struct extent){0, INT64_MAX};
+      return true;
+    case NG_CONVERT:
+      if (expr->args[0]->type.base == NET_BOOL) a = (struct extent){0, 1};
+      if (expr->args[0]->type.base != NET_INTEGER && expr->args[0]->type.base != NET_BOOL)
+        return false;
+      if (a.lo < ret->lo || a.hi > ret->hi) return false;
+      *ret = a;
+      return true;
+    default:
+      return false;
+  }
+}
+
+static bool is_safe_float(const struct ng_expr *expr) {
+  enum net_base_type from = expr->arg_count > 0 ? expr->args[0]->type.base : NET_FLOAT;
+  switch (expr->op) {
+    case NG_FLOAT:
+    case NG_DOMAIN:
+    case NG_NEG:
+    case NG_ABS:
+    case NG_SIN:
+    case NG_COS:
+    case NG_ATAN:
+      return true;
+    case NG_CONVERT:
+      if (from == NET_FLOAT) return expr->type.width >= expr->args[0]->type.width;
+      return from == NET_INTEGER || from == NET_BOOL;
+    default:
+      return false;
+  }
 }
 
 /* Can EXPR not fail, whatever the tuples say? Of integers *RET is what it can be. */
@@ -47,37 +115,27 @@ static bool is_safe(const struct ng_expr *expr, struct extent *ret) {
   bool integer = expr->type.base == NET_INTEGER;
   int64_t limit = integer && expr->type.width < 8 ? INT64_C(1) << (8 * expr->type.width - 1) : 0;
   *ret = limit ? (struct extent){-limit, limit - 1} : (struct extent){INT64_MIN, INT64_MAX};
+  if (integer) return is_safe_integer(expr, a, b, ret);
+  if (expr->type.base == NET_FLOAT) return is_safe_float(expr);
   switch (expr->op) {
-    case NG_INTEGER:
-      *ret = (struct extent){expr->integer, expr->integer};
-      return true;
-    case NG_FLOAT:
     case NG_STRING:
-    case NG_TRUTH:
     case NG_DOMAIN:
+    case NG_TRUTH:
     case NG_EQ:
+    case NG_NE:
+    case NG_LT:
+    case NG_LE:
+    case NG_GT:
+    case NG_GE:
+    case NG_AND:
+    case NG_OR:
+    case NG_NOT:
+    case NG_MATCHES:
+    case NG_CONCAT:
       return true;
-    case NG_ADD:
-    case NG_SUB:
-    case NG_MUL:
-      return integer && combine(expr->op, a, b, ret);
-    case NG_NEG:
-    case NG_ABS:
-      if (!integer) return true;
-      if (a.lo == INT64_MIN) return false;
-      *ret = expr->op == NG_NEG ? (struct extent){-a.hi, -a.lo}
-                                : (struct extent){0, greatest(a.hi, -a.lo)};
-      return true;
-    case NG_SIN:
-    case NG_COS:
-    case NG_ATAN:
-      return true;
-    case NG_CONVERT:
-      if (expr->args[0]->type.base != NET_INTEGER) return false;
-      if (!integer) return expr->type.base == NET_FLOAT;
-      if (limit && (a.lo < -limit || a.hi >= limit)) return false;
-      *ret = a;
-      return true;
+    case NG_LEFT:
+    case NG_RIGHT:
+      return b.lo >= 0;
     default:
       return false;
   }

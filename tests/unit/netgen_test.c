@@ -370,9 +370,15 @@ START_TEST(ranges_at_the_edges) {
   ck_assert_int_eq(lo, -254);
   ck_assert_int_eq(hi, 256);
   ng_expr_range(nq_binary(NG_DIV, column("x", NET_INTEGER, 1), nq_integer(3)), &lo, &hi);
-  ck_assert_int_le(lo, -128);
-  ck_assert_int_ge(hi, 127);
-  ck_assert_int_le(hi, 128);
+  ck_assert_int_eq(lo, -42);
+  ck_assert_int_eq(hi, 42);
+  ng_expr_range(nq_binary(NG_MOD, column("x", NET_INTEGER, 1), nq_integer(-3)), &lo, &hi);
+  ck_assert_int_eq(lo, -2);
+  ck_assert_int_eq(hi, 2);
+  ng_expr_range(nq_binary(NG_MOD, nq_integer(5), nq_integer(INT64_MIN)), &lo, &hi);
+  ck_assert_int_eq(lo, 0);
+  ck_assert_int_eq(hi, 5);
+  ck_assert(!ng_expr_can_fail(nq_binary(NG_MOD, least, nq_integer(-1))));
 }
 END_TEST
 
