@@ -130,6 +130,7 @@ void world_free(struct world *world);
 struct contents {
   const char *name;
   struct oracle_relation rows;
+  bool may_fail, unsaid; /* as below */
 };
 struct outcome {
   enum base_status status;

@@ -218,6 +218,17 @@ static void apply_setting(struct world *world, const char *text) {
   base_diag_sink_done(&bound.diags);
 }
 
+/* What is left open of the inputs is left open of what is made of them; a view's errors are those of every
+ * query over it. */
+static void inherit(struct world *world, const struct ng_query *query, bool *may_fail,
+                    bool *unsaid) {
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct world_relation *input = find(world, query->variables[i].relation->name);
+    if (input && input->view && input->may_fail) *may_fail = true;
+    if (input && input->unsaid) *unsaid = true;
+  }
+}
+
 static enum base_status retrieve(struct world *world, const struct statement *statement,
                                  struct oracle_relation *ret, const char **ret_why,
                                  const struct ng_query **ret_query) {
@@ -234,11 +245,7 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   world->unsaid = false;
   struct oracle_world oracle = {world, find_rows, world->strings, &world->origin, &world->unsaid};
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
-  for (size_t i = 0; i < (*ret_query)->variable_count; i++) {
-    struct world_relation *input = find(world, (*ret_query)->variables[i].relation->name);
-    if (input && input->view && input->may_fail) world->may_fail = true;
-    if (input && input->unsaid) world->unsaid = true;
-  }
+  inherit(world, *ret_query, &world->may_fail, &world->unsaid);
   return *ret_why ? BASE_END : BASE_OK;
 }
 
@@ -288,23 +295,28 @@ static void follow_up(struct world *world, struct world_relation *changed,
   memcpy(kept, world->relations, sizeof kept);
   changed->records = records;
   show(world, changed);
-  *add_contents(world, outcome) = (struct contents){changed->ng.name, changed->rows};
+  changed->unsaid = changed->unsaid || outcome->unsaid;
+  *add_contents(world, outcome) =
+      (struct contents){changed->ng.name, changed->rows, false, changed->unsaid};
   for (size_t i = 0; i < world->relation_count && outcome->status == BASE_OK; i++) {
     struct world_relation *derived = &world->relations[i];
-    bool may_fail;
     if (derived == changed || !depends_on(world, derived, changed)) continue;
     struct oracle_origin origin = {0};
-    struct oracle_world oracle = {world, find_rows, world->strings, &origin, NULL};
+    derived->unsaid = false;
+    struct oracle_world oracle = {world, find_rows, world->strings, &origin, &derived->unsaid};
     struct ng_query query = *derived->query;
     if (derived->origin.found) {
       query.origin_given = true;
       query.origin = derived->origin.time;
     }
-    outcome->why = oracle_evaluate(world->arena, &oracle, &query, &derived->rows, &may_fail);
+    outcome->why =
+        oracle_evaluate(world->arena, &oracle, &query, &derived->rows, &derived->may_fail);
+    inherit(world, &query, &derived->may_fail, &derived->unsaid);
     if (!derived->origin.found) derived->origin = origin;
     if (outcome->why) outcome->status = BASE_END;
-    outcome->may_fail = outcome->may_fail || may_fail;
-    *add_contents(world, outcome) = (struct contents){derived->ng.name, derived->rows};
+    outcome->may_fail = outcome->may_fail || derived->may_fail;
+    *add_contents(world, outcome) = (struct contents){
+        derived->ng.name, derived->rows, derived->view && derived->may_fail, derived->unsaid};
   }
   if (outcome->status != BASE_OK) memcpy(world->relations, kept, sizeof kept);
 }
@@ -314,8 +326,9 @@ static void append(struct world *world, struct bound *bound, struct outcome *out
   struct oracle_relation rows;
   outcome->status = tql_analyse_append(&bound->analysis, bound->statement, &query);
   if (outcome->status != BASE_OK) return;
-  struct oracle_world oracle = {world, find_rows, world->strings, NULL, NULL};
+  struct oracle_world oracle = {world, find_rows, world->strings, NULL, &outcome->unsaid};
   outcome->why = oracle_evaluate(world->arena, &oracle, query, &rows, &outcome->may_fail);
+  inherit(world, query, &outcome->may_fail, &outcome->unsaid);
   if (outcome->why) {
     outcome->status = BASE_END;
     return;
@@ -344,9 +357,10 @@ static void update(struct world *world, struct bound *bound, struct outcome *out
                                  .own_stop = update.own_stop,
                                  .fields = update.fields,
                                  .field_count = update.field_count};
-  struct oracle_world oracle = {world, find_rows, world->strings, NULL, NULL};
+  struct oracle_world oracle = {world, find_rows, world->strings, NULL, &outcome->unsaid};
   outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records,
                                      &outcome->may_fail);
+  inherit(world, update.query, &outcome->may_fail, &outcome->unsaid);
   if (outcome->why)
     outcome->status = outcome->why == oracle_unsaid ? BASE_AGAIN : BASE_END;
   else
