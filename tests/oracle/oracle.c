@@ -414,6 +414,7 @@ const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world 
   evaluate(&oracle, ret);
   oracle_make_set(ret);
   if (query->coalesced && !oracle.error) oracle_coalesce(&oracle, ret);
+  oracle_make_set(ret); /* what has been joined may be an equal definite tuple and an omega one */
   *ret_may_fail = oracle.may_fail;
   return oracle.error;
 }
