@@ -65,7 +65,7 @@ struct pair {
   uint32_t next[2], previous[2];
   uint64_t id; /* of the row that went out; 0: none has */
   bool used;
-  uint64_t shown;      /* hash of what went out of the instants that may be open */
+  uint64_t shown; /* hash of what went out of the instants that may be open */
   uint8_t marks;
 };
 
@@ -117,7 +117,10 @@ static bool keys_equal(const struct product *product, const union net_slot *left
 
 static net_chronon participant_expiry(const struct net_participant *participant,
                                       const union net_slot *row) {
-  if (participant->event) return net_chronon_add(row[participant->start_slot + 1].i, 1);
+  if (participant->event) { /* one at `beginning` as well: there, net_chronon_add would stay */
+    net_chronon at = row[participant->start_slot + 1].i;
+    return at == NET_FOREVER ? at : at + 1;
+  }
   return row[participant->stop_slot + 1].i;
 }
 
@@ -128,6 +131,12 @@ static net_chronon expiry(const struct side *side, const union net_slot *row) {
     if (expires < earliest) earliest = expires;
   }
   return earliest;
+}
+
+/* A row meets nothing that starts at NOW or later. What lasts until `forever` may meet what happens
+ * there: by the full rule, or as an event at the same instant.                                     */
+static bool is_over(const struct live *live, net_chronon now) {
+  return live->expires <= now && live->expires != NET_FOREVER;
 }
 
 static void chain(struct side *side, uint32_t index, uint32_t bucket) {
@@ -225,7 +234,7 @@ static void expire(struct side *side, uint32_t index) {
 static void purge(struct side *side, net_chronon now) {
   if (side->live_count < side->purge_at) return;
   for (uint32_t i = 0; i < side->count; i++)
-    if (side->lives[i].used && side->lives[i].in_chain && side->lives[i].expires <= now)
+    if (side->lives[i].used && side->lives[i].in_chain && is_over(&side->lives[i], now))
       expire(side, i);
   side->purge_at = side->live_count * 2 + 64;
 }
@@ -527,7 +536,7 @@ static void arrive(struct product *product, unsigned which, const union net_slot
   uint32_t bucket = (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
   for (uint32_t i = other->buckets[bucket]; i != NONE && *status == BASE_OK;) {
     uint32_t next = other->lives[i].next;
-    if (other->lives[i].expires <= now) {
+    if (is_over(&other->lives[i], now)) {
       expire(other, i);
       i = next;
       continue;
@@ -597,7 +606,7 @@ static net_chronon events_start(const struct side *side, net_chronon checkpoint)
   for (uint32_t i = 0; i < side->count; i++) {
     const struct live *live = &side->lives[i];
     struct net_instant start = {NET_BEGINNING, NET_FOREVER};
-    if (!live->used || !live->in_chain || live->expires <= checkpoint) continue;
+    if (!live->used || !live->in_chain || is_over(live, checkpoint)) continue;
     meet_events(side, live_row(side, i), &start);
     if (start.hi >= checkpoint && start.lo < earliest) earliest = start.lo;
   }
@@ -838,8 +847,7 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   BASE_CHECK((params->out->tuple_class == NET_EVENT) ==
                  (product->event_result || params->rule == NET_PRODUCT_FULL),
              "product-out-class");
-  net_inbox_init(&product->inbox, params->left, params->right,
-                 NET_CLOSES_AFTER_STARTS);
+  net_inbox_init(&product->inbox, params->left, params->right, NET_CLOSES_AFTER_STARTS);
   init_side(&product->sides[0], params->left, product->params.left_participants,
             params->left_count);
   init_side(&product->sides[1], params->right, product->params.right_participants,

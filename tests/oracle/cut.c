@@ -166,6 +166,7 @@ enum net_truth oracle_cut_event(struct oracle *oracle, const struct ng_expr *con
   struct oracle_pieces pieces;
   struct net_instant stop = {when.hi, when.hi};
   if (stop.lo < NET_FOREVER) stop.lo = stop.hi = stop.lo + 1;
+  if (when.lo == NET_FOREVER && oracle->world->unsaid) *oracle->world->unsaid = true;
   oracle_cut(oracle, condition, (struct net_period){{when.lo, when.lo}, stop}, &pieces);
   return pieces.count == 1 ? pieces.items[0].truth : NET_UNKNOWN;
 }

@@ -163,13 +163,6 @@ static void show(struct base_arena *arena, struct world *world, const struct sta
   base_buffer_done(&out);
 }
 
-static bool has_late_rows(const struct oracle_relation *rows) {
-  /* What happens at `forever` never happens: nothing is said about combinations with it. */
-  for (size_t i = 0; i < rows->count; i++)
-    if (rows->tuples[i].row[0].i == NET_FOREVER) return true;
-  return false;
-}
-
 static void count(struct tally *tally, const struct outcome *outcome) {
   tally->judged++;
   tally->refused += outcome->status == BASE_USER;
@@ -190,8 +183,7 @@ static void draw(struct scenario *scenario, struct base_arena *arena, struct ref
     const struct statement *statement = &scenario->statements[i];
     struct outcome *outcome = &reference->outcomes[i];
     *outcome = world_run(reference->world, statement);
-    sizes.large[i] =
-        !outcome->has_rows || outcome->rows.count > LARGE || has_late_rows(&outcome->rows);
+    sizes.large[i] = !outcome->has_rows || outcome->rows.count > LARGE;
     count(tally, outcome);
     if (verbose) show(arena, reference->world, statement, outcome);
   }
@@ -246,8 +238,7 @@ void judge_bit_by_bit(uint64_t seed, const char *directory, struct tally *tally)
   for (int i = 0; i < 5; i++) {
     scenario_add_statement(scenario, i != 2 || chance(scenario, 60), is_large, &sizes);
     struct outcome outcome = world_run(world, &scenario->statements[i]);
-    sizes.large[i] =
-        !outcome.has_rows || outcome.rows.count > LARGE || has_late_rows(&outcome.rows);
+    sizes.large[i] = !outcome.has_rows || outcome.rows.count > LARGE;
     scenario->statements[i].dropped =
         scenario->statements[i].kind >= APPEND || outcome.status != BASE_OK || outcome.may_fail ||
         (scenario->statements[i].kind == RETRIEVE && !scenario->statements[i].name);
