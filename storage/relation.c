@@ -427,11 +427,47 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
     status = st_fail(database, "looking for first and last times");
   } else {
     *ret_any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
-    *ret_first = *ret_last = sqlite3_column_int64(statement, 0);
+    *ret_first = sqlite3_column_int64(statement, 0);
+    *ret_last = NET_BEGINNING;
     for (int i = 1; i < sqlite3_column_count(statement); i++)
       if (sqlite3_column_type(statement, i) != SQLITE_NULL &&
           sqlite3_column_int64(statement, i) > *ret_last)
         *ret_last = sqlite3_column_int64(statement, i);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+enum base_status st_first_finite(struct st_database *database, const char *name, bool *ret_any,
+                                 net_chronon *ret) {
+  static const char *const columns[] = {"at_lo",    "at_hi",   "start_lo",
+                                        "start_hi", "stop_lo", "stop_hi"};
+  struct st_table *table = NULL;
+  enum base_status status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  bool event = st_kind_is_event(table->kind);
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "SELECT ");
+  for (int i = event ? 0 : 2; i < (event ? 2 : 6); i++)
+    base_buffer_printf(
+        &sql, "%smin(CASE WHEN %s NOT IN (" BEGINNING_TEXT "," FOREVER_TEXT ") THEN %s END)",
+        i % 2 == 0 && (event || i == 2) ? "" : ",", columns[i], columns[i]);
+  base_buffer_puts(&sql, " FROM ");
+  st_sql_name(&sql, table->name);
+  sqlite3_stmt *statement = NULL;
+  status = st_prepare(database, sql.data, false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  *ret_any = false;
+  if (sqlite3_step(statement) != SQLITE_ROW) {
+    status = st_fail(database, "looking for the first time");
+  } else {
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+      if (sqlite3_column_type(statement, i) == SQLITE_NULL) continue;
+      net_chronon time = sqlite3_column_int64(statement, i);
+      if (!*ret_any || time < *ret) *ret = time;
+      *ret_any = true;
+    }
   }
   sqlite3_finalize(statement);
   return status;

@@ -105,10 +105,14 @@ enum base_status st_remove(struct st_database *database, const char *name,
 enum base_status st_has(struct st_database *database, const char *name,
                         const struct net_layout *layout, const union net_slot *row,
                         bool *ret) BASE_MUST_USE;
-/* The smallest start (or at; of a start in [beginning, t], t) and the latest time seen in the relation (starts and known stops);
- * *RET_ANY false: it is empty.                                                                      */
+/* The smallest start (or at; of a start in [beginning, t], t) and the latest finite time seen in the
+ * relation (starts and known stops; `beginning`: there is none). *RET_ANY false: it is empty.       */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
                            net_chronon *ret_first, net_chronon *ret_last) BASE_MUST_USE;
+/* The earliest bound of an instant that is neither `beginning` nor `forever`; *RET_ANY false: there is
+ * none. */
+enum base_status st_first_finite(struct st_database *database, const char *name, bool *ret_any,
+                                 net_chronon *ret) BASE_MUST_USE;
 
 /* Traced relations: deletes and returns the tuples of the entities whose `by` domain has one of
  * VALUES (a one-slot field) and that stop at FROM or later, as rows of LAYOUT (period), for

@@ -326,11 +326,12 @@ static void combine_from(struct oracle *oracle, size_t depth, struct oracle_rela
 
 /* --- inputs */
 
-/* Ticks at the origin, or the first finite instant in the other inputs, and every so many chronons
- * after it, up to the last finite instant there.                                                   */
+/* Ticks at the origin and every so many chronons after it, up to the last finite instant in the other
+ * inputs.                                                                                          */
 static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relation *clock) {
   struct oracle_relation result = {.layout = clock->layout};
-  net_chronon last = NET_BEGINNING, first = NET_FOREVER;
+  net_chronon last = NET_BEGINNING;
+  if (oracle->no_origin) return result;
   for (size_t i = 0; i < oracle->query->variable_count; i++) {
     const struct oracle_relation *input = &oracle->inputs[i];
     const struct ng_variable *variable = &oracle->query->variables[i];
@@ -341,24 +342,31 @@ static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relat
       for (uint32_t k = 0; k < input->layout->first_domain_slot; k++) {
         net_chronon time = input->tuples[j].row[k].i;
         if (time != NET_FOREVER && time > last) last = time;
-        if (time != NET_BEGINNING && time < first) first = time;
       }
   }
-  if (oracle->query->origin_given) first = oracle->query->origin;
-  for (net_chronon t = first; t <= last && result.count < 10000; t += clock->every) {
+  for (net_chronon t = oracle->origin; t <= last && result.count < 10000; t += clock->every) {
     union net_slot row[2] = {{.i = t}, {.i = t}};
     oracle_add(oracle->arena, &result, row, true);
   }
   return result;
 }
 
+static void note_origin(struct oracle *oracle, net_chronon time) {
+  if (oracle->no_origin || time < oracle->origin) oracle->origin = time;
+  oracle->no_origin = false;
+}
+
 /* On the real timeline, unless it is given: the start of the earliest tuple of the inputs. Nothing has
- * happened before where there is no tuple at all.                                                  */
+ * happened before where there is no tuple at all. A clock cannot tick at `beginning`: where the query
+ * has one, the first finite instant in the other inputs.                                            */
 static void find_origin(struct oracle *oracle) {
   const struct ng_query *query = oracle->query;
   oracle->origin = query->origin_given ? query->origin : NET_BEGINNING;
   oracle->no_origin = !query->origin_given;
   if (query->origin_given) return;
+  bool clock = false;
+  for (size_t i = 0; i < query->variable_count; i++)
+    clock = clock || query->variables[i].relation->kind == NG_REL_CLOCK;
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_relation *relation = query->variables[i].relation;
     if (relation->kind == NG_REL_CLOCK) continue;
@@ -366,9 +374,9 @@ static void find_origin(struct oracle *oracle) {
         oracle->world->find(oracle->world->context, relation->name); /* whatever its credibility */
     for (size_t j = 0; j < input->count; j++) {
       const union net_slot *row = input->tuples[j].row;
-      net_chronon start = row[0].i == NET_BEGINNING ? row[1].i : row[0].i;
-      if (oracle->no_origin || start < oracle->origin) oracle->origin = start;
-      oracle->no_origin = false;
+      if (!clock) note_origin(oracle, row[0].i == NET_BEGINNING ? row[1].i : row[0].i);
+      for (uint32_t k = 0; clock && k < input->layout->first_domain_slot; k++)
+        if (row[k].i != NET_BEGINNING && row[k].i != NET_FOREVER) note_origin(oracle, row[k].i);
     }
   }
 }

@@ -276,6 +276,31 @@ START_TEST(domains_called_rowid) {
 }
 END_TEST
 
+START_TEST(first_finite_time) {
+  struct st_database *database = open_at(NULL);
+  bool any = true;
+  net_chronon first;
+  create(database, &period_p);
+  create(database, &event_e);
+  ok(st_begin(database));
+  ok(st_first_finite(database, "P", &any, &first));
+  ck_assert(!any);
+  put_period(database, NET_BEGINNING, NET_FOREVER, NET_FOREVER, 1, 0);
+  ok(st_first_finite(database, "P", &any, &first));
+  ck_assert(!any);
+  put_period(database, NET_BEGINNING, 8, NET_FOREVER, 1, 0);
+  ok(st_first_finite(database, "P", &any, &first));
+  ck_assert(any && first == 8);
+  put_period(database, 5, NET_OPEN, NET_FOREVER, 1, 0);
+  ok(st_first_finite(database, "P", &any, &first));
+  ck_assert(any && first == 5);
+  put_event(database, NET_BEGINNING, 7, 0);
+  ok(st_first_finite(database, "E", &any, &first));
+  ck_assert(any && first == 7);
+  st_close(database);
+}
+END_TEST
+
 START_TEST(first_and_last_times) {
   struct st_database *database = open_at(NULL);
   bool any = true;
@@ -293,6 +318,9 @@ START_TEST(first_and_last_times) {
   ok(st_extent(database, "p", &any, &first, &last));
   ck_assert(any && first == -10 && last == 30);
   put_event(database, 7, 7, 0);
+  ok(st_extent(database, "E", &any, &first, &last));
+  ck_assert(any && first == 7 && last == 7);
+  put_event(database, NET_FOREVER, NET_FOREVER, 0);
   ok(st_extent(database, "E", &any, &first, &last));
   ck_assert(any && first == 7 && last == 7);
   st_close(database);
@@ -906,6 +934,7 @@ int main(void) {
   tcase_add_test(tests, the_open_row_that_is_meant);
   tcase_add_test(tests, domains_called_rowid);
   tcase_add_test(tests, first_and_last_times);
+  tcase_add_test(tests, first_finite_time);
   tcase_add_test(tests, scans_in_order_at_every_batch_size);
   tcase_add_test(tests, records_of_a_traced_relation);
   tcase_add_test(tests, entities_are_taken_out);

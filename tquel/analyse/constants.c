@@ -4,7 +4,7 @@
  * the real one; a string is ISO 8601, a clock time or one of the words; beginning, forever and now
  * may also stand bare (a tuple variable of that name wins). Durations stand where lengths are
  * wanted; as a time a duration counts from the start of the session, in append, checkpoint and set
- * origin only, which in turn refuse bare integers on the real timeline (LIVE 12).
+ * origin only, which in turn refuse bare integers on the real timeline.
  *
  * Nothing here is rounded or saturated: a constant outside the time line is an error. */
 #include <string.h>

@@ -259,41 +259,52 @@ static bool on_reject(void *context, const struct net_node *node, enum net_eval_
 
 /* --- the origin of aggregates on the real timeline */
 
-/* As if the view were stored: the first of its own tuples. */
+static void note_first(bool *any, net_chronon *first, net_chronon time) {
+  if (!*any || time < *first) *first = time;
+  *any = true;
+}
+
+/* As if the view were stored: the first of its own tuples; FINITE: the first finite instant in them. */
 static enum base_status earliest_of_view(struct tql_session *session, struct session_relation *view,
-                                         bool *ret_any, net_chronon *ret) {
+                                         bool finite, bool *ret_any, net_chronon *ret) {
   struct tql_rows rows;
   enum base_status status = session_rows_of(session, view, &rows);
-  *ret_any = rows.rows.count > 0;
-  *ret = NET_FOREVER;
   for (size_t i = 0; i < rows.rows.count; i++) {
-    struct net_instant start = net_row_start(net_rows_row(&rows.rows, i));
-    net_chronon first = start.lo == NET_BEGINNING ? start.hi : start.lo;
-    if (first < *ret) *ret = first;
+    const union net_slot *row = net_rows_row(&rows.rows, i);
+    struct net_instant start = net_row_start(row);
+    if (!finite) note_first(ret_any, ret, start.lo == NET_BEGINNING ? start.hi : start.lo);
+    for (uint32_t k = 0; finite && k < rows.rows.layout->first_domain_slot; k++)
+      if (row[k].i != NET_OPEN && row[k].i != NET_BEGINNING && row[k].i != NET_FOREVER)
+        note_first(ret_any, ret, row[k].i);
   }
   tql_rows_done(&rows);
   return status;
 }
 
-/* The earliest tuple among the query's own inputs; false while they are all empty. */
+static bool has_clock(const struct ng_query *query) {
+  for (size_t i = 0; i < query->variable_count; i++)
+    if (query->variables[i].relation->kind == NG_REL_CLOCK) return true;
+  return false;
+}
+
+/* The earliest tuple among the query's own inputs; false while they are all empty. A clock cannot tick
+ * at `beginning`: where the query has one, the first finite instant in its inputs. */
 static enum base_status earliest_tuple(struct tql_session *session, const struct ng_query *query,
                                        bool *ret_any, net_chronon *ret) {
+  bool finite = has_clock(query);
   *ret_any = false;
   for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_relation *relation = query->variables[i].relation;
     bool any = false;
-    net_chronon first, last;
-    if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
-    struct session_relation *input = session_of(session, query->variables[i].relation);
-    enum base_status status = BASE_OK;
-    if (input != NULL && input->view) {
-      status = earliest_of_view(session, input, &any, &first);
-    } else {
-      status =
-          st_extent(session->database, query->variables[i].relation->name, &any, &first, &last);
-    }
+    net_chronon first = NET_FOREVER, last;
+    if (relation->kind == NG_REL_CLOCK) continue;
+    struct session_relation *input = session_of(session, relation);
+    enum base_status status =
+        input != NULL && input->view ? earliest_of_view(session, input, finite, &any, &first)
+        : finite ? st_first_finite(session->database, relation->name, &any, &first)
+                 : st_extent(session->database, relation->name, &any, &first, &last);
     if (status != BASE_OK) return status;
-    if (any && (!*ret_any || first < *ret)) *ret = first;
-    *ret_any |= any;
+    if (any) note_first(ret_any, ret, first);
   }
   return BASE_OK;
 }
@@ -317,10 +328,7 @@ static bool may_come_earlier(struct tql_session *session, const struct ng_query 
 }
 
 bool session_wants_origin(const struct ng_query *query) {
-  bool counts_from = query->aggregate_count > 0;
-  for (size_t i = 0; i < query->variable_count; i++)
-    counts_from |= query->variables[i].relation->kind == NG_REL_CLOCK;
-  return counts_from && !query->origin_given;
+  return (query->aggregate_count > 0 || has_clock(query)) && !query->origin_given;
 }
 
 static const struct ng_query *query_at_origin(struct base_arena *arena,
