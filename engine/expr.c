@@ -93,6 +93,7 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_T_REBASE] = OP("mxx", 'm', true, "rebase"),
     [NET_OP_I_COMPARE] = OP("ii", 't', false, "compare"),
     [NET_OP_F_COMPARE] = OP("ff", 't', false, "compare"),
+    [NET_OP_I_F_COMPARE] = OP("if", 't', false, "compare"),
     [NET_OP_S_COMPARE] = OP("ss", 't', false, "compare"),
     [NET_OP_B_COMPARE] = OP("tt", 't', false, "compare"),
     [NET_OP_T_EQUAL] = OP("mm", 't', false, "="),
@@ -193,6 +194,7 @@ static bool step_is_sound(const struct net_step *step) {
       return step->i == 1 || step->i == 2 || step->i == 4 || step->i == 8;
     case NET_OP_I_COMPARE:
     case NET_OP_F_COMPARE:
+    case NET_OP_I_F_COMPARE:
     case NET_OP_S_COMPARE:
     case NET_OP_B_COMPARE:
     case NET_OP_T_COMPARE:
@@ -402,6 +404,17 @@ enum net_truth net_comparison_holds(enum net_comparison comparison, int order) {
   return result ? NET_TRUE : NET_FALSE;
 }
 
+/* The float's whole part is an integer or beyond all of them; where it equals the integer, its rest
+ * decides. A double that has a rest has few enough digits for the subtraction to be exact. */
+static int mixed_order(int64_t a, double b) {
+  if (b >= 0x1p63) return -1;
+  if (b < -0x1p63) return 1;
+  int64_t whole = (int64_t)b;
+  double rest = b - (double)whole;
+  if (a != whole) return a > whole ? 1 : -1;
+  return (rest < 0) - (rest > 0);
+}
+
 static int string_order(const struct net_program *program, int64_t comparison, base_string_id a,
                         base_string_id b) {
   if (a == b) return 0;
@@ -417,6 +430,8 @@ static enum net_truth compare(const struct net_program *program, const struct ne
       return net_comparison_holds(comparison, (args[0].i > args[1].i) - (args[0].i < args[1].i));
     case NET_OP_F_COMPARE:
       return net_comparison_holds(comparison, (args[0].f > args[1].f) - (args[0].f < args[1].f));
+    case NET_OP_I_F_COMPARE:
+      return net_comparison_holds(comparison, mixed_order(args[0].i, args[1].f));
     case NET_OP_S_COMPARE:
       return net_comparison_holds(comparison, string_order(program, step->i, args[0].s, args[1].s));
     case NET_OP_B_COMPARE:
@@ -535,7 +550,8 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_T_COMPARE:
       return net_temporal_compare(machine->program, (enum net_comparison)step->i, machine->moment,
                                   args);
-    case NET_OP_I_COMPARE: case NET_OP_F_COMPARE: case NET_OP_S_COMPARE: case NET_OP_B_COMPARE:
+    case NET_OP_I_COMPARE: case NET_OP_F_COMPARE: case NET_OP_I_F_COMPARE:
+    case NET_OP_S_COMPARE: case NET_OP_B_COMPARE:
     case NET_OP_T_EQUAL:
       set_truth(args, compare(machine->program, step, args));
       return NET_EVAL_OK;

@@ -88,6 +88,7 @@ enum net_op {
   /* comparisons: two operands -> truth. .i = enum net_comparison */
   NET_OP_I_COMPARE,
   NET_OP_F_COMPARE,
+  NET_OP_I_F_COMPARE, /* an integer with a float, as real numbers: nothing is rounded */
   NET_OP_S_COMPARE,
   NET_OP_B_COMPARE,
   NET_OP_T_EQUAL,   /* same function, same origin */

@@ -56,6 +56,7 @@ static int ties(const struct net_step *step) {
       return TIES_NOT;
     case NET_OP_I_COMPARE:
     case NET_OP_F_COMPARE:
+    case NET_OP_I_F_COMPARE:
     case NET_OP_S_COMPARE:
     case NET_OP_B_COMPARE:
     case NET_OP_T_EQUAL:

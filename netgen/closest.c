@@ -156,6 +156,27 @@ static struct operand build_operand(const struct ng_closest *closest, const stru
   return operand;
 }
 
+/* EXPR, a float, as the integer that it equals, to be a key beside one. A row where it equals none has no
+ * partner and is left out before. */
+static const struct ng_expr *whole_key(struct operand *operand, const struct ng_expr *expr) {
+  struct base_arena *arena = operand->closest->plan->arena;
+  struct ng_expr *least = ng_expr_new(arena, NG_FLOAT, expr->type);
+  struct ng_expr *beyond = ng_expr_new(arena, NG_FLOAT, expr->type);
+  struct ng_expr *whole = ng_expr_new(arena, NG_CONVERT, (struct net_type){NET_INTEGER, 8});
+  least->real = -0x1p63;
+  beyond->real = 0x1p63;
+  whole->arg_count = 1;
+  whole->args[0] = expr;
+  const struct ng_expr *tests[3] = {
+      ng_expr_make(arena, NG_GE, 2, (const struct ng_expr *[]){expr, least}),
+      ng_expr_make(arena, NG_LT, 2, (const struct ng_expr *[]){expr, beyond}),
+      ng_expr_make(arena, NG_EQ, 2, (const struct ng_expr *[]){whole, expr})};
+  const struct ng_expr *in_range = ng_expr_and(arena, tests[0], tests[1]);
+  operand->node =
+      select_rows(operand->closest, operand->node, ng_expr_and(arena, in_range, tests[2]));
+  return whole;
+}
+
 struct keys {
   struct operand *left, *right;
   struct ng_key *items;
@@ -175,6 +196,10 @@ static void add_key(void *context, const struct ng_expr *equality) {
     const struct ng_expr *left = ng_lower(closest->lowering, e);
     const struct ng_expr *right = ng_lower(closest->lowering, f);
     if (ng_expr_can_fail(left) || ng_expr_can_fail(right)) return;
+    if (left->type.base != right->type.base) {
+      if (left->type.base == NET_FLOAT) left = whole_key(keys->left, left);
+      if (right->type.base == NET_FLOAT) right = whole_key(keys->right, right);
+    }
     keys->items = ng_grown(arena, keys->items, keys->count, &keys->capacity, sizeof *keys->items);
     struct ng_key *key = &keys->items[keys->count++];
     key->left = column_of(closest, &keys->left->node, left, "key");

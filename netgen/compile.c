@@ -45,9 +45,24 @@ static void compile_column(struct compiler *compiler, const struct ng_column *co
   emit(compiler, (struct net_step){.op = op, .slot = compiler->slot(compiler->context, column)});
 }
 
+/* Is EXPR a comparison of a float with an integer, in this order? There is a step for the other one. */
+static bool is_turned(const struct ng_expr *expr) {
+  return expr->op >= NG_EQ && expr->op <= NG_GE && expr->args[0]->type.base == NET_FLOAT &&
+         expr->args[1]->type.base == NET_INTEGER;
+}
+
 static void compile_comparison(struct compiler *compiler, const struct ng_expr *expr) {
   static const enum net_comparison comparisons[] = {NET_EQ, NET_NE, NET_LT, NET_LE, NET_GT, NET_GE};
+  static const enum net_comparison turned[] = {NET_EQ, NET_NE, NET_GT, NET_GE, NET_LT, NET_LE};
   enum net_op op = NET_OP_I_COMPARE;
+  if (expr->args[0]->type.base != expr->args[1]->type.base) {
+    bool turn = is_turned(expr);
+    enum net_base_type integer = expr->args[turn ? 1 : 0]->type.base;
+    enum net_base_type real = expr->args[turn ? 0 : 1]->type.base;
+    BASE_CHECK(integer == NET_INTEGER && real == NET_FLOAT, "compared-types");
+    emit_integer(compiler, NET_OP_I_F_COMPARE, (turn ? turned : comparisons)[expr->op - NG_EQ]);
+    return;
+  }
   switch (expr->args[0]->type.base) {
     case NET_INTEGER:
       break;
@@ -180,7 +195,12 @@ static enum net_op of_instants(enum ng_op op) {
 }
 
 static void compile(struct compiler *compiler, const struct ng_expr *expr) {
-  for (unsigned i = 0; i < expr->arg_count; i++) compile(compiler, expr->args[i]);
+  if (is_turned(expr)) {
+    compile(compiler, expr->args[1]);
+    compile(compiler, expr->args[0]);
+  } else {
+    for (unsigned i = 0; i < expr->arg_count; i++) compile(compiler, expr->args[i]);
+  }
   switch (expr->op) {
     case NG_INTEGER:
       emit_integer(compiler, NET_OP_INTEGER, expr->integer);

@@ -8,7 +8,7 @@
  *       product
  *
  * An equality of a one-slot domain of one side with one of the other is a hash key; the predicate
- * keeps it all the same.
+ * keeps it all the same. An integer and a float that are equal differ in their bits: no key.
  *
  * A predicate that can fail stays in its selection: inside the join an error would count even where
  * another conjunct, or the overlap of tuples whose end is not known yet, turns out false. So does
@@ -26,6 +26,7 @@ static bool in_side(const struct ng_node *side, const struct ng_expr *expr) {
 static bool key_of(const struct ng_node *join, const struct ng_expr *conjunct, struct ng_key *ret) {
   if (conjunct->op != NG_EQ) return false;
   const struct ng_expr *a = conjunct->args[0], *b = conjunct->args[1];
+  if (a->type.base != b->type.base) return false;
   for (int swap = 0; swap < 2; swap++) {
     if (in_side(join->inputs[0], a) && in_side(join->inputs[1], b)) {
       *ret = (struct ng_key){a->column, b->column};

@@ -178,8 +178,13 @@ const char *condition(struct choice *choice, int depth) {
     return TEXT("%s %s %s", string(choice, chance(scenario, 80) ? 0 : 1), comparison(scenario),
                 pattern(scenario));
   }
-  if (has_domain(choice, 'f') && chance(scenario, 20))
-    return TEXT("%s %s %s", number(choice, 1), comparison(scenario), number(choice, 1));
+  if (has_domain(choice, 'f') && chance(scenario, 20)) {
+    const char *left = number(choice, 1), *operator= comparison(scenario);
+    if (chance(scenario, 50)) return TEXT("%s %s %s", left, operator, number(choice, 1));
+    const char *whole = integer(choice, 1);
+    return chance(scenario, 50) ? TEXT("%s %s %s", left, operator, whole)
+                                : TEXT("%s %s %s", whole, operator, left);
+  }
   const char *left = integer(choice, 1);
   return TEXT("%s %s %s", left, comparison(scenario), integer(choice, 1));
 }

@@ -4,6 +4,7 @@
  * Conditions are three-valued; an error in one counts only if no other conjunct is F. A comparison of
  * temporal values is true or false at one chronon (oracle->chronon): cut.c asks for it at all
  * chronons that matter.                                                                             */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -298,6 +299,15 @@ static int compare_strings(const struct oracle *oracle, base_string_id a, base_s
 
 int oracle_compare_values(struct oracle *oracle, const struct oracle_value *a,
                           const struct oracle_value *b) {
+  bool numbers = (a->base == NET_INTEGER || a->base == NET_FLOAT) &&
+                 (b->base == NET_INTEGER || b->base == NET_FLOAT);
+  if (numbers && a->base != b->base) {
+    /* A long double has 64 bits: it holds every integer and every double. */
+    _Static_assert(LDBL_MANT_DIG >= 64, "integers and doubles are compared as long doubles");
+    long double x = a->base == NET_INTEGER ? (long double)a->i : (long double)a->f;
+    long double y = b->base == NET_INTEGER ? (long double)b->i : (long double)b->f;
+    return (x > y) - (x < y);
+  }
   switch (a->base) {
     case NET_INTEGER:
       return (a->i > b->i) - (a->i < b->i);

@@ -106,7 +106,7 @@ END_TEST
 
 START_TEST(conditions) {
   expect("retrieve (e.x) where e.flag and not e.x = 1.0 or e.s != \"a\"",
-         "event (x:i4=e.x) of e+ where ((e.flag and not((f8(e.x) = 1f))) or (e.s != \"a\"))");
+         "event (x:i4=e.x) of e+ where ((e.flag and not((e.x = 1f))) or (e.s != \"a\"))");
   expect("retrieve (e.x) where e.flag = true", "event (x:i4=e.x) of e+ where (e.flag = true)");
   expect("retrieve (e.x) where e.who = \"p:1#0\"",
          "event (x:i4=e.x) of e+ where (e.who = name\"p:1#0\")");

@@ -3,6 +3,7 @@
 #include "engine/expr.h"
 
 #include <check.h>
+#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -184,6 +185,42 @@ START_TEST(comparisons) {
         run(PROGRAM(TRUTH(a), TRUTH(b), OP_I(B_COMPARE, c)));
         ck_assert_int_eq(result.truth, a == 1 || b == 1 ? NET_UNKNOWN : truth);
       }
+    }
+  }
+}
+END_TEST
+
+/* Around 2^53, where doubles begin to leave integers out, at the ends of the integers and beyond. */
+START_TEST(integers_with_floats) {
+  static const struct {
+    int64_t a;
+    double b;
+    int order;
+  } cases[] = {
+      {3, 3.0, 0},
+      {3, 3.5, -1},
+      {4, 3.5, 1},
+      {-3, -3.5, 1},
+      {-4, -3.5, -1},
+      {0, 0x1p-1074, -1},
+      {0, -0x1p-1074, 1},
+      {9007199254740992, 9007199254740992.0, 0},
+      {9007199254740993, 9007199254740992.0, 1},
+      {9007199254740993, 9007199254740994.0, -1},
+      {INT64_MAX, 0x1p63, -1},
+      {INT64_MAX, 0x1.fffffffffffffp62, 1},
+      {INT64_MIN, -0x1p63, 0},
+      {INT64_MIN, -0x1.0000000000001p63, 1},
+      {INT64_MIN + 1, -0x1p63, 1},
+      {INT64_MAX, DBL_MAX, -1},
+      {INT64_MIN, -DBL_MAX, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    int order = cases[i].order;
+    bool expected[] = {order == 0, order != 0, order<0, order <= 0, order> 0, order >= 0};
+    for (int c = NET_EQ; c <= NET_GE; c++) {
+      run(PROGRAM(INT(cases[i].a), FLT(cases[i].b), OP_I(I_F_COMPARE, c)));
+      ck_assert_int_eq(result.truth, expected[c] ? NET_TRUE : NET_FALSE);
     }
   }
 }
@@ -838,6 +875,7 @@ int main(void) {
   tcase_add_test(cases, no_negative_zero);
   tcase_add_test(cases, conversions);
   tcase_add_test(cases, comparisons);
+  tcase_add_test(cases, integers_with_floats);
   tcase_add_test(cases, temporal_arithmetic);
   tcase_add_test(cases, temporal_forms);
   tcase_add_test(cases, rebasing);

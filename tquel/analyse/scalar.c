@@ -355,6 +355,20 @@ static bool is_pattern(const struct tql_binder *binder, const struct ng_expr *ex
   return net_pattern_is_one(text, length);
 }
 
+/* Numbers are compared as real numbers, so an integer and a float stay what they are; a constant that
+ * is a double, too, joins the other side. Temporal values compare with each other only. */
+static void unify_compared(const struct tql_binder *binder, const struct ng_expr **left,
+                           const struct ng_expr **right) {
+  const int64_t exact = INT64_C(1) << 53;
+  for (int side = 0; side < 2; side++) {
+    const struct ng_expr **one = side ? right : left, *other = side ? *left : *right;
+    bool small = (*one)->op == NG_INTEGER && (*one)->integer >= -exact && (*one)->integer <= exact;
+    if (small && other->type.base == NET_FLOAT) *one = tql_convert(binder, *one, NET_FLOAT);
+  }
+  if (!tql_type_is_number((*left)->type) || !tql_type_is_number((*right)->type))
+    unify_numbers(binder, left, right);
+}
+
 static const struct ng_expr *bind_comparison(struct tql_binder *binder,
                                              const struct tql_expr *expr) {
   const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
@@ -362,7 +376,7 @@ static const struct ng_expr *bind_comparison(struct tql_binder *binder,
   if (!left || !right) return NULL;
   enum ng_op op = comparison_op(expr->kind);
   if (is_numeric_or_temporal(left->type) && is_numeric_or_temporal(right->type))
-    unify_numbers(binder, &left, &right);
+    unify_compared(binder, &left, &right);
   else if (is_text(left->type) && is_text(right->type)) {
     if (op == NG_EQ || op == NG_NE) {
       if (is_pattern(binder, right)) return bind_pattern(binder, expr, left, right);
