@@ -13,6 +13,9 @@
  * start, which is the projection's own. What is computed from a stop that may be open (a span) is known
  * when the stop is: an apply below the projection computes it, and waits.
  *
+ * Targets that can fail stand above the cut. Durations and values in them that count from a tuple's start
+ * are computed below, as fields: the cut moves those to the start of each piece.
+ *
  * No rule looks through a cut, and none moves it. */
 #include "netgen/cut.h"
 
@@ -34,6 +37,11 @@ static const struct ng_column *apply(struct ng_plan *plan, struct ng_node **top,
   ng_node_refresh(plan, node);
   *top = node;
   return node->own.items[0];
+}
+
+static const char *name_of(const struct ng_expr *expr) {
+  if (expr->type.base == NET_TEMPORAL) return "value";
+  return expr->op == NG_SPAN_OF ? "span" : "chronon";
 }
 
 /* Projections copy fields: a row's own start is made one first. */
@@ -63,8 +71,7 @@ static const struct ng_expr *over_projection(struct ng_plan *plan, struct ng_nod
                                              const struct ng_expr *expr) {
   bool of_time = expr->op == NG_SPAN_OF || expr->op == NG_CHRONON_OF;
   if (of_time && ng_expr_reads_open(expr)) {
-    const struct ng_column *column =
-        apply(plan, top, expr, expr->op == NG_SPAN_OF ? "span" : "chronon");
+    const struct ng_column *column = apply(plan, top, expr, name_of(expr));
     if (projection) column = carried(plan, projection, first, top, column);
     return ng_expr_column(plan->arena, column);
   }
@@ -76,6 +83,33 @@ static const struct ng_expr *over_projection(struct ng_plan *plan, struct ng_nod
   for (unsigned i = 0; i < expr->arg_count; i++) {
     copy->args[i] = over_projection(plan, projection, first, top, expr->args[i]);
   }
+  return copy;
+}
+
+bool ng_is_of_own_time(const struct ng_expr *expr) {
+  return expr->op == NG_REBASE || expr->op == NG_DURATION || expr->op == NG_SPAN_OF ||
+         expr->op == NG_CHRONON_OF;
+}
+
+const struct ng_expr *ng_cut_target(struct ng_plan *plan, struct ng_node *projection,
+                                    struct ng_node **top, const struct ng_expr *value) {
+  if (value->op == NG_COLUMN || ng_is_of_own_time(value)) {
+    const struct ng_column *column = value->op == NG_COLUMN
+                                         ? as_field(plan, top, value->column)
+                                         : apply(plan, top, value, name_of(value));
+    for (size_t i = 0; i < projection->sources.count; i++) {
+      if (projection->sources.items[i] == column)
+        return ng_expr_column(plan->arena, projection->own.items[i]);
+    }
+    ng_columns_add(plan->arena, &projection->sources, column);
+    ng_columns_add(plan->arena, &projection->own,
+                   ng_column_new(plan, column->name, column->type, false));
+    return ng_expr_column(plan->arena, projection->own.items[projection->own.count - 1]);
+  }
+  struct ng_expr *copy = BASE_NEW(plan->arena, struct ng_expr);
+  *copy = *value;
+  for (unsigned i = 0; i < value->arg_count; i++)
+    copy->args[i] = ng_cut_target(plan, projection, top, value->args[i]);
   return copy;
 }
 

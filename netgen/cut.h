@@ -11,6 +11,11 @@ bool ng_changes_with_time(const struct ng_expr *expr);
  * that are read; *TOP grows by applies. */
 const struct ng_expr *ng_cut_condition(struct ng_plan *plan, struct ng_node *projection,
                                        struct ng_node **top, const struct ng_expr *condition);
+/* VALUE, a target over *TOP's columns, as one over the rows of a cut above PROJECTION, likewise. */
+const struct ng_expr *ng_cut_target(struct ng_plan *plan, struct ng_node *projection,
+                                    struct ng_node **top, const struct ng_expr *value);
+/* Is EXPR the time of a tuple, or a value that counts from it? */
+bool ng_is_of_own_time(const struct ng_expr *expr);
 /* A cut above INPUT that keeps its first KEPT_FIELDS fields. */
 struct ng_node *ng_cut_node(struct ng_plan *plan, struct ng_node *input, size_t kept_fields,
                             const struct ng_expr *condition);

@@ -611,7 +611,9 @@ static const struct ng_expr *fitted(struct initial *initial, const struct ng_exp
   return converted;
 }
 
+/* Not counting what is computed below a cut. */
 static bool reads_instants(const struct ng_expr *expr) {
+  if (ng_is_of_own_time(expr)) return false;
   if (expr->op == NG_COLUMN && expr->type.base == NET_INSTANT) return true;
   for (unsigned i = 0; i < expr->arg_count; i++) {
     if (reads_instants(expr->args[i])) return true;
@@ -622,8 +624,8 @@ static bool reads_instants(const struct ng_expr *expr) {
 /* Where a comparison cuts the result, a target that can fail is computed above the cut: an error of a
  * combination that the cut leaves out does not count. */
 static bool is_put_off(const struct initial *initial, const struct ng_expr *value) {
-  return initial->changing.count > 0 && value->type.base != NET_TEMPORAL &&
-         ng_expr_can_fail(value) && !reads_instants(value);
+  return initial->changing.count > 0 && ng_expr_can_fail(value) && !ng_is_of_own_time(value) &&
+         !reads_instants(value);
 }
 
 /* Fills PUT_OFF with the targets, over PROJECTION's rows, that are computed above the cut; NULL: the
@@ -646,7 +648,7 @@ static void add_targets(struct initial *initial, struct ng_node *projection,
   }
   for (size_t i = 0; i < query->target_count; i++) {
     if (put_off[i])
-      put_off[i] = ng_cut_condition(initial->plan, projection, &initial->top, put_off[i]);
+      put_off[i] = ng_cut_target(initial->plan, projection, &initial->top, put_off[i]);
   }
 }
 
