@@ -57,6 +57,20 @@ enum base_status st_feed_load(struct st_database *database, struct base_arena *a
   return status;
 }
 
+enum base_status st_feed_known(struct st_database *database, const char *relation, bool *ret) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status =
+      st_prepare(database, "SELECT 1 FROM tq_feed WHERE relation = ?1", false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+  int code = sqlite3_step(statement);
+  *ret = code == SQLITE_ROW;
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    status = st_fail(database, "reading a feed's position");
+  sqlite3_finalize(statement);
+  return status;
+}
+
 /* ---- pending rows ---- */
 
 static bool is_text(enum net_base_type base) {

@@ -197,6 +197,9 @@ enum base_status st_feed_save(struct st_database *database,
 enum base_status st_feed_load(struct st_database *database, struct base_arena *arena,
                               const char *relation, const char *source, bool *ret_found,
                               struct st_feed *ret) BASE_MUST_USE;
+/* Has RELATION ever had a feed whose position was kept? */
+enum base_status st_feed_known(struct st_database *database, const char *relation,
+                               bool *ret) BASE_MUST_USE;
 /* Replaces the pending rows of RELATION (rows of LAYOUT with marks, in order). */
 enum base_status st_pending_save(struct st_database *database, const char *relation,
                                  const struct net_layout *layout, const union net_slot *rows,

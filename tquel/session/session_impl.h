@@ -260,11 +260,6 @@ const struct net_layout *session_write_layout(const struct session_relation *rel
 /* Writes rows straight into the table; of a traced relation the periods of the entities concerned. */
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) BASE_MUST_USE;
-/* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
- * until the next write, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for the
- * checkpoint instead.                                                                               */
-enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
-                                    struct net_rows *rows) BASE_MUST_USE;
 /* Takes tuples REMOVED away (of a traced relation: the records that opened them) and puts rows of the
  * write layout in their place.                                                                      */
 enum base_status session_revise(struct tql_session *session, struct session_relation *relation,
@@ -273,6 +268,10 @@ enum base_status session_revise(struct tql_session *session, struct session_rela
 /* Do a statement's rows go through the live network (`set checkpoint manual`, a running feed)? */
 bool session_writes_live(const struct tql_session *session,
                          const struct session_relation *relation);
+/* Has RELATION had a feed, here or in an earlier session, and is its checkpoint still that of the feed? */
+enum base_status session_keeps_checkpoint(struct tql_session *session,
+                                          const struct session_relation *relation,
+                                          bool *ret) BASE_MUST_USE;
 /* What an earlier session left pending becomes part of the relation, which is closed at forever;
  * *RET_CHANGED: so its dependants are to be computed anew.                                          */
 enum base_status session_settle(struct tql_session *session, struct session_relation *relation,

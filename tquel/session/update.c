@@ -76,8 +76,8 @@ static struct cut make_cut(const struct update *update, const union net_slot *tu
   cut.portion.stop = net_slot_stop(result, 2, update->results_checkpoint);
   /* An uncertain bound of the tuple's own may come clipped by the other end of the portion. */
   struct net_period whole = {seen(update, net_row_start(tuple)), cut.portion.stop};
-  cut.own_start = update->bound.own_start &&
-                  same_instant(cut.portion.start, net_period_clip(whole).start);
+  cut.own_start =
+      update->bound.own_start && same_instant(cut.portion.start, net_period_clip(whole).start);
   bool same_stop = open && result[3].i == tuple[3].i;
   if (tuple[2].i != NET_OPEN) {
     whole = (struct net_period){cut.portion.start, seen(update, net_slot_instant(tuple, 2))};
@@ -458,6 +458,24 @@ static enum base_status write_live(struct update *update) {
   return status;
 }
 
+/* Of an open tuple nothing is known beyond the checkpoint, so a portion that begins there is none yet. */
+static void note_beyond(const struct update *update) {
+  struct tql_session *session = update->session;
+  bool open = false;
+  for (size_t i = 0; i < update->tuples.count && !open; i++)
+    open = !is_whole(update->relation) && net_rows_row(&update->tuples, i)[2].i == NET_OPEN;
+  if (!open || update->bound.own_start) return;
+  struct base_buffer time = BASE_BUFFER_EMPTY;
+  net_time_print(&time, session->timeline, update->relation->checkpoint);
+  base_report_hint(
+      session->diags, MSG_NOTHING_BEYOND, session->source, &update->statement->range,
+      "say checkpoint T first, if it is known that they last so long",
+      "nothing was found: tuples of %s are open, and beyond the checkpoint, which is at "
+      "%s, nothing is known of them",
+      update->relation->ng.name, base_buffer_text(&time));
+  base_buffer_done(&time);
+}
+
 static enum base_status run(struct update *update) {
   struct tql_session *session = update->session;
   struct session_relation *relation = update->relation;
@@ -472,6 +490,7 @@ static enum base_status run(struct update *update) {
   if (status != BASE_OK) return status;
   session->counters.rows_in += update->removed.count;
   bool changes = update->removed.count > 0;
+  if (live && !changes) note_beyond(update);
   if (live) return changes ? write_live(update) : BASE_OK;
   if (changes) status = session_revise(session, relation, &update->removed, &update->added);
   if (status == BASE_OK && (changes || reopened))

@@ -3,7 +3,9 @@
  * A statement's rows are never late. In the ordinary mode they go straight into the table (a traced
  * relation: the periods of the entities concerned are computed anew), the relation counts as closed
  * at forever until the next write, and its dependants are recomputed. Where the relation is live (a feed, or `set
- * checkpoint manual`), rows wait among its pending ones for the checkpoint, like a feed's.          */
+ * checkpoint manual`), rows wait among its pending ones for the checkpoint, like a feed's. A tuple appended
+ * after a feed has ended leaves the feed's checkpoint where it is; a file that is copied closes the
+ * relation.                                                                                          */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,13 @@ bool session_writes_live(const struct tql_session *session,
   return session->manual || (relation->feed != NULL && !relation->feed->ended);
 }
 
+enum base_status session_keeps_checkpoint(struct tql_session *session,
+                                          const struct session_relation *relation, bool *ret) {
+  *ret = relation->checkpoint != NET_FOREVER && relation->feed != NULL;
+  if (*ret || relation->checkpoint == NET_FOREVER) return BASE_OK;
+  return st_feed_known(session->database, relation->ng.name, ret);
+}
+
 enum base_status session_settle(struct tql_session *session, struct session_relation *relation,
                                 bool *ret_changed) {
   struct net_rows pending;
@@ -204,14 +213,17 @@ enum base_status session_settle(struct tql_session *session, struct session_rela
                                            : status;
 }
 
-enum base_status session_write_rows(struct tql_session *session, struct session_relation *relation,
-                                    struct net_rows *rows) {
+/* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
+ * until the next write, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for
+ * the checkpoint instead; likewise where they are OPEN: they do not say that the relation is complete. */
+static enum base_status write_rows(struct tql_session *session, struct session_relation *relation,
+                                   struct net_rows *rows, bool open) {
   bool changed;
   session->counters.rows_in += rows->count;
   enum base_status status = session_check_samples(session, relation, rows);
   if (status == BASE_OK) status = session_check_integrity(session, relation, rows);
   if (status != BASE_OK) return status;
-  if (session_writes_live(session, relation)) return write_live(session, relation, rows);
+  if (open || session_writes_live(session, relation)) return write_live(session, relation, rows);
   status = session_settle(session, relation, &changed);
   if (status == BASE_OK) status = session_put(session, relation, rows);
   if (status == BASE_OK) status = session_recompute_dependants(session, relation);
@@ -238,6 +250,24 @@ static enum base_status collect_rows(void *context, const struct net_batch *batc
   return BASE_OK;
 }
 
+/* No feed runs that would advance the checkpoint: what waits for it waits for the user. */
+static void note_waiting(struct tql_session *session, const struct session_relation *relation,
+                         const struct net_rows *rows) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < rows->count; i++)
+    waiting += session_record_time(relation, net_rows_row(rows, i), rows->marks[i]) >=
+               relation->checkpoint;
+  if (waiting == 0 || session->manual || (relation->feed != NULL && !relation->feed->ended)) return;
+  struct base_buffer time = BASE_BUFFER_EMPTY;
+  net_time_print(&time, session->timeline, relation->checkpoint);
+  base_report_hint(session->diags, MSG_WAITS, session->source, &session->statement->range,
+                   "say checkpoint T for it, or go on with a feed",
+                   "%zu tuple%s of %s wait%s for the checkpoint, which is at %s", waiting,
+                   waiting == 1 ? "" : "s", relation->ng.name, waiting == 1 ? "s" : "",
+                   base_buffer_text(&time));
+  base_buffer_done(&time);
+}
+
 enum base_status session_append(struct tql_session *session,
                                 const struct tql_statement *statement) {
   struct session_scope scope;
@@ -256,7 +286,11 @@ enum base_status session_append(struct tql_session *session,
     status = session_run_once(session, query, collect_rows, &rows);
     for (size_t i = 0; i < rows.rows.count; i++) rows.rows.marks[i] &= NET_DEFINITE;
     if (status == BASE_OK) status = session_check_values(session, relation, &rows.rows);
-    if (status == BASE_OK) status = session_write_rows(session, relation, &rows.rows);
+    /* A tuple beside those that a feed has brought does not say that no more will come. */
+    bool open = false;
+    if (status == BASE_OK) status = session_keeps_checkpoint(session, relation, &open);
+    if (status == BASE_OK) status = write_rows(session, relation, &rows.rows, open);
+    if (status == BASE_OK && open) note_waiting(session, relation, &rows.rows);
     status = session_end(session, status);
   }
   tql_rows_done(&rows);
@@ -426,7 +460,7 @@ static enum base_status copy_from(struct tql_session *session,
   if (status == BASE_OK) {
     status = session_begin(session);
     if (status == BASE_OK)
-      status = session_end(session, session_write_rows(session, relation, &rows));
+      status = session_end(session, write_rows(session, relation, &rows, false));
   }
   if (status == BASE_OK && statement->skipping_errors)
     session_say(session, "%llu record%s skipped\n", (unsigned long long)bad, bad == 1 ? "" : "s");
@@ -529,7 +563,10 @@ enum base_status session_checkpoint(struct tql_session *session,
     struct session_relation *relation = session->relations[i];
     if ((only != NULL && relation != only) || session_is_derived(relation)) continue;
     if (session_is_system_name(relation->ng.name)) continue;
-    if (session->manual || relation->live) {
+    bool fed = false;
+    status = session_keeps_checkpoint(session, relation, &fed);
+    if (status != BASE_OK) break;
+    if (session->manual || relation->live || fed) {
       status = session_make_live(session, relation);
       if (status == BASE_OK) status = session_advance(session, relation, time);
     } else {
