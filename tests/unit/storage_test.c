@@ -294,7 +294,11 @@ START_TEST(first_finite_time) {
   put_period(database, 5, NET_OPEN, NET_FOREVER, 1, 0);
   ok(st_first_finite(database, "P", &any, &first));
   ck_assert(any && first == 5);
-  put_event(database, NET_BEGINNING, 7, 0);
+  put_event(database, NET_BEGINNING, 1, 0);
+  put_event(database, NET_FOREVER, 1, 0);
+  ok(st_first_finite(database, "E", &any, &first));
+  ck_assert(!any);
+  put_event(database, 7, 1, 0);
   ok(st_first_finite(database, "E", &any, &first));
   ck_assert(any && first == 7);
   st_close(database);
