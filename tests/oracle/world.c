@@ -218,6 +218,20 @@ static void apply_setting(struct world *world, const char *text) {
   base_diag_sink_done(&bound.diags);
 }
 
+/* Has a tuple that starts at an end of the time line a temporal value that is not constant? */
+static bool is_far(const struct oracle_relation *rows) {
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = rows->tuples[i].row;
+    if (row[0].i != NET_BEGINNING && row[0].i != NET_FOREVER) continue;
+    for (uint32_t j = 0; j < rows->layout->field_count; j++) {
+      const union net_slot *slot = row + rows->layout->fields[j].slot;
+      if (rows->layout->fields[j].type.base == NET_TEMPORAL && (slot[1].f != 0 || slot[3].f != 0))
+        return true;
+    }
+  }
+  return false;
+}
+
 /* What is left open of the inputs is left open of what is made of them; a view's errors are those of every
  * query over it. */
 static void inherit(struct world *world, const struct ng_query *query, bool *may_fail,
@@ -225,7 +239,7 @@ static void inherit(struct world *world, const struct ng_query *query, bool *may
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct world_relation *input = find(world, query->variables[i].relation->name);
     if (input && input->view && input->may_fail) *may_fail = true;
-    if (input && input->unsaid) *unsaid = true;
+    if (input && (input->unsaid || is_far(&input->rows))) *unsaid = true;
   }
 }
 
