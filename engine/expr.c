@@ -734,7 +734,9 @@ enum net_eval_error net_program_run_instant(const struct net_program *program,
   if (earliest.instant.lo == latest.instant.lo && earliest.instant.hi == latest.instant.hi) {
     return NET_EVAL_OK;
   }
-  if (program->moves_back) return NET_EVAL_OPEN;
+  /* At its latest it must be known to the chronon: of one that has bounds still, the bound of what is
+   * open would take the place of the lower one. */
+  if (program->moves_back || latest.instant.lo != latest.instant.hi) return NET_EVAL_OPEN;
   *ret = (struct net_instant){NET_OPEN, latest.instant.hi};
   *ret_open = true;
   return NET_EVAL_OK;

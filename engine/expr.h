@@ -188,7 +188,8 @@ enum net_eval_error net_program_run_moment(const struct net_program *program,
 /* For programs that give an instant: the value, and whether it is still open, that is, depends on an
  * open stop: then *RET is {NET_OPEN, upper bound}. (Instants are monotone in the stops, so the value is
  * final when both extremes agree.) NET_EVAL_OPEN: it depends on an open stop, and would come before
- * it; nothing can be said before the stop is known.                                                */
+ * it, or has bounds of its own at the latest; nothing can be said before the stop is known, or the
+ * checkpoint has passed those.                                                                     */
 enum net_eval_error net_program_run_instant(const struct net_program *program,
                                             const union net_slot *row, net_chronon bound,
                                             struct net_instant *ret, bool *ret_open);

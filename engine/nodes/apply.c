@@ -3,8 +3,10 @@
  *      in ──▶ [ program ] ──▶ out          state: rows whose value is not yet known      order: kept
  *
  * An instant computed from stops that are open may be open itself; the row comes again, as a close,
- * when one of them is known. Any other value that depends on an open stop (a span) is not known before
- * the stop is: the row waits here for its close. A row whose value fails is dropped, with its closes.  */
+ * when one of them is known. One that has bounds besides waits here until the checkpoint has passed
+ * them: the bound of what is open would take the place of the lower one. Any other value that depends
+ * on an open stop (a span) is not known before the stop is: the row waits for its close. A row whose
+ * value fails is dropped, with its closes.                                                         */
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,8 +131,9 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
   return net_node_error(&apply->node, error, apply->in, row);
 }
 
-/* The checkpoint is at forever: what is still open lasts for ever. */
-static enum base_status settle_waiting(struct apply *apply) {
+/* Rows that wait at the new CHECKPOINT. Instants may be known now; when it is at forever everything is,
+ * as what is still open lasts for ever. */
+static enum base_status settle_waiting(struct apply *apply, net_chronon checkpoint) {
   enum base_status status = BASE_OK;
   for (uint32_t i = 0; i < apply->held.used && status == BASE_OK; i++) {
     if (!net_rowmap_live(&apply->held, i)) continue;
@@ -138,9 +141,11 @@ static enum base_status settle_waiting(struct apply *apply) {
     if (!state->waiting) continue;
     const union net_slot *row = net_rowmap_row(&apply->held, i);
     union net_slot value[4];
-    enum net_eval_error error = compute(apply, row, NET_FOREVER, value);
+    enum net_eval_error error =
+        compute(apply, row, net_row_bound(apply->in, row, 0, checkpoint), value);
+    if (error == NET_EVAL_OPEN && checkpoint != NET_FOREVER) continue;
     if (error == NET_EVAL_OK) {
-      status = put(apply, row, state->marks, net_rowmap_id(&apply->held, i), value, NET_FOREVER);
+      status = put(apply, row, state->marks, net_rowmap_id(&apply->held, i), value, checkpoint);
       release(apply, i);
     } else {
       status = net_node_error(&apply->node, error, apply->in, row);
@@ -159,13 +164,34 @@ static net_chronon earliest_waiting(const struct apply *apply, net_chronon earli
   return earliest;
 }
 
+static void lower(union net_slot *floor, net_chronon time) {
+  if (time != NET_OPEN && time < floor->i) floor->i = time;
+}
+
+/* Rows that wait may go out later, with instants that are older than those of rows to come. */
+static void lower_to_waiting(struct apply *apply, union net_slot *floor, net_chronon checkpoint) {
+  const struct net_layout *in = apply->in;
+  for (uint32_t i = 0; i < apply->held.used; i++) {
+    if (!net_rowmap_live(&apply->held, i)) continue;
+    if (!((struct held_state *)net_rowmap_state(&apply->held, i))->waiting) continue;
+    const union net_slot *row = net_rowmap_row(&apply->held, i);
+    for (uint32_t slot = 0; slot < in->first_domain_slot; slot += 2)
+      lower(floor + slot, row[slot].i);
+    for (uint32_t k = 0; k < in->field_count; k++)
+      if (in->fields[k].type.base == NET_INSTANT)
+        lower(floor + in->fields[k].slot, row[in->fields[k].slot].i);
+    if (apply->type == NET_INSTANT)
+      lower(floor + apply->slot, net_program_floor(apply->program, row, checkpoint));
+  }
+}
+
 /* The floor with the new field. Where there is none, later rows still begin, and so end, at the
  * checkpoint or after it. */
 static const union net_slot *floor_of(struct apply *apply, const struct net_batch *batch) {
   const struct net_layout *in = apply->in;
   union net_slot *floor = apply->floor;
   bool moves = apply->type == NET_INSTANT && apply->program->can_fail;
-  if (!apply->node.wants_floor || apply->waiting > 0) return NULL;
+  if (!apply->node.wants_floor) return NULL;
   if (batch->floor != NULL) {
     memcpy(floor, batch->floor, in->slot_count * sizeof *floor);
   } else if (moves) {
@@ -175,12 +201,11 @@ static const union net_slot *floor_of(struct apply *apply, const struct net_batc
   } else {
     return NULL;
   }
-  if (moves) {
+  if (apply->type == NET_INSTANT) {
     floor[apply->slot].i = net_program_floor(apply->program, floor, batch->checkpoint);
     floor[apply->slot + 1].i = floor[apply->slot].i;
-  } else if (apply->type == NET_INSTANT) {
-    (void)compute(apply, batch->floor, batch->checkpoint, floor + apply->slot);
   }
+  if (apply->waiting > 0) lower_to_waiting(apply, floor, batch->checkpoint);
   return floor;
 }
 
@@ -193,15 +218,17 @@ static enum base_status consume(struct net_node *node, unsigned port,
                                      net_batch_id(batch, i), batch->bound);
     if (status != BASE_OK) return status;
   }
-  if (batch->checkpoint == NET_FOREVER && apply->waiting > 0) {
+  net_chronon bound = batch->bound;
+  if ((batch->checkpoint == NET_FOREVER || apply->type == NET_INSTANT) && apply->waiting > 0) {
     enum base_status status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
-    if (status == BASE_OK) status = settle_waiting(apply);
+    if (status == BASE_OK) status = settle_waiting(apply, batch->checkpoint);
     if (status != BASE_OK) return status;
+    bound = batch->checkpoint;
   }
   const union net_slot *floor = floor_of(apply, batch);
   net_chronon checkpoint = batch->checkpoint;
   if (apply->waiting > 0) checkpoint = earliest_waiting(apply, checkpoint);
-  return net_out_flush(node, checkpoint, batch->bound, floor);
+  return net_out_flush(node, checkpoint, bound, floor);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
