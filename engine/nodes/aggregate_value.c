@@ -292,7 +292,7 @@ void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, 
   struct net_tally *tally = &group->tally;
   net_chronon from = tally->integrated_to;
   tally->integrated_to = to;
-  if (!node->averaging_known || from == NET_BEGINNING) return;
+  if (!node->averaging_known) return; /* what is not integrated so far has no weight */
   if (from < node->averaging_origin) from = node->averaging_origin;
   if (to <= from) return;
   net_wide span = (net_wide)to - from;
