@@ -57,6 +57,9 @@ void net_network_set_batch_rows(struct net_network *network, uint32_t rows);
 struct net_node *net_create_access(struct net_network *network, const char *name,
                                    const struct net_layout *layout, struct net_source *source,
                                    bool drop_closes);
+/* Access: CHECKPOINT, if it is finite and later than what was so far, was promised to the world: by what
+ * was pushed into an earlier network, say. What net_access_push brings counts by itself.             */
+void net_access_set_passed(struct net_node *access, net_chronon checkpoint);
 /* Event-to-period: records (event rows) become periods of OUT (same fields); a record opens a period
  * for its value of field BY and closes the previous one. BY -1: all records are of one entity.      */
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,

@@ -216,6 +216,8 @@ static enum base_status build_access(struct builder *builder, const struct ng_no
   const char *name =
       base_arena_printf(builder->arena, "%s %s", name_of(builder, node), node->relation->name);
   built->node = net_create_access(builder->network, name, built->layout, source, node->starts_only);
+  if (inputs->passed)
+    net_access_set_passed(built->node, inputs->passed(inputs->context, node->relation));
   if (inputs->made) inputs->made(inputs->context, node->relation, node->form, built->node);
   return BASE_OK;
 }

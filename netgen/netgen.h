@@ -69,6 +69,9 @@ struct ng_inputs {
   /* The running node whose output is the derived or sampled RELATION, all its domains in order, or NULL: then an
    * access node over the stored tuples is made (source() with NET_SCAN_TUPLES). May be NULL.        */
   struct net_node *(*derived)(void *context, const struct ng_relation *relation);
+  /* The latest finite checkpoint that RELATION ever had, or any that it is derived from (clocks ask for
+   * it); NET_BEGINNING: none. May be NULL: none of them has.                                          */
+  net_chronon (*passed)(void *context, const struct ng_relation *relation);
   /* Every arc made from a node that derived() gave: NODE's port PORT (NULL allowed). */
   void (*joined)(void *context, const struct ng_relation *relation, struct net_node *node,
                  unsigned port);

@@ -71,6 +71,9 @@ static enum base_status read_relation(struct reading *reading, void *context,
   relation->view = sqlite3_column_int(statement, 6);
   relation->expires = sqlite3_column_type(statement, 7) != SQLITE_NULL;
   relation->until = sqlite3_column_int64(statement, 7);
+  relation->passed = sqlite3_column_type(statement, 8) == SQLITE_NULL
+                         ? NET_BEGINNING
+                         : sqlite3_column_int64(statement, 8);
   return BASE_OK;
 }
 
@@ -135,16 +138,22 @@ static enum base_status read_inputs(struct reading *reading, struct st_relation 
 enum base_status st_relations(struct st_database *database, struct base_arena *arena,
                               struct st_relation **ret, size_t *ret_count) {
   struct reading reading = {.database = database, .arena = arena};
-  const char *sql =
-      database->version < 2
-          ? "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL"
-            " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
-            " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id"
-          : "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
-            " v.name IS NOT NULL, t.until"
-            " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
-            " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
-            " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id";
+  static const char *const by_version[] = {
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL, NULL"
+      " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+      " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id",
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+      " v.name IS NOT NULL, t.until, NULL"
+      " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+      " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
+      " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+      " v.name IS NOT NULL, t.until, c.passed"
+      " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+      " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
+      " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
+  };
+  const char *sql = by_version[database->version < 2 ? 0 : database->version < 3 ? 1 : 2];
   enum base_status status = each_row(&reading, sql, NULL, read_relation, NULL);
   for (size_t i = 0; status == BASE_OK && i < reading.count; i++) {
     status = read_domains(&reading, &reading.relations[i]);
@@ -437,6 +446,16 @@ enum base_status st_set_origin(struct st_database *database, const char *name, n
   if (status == BASE_OK)
     status = insert(database, "UPDATE tq_query SET origin = ?2 WHERE name = ?1", table->name,
                     origin, NULL, NULL);
+  return status;
+}
+
+enum base_status st_set_passed(struct st_database *database, const char *name, net_chronon time) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK)
+    status = insert(database, "UPDATE tq_checkpoint SET passed = ?2 WHERE relation = ?1",
+                    table->name, time, NULL, NULL);
   return status;
 }
 

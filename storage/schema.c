@@ -64,6 +64,10 @@ static const char *const schema_2 =
     "CREATE TABLE tq_retention ("
     "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, until INTEGER NOT NULL) STRICT;";
 
+/* What version 3 added: the latest finite checkpoint that was ever promised, also when all is closed at
+ * forever; NULL: none. */
+static const char *const schema_3 = "ALTER TABLE tq_checkpoint ADD COLUMN passed INTEGER;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -94,8 +98,8 @@ bool st_kind_is_event(enum st_kind kind) {
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s",
-                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2);
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s",
+                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3);
   base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
                      database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   enum base_status status = st_run(database, sql.data, "creating the database");
@@ -107,8 +111,10 @@ enum base_status st_schema_create(struct st_database *database) {
 static enum base_status append_indexes(struct st_database *database, struct base_buffer *sql) {
   static const char query[] =
       "SELECT 'DROP INDEX \"' || replace(name, '\"', '\"\"') || '\"; ' ||"
-      " replace(sql, 'ifnull(stop_lo,-9223372036854775808)', '" ST_OPEN_KEY "') || ';'"
-      " FROM sqlite_master WHERE type = 'index' AND instr(sql, 'ifnull(stop_lo,-9223372036854775808)')";
+      " replace(sql, 'ifnull(stop_lo,-9223372036854775808)', '" ST_OPEN_KEY
+      "') || ';'"
+      " FROM sqlite_master WHERE type = 'index' AND instr(sql, "
+      "'ifnull(stop_lo,-9223372036854775808)')";
   sqlite3_stmt *statement = NULL;
   enum base_status status = st_prepare(database, query, false, &statement);
   int code = SQLITE_DONE;
@@ -122,8 +128,16 @@ static enum base_status append_indexes(struct st_database *database, struct base
 /* Within a transaction: what an older file has not. */
 enum base_status st_schema_upgrade(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  enum base_status status = append_indexes(database, &sql);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_2, ST_SCHEMA_VERSION);
+  enum base_status status = BASE_OK;
+  if (database->version < 2) {
+    status = append_indexes(database, &sql);
+    base_buffer_puts(&sql, schema_2);
+  }
+  base_buffer_printf(&sql,
+                     "%s UPDATE tq_checkpoint SET passed = checkpoint"
+                     " WHERE checkpoint > %lld AND checkpoint < %lld;",
+                     schema_3, (long long)NET_OPEN, (long long)NET_FOREVER);
+  base_buffer_printf(&sql, "PRAGMA user_version=%d;", ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

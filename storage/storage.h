@@ -69,6 +69,7 @@ struct st_relation {
   size_t domain_count;
   int by;                    /* traced, sampled: index of the domain, else -1 */
   net_chronon checkpoint;    /* NET_BEGINNING: nothing promised yet */
+  net_chronon passed;        /* the latest finite one ever promised; NET_BEGINNING: none. Not of st_create */
   const char *definition;    /* derived: the self-contained text (tq_query), else NULL */
   const char *const *inputs; /* derived: names of the relations it reads */
   size_t input_count;
@@ -86,6 +87,8 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
 enum base_status st_create(struct st_database *database,
                            const struct st_relation *relation) BASE_MUST_USE;
 enum base_status st_destroy(struct st_database *database, const char *name) BASE_MUST_USE;
+enum base_status st_set_passed(struct st_database *database, const char *name,
+                               net_chronon time) BASE_MUST_USE;
 enum base_status st_set_origin(struct st_database *database, const char *name,
                                net_chronon origin) BASE_MUST_USE;
 /* Until when the relation is kept; NET_FOREVER: no end. */

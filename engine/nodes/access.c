@@ -2,7 +2,9 @@
  *
  *      [ source or push ] ──▶ out          state: ids of open rows      order: that of the source
  *
- * A source is pulled by net_run; without one, the owner pushes batches. With DROP_CLOSES, end records
+ * A source is pulled by net_run; without one, or when it has ended, the owner pushes batches. The
+ * checkpoints of batches that are pushed have been promised to the world; those of a source are its own,
+ * except for the last. The latest finite one that was promised is *passed* (clocks ask for it). With DROP_CLOSES, end records
  * are left out: the reader wants starts only.
  *
  * Rows of period relations come without ids. An open one gets a new id here; one that closes gets that
@@ -31,6 +33,7 @@ struct access {
   struct net_node node;
   struct net_source *source;
   bool drop_closes;
+  net_chronon passed;
   uint32_t *selection;
   size_t selection_capacity;
   bool gives_ids;
@@ -165,7 +168,18 @@ enum base_status net_access_push(struct net_node *node, const struct net_batch *
   BASE_CHECK(node->kind == NET_NODE_ACCESS, "push-access");
   node->fires++;
   node->rows_in += batch->count;
+  net_access_set_passed(node, batch->checkpoint);
   return send(node, batch);
+}
+
+void net_access_set_passed(struct net_node *node, net_chronon checkpoint) {
+  struct access *access = (struct access *)node;
+  BASE_CHECK(node->kind == NET_NODE_ACCESS, "passed-access");
+  if (checkpoint > access->passed && checkpoint != NET_FOREVER) access->passed = checkpoint;
+}
+
+net_chronon net_access_passed(const struct net_node *node) {
+  return ((const struct access *)node)->passed;
 }
 
 static void done(struct net_node *node) {
@@ -203,6 +217,7 @@ struct net_node *net_create_access(struct net_network *network, const char *name
   struct access *access = net_node_new(network, sizeof *access, &class, name, layout);
   access->source = source;
   access->drop_closes = drop_closes;
+  access->passed = NET_BEGINNING;
   access->gives_ids = layout->tuple_class == NET_PERIOD && layout->may_be_open;
   access->opened_free = NONE;
   net_rowmap_init(&access->open, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));

@@ -5,9 +5,12 @@
  *      input ──▶ └──────────────────┘              (the second input need not be there)
  *
  * The inputs say how far to tick; of their rows only the times count. Ticks before the smallest of
- * their checkpoints go out; when both are at `forever`, ticks up to the latest finite bound that was
- * seen, and those before the last finite checkpoint. Several clocks in a row (one above the other, with
- * one more input each) tick as one clock over all the inputs does: ticks are instants, too.
+ * their checkpoints go out, as far as it was promised to the world; when both are at `forever`, ticks up
+ * to the latest finite bound that was seen, and those before the latest finite checkpoint that was passed
+ * by anything below (net_access_passed). Checkpoints on the way through what is stored promise nothing:
+ * where they go further, ticks up to the latest bound go out and the others wait. So it does not matter
+ * when the network was built. Several clocks in a row (one above the other, with one more input each)
+ * tick as one clock over all the inputs does: ticks are instants, too.
  *
  * Ticks that are due are not sent when the inputs say so, but one batch at a time when net_run pulls
  * the clock: like an access node, it goes on when it is furthest behind. So the nodes above never hold
@@ -16,15 +19,22 @@
  * Without an origin it does not tick at all.                                                        */
 #include "engine/nodes/clock.h"
 
+#include <stdlib.h>
+
+#include "engine/base/arena.h"
+#include "engine/nodes/access.h"
+
 struct net_clock {
   struct net_node node;
   struct net_clock_params params;
   net_chronon checkpoints[2];
-  net_chronon checkpoint; /* the smaller of them */
-  net_chronon passed;     /* the last finite one */
-  net_chronon latest;     /* finite bound of an instant seen; NET_BEGINNING: none */
-  net_chronon next;       /* tick */
-  bool exhausted;         /* there is no tick before the end of time */
+  net_chronon checkpoint;        /* the smaller of them */
+  net_chronon latest;            /* finite bound of an instant seen; NET_BEGINNING: none */
+  net_chronon limit;             /* the last chronon at which a tick is due */
+  net_chronon next;              /* tick */
+  bool exhausted;                /* there is no tick before the end of time */
+  const struct net_node **below; /* this node and all below it, once they were needed */
+  size_t below_count, below_capacity;
 };
 
 static bool is_finite(net_chronon time) {
@@ -44,17 +54,50 @@ static void note_row(struct net_clock *clock, const struct net_layout *layout,
   note(clock, row[3].i);
 }
 
-/* The last chronon at which a tick is due. */
-static net_chronon limit(const struct net_clock *clock) {
-  if (clock->checkpoint != NET_FOREVER) return net_chronon_add(clock->checkpoint, -1);
-  net_chronon passed = net_chronon_add(clock->passed, -1);
-  return clock->latest > passed ? clock->latest : passed;
+/* NODE and all below it, each once. */
+static void collect(struct net_clock *clock, const struct net_node *node) {
+  for (size_t i = 0; i < clock->below_count; i++)
+    if (clock->below[i] == node) return;
+  base_grow(&clock->below, &clock->below_capacity, clock->below_count + 1, sizeof *clock->below);
+  clock->below[clock->below_count++] = node;
+  for (unsigned port = 0; port < 2 && node->inputs[port] != NULL; port++)
+    collect(clock, node->inputs[port]);
+}
+
+/* The latest finite checkpoint that was passed by an access node below. */
+static net_chronon passed_below(struct net_clock *clock) {
+  net_chronon latest = NET_BEGINNING;
+  if (clock->below_count == 0) collect(clock, &clock->node);
+  for (size_t i = 0; i < clock->below_count; i++) {
+    if (clock->below[i]->kind != NET_NODE_ACCESS) continue;
+    net_chronon its = net_access_passed(clock->below[i]);
+    if (its > latest) latest = its;
+  }
+  return latest;
+}
+
+/* Looks for the last chronon at which a tick is due. */
+static void find_limit(struct net_clock *clock) {
+  net_chronon promised = net_chronon_add(passed_below(clock), -1);
+  clock->limit = clock->latest > promised ? clock->latest : promised;
+  if (clock->checkpoint == NET_FOREVER) return;
+  net_chronon before = net_chronon_add(clock->checkpoint, -1);
+  if (before < clock->limit) clock->limit = before;
+}
+
+static bool ticks(const struct net_clock *clock) {
+  return clock->params.origin_given && !clock->exhausted;
 }
 
 static bool is_due(const struct net_clock *clock) {
-  if (!clock->params.origin_given || clock->exhausted || clock->checkpoint == NET_BEGINNING)
-    return false;
-  return clock->next <= limit(clock);
+  return ticks(clock) && clock->checkpoint != NET_BEGINNING && clock->next <= clock->limit;
+}
+
+/* No tick comes before it any more. */
+static net_chronon own_checkpoint(const struct net_clock *clock) {
+  bool waits = ticks(clock) && clock->next < clock->checkpoint;
+  return waits && (clock->checkpoint != NET_FOREVER || is_due(clock)) ? clock->next
+                                                                      : clock->checkpoint;
 }
 
 bool net_clock_pulling(const struct net_node *node) {
@@ -73,8 +116,7 @@ enum base_status net_clock_pull(struct net_node *node) {
   struct net_clock *clock = (struct net_clock *)node;
   enum base_status status = BASE_OK;
   node->fires++;
-  uint64_t ticks =
-      ((uint64_t)limit(clock) - (uint64_t)clock->next) / (uint64_t)clock->params.every;
+  uint64_t ticks = ((uint64_t)clock->limit - (uint64_t)clock->next) / (uint64_t)clock->params.every;
   if (ticks >= NET_CLOCK_TICKS_MAX) return refuse(clock, ticks + 1);
   for (uint32_t i = 0; i < NET_BATCH_ROWS && is_due(clock) && status == BASE_OK; i++) {
     union net_slot *row = net_out_row(node, NET_DEFINITE, 0, clock->next, &status);
@@ -83,7 +125,7 @@ enum base_status net_clock_pull(struct net_node *node) {
                        clock->next == NET_FOREVER;
   }
   if (status != BASE_OK) return status;
-  net_chronon checkpoint = is_due(clock) ? clock->next : clock->checkpoint;
+  net_chronon checkpoint = own_checkpoint(clock);
   return net_out_flush(node, checkpoint, checkpoint, NULL);
 }
 
@@ -97,11 +139,18 @@ static enum base_status consume(struct net_node *node, unsigned port,
   if (node->inputs[1] != NULL && clock->checkpoints[1] < checkpoint)
     checkpoint = clock->checkpoints[1];
   clock->checkpoint = checkpoint;
-  if (checkpoint != NET_FOREVER) clock->passed = checkpoint;
-  return is_due(clock) ? BASE_OK : net_out_flush(node, checkpoint, checkpoint, NULL);
+  find_limit(clock);
+  if (is_due(clock)) return BASE_OK;
+  checkpoint = own_checkpoint(clock);
+  return net_out_flush(node, checkpoint, checkpoint, NULL);
 }
 
-static const struct net_node_class class = {.kind = NET_NODE_CLOCK, .consume = consume};
+static void done(struct net_node *node) {
+  free(((struct net_clock *)node)->below);
+}
+
+static const struct net_node_class class = {
+    .kind = NET_NODE_CLOCK, .consume = consume, .done = done};
 
 struct net_node *net_create_clock(struct net_network *network, const char *name,
                                   const struct net_layout *layout,
@@ -114,7 +163,7 @@ struct net_node *net_create_clock(struct net_network *network, const char *name,
   clock->params = *params;
   if (!is_finite(params->origin)) clock->params.origin_given = false;
   clock->checkpoints[0] = clock->checkpoints[1] = clock->checkpoint = NET_BEGINNING;
-  clock->passed = clock->latest = NET_BEGINNING;
+  clock->latest = clock->limit = NET_BEGINNING;
   clock->next = params->origin;
   return &clock->node;
 }

@@ -1,6 +1,7 @@
 /* Incremental = batch: the scenario's rows, under `set checkpoint manual`, once all at once and once in
  * portions with checkpoints in between, in another order, the database file now and then closed and
  * opened, the derived relations defined at any time. Afterwards all derived relations are the same.
+ * Where all is closed in the end, both have passed the same finite checkpoint before.
  *
  * A row may come until a checkpoint has passed its start. Records of one entity at one time keep
  * their order, as their sequence counts.                                                           */
@@ -188,7 +189,7 @@ static enum base_status follow(struct course *course, struct engine *engine, con
         !reopen(course, engine, path, options, defined))
       return BASE_SYSTEM;
   }
-  return BASE_OK;
+  return defined ? BASE_OK : define(course, engine);
 }
 
 static bool compare(struct course *course, struct engine *all, struct engine *bits) {
@@ -238,16 +239,17 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   net_chronon last = below_course(&bits, 2) == 0
                          ? NET_FOREVER
                          : scenario->base + scenario->unit * (net_chronon)below_course(&bits, 16);
-  /* A clock keeps the ticks up to a finite checkpoint, of which `forever` alone says nothing. */
-  for (int i = 0; i < 2 && last == NET_FOREVER; i++)
-    if (scenario_mentions(scenario, scenario->statement_count, clock_variables[i]))
-      last = scenario->base + scenario->unit * 16;
   plan(&bits, last);
   struct course all = bits;
-  all.portions = 1;
-  all.checkpoints[0] = last;
-  all.define_before = 0;
+  bool passes = last == NET_FOREVER && bits.portions > 1;
+  all.portions = 0;
+  /* A clock keeps the ticks before a finite checkpoint, of which `forever` alone says nothing. */
+  if (passes) all.checkpoints[all.portions++] = bits.checkpoints[bits.portions - 2];
+  all.checkpoints[all.portions++] = last;
+  all.define_before = passes ? (unsigned)below_course(&bits, 3) : 0;
+  if (all.define_before >= all.portions) all.define_before = all.portions;
   for (size_t i = 0; i < all.arrival_count; i++) all.arrivals[i].portion = 0;
+  if (passes) world_pass(world, all.checkpoints[0]);
   const char *path = base_arena_printf(arena, "%s/bits-%ld.db", directory, (long)getpid());
   struct engine_options options = {below_course(&bits, 2) == 0, below_course(&bits, 2) == 0 ? 1 : 0,
                                    0};

@@ -123,6 +123,8 @@ void scenario_print(struct base_buffer *out, const struct scenario *scenario, si
 struct world;
 struct world *world_new(struct base_arena *arena, const struct scenario *scenario);
 void world_free(struct world *world);
+/* All inputs had the finite CHECKPOINT before they were closed. */
+void world_pass(struct world *world, net_chronon checkpoint);
 
 /* What the reference says of a statement. BASE_OK: rows, and after updates the contents of relations.
  * BASE_USER: it does not bind. BASE_END: an error at run time (WHY). BASE_AGAIN: analysis does not know

@@ -327,7 +327,7 @@ static void combine_from(struct oracle *oracle, size_t depth, struct oracle_rela
 /* --- inputs */
 
 /* Ticks at the origin and every so many chronons after it, up to the last finite instant in the other
- * inputs.                                                                                          */
+ * inputs, and before the last finite checkpoint that they passed.                                  */
 static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relation *clock) {
   struct oracle_relation result = {.layout = clock->layout};
   net_chronon last = NET_BEGINNING;
@@ -336,6 +336,10 @@ static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relat
     const struct oracle_relation *input = &oracle->inputs[i];
     const struct ng_variable *variable = &oracle->query->variables[i];
     if (variable->relation->kind == NG_REL_CLOCK) continue;
+    if (oracle->world->passed) {
+      net_chronon passed = oracle->world->passed(oracle->world->context, variable->relation->name);
+      if (passed != NET_BEGINNING && passed - 1 > last) last = passed - 1;
+    }
     if (variable->credibility)
       input = oracle->world->find(oracle->world->context, variable->relation->name);
     for (size_t j = 0; j < input->count; j++)

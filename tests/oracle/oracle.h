@@ -45,6 +45,9 @@ struct oracle_world {
   const struct oracle_relation *(*find)(void *context, const char *name);
   struct base_strings *strings;
   struct oracle_origin *origin; /* where the origin found is noted, or NULL */
+  /* The latest finite checkpoint that was promised of the relation, or of any that it is derived from;
+   * NET_BEGINNING: none. NULL: never any. */
+  net_chronon (*passed)(void *context, const char *name);
   bool *unsaid; /* set when the evaluator's answer is one of several that are as good; or NULL */
 };
 

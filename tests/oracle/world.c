@@ -27,6 +27,7 @@ struct world {
   struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
+  net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
   struct oracle_origin origin;
 };
@@ -54,6 +55,30 @@ static void each_relation(void *context, void (*on_name)(void *, const char *), 
 
 static const struct oracle_relation *find_rows(void *context, const char *name) {
   return &find(context, name)->rows;
+}
+
+static bool is_made_of_inputs(struct world *world, const struct world_relation *relation) {
+  if (!relation->query) return true;
+  for (size_t i = 0; i < relation->query->variable_count; i++) {
+    struct world_relation *input = find(world, relation->query->variables[i].relation->name);
+    if (input && is_made_of_inputs(world, input)) return true;
+  }
+  return false;
+}
+
+static net_chronon find_passed(void *context, const char *name) {
+  struct world *world = context;
+  return is_made_of_inputs(world, find(world, name)) ? world->passed : NET_BEGINNING;
+}
+
+static struct oracle_world oracle_of(struct world *world, struct oracle_origin *origin,
+                                     bool *unsaid) {
+  return (struct oracle_world){.context = world,
+                               .find = find_rows,
+                               .strings = world->strings,
+                               .origin = origin,
+                               .passed = find_passed,
+                               .unsaid = unsaid};
 }
 
 static void add_variables(struct world *world, struct world_relation *relation) {
@@ -143,6 +168,7 @@ struct world *world_new(struct base_arena *arena, const struct scenario *scenari
   struct world *world = BASE_NEW(arena, struct world);
   world->arena = arena;
   world->strings = base_strings_new();
+  world->passed = NET_BEGINNING;
   world->timeline = scenario->real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
   world->settings =
       (struct tql_settings){.origin_given = !scenario->real, .unit = scenario->real ? 1000000 : 1};
@@ -157,6 +183,10 @@ struct world *world_new(struct base_arena *arena, const struct scenario *scenari
   for (size_t i = 0; i < scenario->input_count; i++)
     if (!scenario->inputs[i].dropped) add_input(world, &scenario->inputs[i]);
   return world;
+}
+
+void world_pass(struct world *world, net_chronon checkpoint) {
+  world->passed = checkpoint;
 }
 
 void world_free(struct world *world) {
@@ -257,7 +287,7 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   if (status != BASE_OK) return status;
   world->origin = (struct oracle_origin){0};
   world->unsaid = false;
-  struct oracle_world oracle = {world, find_rows, world->strings, &world->origin, &world->unsaid};
+  struct oracle_world oracle = oracle_of(world, &world->origin, &world->unsaid);
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
   inherit(world, *ret_query, &world->may_fail, &world->unsaid);
   return *ret_why ? BASE_END : BASE_OK;
@@ -317,7 +347,7 @@ static void follow_up(struct world *world, struct world_relation *changed,
     if (derived == changed || !depends_on(world, derived, changed)) continue;
     struct oracle_origin origin = {0};
     derived->unsaid = false;
-    struct oracle_world oracle = {world, find_rows, world->strings, &origin, &derived->unsaid};
+    struct oracle_world oracle = oracle_of(world, &origin, &derived->unsaid);
     struct ng_query query = *derived->query;
     if (derived->origin.found) {
       query.origin_given = true;
@@ -340,7 +370,7 @@ static void append(struct world *world, struct bound *bound, struct outcome *out
   struct oracle_relation rows;
   outcome->status = tql_analyse_append(&bound->analysis, bound->statement, &query);
   if (outcome->status != BASE_OK) return;
-  struct oracle_world oracle = {world, find_rows, world->strings, NULL, &outcome->unsaid};
+  struct oracle_world oracle = oracle_of(world, NULL, &outcome->unsaid);
   outcome->why = oracle_evaluate(world->arena, &oracle, query, &rows, &outcome->may_fail);
   inherit(world, query, &outcome->may_fail, &outcome->unsaid);
   if (outcome->why) {
@@ -371,7 +401,7 @@ static void update(struct world *world, struct bound *bound, struct outcome *out
                                  .own_stop = update.own_stop,
                                  .fields = update.fields,
                                  .field_count = update.field_count};
-  struct oracle_world oracle = {world, find_rows, world->strings, NULL, &outcome->unsaid};
+  struct oracle_world oracle = oracle_of(world, NULL, &outcome->unsaid);
   outcome->why = oracle_apply_update(world->arena, &oracle, &change, &relation->rows, &records,
                                      &outcome->may_fail);
   inherit(world, update.query, &outcome->may_fail, &outcome->unsaid);

@@ -303,7 +303,8 @@ static void show(struct scope *scope, const struct bound *bound, size_t number,
 
 static void judge_case(struct scope *scope, struct bound *bound, struct base_arena *arena,
                        size_t number) {
-  struct oracle_world world = {scope, find_rows, scope->strings, NULL, NULL};
+  struct oracle_world world = {
+      .context = scope, .find = find_rows, .strings = scope->strings};
   struct oracle_relation expected;
   for (size_t i = 0; i < scope->side_count; i++) set_side(scope, arena, i, number);
   bool may_fail;

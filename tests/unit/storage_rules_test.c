@@ -231,14 +231,16 @@ END_TEST
 static void make_old(void) {
   sqlite3 *raw;
   ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
-  ck_assert_int_eq(sqlite3_exec(raw,
-                                "DROP INDEX tq_P_set; CREATE UNIQUE INDEX tq_P_set ON P(start_lo,"
-                                "start_hi,ifnull(stop_lo,-9223372036854775808),stop_hi,x);"
-                                "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
-                                "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
-                                "DROP TABLE tq_retention; PRAGMA user_version=1;",
-                                NULL, NULL, NULL),
-                   SQLITE_OK);
+  ck_assert_int_eq(
+      sqlite3_exec(raw,
+                   "DROP INDEX tq_P_set; CREATE UNIQUE INDEX tq_P_set ON P(start_lo,"
+                   "start_hi,ifnull(stop_lo,-9223372036854775808),stop_hi,x);"
+                   "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
+                   "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
+                   "DROP TABLE tq_retention; ALTER TABLE tq_checkpoint DROP COLUMN passed;"
+                   "PRAGMA user_version=1;",
+                   NULL, NULL, NULL),
+      SQLITE_OK);
   sqlite3_close(raw);
 }
 
@@ -269,10 +271,52 @@ START_TEST(a_file_of_the_first_version) {
   ck_assert_str_eq(outside(path, "PRAGMA user_version"), "1");
   database = open_at(path);
   ck_assert_int_eq(count(database, "E"), 1);
-  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "2\n0");
-  ck_assert_str_eq(outside(path, "SELECT count(*) FROM sqlite_master WHERE type='index' AND "
-                                 "sql LIKE '%ifnull(stop_lo,-9223372036854775807)%'"),
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "3\n0");
+  ck_assert_str_eq(outside(path,
+                           "SELECT count(*) FROM sqlite_master WHERE type='index' AND "
+                           "sql LIKE '%ifnull(stop_lo,-9223372036854775807)%'"),
                    "1");
+  st_close(database);
+}
+END_TEST
+
+START_TEST(a_file_of_the_second_version) {
+  struct st_relation *all;
+  size_t all_count;
+  sqlite3 *raw;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  create(database, &period_p);
+  ok(st_begin(database));
+  ok(st_net(database)->class->checkpoint(st_net(database), "E", 17));
+  ok(st_net(database)->class->checkpoint(st_net(database), "P", NET_FOREVER));
+  ok(st_commit(database));
+  st_close(database);
+  ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_exec(raw,
+                                "ALTER TABLE tq_checkpoint DROP COLUMN passed;"
+                                "PRAGMA user_version=2;",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(raw);
+  database = open_reader(path);
+  ok(st_relations(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 2);
+  ck_assert_int_eq(all[0].passed, NET_BEGINNING);
+  st_close(database);
+  database = open_at(path);
+  ok(st_relations(database, arena, &all, &all_count));
+  ck_assert_int_eq(all[0].passed, 17);
+  ck_assert_int_eq(all[1].passed, NET_BEGINNING);
+  ok(st_begin(database));
+  ok(st_set_passed(database, "p", 30));
+  ok(st_net(database)->class->checkpoint(st_net(database), "P", NET_FOREVER));
+  ok(st_commit(database));
+  st_close(database);
+  database = open_at(path);
+  ok(st_relations(database, arena, &all, &all_count));
+  ck_assert_int_eq(all[1].passed, 30);
+  ck_assert_int_eq(all[1].checkpoint, NET_FOREVER);
   st_close(database);
 }
 END_TEST
@@ -289,6 +333,7 @@ int main(void) {
   tcase_add_test(tests, rules_and_permits);
   tcase_add_test(tests, retention_and_views);
   tcase_add_test(tests, a_file_of_the_first_version);
+  tcase_add_test(tests, a_file_of_the_second_version);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");

@@ -43,6 +43,7 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->expires = from->expires;
   relation->until = from->until;
   relation->checkpoint = from->checkpoint;
+  relation->passed = session_is_derived(relation) ? NET_BEGINNING : from->passed;
   relation->latest = relation->boundary = NET_BEGINNING;
   relation->definition = from->definition ? base_arena_strdup(arena, from->definition) : NULL;
   relation->origin_fixed = from->origin_fixed;
@@ -146,6 +147,31 @@ bool session_depends(struct tql_session *session, const struct session_relation 
     if (input != NULL && session_depends(session, input, other)) return true;
   }
   return false;
+}
+
+/* --- checkpoints that have been passed */
+
+enum base_status session_note_passed(struct tql_session *session, struct session_relation *relation,
+                                     net_chronon checkpoint) {
+  if (checkpoint == NET_FOREVER || checkpoint <= relation->passed) return BASE_OK;
+  relation->passed = checkpoint;
+  return st_set_passed(session->database, relation->ng.name, checkpoint);
+}
+
+static net_chronon latest_passed(struct tql_session *session,
+                                 const struct session_relation *relation) {
+  net_chronon latest = relation->passed;
+  for (size_t i = 0; i < relation->input_count; i++) {
+    const struct session_relation *input = session_find(session, relation->inputs[i]);
+    net_chronon its = input != NULL ? latest_passed(session, input) : NET_BEGINNING;
+    if (its > latest) latest = its;
+  }
+  return latest;
+}
+
+net_chronon session_passed(void *context, const struct ng_relation *ng) {
+  const struct session_relation *relation = session_find(context, ng->name); /* updates have a copy */
+  return relation != NULL ? latest_passed(context, relation) : NET_BEGINNING;
 }
 
 /* --- scope */

@@ -82,6 +82,7 @@ static enum base_status build_store(struct tql_session *session,
                   is_traced(relation) ? NET_SCAN_RECORDS : NET_SCAN_TUPLES, &source);
   if (status != BASE_OK) return status;
   struct net_node *top = net_create_access(network, name, layout, source, false);
+  net_access_set_passed(top, relation->passed);
   remember_access(session, &relation->ng, NET_SCAN_RECORDS, top);
   if (is_traced(relation)) {
     struct net_node *periods =
@@ -115,7 +116,11 @@ static enum base_status build_query(struct tql_session *session,
   struct base_arena *arena = net_network_arena(session->live);
   struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
   struct ng_inputs inputs = {
-      .context = session, .source = open_replay, .made = remember_access, .derived = derived_node};
+      .context = session,
+      .source = open_replay,
+      .made = remember_access,
+      .derived = derived_node,
+      .passed = session_passed};
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   ng_plan_transform(plan, &session->switches);
@@ -213,7 +218,11 @@ static bool is_wanted(struct tql_session *session, const struct session_relation
 
 static enum base_status build_view(struct tql_session *session, struct session_relation *view) {
   struct ng_inputs inputs = {
-      .context = session, .source = open_replay, .made = remember_access, .derived = derived_node};
+      .context = session,
+      .source = open_replay,
+      .made = remember_access,
+      .derived = derived_node,
+      .passed = session_passed};
   if (!is_wanted(session, view)) return BASE_OK;
   return session_build_view(session, view, session->live, &inputs, &view->store_node);
 }
@@ -367,6 +376,8 @@ static enum base_status reopen(struct tql_session *session, struct session_relat
   if (status != BASE_OK) return status;
   relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
   mark_stale(session, relation);
+  status = session_note_passed(session, relation, relation->checkpoint);
+  if (status != BASE_OK) return status;
   struct net_store *store = st_net(session->database);
   return store->class->checkpoint(store, relation->ng.name, relation->checkpoint);
 }
@@ -722,7 +733,8 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   if (rows.count > 0) relation->pending_changed = true;
   net_chronon before = relation->checkpoint;
   relation->checkpoint = checkpoint;
-  enum base_status status = keep_samples(session, relation, &rows);
+  enum base_status status = session_note_passed(session, relation, checkpoint);
+  if (status == BASE_OK) status = keep_samples(session, relation, &rows);
   if (status == BASE_OK) status = push(relation, &rows, before, checkpoint);
   net_rows_done(&rows);
   if (status == BASE_OK) status = net_run(session->live); /* clocks tick behind what was pushed */

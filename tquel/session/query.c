@@ -140,6 +140,10 @@ static void forget_view_nodes(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) session->relations[i]->view_node = NULL;
 }
 
+static net_chronon passed(void *context, const struct ng_relation *ng) {
+  return session_passed(((struct run *)context)->session, ng);
+}
+
 /* --- run-time errors */
 
 void session_print_row(struct tql_session *session, struct base_buffer *out,
@@ -386,7 +390,7 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
     if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
   }
   struct run run = {.session = session};
-  run.inputs = (struct ng_inputs){.context = &run, .source = open_source, .derived = view_node};
+  run.inputs = (struct ng_inputs){.context = &run, .source = open_source, .derived = view_node, .passed = passed};
   int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) goto out;

@@ -98,6 +98,7 @@ static struct net_node *build_chain(struct net_network *network,
                                     struct net_node **ret_access) {
   const struct ng_relation *ng = &relation->ng;
   struct net_node *access = net_create_access(network, ng->name, ng->records, source, false);
+  net_access_set_passed(access, relation->passed);
   struct net_node *periods =
       net_create_samples_to_period(network, ng->name, ng->records, ng->layout, ng->by);
   BASE_CHECK(net_link(access, periods, 0) == BASE_OK && net_link(periods, sink, 0) == BASE_OK,

@@ -35,6 +35,7 @@ struct session_relation {
   bool rules_loaded;
   struct net_node *view_node; /* in the one-off network that is being built */
   net_chronon checkpoint;
+  net_chronon passed; /* not derived: the latest finite checkpoint that it ever had; NET_BEGINNING: none */
   const char *definition; /* derived: self-contained text */
   const char *const *inputs;
   size_t input_count;
@@ -288,6 +289,11 @@ enum base_status session_append(struct tql_session *session,
                                 const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_copy(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
+/* RELATION has come to CHECKPOINT, by somebody's promise: if that is finite, it is remembered. */
+enum base_status session_note_passed(struct tql_session *session, struct session_relation *relation,
+                                     net_chronon checkpoint) BASE_MUST_USE;
+/* For ng_inputs.passed; CONTEXT is the session. */
+net_chronon session_passed(void *context, const struct ng_relation *ng);
 enum base_status session_checkpoint(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
 

@@ -71,6 +71,8 @@ static enum base_status set_checkpoint(struct tql_session *session,
                                        struct session_relation *relation, net_chronon time) {
   relation->checkpoint = time;
   struct net_store *store = st_net(session->database);
+  enum base_status status = session_note_passed(session, relation, time);
+  if (status != BASE_OK) return status;
   return store->class->checkpoint(store, relation->ng.name, time);
 }
 
