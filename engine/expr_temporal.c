@@ -63,15 +63,46 @@ static enum net_eval_error temporal_add(struct net_value *result, struct net_tem
   return set_temporal(result, (struct net_temporal){a.n0 + b.n0, a.n1 + b.n1, a.d0, a.d1});
 }
 
+/* Is NUMERATOR / DENOMINATOR, of linear functions, a number? */
+static bool cancels(double n0, double n1, double d0, double d1, double *ret) {
+  struct net_temporal a = {n0, 0, n1, 0}, b = {d0, 0, d1, 0};
+  if ((n0 == 0) != (d0 == 0) || (n1 == 0) != (d1 == 0)) return false;
+  if (n0 != 0 && n1 != 0 && !net_temporal_equal(a, b)) return false;
+  *ret = n1 != 0 ? n1 / d1 : n0 / d0;
+  return true;
+}
+
+/* The product of two linear functions is one when a factor is constant. */
+static bool linear_product(double a0, double a1, double b0, double b1, double *ret0, double *ret1) {
+  if (a1 != 0 && b1 != 0) return false;
+  *ret0 = a0 * b0;
+  *ret1 = a1 != 0 ? a1 * b0 : a0 * b1;
+  return true;
+}
+
+/* (t + 1) times 1 / (t + 2) stays in the form; so does what has a common factor above and below. */
 static enum net_eval_error temporal_multiply(struct net_value *result, struct net_temporal a,
                                              struct net_temporal b) {
+  struct net_temporal product;
+  double factor;
   if (constant(b)) {
     struct net_temporal other = a;
     a = b;
     b = other;
   }
-  if (!constant(a)) return NET_EVAL_FORM;
-  return set_temporal(result, (struct net_temporal){a.n0 * b.n0, a.n0 * b.n1, b.d0, b.d1});
+  if (constant(a)) {
+    product = (struct net_temporal){a.n0 * b.n0, a.n0 * b.n1, b.d0, b.d1};
+  } else if (linear_product(a.n0, a.n1, b.n0, b.n1, &product.n0, &product.n1) &&
+             linear_product(a.d0, a.d1, b.d0, b.d1, &product.d0, &product.d1)) {
+    return set_temporal(result, product);
+  } else if (cancels(a.n0, a.n1, b.d0, b.d1, &factor)) {
+    product = (struct net_temporal){factor * b.n0, factor * b.n1, a.d0, a.d1};
+  } else if (cancels(b.n0, b.n1, a.d0, a.d1, &factor)) {
+    product = (struct net_temporal){factor * a.n0, factor * a.n1, b.d0, b.d1};
+  } else {
+    return NET_EVAL_FORM;
+  }
+  return set_temporal(result, product);
 }
 
 static enum net_eval_error temporal_divide(struct net_value *result, struct net_temporal a,
@@ -83,8 +114,9 @@ static enum net_eval_error temporal_divide(struct net_value *result, struct net_
   if (constant(a)) {
     return set_temporal(result, (struct net_temporal){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1});
   }
-  if (!common_denominator(&a, &b)) return NET_EVAL_FORM;
-  return set_temporal(result, (struct net_temporal){a.n0, a.n1, b.n0, b.n1});
+  if (common_denominator(&a, &b))
+    return set_temporal(result, (struct net_temporal){a.n0, a.n1, b.n0, b.n1});
+  return temporal_multiply(result, a, (struct net_temporal){b.d0, b.d1, b.n0, b.n1});
 }
 
 static enum net_eval_error rebase(enum net_timeline timeline, struct net_value *args) {

@@ -3,7 +3,8 @@
  * exact. Constants are reduced to (c 0 1 0), linear functions to a denominator of 1, so that two forms
  * of one function compare equal after cross multiplication.
  *
- * What would leave the form is an error at run time ("form").                                       */
+ * Factors that numerator and denominator share are cancelled; what leaves the form then is an error at
+ * run time ("form").                                                                             */
 #include <math.h>
 
 #include "tests/oracle/oracle_internal.h"
@@ -41,10 +42,6 @@ bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
 static bool is_constant(struct oracle_function f) {
   return f.n1 == 0 && f.d1 == 0;
 }
-static bool is_linear(struct oracle_function f) {
-  return f.d1 == 0;
-}
-
 static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
                                             struct oracle_function b, int sign) {
   a = oracle_normal(a);
@@ -64,14 +61,52 @@ static struct oracle_function add_functions(struct oracle *oracle, struct oracle
   return a;
 }
 
+struct polynomial {
+  long double by_degree[3];
+};
+
+static struct polynomial product(long double a0, long double a1, long double b0, long double b1) {
+  return (struct polynomial){{a0 * b0, a0 * b1 + a1 * b0, a1 * b1}};
+}
+
+static bool nothing(long double value, long double size) {
+  return fabsl(value) <= 1e-12L * size;
+}
+
+/* P without the factor (l0 + l1 tau), if it is one: synthetic division by its root. */
+static bool without_factor(struct polynomial *p, long double l0, long double l1) {
+  if (l1 == 0) return false;
+  long double root = -l0 / l1;
+  long double *c = p->by_degree, high = c[2], low = c[1] + root * high;
+  long double size = fabsl(c[0]) + fabsl(c[1] * root) + fabsl(c[2] * root * root);
+  if (!nothing(c[0] + root * low, size)) return false;
+  *p = (struct polynomial){{low / l1, high / l1, 0}};
+  return true;
+}
+
+/* NUMERATOR / (d * e), of which the numerator's factors are cancelled. */
+static struct oracle_function quotient(struct oracle *oracle, struct polynomial numerator,
+                                       long double d0, long double d1, long double e0,
+                                       long double e1) {
+  if (without_factor(&numerator, d0, d1)) {
+    d0 = 1;
+    d1 = 0;
+  }
+  if (without_factor(&numerator, e0, e1)) {
+    e0 = 1;
+    e1 = 0;
+  }
+  struct polynomial denominator = product(d0, d1, e0, e1);
+  const long double *n = numerator.by_degree, *d = denominator.by_degree;
+  if (n[2] != 0 || d[2] != 0) oracle_fail(oracle, "form");
+  return (struct oracle_function){n[0], n[1], d[0], d[1]};
+}
+
 static struct oracle_function multiply_functions(struct oracle *oracle, struct oracle_function a,
                                                  struct oracle_function b) {
   a = oracle_normal(a);
   b = oracle_normal(b);
-  if (is_constant(b)) return (struct oracle_function){a.n0 * b.n0, a.n1 * b.n0, a.d0, a.d1};
-  if (is_constant(a)) return (struct oracle_function){b.n0 * a.n0, b.n1 * a.n0, b.d0, b.d1};
-  oracle_fail(oracle, "form");
-  return a;
+  return quotient(oracle, product(a.n0, a.n1, b.n0, b.n1), a.d0, a.d1, b.d0, b.d1);
 }
 
 static struct oracle_function divide_functions(struct oracle *oracle, struct oracle_function a,
@@ -82,11 +117,7 @@ static struct oracle_function divide_functions(struct oracle *oracle, struct ora
     oracle_fail(oracle, "division by zero");
     return a;
   }
-  if (is_constant(b)) return (struct oracle_function){a.n0, a.n1, a.d0 * b.n0, a.d1 * b.n0};
-  if (is_constant(a)) return (struct oracle_function){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1};
-  if (is_linear(a) && is_linear(b)) return (struct oracle_function){a.n0, a.n1, b.n0, b.n1};
-  oracle_fail(oracle, "form");
-  return a;
+  return quotient(oracle, product(a.n0, a.n1, b.d0, b.d1), a.d0, a.d1, b.n0, b.n1);
 }
 
 struct oracle_value oracle_temporal_operation(struct oracle *oracle, enum ng_op op,
