@@ -66,8 +66,13 @@ struct those {
 
 static bool same_domains(const struct oracle_evaluation *e, const struct oracle_member *a,
                          const struct oracle_member *b) {
-  return oracle_same_domains(e->layout, a->row, a->row[0].i, b->row, b->row[0].i,
-                             e->oracle->query->timeline);
+  enum net_timeline timeline = e->oracle->query->timeline;
+  if (!oracle_same_domains(e->layout, a->row, a->row[0].i, b->row, b->row[0].i, timeline))
+    return false;
+  /* Functions whose coefficients have been rounded may be the same or not. */
+  bool *unsaid = e->oracle->world->unsaid;
+  if (unsaid && !oracle_same_bits(e->layout, a->row, b->row, timeline)) *unsaid = true;
+  return true;
 }
 
 static enum net_truth counts(const struct oracle_member *member, net_chronon t) {

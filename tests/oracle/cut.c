@@ -34,6 +34,15 @@ static bool has_pole(struct oracle_function f, long double length) {
   return pole >= 0 && (length < 0 || pole <= length);
 }
 
+/* The two sides meet at this chronon, or their coefficients have been rounded and so they only nearly do,
+ * or should: of that nothing is said. */
+static void look_closely(struct oracle *oracle, struct oracle_function a, struct oracle_function b,
+                         long double left, long double right) {
+  bool near = fabsl(left - right) <= 1e-12L * (fabsl(left) + fabsl(right));
+  bool rounded = oracle_is_rounded(a) || oracle_is_rounded(b);
+  if (near && rounded && oracle->world->unsaid) *oracle->world->unsaid = true;
+}
+
 enum net_truth oracle_temporal_comparison(struct oracle *oracle, enum ng_op op,
                                           struct oracle_function a, struct oracle_function b) {
   long double tau = oracle_units(oracle, oracle->rebase_to, oracle->chronon);
@@ -48,6 +57,7 @@ enum net_truth oracle_temporal_comparison(struct oracle *oracle, enum ng_op op,
   }
   /* a/b against c/d: a d against c b, turned about for each negative denominator. */
   long double left = at(a.n0, a.n1, tau) * b_low, right = at(b.n0, b.n1, tau) * a_low;
+  look_closely(oracle, a, b, left, right);
   int order = (left > right) - (left < right);
   if ((a_low < 0) != (b_low < 0)) order = -order;
   bool holds = op == NG_EQ   ? order == 0

@@ -30,6 +30,16 @@ static bool close(long double a, long double b) {
   return fabsl(a - b) <= 1e-12L * (size > 1 ? size : 1);
 }
 
+static bool is_rounded(long double coefficient) {
+  long double scaled = fabsl(coefficient) * 0x1p20L;
+  return scaled >= 0x1p51L || scaled != floorl(scaled);
+}
+
+/* Is a coefficient one that doubles may not have exactly, as a third or a nanosecond? */
+bool oracle_is_rounded(struct oracle_function f) {
+  return is_rounded(f.n0) || is_rounded(f.n1) || is_rounded(f.d0) || is_rounded(f.d1);
+}
+
 /* Cross products of the coefficients of normal forms. */
 bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
   a = oracle_normal(a);

@@ -200,7 +200,7 @@ static bool compare(struct course *course, struct engine *all, struct engine *bi
     const char *text = base_arena_printf(course->arena, "print %s", statement->name);
     struct base_buffer why = BASE_BUFFER_EMPTY;
     bool good = run(course, all, text) && run(course, bits, text) &&
-                same_relation(&why, all->strings, &all->result, &bits->result);
+                same_relation(&why, all->strings, all->timeline, &all->result, &bits->result);
     if (!good)
       base_buffer_printf(course->log, "  %s (- only at once, + only bit by bit):\n%s",
                          statement->name, base_buffer_text(&why));
@@ -220,7 +220,7 @@ static bool agrees_with_reference(struct course *course, struct world *world, st
     if (!expected.has_rows || expected.unsaid || course->missing[i]) continue;
     engine_run(all, base_arena_printf(course->arena, "print %s", statement->name));
     struct base_buffer why = BASE_BUFFER_EMPTY;
-    bool good = same_relation(&why, all->strings, &expected.rows, &all->result);
+    bool good = same_relation(&why, all->strings, all->timeline, &expected.rows, &all->result);
     if (!good)
       base_buffer_printf(course->log, "  %s (- only the reference, + only at once):\n%s",
                          statement->name, base_buffer_text(&why));

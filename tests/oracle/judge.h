@@ -161,6 +161,7 @@ struct engine {
   struct base_arena *arena;
   struct base_strings *strings; /* those of the world: rows are translated */
   struct tql_session *session;
+  enum net_timeline timeline;
   struct base_diag_sink diags;
   struct tql_output output;
   struct oracle_relation result;
@@ -184,7 +185,8 @@ enum answer engine_print(struct engine *engine, const char *name);
 
 /* compare: appends what differs; true: nothing. */
 bool same_relation(struct base_buffer *out, const struct base_strings *strings,
-                   const struct oracle_relation *expected, const struct oracle_relation *got);
+                   enum net_timeline timeline, const struct oracle_relation *expected,
+                   const struct oracle_relation *got);
 
 /* --- verdict.c: one scenario under the configurations */
 struct verdict {

@@ -106,4 +106,12 @@ bool oracle_same_row(const struct net_layout *layout, const struct base_strings 
                      const union net_slot *a, const struct base_strings *strings_b,
                      const union net_slot *b);
 
+/* The explicit domains alone, temporal values as functions of absolute time. */
+bool oracle_same_values(const struct net_layout *layout, const struct base_strings *strings,
+                        const union net_slot *a, const union net_slot *b,
+                        enum net_timeline timeline);
+/* ... and are their numbers the very same, as far as a change of start leaves them so? */
+bool oracle_same_bits(const struct net_layout *layout, const union net_slot *a,
+                      const union net_slot *b, enum net_timeline timeline);
+
 #endif

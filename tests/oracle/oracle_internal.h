@@ -87,6 +87,7 @@ long double oracle_units(const struct oracle *oracle, net_chronon from, net_chro
 struct oracle_function oracle_normal(struct oracle_function function);
 struct oracle_function oracle_moved(struct oracle_function function, long double by);
 bool oracle_same_function(struct oracle_function a, struct oracle_function b);
+bool oracle_is_rounded(struct oracle_function function);
 struct oracle_value oracle_temporal_operation(struct oracle *oracle, enum ng_op op,
                                               struct oracle_value a, struct oracle_value b);
 

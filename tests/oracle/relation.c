@@ -298,6 +298,45 @@ static bool same_string(const struct base_strings *strings_a, base_string_id a,
   return length_a == length_b && memcmp(text_a, text_b, length_a) == 0;
 }
 
+static struct oracle_function moved_function(const union net_slot *slots, const union net_slot *row,
+                                             const union net_slot *to, enum net_timeline timeline) {
+  long double second = timeline == NET_TIMELINE_REAL ? 1e9L : 1;
+  long double by = ((long double)to[0].i - (long double)row[0].i) / second;
+  return by == 0 ? stored_function(slots) : oracle_moved(stored_function(slots), by);
+}
+
+bool oracle_same_values(const struct net_layout *layout, const struct base_strings *strings,
+                        const union net_slot *a, const union net_slot *b,
+                        enum net_timeline timeline) {
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const union net_slot *x = a + layout->fields[i].slot, *y = b + layout->fields[i].slot;
+    enum net_base_type base = layout->fields[i].type.base;
+    bool same = base == NET_FLOAT    ? close_numbers(x->f, y->f)
+                : base == NET_STRING ? same_string(strings, x->s, strings, y->s)
+                : base == NET_TEMPORAL
+                    ? oracle_same_function(moved_function(x, a, b, timeline), stored_function(y))
+                    : x->i == y->i;
+    if (!same) return false;
+  }
+  return true;
+}
+
+bool oracle_same_bits(const struct net_layout *layout, const union net_slot *a,
+                      const union net_slot *b, enum net_timeline timeline) {
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const union net_slot *x = a + layout->fields[i].slot, *y = b + layout->fields[i].slot;
+    if (layout->fields[i].type.base != NET_TEMPORAL) {
+      if (x->i != y->i) return false; /* doubles as well: the same bits */
+      continue;
+    }
+    struct oracle_function f = moved_function(x, a, b, timeline);
+    if ((double)f.n0 != y[0].f || (double)f.n1 != y[1].f || (double)f.d0 != y[2].f ||
+        (double)f.d1 != y[3].f)
+      return false;
+  }
+  return true;
+}
+
 bool oracle_same_row(const struct net_layout *layout, const struct base_strings *strings_a,
                      const union net_slot *a, const struct base_strings *strings_b,
                      const union net_slot *b) {

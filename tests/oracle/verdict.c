@@ -30,7 +30,7 @@ static bool agree(struct base_buffer *why, const struct outcome *expected,
   if (expected->status == BASE_USER && answer == ANSWER_REFUSED) return true;
   if (expected->status == BASE_OK && answer == ANSWER_ROWS)
     return !expected->has_rows ||
-           same_relation(why, engine->strings, &expected->rows, &engine->result);
+           same_relation(why, engine->strings, engine->timeline, &expected->rows, &engine->result);
   base_buffer_printf(why, "  reference: %s; session: %s\n",
                      expected->status != BASE_OK && expected->why ? expected->why : "rows",
                      answer == ANSWER_REFUSED ? engine_message(engine) : "rows");
@@ -47,8 +47,8 @@ static bool same_contents(struct base_buffer *why, const struct outcome *expecte
     enum answer answer = engine_print(engine, contents->name);
     bool same = answer == ANSWER_NOT_EXECUTED ||
                 (contents->may_fail && is_run_time_error(engine, answer)) ||
-                (answer == ANSWER_ROWS &&
-                 same_relation(&rows, engine->strings, &contents->rows, &engine->result));
+                (answer == ANSWER_ROWS && same_relation(&rows, engine->strings, engine->timeline,
+                                                        &contents->rows, &engine->result));
     if (!same)
       base_buffer_printf(why, "  %s:\n%s", contents->name,
                          answer == ANSWER_ROWS ? base_buffer_text(&rows) : engine_message(engine));
@@ -158,7 +158,9 @@ static void show(struct base_arena *arena, struct world *world, const struct sta
   printf("%s\n", statement_text(arena, statement));
   if (outcome->status != BASE_OK) printf("  %s\n", outcome->why ? outcome->why : "not executed");
   struct base_buffer out = BASE_BUFFER_EMPTY;
-  if (outcome->has_rows) same_relation(&out, world_strings(world), &outcome->rows, &outcome->rows);
+  if (outcome->has_rows)
+    same_relation(&out, world_strings(world), NET_TIMELINE_ABSTRACT, &outcome->rows,
+                  &outcome->rows);
   printf("%s", base_buffer_text(&out));
   base_buffer_done(&out);
 }
