@@ -144,6 +144,10 @@ void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
   net_inbox_add(inbox, 0, &promise);
 }
 
+size_t net_alike_bytes(const struct net_alike *alike) {
+  return net_rowmap_bytes(&alike->held) + net_rowmap_bytes(&alike->groups);
+}
+
 void net_alike_mark_strings(const struct net_alike *alike, struct base_strings *strings) {
   net_rowmap_mark_strings(&alike->held, strings);
   net_rowmap_mark_strings(&alike->groups, strings);

@@ -140,6 +140,15 @@ size_t net_inbox_rows(const struct net_inbox *inbox) {
   return rows;
 }
 
+size_t net_inbox_bytes(const struct net_inbox *inbox) {
+  size_t bytes = 0;
+  for (unsigned i = 0; i < inbox->port_count; i++) {
+    const struct net_inbox_port *port = &inbox->ports[i];
+    bytes += port->capacity * sizeof *port->items + port->slab_capacity * sizeof *port->slab;
+  }
+  return bytes;
+}
+
 void net_inbox_mark_strings(const struct net_inbox *inbox, struct base_strings *strings) {
   for (unsigned i = 0; i < inbox->port_count; i++) {
     const struct net_inbox_port *port = &inbox->ports[i];

@@ -57,6 +57,7 @@ const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_i
 /* Gives back the memory of rows given out; call after a round of net_inbox_next. */
 void net_inbox_tidy(struct net_inbox *inbox);
 size_t net_inbox_rows(const struct net_inbox *inbox);
+size_t net_inbox_bytes(const struct net_inbox *inbox); /* memory held */
 void net_inbox_mark_strings(const struct net_inbox *inbox, struct base_strings *strings);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
@@ -21,6 +22,9 @@ struct net_network {
   uint32_t batch_rows;
   struct net_node *first, *last;
   size_t node_count;
+  bool measured;
+  struct net_node *running; /* measured: whose time it is */
+  int64_t since;            /* monotonic ns */
 };
 
 static const struct net_node_info infos[] = {
@@ -191,9 +195,24 @@ static void want_floors_below(struct net_node *node) {
   }
 }
 
+void net_node_place(struct net_node *node, const char *owner, unsigned number) {
+  node->owner = base_arena_strdup(node->network->arena, owner);
+  node->number = number;
+}
+
+static void place_by_name(struct net_node *node) {
+  unsigned last = 0;
+  for (const struct net_node *other = node->network->first; other != NULL; other = other->next)
+    if (other->owner != NULL && strcasecmp(other->owner, node->name) == 0 && other->number > last)
+      last = other->number;
+  node->owner = node->name;
+  node->number = last + 1;
+}
+
 void net_freeze(struct net_network *network) {
   for (struct net_node *node = network->first; node != NULL; node = node->next) {
     if (node->frozen) continue;
+    if (node->owner == NULL) place_by_name(node);
     for (unsigned port = 0; port < infos[node->kind].ports; port++) {
       if (node->kind == NET_NODE_CLOCK && port == 1 && node->inputs[port] == NULL) continue;
       BASE_CHECK(node->inputs[port] != NULL, "freeze-unlinked-port");
@@ -206,6 +225,38 @@ void net_freeze(struct net_network *network) {
 }
 
 /* --- run */
+
+void net_network_measure(struct net_network *network) {
+  network->measured = true;
+}
+
+struct net_node *net_node_enter(struct net_node *node) {
+  struct net_network *network = node->network;
+  if (!network->measured) return NULL;
+  int64_t now = base_env_monotonic();
+  struct net_node *outer = network->running;
+  if (outer != NULL) outer->time_ns += (uint64_t)(now - network->since);
+  network->running = node;
+  network->since = now;
+  return outer;
+}
+
+void net_node_leave(struct net_node *node, struct net_node *outer) {
+  struct net_network *network = node->network;
+  if (node->class->state_rows != NULL) {
+    size_t rows = node->class->state_rows(node);
+    if (rows > node->state_rows_max) node->state_rows_max = rows;
+  }
+  if (!network->measured) return;
+  if (node->class->state_bytes != NULL) {
+    size_t bytes = node->class->state_bytes(node);
+    if (bytes > node->state_bytes_max) node->state_bytes_max = bytes;
+  }
+  int64_t now = base_env_monotonic();
+  node->time_ns += (uint64_t)(now - network->since);
+  network->running = outer;
+  network->since = now;
+}
 
 enum base_status net_emit(struct net_node *node, const struct net_batch *batch) {
   node->rows_out += batch->count;
@@ -221,11 +272,9 @@ enum base_status net_inject(struct net_node *node, unsigned port, const struct n
   if (base_env_interrupted()) return BASE_CANCEL;
   node->fires++;
   node->rows_in += batch->count;
+  struct net_node *outer = net_node_enter(node);
   enum base_status status = node->class->consume(node, port, batch);
-  if (node->class->state_rows != NULL) {
-    size_t rows = node->class->state_rows(node);
-    if (rows > node->state_rows_max) node->state_rows_max = rows;
-  }
+  net_node_leave(node, outer);
   return status;
 }
 
@@ -274,8 +323,10 @@ enum base_status net_run(struct net_network *network) {
       if (is_pulling(node) && (behind == NULL || node->checkpoint < behind->checkpoint))
         behind = node;
     if (behind == NULL) return BASE_OK;
+    struct net_node *outer = net_node_enter(behind);
     enum base_status status =
         behind->kind == NET_NODE_CLOCK ? net_clock_pull(behind) : net_access_pull(behind);
+    net_node_leave(behind, outer);
     if (status != BASE_OK) return status;
   }
 }
@@ -291,18 +342,35 @@ size_t net_node_count(const struct net_network *network) {
   return network->node_count;
 }
 
-struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index) {
-  const struct net_node *node = network->first;
-  while (index-- > 0) node = node->next;
+const struct net_node *net_network_first(const struct net_network *network) {
+  return network->first;
+}
+const struct net_node *net_node_next(const struct net_node *node) {
+  return node->next;
+}
+
+struct net_node_stats net_node_stats(const struct net_node *node) {
   return (struct net_node_stats){
       .name = node->name,
+      .owner = node->owner,
+      .number = node->number,
       .kind = node->kind,
+      .inputs = {node->inputs[0], node->inputs[1]},
       .fires = node->fires,
       .rows_in = node->rows_in,
       .rows_out = node->rows_out,
+      .time_ns = node->time_ns,
       .state_rows = node->class->state_rows ? node->class->state_rows(node) : 0,
       .state_rows_max = node->state_rows_max,
+      .state_bytes = node->class->state_bytes ? node->class->state_bytes(node) : 0,
+      .state_bytes_max = node->state_bytes_max,
   };
+}
+
+struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index) {
+  const struct net_node *node = network->first;
+  while (index-- > 0) node = node->next;
+  return net_node_stats(node);
 }
 
 const struct net_layout *net_node_layout(const struct net_node *node) {

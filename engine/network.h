@@ -278,11 +278,28 @@ void net_mark_strings(struct net_network *network, struct base_strings *strings)
 
 /* --- look */
 
+/* Figures of a node since it was created. TIME_NS: of its own work, not of its readers', and only while
+ * the network is measured; an access node's includes that of its source. STATE_ROWS: rows that it keeps;
+ * STATE_BYTES: memory that it holds for them. The maxima are those seen after each fire; of the bytes
+ * only while the network is measured.                                                               */
 struct net_node_stats {
   const char *name;
+  const char *owner; /* see net_node_place */
+  unsigned number;
   enum net_node_kind kind;
-  uint64_t fires, rows_in, rows_out, state_rows, state_rows_max;
+  const struct net_node *inputs[2]; /* NULL: none */
+  uint64_t fires, rows_in, rows_out, time_ns;
+  uint64_t state_rows, state_rows_max, state_bytes, state_bytes_max;
 };
+/* The clock is looked at twice a fire from now on. */
+void net_network_measure(struct net_network *network);
+/* Which node of which relation (or query) NODE is, for those who read its figures. Nodes of which nobody
+ * says are, when they are frozen, of what they are called, and get the next number there.            */
+void net_node_place(struct net_node *node, const char *owner, unsigned number);
+/* All nodes, in order of creation: the first, and the next; NULL at the end. */
+const struct net_node *net_network_first(const struct net_network *network);
+const struct net_node *net_node_next(const struct net_node *node);
+struct net_node_stats net_node_stats(const struct net_node *node);
 size_t net_node_count(const struct net_network *network);
 struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index);
 const struct net_layout *net_node_layout(const struct net_node *node);

@@ -17,6 +17,7 @@ struct net_node_class {
   enum base_status (*consume)(struct net_node *node, unsigned port, const struct net_batch *batch);
   void (*mark_strings)(const struct net_node *node, struct base_strings *strings); /* or NULL */
   size_t (*state_rows)(const struct net_node *node);                               /* or NULL */
+  size_t (*state_bytes)(const struct net_node *node); /* memory held for it; in constant time; or NULL */
   void (*done)(struct net_node *node);                                             /* or NULL */
 };
 
@@ -30,6 +31,8 @@ struct net_node {
   enum net_node_kind kind; /* join shares product's class */
   struct net_network *network;
   const char *name;
+  const char *owner; /* see net_node_place */
+  unsigned number;
   const struct net_layout *layout; /* of the output */
   struct net_node *inputs[2];
   const struct net_layout *input_layouts[2];
@@ -40,7 +43,7 @@ struct net_node {
   bool wants_floor;       /* some reader can use floors */
   net_chronon checkpoint; /* last passed on */
   struct net_batch_builder out;
-  uint64_t fires, rows_in, rows_out, state_rows_max;
+  uint64_t fires, rows_in, rows_out, time_ns, state_rows_max, state_bytes_max;
   struct net_node *next; /* all nodes of the network, in order of creation */
 };
 
@@ -58,6 +61,10 @@ enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, ne
                                const union net_slot *floor);
 /* Sends BATCH (the node's layout) to all readers. */
 enum base_status net_emit(struct net_node *node, const struct net_batch *batch);
+/* Around work that NODE does: what it is called when it is measured, and how much it holds now. Enter
+ * returns what leave wants. */
+struct net_node *net_node_enter(struct net_node *node);
+void net_node_leave(struct net_node *node, struct net_node *outer);
 /* A run-time error in an expression over ROW: rejected (BASE_OK: go on without the row) or failed. */
 enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
                                 const struct net_layout *layout, const union net_slot *row);

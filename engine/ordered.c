@@ -19,6 +19,10 @@ void net_ordered_done(struct net_ordered *sets) {
   sets->nodes = NULL;
 }
 
+size_t net_ordered_bytes(const struct net_ordered *sets) {
+  return sets->capacity * sizeof *sets->nodes;
+}
+
 static uint32_t next_random(struct net_ordered *sets) {
   uint32_t x = sets->random;
   x ^= x << 13;

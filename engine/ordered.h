@@ -37,6 +37,7 @@ struct net_ordered {
 void net_ordered_init(struct net_ordered *sets, net_ordered_compare_fn compare,
                       const void *context);
 void net_ordered_done(struct net_ordered *sets);
+size_t net_ordered_bytes(const struct net_ordered *sets); /* memory held */
 /* Adds KEY to the set at *ROOT; true if it had none like it. */
 bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key);

@@ -229,6 +229,10 @@ void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
   return (unsigned char *)entry_at(map, index) + map->state_offset;
 }
 
+size_t net_rowmap_bytes(const struct net_rowmap *map) {
+  return map->capacity * map->stride + map->table_size * sizeof *map->table;
+}
+
 bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
   return entry_at(map, index)->live != 0;
 }

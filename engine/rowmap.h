@@ -49,6 +49,8 @@ void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
 /* Good until the next put. */
 union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index);
 void *net_rowmap_state(const struct net_rowmap *map, uint32_t index);
+/* Memory that the map holds. */
+size_t net_rowmap_bytes(const struct net_rowmap *map);
 /* For iterating: is INDEX (< map->used) a live entry? */
 bool net_rowmap_live(const struct net_rowmap *map, uint32_t index);
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings);

@@ -556,6 +556,14 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
   return BASE_OK;
 }
 
+/* Nodes that ran already are what they were. */
+static void place(struct builder *builder, const struct ng_node *node) {
+  const struct built *built = built_of(builder, node);
+  if (node->alias || built->derived) return;
+  net_node_place(built->node, builder->inputs->owner ? builder->inputs->owner : "",
+                 node->number);
+}
+
 static enum base_status build(struct builder *builder, const struct ng_node *node) {
   if (built_of(builder, node)->node) return BASE_OK;
   for (unsigned port = 0; port < node->input_count; port++) {
@@ -563,6 +571,7 @@ static enum base_status build(struct builder *builder, const struct ng_node *nod
     if (status != BASE_OK) return status;
   }
   enum base_status status = create(builder, node);
+  if (status == BASE_OK) place(builder, node);
   for (unsigned port = 0; port < node->input_count && status == BASE_OK && !node->alias; port++) {
     status = link(builder, node, port);
   }
@@ -584,5 +593,6 @@ enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *n
   const struct ng_node *result = plan->queries[plan->query_count - 1].result;
   enum base_status status = build(&builder, result);
   if (status == BASE_OK) *ret = built_of(&builder, result)->node;
+  for (size_t i = 0; i < plan->node_count; i++) plan->nodes[i]->running = builder.built[i].node;
   return status;
 }

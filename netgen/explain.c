@@ -76,7 +76,7 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
   if (node->when) base_buffer_printf(out, " when %s", node->when->name);
 }
 
-static void print_what(struct base_buffer *out, const struct ng_plan *plan,
+void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
                        const struct ng_node *node) {
   switch (node->kind) {
     case NET_NODE_ACCESS:
@@ -160,8 +160,7 @@ static const char *state_of_aggregate(const struct ng_aggregate *aggregate) {
   }
 }
 
-/* What bounds the state, or NULL for nodes without any. */
-static const char *state_of(const struct ng_node *node) {
+const char *ng_explain_state(const struct ng_node *node) {
   switch (node->kind) {
     case NET_NODE_EVENT_TO_PERIOD:
       return node->by ? "one open period per entity" : "one open period";
@@ -211,12 +210,12 @@ static void explain_text(const struct ng_plan *plan, const char *title, struct b
     const struct ng_node *node = plan->nodes[i];
     if (!ng_node_is_counted(node)) continue;
     print_inputs(&lines[i].inputs, node, " ");
-    print_what(&lines[i].what, plan, node);
+    ng_explain_what(&lines[i].what, plan, node);
     size_t length = strlen(net_node_info(node->kind)->name);
     if (length > kind_width) kind_width = length;
     if (lines[i].inputs.length > inputs_width) inputs_width = lines[i].inputs.length;
     length = lines[i].what.length;
-    if (length > what_width && length <= WHAT_WIDTH_MAX && state_of(node)) what_width = length;
+    if (length > what_width && length <= WHAT_WIDTH_MAX && ng_explain_state(node)) what_width = length;
   }
   base_buffer_printf(out, "%s\n", title);
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -225,7 +224,7 @@ static void explain_text(const struct ng_plan *plan, const char *title, struct b
     base_buffer_printf(out, "%4u  %-*s  %-*s  ", node->number, (int)kind_width,
                        net_node_info(node->kind)->name, (int)inputs_width,
                        base_buffer_text(&lines[i].inputs));
-    const char *what = base_buffer_text(&lines[i].what), *state = state_of(node);
+    const char *what = base_buffer_text(&lines[i].what), *state = ng_explain_state(node);
     if (state)
       base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what, state);
     else
@@ -265,7 +264,7 @@ static void print_quoted(struct base_buffer *out, const char *text, bool json) {
 static void print_label(struct base_buffer *out, const struct ng_plan *plan,
                         const struct ng_node *node) {
   struct base_buffer what = BASE_BUFFER_EMPTY, escaped = BASE_BUFFER_EMPTY;
-  print_what(&what, plan, node);
+  ng_explain_what(&what, plan, node);
   print_quoted(&escaped, base_buffer_text(&what), false);
   base_buffer_printf(out, "\"%u %s\\n%s", node->number, net_node_info(node->kind)->name,
                      base_buffer_text(&escaped) + 1); /* its closing quote closes the label */
@@ -316,7 +315,7 @@ static void print_json_columns(struct base_buffer *out, const struct ng_node *no
 static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
                             const struct ng_node *node) {
   struct base_buffer what = BASE_BUFFER_EMPTY;
-  print_what(&what, plan, node);
+  ng_explain_what(&what, plan, node);
   base_buffer_printf(out, "    {\"number\": %u, \"kind\": \"%s\", \"inputs\": [", node->number,
                      net_node_info(node->kind)->name);
   print_inputs(out, node, ", ");
@@ -326,8 +325,8 @@ static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
   base_buffer_printf(out, ", \"tuples\": \"%s\", \"domains\": ", node->stop ? "period" : "event");
   print_json_columns(out, node);
   base_buffer_puts(out, ", \"state\": ");
-  if (state_of(node))
-    print_quoted(out, state_of(node), true);
+  if (ng_explain_state(node))
+    print_quoted(out, ng_explain_state(node), true);
   else
     base_buffer_puts(out, "null");
   base_buffer_puts(out, "}");

@@ -50,6 +50,9 @@ enum ng_explain_format { NG_EXPLAIN_TEXT, NG_EXPLAIN_DOT, NG_EXPLAIN_JSON };
  * a line counting access and operator nodes.                                                        */
 void ng_plan_explain(const struct ng_plan *plan, enum ng_explain_format format, const char *title,
                      struct base_buffer *out);
+/* The plan as it was built last, with the figures of its nodes (net_node_stats): one node a line, the
+ * figures in columns, then what it does as above. Measured figures, and only they, have a point.     */
+void ng_plan_explain_run(const struct ng_plan *plan, const char *title, struct base_buffer *out);
 /* Which passes changed the plan, in order: "predicates-down: 4 selections moved", one a line. */
 void ng_plan_explain_rules(const struct ng_plan *plan, struct base_buffer *out);
 size_t ng_plan_access_count(const struct ng_plan *plan);
@@ -58,6 +61,7 @@ size_t ng_plan_operator_count(const struct ng_plan *plan);
 /* Where the inputs come from while a plan is built. */
 struct ng_inputs {
   void *context;
+  const char *owner; /* whose nodes they are (net_node_place); NULL: of nobody known by name */
   /* The source for an access node of RELATION (traced: FORM is NET_SCAN_RECORDS, LAYOUT an event
    * layout; sampled: its periods), with the fields of LAYOUT by name. *RET NULL: rows will be pushed.                */
   enum base_status (*source)(void *context, const struct ng_relation *relation,

@@ -49,6 +49,7 @@ struct ng_node {
   bool alias;
   bool single_row; /* access: the one row of a query without variables */
   unsigned number; /* 1.. in the order of explain; given by ng_plan_refresh */
+  const struct net_node *running; /* as it was built last; NULL: it was not */
   struct ng_node *inputs[2];
   unsigned input_count;
 
@@ -160,6 +161,13 @@ size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node);
 /* Everything that read NODE reads REPLACEMENT. */
 void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement);
+
+/* --- explain */
+
+/* What NODE does, in words; what bounds its state, NULL for nodes without any. */
+void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
+                     const struct ng_node *node);
+const char *ng_explain_state(const struct ng_node *node);
 
 /* --- rules */
 

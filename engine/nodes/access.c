@@ -166,10 +166,13 @@ enum base_status net_access_pull(struct net_node *node) {
 
 enum base_status net_access_push(struct net_node *node, const struct net_batch *batch) {
   BASE_CHECK(node->kind == NET_NODE_ACCESS, "push-access");
+  struct net_node *outer = net_node_enter(node);
   node->fires++;
   node->rows_in += batch->count;
   net_access_set_passed(node, batch->checkpoint);
-  return send(node, batch);
+  enum base_status status = send(node, batch);
+  net_node_leave(node, outer);
+  return status;
 }
 
 void net_access_set_passed(struct net_node *node, net_chronon checkpoint) {
@@ -199,6 +202,11 @@ static size_t state_rows(const struct net_node *node) {
   return ((const struct access *)node)->open.live;
 }
 
+static size_t state_bytes(const struct net_node *node) {
+  const struct access *access = (const struct access *)node;
+  return net_rowmap_bytes(&access->open) + access->opened_capacity * sizeof *access->opened;
+}
+
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
@@ -209,6 +217,7 @@ static const struct net_node_class class = {.kind = NET_NODE_ACCESS,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_access(struct net_network *network, const char *name,

@@ -217,6 +217,14 @@ static size_t state_rows(const struct net_node *base) {
          node->ordered.live + net_inbox_rows(&node->inbox) + node->alike.held.live;
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct net_aggregate *node = (const struct net_aggregate *)base;
+  return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
+         net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
+         node->heap_capacity * sizeof *node->heap + net_ordered_bytes(&node->ordered) +
+         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
+}
+
 static void done(struct net_node *base) {
   struct net_aggregate *node = (struct net_aggregate *)base;
   for (uint32_t i = 0; i < node->groups.used; i++)
@@ -237,6 +245,7 @@ static const struct net_node_class class = {.kind = NET_NODE_AGGREGATE,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 /* May equal tuples differ in what the function takes from them: their starts, or an argument that is

@@ -162,6 +162,12 @@ static size_t state_rows(const struct net_node *base) {
   return extend->waiting.live + net_inbox_rows(&extend->inbox);
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct extend *extend = (const struct extend *)base;
+  return net_inbox_bytes(&extend->inbox) + net_rowmap_bytes(&extend->groups) +
+         net_rowmap_bytes(&extend->waiting) + extend->next_capacity * sizeof *extend->next;
+}
+
 static void done(struct net_node *base) {
   struct extend *extend = (struct extend *)base;
   net_inbox_done(&extend->inbox);
@@ -174,6 +180,7 @@ static const struct net_node_class class = {.kind = NET_NODE_AGGREGATE,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_extend(struct net_network *network, const char *name,

@@ -237,6 +237,9 @@ static void mark_strings(const struct net_node *node, struct base_strings *strin
 static size_t state_rows(const struct net_node *node) {
   return ((const struct apply *)node)->held.live;
 }
+static size_t state_bytes(const struct net_node *node) {
+  return net_rowmap_bytes(&((const struct apply *)node)->held);
+}
 static void done(struct net_node *node) {
   net_rowmap_done(&((struct apply *)node)->held);
 }
@@ -245,6 +248,7 @@ static const struct net_node_class class = {.kind = NET_NODE_APPLY,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_apply(struct net_network *network, const char *name,

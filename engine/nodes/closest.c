@@ -426,6 +426,17 @@ static size_t state_rows(const struct net_node *base) {
   return ((const struct closest *)base)->rows;
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct closest *node = (const struct closest *)base;
+  size_t widest = node->layouts[0]->slot_count > node->layouts[1]->slot_count
+                      ? node->layouts[0]->slot_count
+                      : node->layouts[1]->slot_count;
+  size_t each = sizeof(struct entry) + sizeof(struct entry *) + widest * sizeof(union net_slot);
+  return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->open[0]) +
+         net_rowmap_bytes(&node->open[1]) + node->pair_capacity * sizeof *node->pairs +
+         node->rows * each;
+}
+
 static void done(struct net_node *base) {
   struct closest *node = (struct closest *)base;
   for (size_t i = 0; i < node->pair_count; i++)
@@ -456,6 +467,7 @@ static const struct net_node_class class = {.kind = NET_NODE_CLOSEST,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 static void *copy(struct base_arena *arena, const void *items, size_t count, size_t size) {

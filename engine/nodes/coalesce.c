@@ -263,6 +263,12 @@ static size_t state_rows(const struct net_node *base) {
   return ((const struct coalesce *)base)->live;
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct coalesce *node = (const struct coalesce *)base;
+  return net_rowmap_bytes(&node->groups[0]) + net_rowmap_bytes(&node->groups[NET_DEFINITE]) +
+         net_rowmap_bytes(&node->members) + node->run_capacity * sizeof *node->runs;
+}
+
 static void done(struct net_node *base) {
   struct coalesce *node = (struct coalesce *)base;
   net_rowmap_done(&node->groups[0]);
@@ -275,6 +281,7 @@ static const struct net_node_class class = {.kind = NET_NODE_COALESCE,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_coalesce(struct net_network *network, const char *name,

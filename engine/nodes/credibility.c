@@ -120,6 +120,10 @@ static size_t state_rows(const struct net_node *base) {
   return ((const struct credibility *)base)->waiting.live;
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  return net_rowmap_bytes(&((const struct credibility *)base)->waiting);
+}
+
 static void done(struct net_node *base) {
   net_rowmap_done(&((struct credibility *)base)->waiting);
 }
@@ -128,6 +132,7 @@ static const struct net_node_class class = {.kind = NET_NODE_CREDIBILITY,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_credibility(struct net_network *network, const char *name,

@@ -453,6 +453,10 @@ static size_t state_rows(const struct net_node *node) {
   return ((const struct cut *)node)->held.live;
 }
 
+static size_t state_bytes(const struct net_node *node) {
+  return net_rowmap_bytes(&((const struct cut *)node)->held);
+}
+
 static void done(struct net_node *node) {
   struct cut *cut = (struct cut *)node;
   net_rowmap_done(&cut->held);
@@ -464,6 +468,7 @@ static const struct net_node_class class = {.kind = NET_NODE_CUT,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_cut(struct net_network *network, const char *name,

@@ -200,6 +200,13 @@ static size_t state_rows(const struct net_node *base) {
   return ((const struct distinct *)base)->rows;
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct distinct *node = (const struct distinct *)base;
+  size_t each = sizeof(struct tuple) + node->node.layout->slot_count * sizeof(union net_slot);
+  return net_rowmap_bytes(&node->alike) + net_rowmap_bytes(&node->passed) +
+         net_rowmap_bytes(&node->gone) + node->rows * each;
+}
+
 static void done(struct net_node *base) {
   struct distinct *node = (struct distinct *)base;
   for (uint32_t i = 0; i < node->alike.used; i++) {
@@ -217,6 +224,7 @@ static const struct net_node_class class = {.kind = NET_NODE_DISTINCT,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_distinct(struct net_network *network, const char *name,

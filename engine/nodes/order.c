@@ -32,6 +32,9 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 static size_t state_rows(const struct net_node *base) {
   return net_inbox_rows(&((const struct order *)base)->inbox);
 }
+static size_t state_bytes(const struct net_node *base) {
+  return net_inbox_bytes(&((const struct order *)base)->inbox);
+}
 static void done(struct net_node *base) {
   net_inbox_done(&((struct order *)base)->inbox);
 }
@@ -40,6 +43,7 @@ static const struct net_node_class class = {.kind = NET_NODE_ORDER,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_order(struct net_network *network, const char *name,

@@ -767,6 +767,17 @@ static size_t state_rows(const struct net_node *node) {
          net_inbox_rows(&product->inbox);
 }
 
+static size_t state_bytes(const struct net_node *node) {
+  const struct product *product = (const struct product *)node;
+  size_t bytes = net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct pair);
+  for (unsigned i = 0; i < 2; i++) {
+    const struct side *side = &product->sides[i];
+    bytes += side->capacity * sizeof *side->lives + side->row_capacity * sizeof *side->rows +
+             side->bucket_count * sizeof *side->buckets + net_rowmap_bytes(&side->open);
+  }
+  return bytes;
+}
+
 static void done(struct net_node *node) {
   struct product *product = (struct product *)node;
   net_inbox_done(&product->inbox);
@@ -785,6 +796,7 @@ static const struct net_node_class class = {.kind = NET_NODE_PRODUCT,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 static void init_side(struct side *side, const struct net_layout *layout,

@@ -204,6 +204,10 @@ static size_t state_rows(const struct net_node *node) {
   return ((const struct projection *)node)->held.live;
 }
 
+static size_t state_bytes(const struct net_node *node) {
+  return net_rowmap_bytes(&((const struct projection *)node)->held);
+}
+
 static void done(struct net_node *node) {
   net_rowmap_done(&((struct projection *)node)->held);
 }
@@ -212,6 +216,7 @@ static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_projection(struct net_network *network, const char *name,

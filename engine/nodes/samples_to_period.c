@@ -251,6 +251,12 @@ static size_t state_rows(const struct net_node *base) {
   return node->runs.live + net_inbox_rows(&node->inbox);
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct samples_to_period *node = (const struct samples_to_period *)base;
+  return net_rowmap_bytes(&node->runs) + net_rowmap_bytes(&node->now) +
+         net_inbox_bytes(&node->inbox);
+}
+
 static void done(struct net_node *base) {
   struct samples_to_period *node = (struct samples_to_period *)base;
   net_inbox_done(&node->inbox);
@@ -262,6 +268,7 @@ static const struct net_node_class class = {.kind = NET_NODE_SAMPLES_TO_PERIOD,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,

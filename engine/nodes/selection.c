@@ -212,6 +212,10 @@ static size_t state_rows(const struct net_node *node) {
   return ((const struct selection *)node)->held.live;
 }
 
+static size_t state_bytes(const struct net_node *node) {
+  return net_rowmap_bytes(&((const struct selection *)node)->held);
+}
+
 static void done(struct net_node *node) {
   struct selection *selection = (struct selection *)node;
   net_rowmap_done(&selection->held);
@@ -223,6 +227,7 @@ static const struct net_node_class class = {.kind = NET_NODE_SELECTION,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_selection(struct net_network *network, const char *name,

@@ -154,6 +154,10 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 static size_t state_rows(const struct net_node *base) {
   return ((const struct relation_store *)base)->open.live;
 }
+static size_t state_bytes(const struct net_node *base) {
+  const struct relation_store *node = (const struct relation_store *)base;
+  return net_rowmap_bytes(&node->open) + net_rowmap_bytes(&node->alike);
+}
 static void done(struct net_node *base) {
   net_rowmap_done(&((struct relation_store *)base)->open);
   net_rowmap_done(&((struct relation_store *)base)->alike);
@@ -163,6 +167,7 @@ static const struct net_node_class store_class = {.kind = NET_NODE_RELATION_STOR
                                                   .consume = consume_store,
                                                   .mark_strings = mark_strings,
                                                   .state_rows = state_rows,
+                                                  .state_bytes = state_bytes,
                                                   .done = done};
 
 struct net_node *net_create_relation_store(struct net_network *network, const char *name,

@@ -331,6 +331,53 @@ START_TEST(an_input_that_two_read) {
 }
 END_TEST
 
+/* Works until the clock has moved, and adds up by how much it did. */
+static enum base_status work(void *context, const struct net_batch *batch) {
+  (void)batch;
+  int64_t began = base_env_monotonic(), now = began;
+  while (now - began < 1000) now = base_env_monotonic();
+  *(uint64_t *)context += (uint64_t)(now - began);
+  return BASE_OK;
+}
+
+START_TEST(what_a_node_costs) {
+  uint64_t worked = 0;
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct net_node *access = net_create_access(network, "R", layout, NULL, false);
+  struct net_node *order = net_create_order(network, "r", layout);
+  struct net_node *file = net_create_file_store(network, "file", layout, work, &worked);
+  net_node_place(file, "Q", 7);
+  ck_assert_int_eq(net_link(access, order, 0), BASE_OK);
+  ck_assert_int_eq(net_link(order, file, 0), BASE_OK);
+  net_freeze(network);
+  push_starts(access, (const int64_t[]){7, 3, 9}, 3, 5);
+  ck_assert_uint_eq(net_node_stats(file).time_ns, 0); /* nobody has asked */
+  ck_assert_uint_eq(net_node_stats(order).state_bytes_max, 0);
+  ck_assert_uint_ge(net_node_stats(order).state_bytes, 2 * layout->slot_count * 8);
+  worked = 0;
+  net_network_measure(network);
+  push_starts(access, (const int64_t[]){8}, 1, 8);
+  push_starts(access, NULL, 0, NET_FOREVER);
+  struct net_node_stats stats = net_node_stats(file);
+  ck_assert_uint_gt(worked, 0);
+  ck_assert_uint_ge(stats.time_ns, worked);
+  ck_assert_uint_eq(stats.fires, 3);
+  ck_assert_uint_eq(stats.rows_in, 4);
+  ck_assert_uint_ge(net_node_stats(order).state_bytes_max, 2 * layout->slot_count * 8);
+  ck_assert_uint_gt(net_node_stats(access).time_ns, 0);
+  /* places: as it was said, or by name in the order of creation */
+  ck_assert_str_eq(stats.owner, "Q");
+  ck_assert_uint_eq(stats.number, 7);
+  ck_assert_ptr_eq(stats.inputs[0], order);
+  ck_assert_uint_eq(net_node_stats(access).number, 1);
+  ck_assert_uint_eq(net_node_stats(order).number, 2);
+  ck_assert_ptr_eq(net_network_first(network), access);
+  ck_assert_ptr_eq(net_node_next(access), order);
+  ck_assert_ptr_null(net_node_next(file));
+  net_network_free(network);
+}
+END_TEST
+
 START_TEST(an_interrupt_stops_a_batch) {
   struct net_rows seen;
   net_rows_init(&seen, layout);
@@ -371,6 +418,7 @@ int main(void) {
   tcase_add_test(tests, cycles_are_refused);
   tcase_add_test(tests, an_input_that_two_read);
   tcase_add_test(tests, an_interrupt_stops_a_batch);
+  tcase_add_test(tests, what_a_node_costs);
   tcase_add_test(tests, order_gives_rows_out_in_time_up_to_the_checkpoint);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);

@@ -117,6 +117,7 @@ static enum base_status build_query(struct tql_session *session,
   struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
   struct ng_inputs inputs = {
       .context = session,
+      .owner = relation->ng.name,
       .source = open_replay,
       .made = remember_access,
       .derived = derived_node,
@@ -250,6 +251,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
   if (status == BASE_OK) {
     build_displays(session);
     net_freeze(session->live);
+    net_network_measure(session->live);
     base_strings_pin_all(
         session->strings); /* the constants of its programs; no rows have come yet */
     session->displays_on = false;

@@ -1,4 +1,4 @@
-/* One-off networks: retrieve, print, explain, and computing a derived relation from its inputs.
+/* One-off networks: retrieve, print, and computing a derived relation from its inputs.
  *
  * Access nodes read the store, each relation up to its checkpoint; the result is collected (retrieve)
  * or goes into the store (derived relations).                                                       */
@@ -376,49 +376,101 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
 
 /* --- running */
 
-enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
-                                   net_batch_fn callback, void *context, const char *store_name,
-                                   net_chronon *ret_checkpoint) {
-  struct base_arena *arena = base_arena_new();
-  struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
-  struct net_network *network = NULL;
+/* What a one-off network is run for. */
+struct one_off {
+  const struct ng_query *query;
+  struct ng_plan *plan; /* QUERY is its last, and it is transformed */
+  net_batch_fn callback;
+  void *context;
+  const char *store_name;      /* NULL: CALLBACK has the result */
+  net_chronon *ret_checkpoint; /* may be NULL */
+  struct base_buffer *figures; /* NULL: not wanted; else the plan with them is appended */
+};
+
+static enum base_status run_network(struct run *run, const struct one_off *one_off,
+                                    struct reject_context *reject) {
+  struct tql_session *session = run->session;
+  struct net_network *network = run->network;
   struct net_node *result = NULL, *sink = NULL;
-  struct reject_context reject = {session, query, NULL};
-  /* A standing query that rejected combinations while it was live goes on doing so. */
-  if (store_name != NULL) {
-    struct session_relation *derived = session_find(session, store_name);
-    if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
-  }
-  struct run run = {.session = session};
-  run.inputs = (struct ng_inputs){.context = &run, .source = open_source, .derived = view_node, .passed = passed};
-  int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
-  enum base_status status = ng_plan_add_query(plan, query, session->diags);
-  if (status != BASE_OK) goto out;
-  ng_plan_transform(plan, &session->switches);
-  network = net_network_new(session->strings, session->timeline, session->diags);
   if (session->options.batch_rows) net_network_set_batch_rows(network, session->options.batch_rows);
-  net_network_on_reject(network, on_reject, &reject);
-  run.network = network;
+  net_network_on_reject(network, on_reject, reject);
   forget_view_nodes(session);
-  status = ng_plan_build(plan, network, &run.inputs, session->diags, &result);
+  enum base_status status =
+      ng_plan_build(one_off->plan, network, &run->inputs, session->diags, &result);
   forget_view_nodes(session);
-  if (status != BASE_OK) goto out;
-  if (store_name != NULL) {
-    sink = net_create_relation_store(network, store_name, query->layout, st_net(session->database));
+  if (status != BASE_OK) return status;
+  const struct net_layout *layout = one_off->query->layout;
+  if (one_off->store_name != NULL) {
+    sink = net_create_relation_store(network, one_off->store_name, layout,
+                                     st_net(session->database));
   } else {
-    sink = net_create_display(network, "result", query->layout, callback, context);
+    sink = net_create_display(network, "result", layout, one_off->callback, one_off->context);
   }
   status = net_link(result, sink, 0);
   BASE_CHECK(status == BASE_OK, "query-link-sink");
   net_freeze(network);
+  /* Of what is not kept nobody asks what its nodes cost, unless it is explained. */
+  if (one_off->figures != NULL || one_off->store_name != NULL) net_network_measure(network);
   status = net_run(network);
-  if (status == BASE_OK && ret_checkpoint != NULL) *ret_checkpoint = net_node_checkpoint(sink);
-out:
+  if (status != BASE_OK) return status;
+  if (one_off->ret_checkpoint != NULL) *one_off->ret_checkpoint = net_node_checkpoint(sink);
+  if (one_off->figures != NULL)
+    ng_plan_explain_run(one_off->plan, "executed network", one_off->figures);
+  return BASE_OK;
+}
+
+static enum base_status run_one_off(struct tql_session *session, const struct one_off *one_off) {
+  struct reject_context reject = {session, one_off->query, NULL};
+  /* A standing query that rejected combinations while it was live goes on doing so. */
+  if (one_off->store_name != NULL) {
+    struct session_relation *derived = session_find(session, one_off->store_name);
+    if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
+  }
+  struct run run = {.session = session};
+  run.inputs = (struct ng_inputs){.context = &run,
+                                  .owner = one_off->store_name,
+                                  .source = open_source,
+                                  .derived = view_node,
+                                  .passed = passed};
+  int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
+  run.network = net_network_new(session->strings, session->timeline, session->diags);
+  enum base_status status = run_network(&run, one_off, &reject);
   session->counters.network_ns +=
       base_env_monotonic() - began - (session->counters.load_ns - load_before);
-  net_network_free(network);
+  net_network_free(run.network);
+  return status;
+}
+
+enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
+                                   net_batch_fn callback, void *context, const char *store_name,
+                                   net_chronon *ret_checkpoint) {
+  struct base_arena *arena = base_arena_new();
+  struct one_off one_off = {.query = query,
+                            .plan = ng_plan_new(arena, session->strings, session->timeline),
+                            .callback = callback,
+                            .context = context,
+                            .store_name = store_name,
+                            .ret_checkpoint = ret_checkpoint};
+  int64_t began = base_env_monotonic();
+  enum base_status status = ng_plan_add_query(one_off.plan, query, session->diags);
+  if (status == BASE_OK) {
+    ng_plan_transform(one_off.plan, &session->switches);
+    session->counters.network_ns += base_env_monotonic() - began;
+    status = run_one_off(session, &one_off);
+  }
   base_arena_free(arena);
   return status;
+}
+
+enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,
+                                     struct ng_plan *plan, net_batch_fn callback, void *context,
+                                     struct base_buffer *ret_figures) {
+  struct one_off one_off = {.query = query,
+                            .plan = plan,
+                            .callback = callback,
+                            .context = context,
+                            .figures = ret_figures};
+  return run_one_off(session, &one_off);
 }
 
 struct collect {
@@ -491,15 +543,19 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   return session_end(session, status);
 }
 
+const struct ng_query *session_query_once(struct tql_session *session,
+                                          const struct ng_query *query) {
+  bool any = false;
+  net_chronon origin;
+  if (!session_wants_origin(query)) return query;
+  if (earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
+  return any ? query_at_origin(session->statement_arena, query, origin) : query;
+}
+
 enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
                                   net_batch_fn callback, void *context) {
-  if (session_wants_origin(query)) {
-    bool any = false;
-    net_chronon origin;
-    enum base_status status = earliest_tuple(session, query, &any, &origin);
-    if (status != BASE_OK) return status;
-    if (any) query = query_at_origin(session->statement_arena, query, origin);
-  }
+  query = session_query_once(session, query);
+  if (query == NULL) return BASE_SYSTEM;
   return session_run_query(session, query, callback, context, NULL, NULL);
 }
 
@@ -584,76 +640,4 @@ enum base_status session_recompute_dependants(struct tql_session *session,
     if (status != BASE_OK) return status;
   }
   return BASE_OK;
-}
-
-/* --- explain */
-
-enum base_status session_explain(struct tql_session *session,
-                                 const struct tql_statement *statement) {
-  struct session_scope scope;
-  session_scope_init(&scope, session, NULL);
-  struct tql_analysis analysis = session_analysis(session, &scope);
-  const struct ng_query *query = NULL;
-  enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
-  if (status != BASE_OK) return status;
-  struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
-  status = session_explain_views(session, query, plan);
-  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
-  if (status != BASE_OK) return status;
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
-  ng_plan_transform(plan, &session->switches);
-  base_buffer_putc(&text, '\n');
-  ng_plan_explain_rules(plan, &text);
-  base_buffer_putc(&text, '\n');
-  ng_plan_explain(plan, NG_EXPLAIN_TEXT, "final network", &text);
-  session_say(session, "%s", base_buffer_text(&text));
-  base_buffer_done(&text);
-  return BASE_OK;
-}
-
-/* --- tquel explain */
-
-enum base_status session_gather_retrieve(struct tql_session *session,
-                                         const struct tql_statement *statement) {
-  struct session_scope scope;
-  session_scope_init(&scope, session, NULL);
-  struct tql_analysis analysis = session_analysis(session, &scope);
-  analysis.arena = session->arena; /* the plans keep it */
-  const struct ng_query *query = NULL;
-  enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
-  if (status == BASE_OK) status = ng_plan_add_query(session->gathered, query, session->diags);
-  if (status == BASE_OK) status = ng_plan_add_query(session->gathered_final, query, session->diags);
-  if (status != BASE_OK || query->name == NULL) return status;
-  /* The derived relation comes to be, in the database in memory that this session has. */
-  struct st_domain *domains =
-      BASE_NEW_ARRAY(session->statement_arena, query->layout->field_count + 1, struct st_domain);
-  for (uint32_t i = 0; i < query->layout->field_count; i++)
-    domains[i] = (struct st_domain){query->layout->fields[i].name, query->layout->fields[i].type};
-  struct st_relation relation = {
-      .name = query->name,
-      .kind = query->layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
-      .domains = domains,
-      .domain_count = query->layout->field_count,
-      .by = -1,
-      .checkpoint = NET_BEGINNING};
-  session_add_relation(session, &relation);
-  return BASE_OK;
-}
-
-void session_gather_display(struct tql_session *session, const char *name) {
-  ng_plan_add_display(session->gathered, name);
-  ng_plan_add_display(session->gathered_final, name);
-}
-
-void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
-                           struct base_buffer *out) {
-  ng_plan_transform(session->gathered_final, &session->switches);
-  if (format == NG_EXPLAIN_TEXT) {
-    ng_plan_explain(session->gathered, format, "initial network", out);
-    base_buffer_putc(out, '\n');
-    ng_plan_explain_rules(session->gathered_final, out);
-    base_buffer_putc(out, '\n');
-  }
-  ng_plan_explain(session->gathered_final, format, "final network", out);
 }

@@ -200,6 +200,9 @@ struct tql_analysis session_analysis(struct tql_session *session,
 const char *session_dependants(struct tql_session *session, struct base_arena *arena,
                                const struct session_relation *relation);
 
+/* --- explain.c */
+enum base_status session_explain(struct tql_session *session,
+                                 const struct tql_statement *statement) BASE_MUST_USE;
 /* `tquel explain`: binds, runs nothing; queries and displays are gathered in one plan. */
 enum base_status session_gather(struct tql_session *session,
                                 const struct tql_statement *statement) BASE_MUST_USE;
@@ -223,14 +226,19 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
 /* The same for a query that is not kept: its origin is that of its inputs as they stand. */
 enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
                                   net_batch_fn callback, void *context) BASE_MUST_USE;
+/* QUERY with that origin; NULL after a diagnostic. */
+const struct ng_query *session_query_once(struct tql_session *session,
+                                          const struct ng_query *query);
+/* Builds and runs PLAN, whose last query is QUERY, and appends it with the figures of its nodes. */
+enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,
+                                     struct ng_plan *plan, net_batch_fn callback, void *context,
+                                     struct base_buffer *ret_figures) BASE_MUST_USE;
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_print(struct tql_session *session,
                                struct session_relation *relation) BASE_MUST_USE;
 enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,
                                  struct tql_rows *ret) BASE_MUST_USE;
-enum base_status session_explain(struct tql_session *session,
-                                 const struct tql_statement *statement) BASE_MUST_USE;
 /* Does what QUERY gives depend on an origin that is not known yet? */
 bool session_wants_origin(const struct ng_query *query);
 /* On the real timeline the origin of a derived relation's aggregates is the earliest tuple of its
@@ -350,8 +358,9 @@ void session_describe_until(struct tql_session *session, const struct session_re
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
                                     struct net_network *network, const struct ng_inputs *inputs,
                                     struct net_node **ret) BASE_MUST_USE;
+/* The views that QUERY reads become queries of PLAN; RUN: with the origins that hold now. */
 enum base_status session_explain_views(struct tql_session *session, const struct ng_query *query,
-                                       struct ng_plan *plan) BASE_MUST_USE;
+                                       struct ng_plan *plan, bool run) BASE_MUST_USE;
 enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
                                    struct tql_rows *ret) BASE_MUST_USE;
 

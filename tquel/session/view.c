@@ -31,12 +31,13 @@ enum base_status session_build_view(struct tql_session *session, struct session_
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   ng_plan_transform(plan, &session->switches);
-  return ng_plan_build(plan, network, inputs, session->diags, ret);
+  struct ng_inputs own = *inputs;
+  own.owner = view->ng.name;
+  return ng_plan_build(plan, network, &own, session->diags, ret);
 }
 
-/* The views that QUERY reads, directly or not, become queries of PLAN (explain). */
 enum base_status session_explain_views(struct tql_session *session, const struct ng_query *query,
-                                       struct ng_plan *plan) {
+                                       struct ng_plan *plan, bool run) {
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *view = session->relations[i];
@@ -46,8 +47,8 @@ enum base_status session_explain_views(struct tql_session *session, const struct
       if (input != NULL) read |= input == view || session_depends(session, input, view);
     }
     if (!read) continue;
-    const struct ng_query *text = session_query(session, view);
-    status = text == NULL ? BASE_USER : ng_plan_add_query(plan, text, session->diags);
+    const struct ng_query *own = run ? view_query(session, view) : session_query(session, view);
+    status = own == NULL ? BASE_USER : ng_plan_add_query(plan, own, session->diags);
   }
   return status;
 }

@@ -1,0 +1,110 @@
+/* Explain: the networks of a query, what the rules did, and, with `analyze`, what the nodes did when it
+ * ran; `tquel explain` for whole scripts.
+ *
+ * Explain runs nothing. Explain analyze runs the query as a retrieve without a name would run, shows
+ * nothing of the result but how many tuples it has, and keeps nothing.                              */
+#include "tquel/session/session_impl.h"
+
+static enum base_status collect(void *context, const struct net_batch *batch) {
+  struct tql_rows *rows = context;
+  tql_rows_add_batch(rows, batch);
+  if (batch->checkpoint > rows->checkpoint) rows->checkpoint = batch->checkpoint;
+  return BASE_OK;
+}
+
+static enum base_status analyze(struct tql_session *session, const struct ng_query *query,
+                                struct ng_plan *plan) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  struct tql_rows rows;
+  tql_rows_init(&rows, NULL, query->layout);
+  ng_plan_transform(plan, &session->switches);
+  enum base_status status = session_run_figures(session, query, plan, collect, &rows, &text);
+  if (status == BASE_OK) {
+    tql_rows_finish(&rows, session->strings);
+    size_t tuples = rows.rows.count;
+    base_buffer_printf(&text, "%zu tuple%s in the result\n", tuples, tuples == 1 ? "" : "s");
+    if (query->name != NULL)
+      base_buffer_printf(&text, "%s is not defined: explain analyze keeps nothing\n", query->name);
+    session_say(session, "%s", base_buffer_text(&text));
+  }
+  tql_rows_done(&rows);
+  base_buffer_done(&text);
+  return status;
+}
+
+static void explain(struct tql_session *session, struct ng_plan *plan) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
+  ng_plan_transform(plan, &session->switches);
+  base_buffer_putc(&text, '\n');
+  ng_plan_explain_rules(plan, &text);
+  base_buffer_putc(&text, '\n');
+  ng_plan_explain(plan, NG_EXPLAIN_TEXT, "final network", &text);
+  session_say(session, "%s", base_buffer_text(&text));
+  base_buffer_done(&text);
+}
+
+enum base_status session_explain(struct tql_session *session,
+                                 const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
+  if (status != BASE_OK) return status;
+  if (statement->analyze) query = session_query_once(session, query);
+  if (query == NULL) return BASE_SYSTEM;
+  struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
+  status = session_explain_views(session, query, plan, statement->analyze);
+  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
+  if (status != BASE_OK) return status;
+  if (statement->analyze) return analyze(session, query, plan);
+  explain(session, plan);
+  return BASE_OK;
+}
+
+/* --- tquel explain */
+
+enum base_status session_gather_retrieve(struct tql_session *session,
+                                         const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  analysis.arena = session->arena; /* the plans keep it */
+  const struct ng_query *query = NULL;
+  enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
+  if (status == BASE_OK) status = ng_plan_add_query(session->gathered, query, session->diags);
+  if (status == BASE_OK) status = ng_plan_add_query(session->gathered_final, query, session->diags);
+  if (status != BASE_OK || query->name == NULL) return status;
+  /* The derived relation comes to be, in the database in memory that this session has. */
+  struct st_domain *domains =
+      BASE_NEW_ARRAY(session->statement_arena, query->layout->field_count + 1, struct st_domain);
+  for (uint32_t i = 0; i < query->layout->field_count; i++)
+    domains[i] = (struct st_domain){query->layout->fields[i].name, query->layout->fields[i].type};
+  struct st_relation relation = {
+      .name = query->name,
+      .kind = query->layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
+      .domains = domains,
+      .domain_count = query->layout->field_count,
+      .by = -1,
+      .checkpoint = NET_BEGINNING};
+  session_add_relation(session, &relation);
+  return BASE_OK;
+}
+
+void session_gather_display(struct tql_session *session, const char *name) {
+  ng_plan_add_display(session->gathered, name);
+  ng_plan_add_display(session->gathered_final, name);
+}
+
+void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
+                           struct base_buffer *out) {
+  ng_plan_transform(session->gathered_final, &session->switches);
+  if (format == NG_EXPLAIN_TEXT) {
+    ng_plan_explain(session->gathered, format, "initial network", out);
+    base_buffer_putc(out, '\n');
+    ng_plan_explain_rules(session->gathered_final, out);
+    base_buffer_putc(out, '\n');
+  }
+  ng_plan_explain(session->gathered_final, format, "final network", out);
+}
