@@ -143,6 +143,20 @@ static const char *check_text(const struct base_strings *strings, uint32_t width
   return width > 0 && points > width ? "longer than its type allows" : NULL;
 }
 
+/* type:minor#epoch. The type has neither of the two signs, the minor name may have both, the epoch is a
+ * number. */
+static const char *check_name(const struct base_strings *strings, base_string_id id) {
+  static const char *const fault = "no name of the form type:minor#epoch";
+  size_t length;
+  const char *text = base_strings_text(strings, id, &length);
+  const char *colon = memchr(text, ':', length), *hash = memrchr(text, '#', length);
+  if (colon == NULL || colon == text || memchr(text, '#', (size_t)(colon - text))) return fault;
+  if (hash == NULL || hash <= colon + 1 || hash + 1 == text + length) return fault;
+  for (const char *digit = hash + 1; digit < text + length; digit++)
+    if (*digit < '0' || *digit > '9') return fault;
+  return check_text(strings, 0, id);
+}
+
 static const char *check_integer(uint32_t width, int64_t value) {
   switch (width) {
     case 1:
@@ -167,7 +181,7 @@ const char *net_value_check(const struct base_strings *strings, struct net_type 
     case NET_STRING:
       return check_text(strings, type.width, slot.s);
     case NET_NAME:
-      return check_text(strings, 0, slot.s);
+      return check_name(strings, slot.s);
     case NET_BOOL:
       return slot.i != 0 && slot.i != 1 ? "neither false nor true" : NULL;
     case NET_TEMPORAL:

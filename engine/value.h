@@ -50,7 +50,8 @@ void net_type_print(struct base_buffer *out, struct net_type type);
 bool net_type_parse(const char *text, struct net_type *ret);
 
 /* What is wrong with a value of TYPE that is to be stored, or NULL: integer out of the width's range,
- * float not finite or out of f4's range, string of more than WIDTH code points or not UTF-8.
+ * float not finite or out of f4's range, string of more than WIDTH code points or not UTF-8, name not
+ * of the form type:minor#epoch.
  * The text is static, e.g. "out of the range of i2".                                              */
 const char *net_value_check(const struct base_strings *strings, struct net_type type,
                             union net_slot slot);

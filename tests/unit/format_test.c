@@ -370,7 +370,10 @@ static void random_row(struct base_random *random, union net_slot *row) {
   row[5].f = random_double(random);
   row[6].s = base_strings_intern_text(strings, texts[base_random_below(random, 9)]);
   row[7].i = (int64_t)base_random_below(random, 2);
-  row[8].s = base_strings_intern_text(strings, texts[base_random_below(random, 9)]);
+  char name[32];
+  snprintf(name, sizeof name, "t:%s.#%u", texts[base_random_below(random, 9)],
+           (unsigned)base_random_below(random, 3));
+  row[8].s = base_strings_intern_text(strings, name);
   struct net_temporal value = net_temporal_normal((struct net_temporal){
       (double)base_random_below(random, 100) / 10, 1, 1, (double)base_random_below(random, 3)});
   row[9].f = value.n0;

@@ -105,6 +105,28 @@ static const char *check_bytes(uint32_t width, const void *bytes, size_t length)
   return answer;
 }
 
+START_TEST(names) {
+  static const struct {
+    const char *text;
+    bool good;
+  } cases[] = {{"Proc:1#2", true},     {"p:a:b#c#18446744073709551616", true},
+               {"Proc:é#0", true},     {"", false},
+               {"foo", false},         {"Proc:1", false},
+               {"Proc#1", false},      {":1#2", false},
+               {"Proc:#2", false},     {"Proc:1#", false},
+               {"Proc:1#x", false},    {"Proc:1#-2", false},
+               {"#:1#2", false},       {"Proc:1#2 ", false},
+               {"Proc:\xff#1", false}, {":#", false}};
+  struct base_strings *strings = base_strings_new();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    union net_slot slot = {.s = base_strings_intern_text(strings, cases[i].text)};
+    const char *answer = net_value_check(strings, (struct net_type){NET_NAME, 0}, slot);
+    ck_assert_msg((answer == NULL) == cases[i].good, "%s", cases[i].text);
+  }
+  base_strings_free(strings);
+}
+END_TEST
+
 START_TEST(every_code_point) {
   struct base_strings *strings = base_strings_new();
   struct net_type one = {NET_STRING, 1};
@@ -316,6 +338,7 @@ int main(void) {
   tcase_add_test(cases, no_types);
   tcase_add_test(cases, integers_by_width);
   tcase_add_test(cases, floats_and_bools);
+  tcase_add_test(cases, names);
   tcase_add_test(cases, every_code_point);
   tcase_add_test(cases, hostile_bytes);
   tcase_add_test(cases, code_points_are_counted);
