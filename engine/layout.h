@@ -22,6 +22,7 @@ struct net_field {
   struct net_type type;
   bool openable; /* instants only */
   uint32_t slot; /* set by net_layout_new */
+  bool computed; /* on the way to a result: messages about the tuple leave it out */
 };
 
 struct net_layout {

@@ -85,6 +85,13 @@ static uint32_t *identity(struct builder *builder, size_t count) {
   return index;
 }
 
+static struct net_field field_for(const struct ng_column *column, const char *name) {
+  return (struct net_field){.name = name,
+                            .type = column->type,
+                            .openable = column->openable,
+                            .computed = column->computed};
+}
+
 /* The layout of NODE's rows out of its columns. */
 static void lay_out(struct builder *builder, const struct ng_node *node) {
   struct built *built = built_of(builder, node);
@@ -92,7 +99,7 @@ static void lay_out(struct builder *builder, const struct ng_node *node) {
   struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count, struct net_field);
   for (size_t i = 0; i < count; i++) {
     const struct ng_column *column = node->fields.items[i];
-    fields[i] = (struct net_field){column->name, column->type, column->openable, 0};
+    fields[i] = field_for(column, column->name);
   }
   built->layout = net_layout_new(builder->arena, class_of(node), fields, (uint32_t)count);
   built->index = identity(builder, count);
@@ -105,7 +112,7 @@ static void lay_out_appended(struct builder *builder, const struct ng_node *node
   struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count + 1, struct net_field);
   for (uint32_t i = 0; i < count; i++) fields[i] = input->layout->fields[i];
   const struct ng_column *column = node->own.items[0];
-  fields[count] = (struct net_field){column->name, column->type, column->openable, 0};
+  fields[count] = field_for(column, column->name);
   built->layout = net_layout_new(builder->arena, input->layout->tuple_class, fields, count + 1);
   built->index = BASE_NEW_ARRAY(builder->arena, node->fields.count, uint32_t);
   for (size_t i = 0; i + 1 < node->fields.count; i++) built->index[i] = input->index[i];
@@ -203,7 +210,7 @@ static enum base_status build_access(struct builder *builder, const struct ng_no
   for (size_t i = 0; i < count; i++) {
     const struct ng_column *column = node->fields.items[i];
     const char *name = node->relation->layout->fields[own_index(node, column)].name;
-    fields[i] = (struct net_field){name, column->type, column->openable, 0};
+    fields[i] = field_for(column, name);
   }
   built->layout = net_layout_new(builder->arena, class_of(node), fields, (uint32_t)count);
   built->index = identity(builder, count);

@@ -84,7 +84,7 @@ static const struct ng_column *column_of(const struct ng_closest *closest, struc
   bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
   node->expr = expr;
   ng_columns_add(closest->plan->arena, &node->own,
-                 ng_column_new(closest->plan, name, expr->type, openable));
+                 ng_column_computed(closest->plan, name, expr->type, openable));
   ng_node_refresh(closest->plan, node);
   *top = node;
   return node->own.items[0];

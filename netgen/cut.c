@@ -33,7 +33,7 @@ static const struct ng_column *apply(struct ng_plan *plan, struct ng_node **top,
                                      const struct ng_expr *expr, const char *name) {
   struct ng_node *node = ng_node_new(plan, NET_NODE_APPLY, *top, NULL);
   node->expr = expr;
-  ng_columns_add(plan->arena, &node->own, ng_column_new(plan, name, expr->type, false));
+  ng_columns_add(plan->arena, &node->own, ng_column_computed(plan, name, expr->type, false));
   ng_node_refresh(plan, node);
   *top = node;
   return node->own.items[0];
@@ -61,7 +61,7 @@ static const struct ng_column *carried(struct ng_plan *plan, struct ng_node *pro
   }
   ng_columns_add(plan->arena, &projection->sources, as_field(plan, top, column));
   ng_columns_add(plan->arena, &projection->own,
-                 ng_column_new(plan, column->name, column->type, false));
+                 ng_column_copy(plan, column->name, column->type, column));
   return projection->own.items[projection->own.count - 1];
 }
 

@@ -108,7 +108,7 @@ static const struct ng_column *apply(struct initial *initial, struct ng_node **t
   bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
   node->expr = expr;
   ng_columns_add(initial->arena, &node->own,
-                 ng_column_new(initial->plan, name, expr->type, openable));
+                 ng_column_computed(initial->plan, name, expr->type, openable));
   ng_node_refresh(initial->plan, node);
   *top = node;
   return node->own.items[0];
@@ -168,7 +168,7 @@ static struct ng_node *cut_members(struct initial *initial, struct ng_node *node
   cut->first_only = aggregate->cumulative && aggregate->function != NET_AGG_AVGC;
   if (aggregate->window > 0 && top->stop) cut->bridge = aggregate->window - 1;
   if (node->groups_of_all) {
-    node->where = ng_column_new(initial->plan, "counts", type_bool, false);
+    node->where = ng_column_computed(initial->plan, "counts", type_bool, false);
     ng_columns_add(initial->arena, &cut->own, node->where);
     ng_node_refresh(initial->plan, cut);
   }
@@ -641,10 +641,10 @@ static void add_targets(struct initial *initial, struct ng_node *projection,
     value = fitted(initial, value, field->type);
     put_off[i] = is_put_off(initial, value) ? value : NULL;
     if (put_off[i]) continue;
-    ng_columns_add(initial->arena, &projection->sources,
-                   column_of(initial, &initial->top, value, field->name));
+    const struct ng_column *source = column_of(initial, &initial->top, value, field->name);
+    ng_columns_add(initial->arena, &projection->sources, source);
     ng_columns_add(initial->arena, &projection->own,
-                   ng_column_new(initial->plan, field->name, field->type, false));
+                   ng_column_copy(initial->plan, field->name, field->type, source));
   }
   for (size_t i = 0; i < query->target_count; i++) {
     if (put_off[i])

@@ -26,14 +26,32 @@ void *ng_grown(struct base_arena *arena, void *items, size_t count, size_t *capa
   return new_items;
 }
 
-const struct ng_column *ng_column_new(struct ng_plan *plan, const char *name, struct net_type type,
-                                      bool openable) {
+static struct ng_column *new_column(struct ng_plan *plan, const char *name, struct net_type type,
+                                    bool openable) {
   struct ng_column *column = BASE_NEW(plan->arena, struct ng_column);
   column->id = plan->column_count++;
   column->name = name;
   column->type = type;
   column->openable = openable;
   return column;
+}
+
+const struct ng_column *ng_column_new(struct ng_plan *plan, const char *name, struct net_type type,
+                                      bool openable) {
+  return new_column(plan, name, type, openable);
+}
+
+const struct ng_column *ng_column_computed(struct ng_plan *plan, const char *name,
+                                           struct net_type type, bool openable) {
+  struct ng_column *column = new_column(plan, name, type, openable);
+  column->computed = true;
+  return column;
+}
+
+const struct ng_column *ng_column_copy(struct ng_plan *plan, const char *name, struct net_type type,
+                                       const struct ng_column *source) {
+  return source->computed ? ng_column_computed(plan, name, type, false)
+                          : ng_column_new(plan, name, type, false);
 }
 
 void ng_columns_add(struct base_arena *arena, struct ng_columns *columns,

@@ -20,6 +20,7 @@ struct ng_column {
   const char *name; /* for people: A.IterNum, A.start, Diff */
   struct net_type type;
   bool openable; /* a stop whose end may not have been seen */
+  bool computed; /* on the way: no part of the tuple for those who read a message about it */
 };
 
 struct ng_columns {
@@ -124,6 +125,12 @@ struct ng_plan {
 
 /* Room for one more element in an array of COUNT elements that lives in ARENA; *CAPACITY grows. */
 void *ng_grown(struct base_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
+/* A column that is computed on the way. */
+const struct ng_column *ng_column_computed(struct ng_plan *plan, const char *name,
+                                           struct net_type type, bool openable);
+/* A projection's column, NAME, for SOURCE below it. */
+const struct ng_column *ng_column_copy(struct ng_plan *plan, const char *name, struct net_type type,
+                                       const struct ng_column *source);
 const struct ng_column *ng_column_new(struct ng_plan *plan, const char *name, struct net_type type,
                                       bool openable);
 void ng_columns_add(struct base_arena *arena, struct ng_columns *columns,

@@ -50,7 +50,7 @@ static bool reject_combination(void *context, const struct net_node *node,
                                const union net_slot *row) {
   struct tql_session *session = context;
   struct base_buffer record = BASE_BUFFER_EMPTY;
-  session_print_row(session, &record, layout, row);
+  session_print_tuple(session, &record, layout, row);
   const char *name = net_node_result_name(node);
   enum base_status status = session_divert_combination(
       session, name ? session_find(session, name) : NULL, row[0].i, net_eval_error_text(error),

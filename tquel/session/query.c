@@ -186,17 +186,27 @@ static enum base_message eval_message(enum net_eval_error error) {
   }
 }
 
-/* The tuple without the number that an update gave it. */
-static void print_tuple(struct tql_session *session, struct base_buffer *out,
-                        const struct net_layout *layout, const union net_slot *row) {
+/* Is field INDEX part of the tuple? Not what was computed on the way, nor the number that an update
+ * gave it; of targets and domains of one name, the domains, which stand behind. */
+static bool is_shown(const struct tql_session *session, const struct net_layout *layout,
+                     uint32_t index) {
+  const struct net_field *field = &layout->fields[index];
+  const char *dot = strrchr(field->name, '.');
+  if (field->computed) return false;
+  for (uint32_t i = index + 1; i < layout->field_count; i++)
+    if (!layout->fields[i].computed && strcmp(layout->fields[i].name, field->name) == 0)
+      return false;
+  return session->given.relation == NULL ||
+         strcmp(dot ? dot + 1 : field->name, TQL_NUMBER_DOMAIN) != 0;
+}
+
+void session_print_tuple(struct tql_session *session, struct base_buffer *out,
+                         const struct net_layout *layout, const union net_slot *row) {
   uint32_t kept = 0;
   struct base_arena *arena = base_arena_new();
   struct net_field *fields = BASE_NEW_ARRAY(arena, layout->field_count + 1, struct net_field);
-  for (uint32_t i = 0; i < layout->field_count; i++) {
-    const char *name = layout->fields[i].name, *dot = strrchr(name, '.');
-    if (session->given.relation == NULL || strcmp(dot ? dot + 1 : name, TQL_NUMBER_DOMAIN) != 0)
-      fields[kept++] = layout->fields[i];
-  }
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (is_shown(session, layout, i)) fields[kept++] = layout->fields[i];
   struct net_layout *shown = net_layout_new(arena, layout->tuple_class, fields, kept);
   union net_slot *copy = BASE_NEW_ARRAY(arena, layout->slot_count + 1, union net_slot);
   memcpy(copy, row, layout->first_domain_slot * sizeof *copy);
@@ -211,7 +221,7 @@ bool session_report_eval_error(struct tql_session *session, const struct ng_quer
                                enum net_eval_error error, const struct net_layout *layout,
                                const union net_slot *row) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  print_tuple(session, &text, layout, row);
+  session_print_tuple(session, &text, layout, row);
   base_report(session->diags, eval_message(error), query->source, &query->range,
               "%s%s%s for the tuple %s", net_eval_error_text(error), query->name ? " in " : "",
               query->name ? query->name : "", base_buffer_text(&text));
@@ -242,7 +252,7 @@ static bool divert(struct reject_context *reject, enum net_eval_error error,
                    const struct net_layout *layout, const union net_slot *row) {
   struct tql_session *session = reject->session;
   struct base_buffer record = BASE_BUFFER_EMPTY;
-  session_print_row(session, &record, layout, row);
+  session_print_tuple(session, &record, layout, row);
   base_report(session->diags, MSG_COMBINATION_REJECTED, NULL, NULL,
               "%s: %s for the tuple %s, which is in Rejected", reject->tolerant->ng.name,
               net_eval_error_text(error), base_buffer_text(&record));

@@ -261,6 +261,10 @@ bool session_report_eval_error(struct tql_session *session, const struct ng_quer
                                const union net_slot *row);
 void session_print_row(struct tql_session *session, struct base_buffer *out,
                        const struct net_layout *layout, const union net_slot *row);
+/* ... a tuple inside a network: without what was computed on the way, and without the number that an
+ * update gave it. */
+void session_print_tuple(struct tql_session *session, struct base_buffer *out,
+                         const struct net_layout *layout, const union net_slot *row);
 
 /* --- write.c: statements' own writes */
 
