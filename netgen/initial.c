@@ -628,6 +628,19 @@ static bool is_put_off(const struct initial *initial, const struct ng_expr *valu
          !reads_instants(value);
 }
 
+/* A combination whose period is empty gives no tuple, so no target of it may fail: the projection's test
+ * is made before them. Not where the period is a tuple's own, nor the one that all have in common. */
+static void leave_out_empty(struct initial *initial, const struct ng_node *projection) {
+  const struct ng_query *query = initial->query;
+  bool given = query->start || query->stop || (query->when && query->variable_count > 1);
+  if (query->result_class != NET_PERIOD || !given) return;
+  if (stop_beside(initial, projection->start_from) == projection->stop_from) return;
+  const struct ng_expr *bounds[2] = {ng_expr_column(initial->arena, projection->start_from),
+                                     ng_expr_column(initial->arena, projection->stop_from)};
+  initial->top =
+      select_rows(initial, initial->top, ng_expr_make(initial->arena, NG_BEFORE, 2, bounds));
+}
+
 /* Fills PUT_OFF with the targets, over PROJECTION's rows, that are computed above the cut; NULL: the
  * projection has them. */
 static void add_targets(struct initial *initial, struct ng_node *projection,
@@ -635,12 +648,17 @@ static void add_targets(struct initial *initial, struct ng_node *projection,
   const struct ng_query *query = initial->query;
   BASE_CHECK(query->layout->field_count == query->target_count, "targets-and-layout");
   initial->lowering.rebase_to = projection->start_from;
+  bool left_out = false;
   for (size_t i = 0; i < query->target_count; i++) {
     const struct net_field *field = &query->layout->fields[i];
     const struct ng_expr *value = ng_lower(&initial->lowering, query->targets[i].expr);
     value = fitted(initial, value, field->type);
     put_off[i] = is_put_off(initial, value) ? value : NULL;
     if (put_off[i]) continue;
+    if (!left_out && ng_expr_can_fail(value)) {
+      leave_out_empty(initial, projection);
+      left_out = true;
+    }
     const struct ng_column *source = column_of(initial, &initial->top, value, field->name);
     ng_columns_add(initial->arena, &projection->sources, source);
     ng_columns_add(initial->arena, &projection->own,

@@ -61,6 +61,21 @@ static const struct ng_node *product_below(const struct ng_node *node) {
   return ng_node_is_product(node) && node->rule == NET_PRODUCT_OVERLAP && node->stop ? node : NULL;
 }
 
+/* Selections below PROJECTION that ask whether PRODUCT's own period is empty ask what it has tested. */
+static void drop_tests(struct ng_plan *plan, const struct ng_node *projection,
+                       const struct ng_node *product) {
+  struct ng_node *node = projection->inputs[0];
+  while (node != product) {
+    const struct ng_expr *test = node->expr;
+    bool same = node->kind == NET_NODE_SELECTION && test->op == NG_BEFORE &&
+                test->args[0]->op == NG_COLUMN && test->args[0]->column == product->own_start &&
+                test->args[1]->op == NG_COLUMN && test->args[1]->column == product->own_stop;
+    struct ng_node *below = node->inputs[0];
+    if (same) ng_plan_replace(plan, node, below);
+    node = below;
+  }
+}
+
 static bool take_own_time(struct ng_plan *plan, struct ng_node *projection) {
   struct ng_node *start = ng_node_maker(projection, projection->start_from);
   struct ng_node *stop = ng_node_maker(projection, projection->stop_from);
@@ -74,6 +89,7 @@ static bool take_own_time(struct ng_plan *plan, struct ng_node *projection) {
   substitute(plan, stop->own.items[0], product->own_stop);
   ng_plan_replace(plan, start, start->inputs[0]);
   ng_plan_replace(plan, stop, stop->inputs[0]);
+  drop_tests(plan, projection, product);
   return true;
 }
 

@@ -251,21 +251,13 @@ static void add_pieces(struct oracle *oracle, struct net_period time, enum net_t
   }
 }
 
-/* A combination whose period is empty gives no tuple; whether an error in its conditions or targets
- * counts is left open.                                                                             */
-static void try_conditions(struct oracle *oracle, struct net_period time) {
+/* A combination whose period is empty gives no tuple; of its conditions an error may count or not, its
+ * targets are not computed. */
+static void try_conditions(struct oracle *oracle) {
   const struct ng_query *query = oracle->query;
   const char *before = oracle->error;
   if (before || oracle_condition(oracle, query->when) == NET_FALSE) return;
-  enum net_truth truth =
-      oracle_has_cut(query->where) ? NET_UNKNOWN : oracle_condition(oracle, query->where);
-  oracle->rebase = true;
-  oracle->rebase_to = time.start.lo;
-  for (size_t i = 0; i < query->target_count && truth != NET_FALSE && !oracle->error; i++) {
-    struct oracle_value value = oracle_scalar(oracle, query->targets[i].expr);
-    if (!oracle->error) check_type(oracle, query->layout->fields[i].type, &value);
-  }
-  oracle->rebase = false;
+  if (!oracle_has_cut(query->where)) (void)oracle_condition(oracle, query->where);
   if (oracle->error) oracle->may_fail = true;
   oracle->error = before;
 }
@@ -282,7 +274,7 @@ static void evaluate_combination(struct oracle *oracle, struct oracle_relation *
   truth = net_and(truth, query->result_class == NET_EVENT ? event_time(oracle, &list, &time.start)
                                                           : period_time(oracle, &list, &time));
   if (truth == NET_FALSE) {
-    if (exists != NET_FALSE) try_conditions(oracle, time);
+    if (exists != NET_FALSE) try_conditions(oracle);
     return;
   }
   truth = net_and(truth, oracle_condition(oracle, query->when));
