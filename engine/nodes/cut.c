@@ -135,11 +135,13 @@ static enum net_eval_error evaluate(struct cut *cut, const union net_slot *row, 
   if (cut->turn_count > 1) qsort(cut->turns, cut->turn_count, sizeof *cut->turns, order_of_turns);
   net_chronon from = start;
   for (size_t i = 0; i < cut->turn_count; i++) {
-    net_chronon turn = (net_chronon)((uint64_t)start + cut->turns[i]);
-    if (turn == from) continue;
+    uint64_t offset = cut->turns[i];
+    if ((net_chronon)((uint64_t)start + offset) == NET_OPEN) offset++; /* which is no time */
+    net_chronon turn = (net_chronon)((uint64_t)start + offset);
+    if (turn == from || offset >= cut->extent) continue;
     add_piece(cut, from, turn, holds);
     from = turn;
-    error = holds_at(cut, row, cut->turns[i], &holds);
+    error = holds_at(cut, row, offset, &holds);
     if (error != NET_EVAL_OK) return error;
   }
   add_piece(cut, from, stop, holds);
