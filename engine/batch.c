@@ -13,7 +13,7 @@
 void net_batch_builder_init(struct net_batch_builder *builder, const struct net_layout *layout,
                             uint32_t capacity) {
   BASE_CHECK(capacity > 0, "batch-capacity");
-  *builder = (struct net_batch_builder){.layout = layout, .capacity = capacity};
+  *builder = (struct net_batch_builder){.layout = layout, .capacity = capacity, .plain = true};
   builder->rows = base_xcalloc((size_t)capacity * layout->slot_count, sizeof *builder->rows);
   builder->marks = base_xcalloc(capacity, sizeof *builder->marks);
   builder->ids = base_xcalloc(capacity, sizeof *builder->ids);
@@ -37,6 +37,7 @@ union net_slot *net_batch_builder_add_id(struct net_batch_builder *builder, uint
   BASE_CHECK(!net_batch_builder_full(builder), "batch-full");
   row = builder->rows + builder->count * slots;
   memset(row, 0, slots * sizeof *row);
+  builder->plain = false;
   builder->ids[builder->count] = id;
   builder->marks[builder->count++] = marks;
   return row;
@@ -50,7 +51,8 @@ struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder
                             .ids = builder->ids,
                             .count = builder->count,
                             .checkpoint = checkpoint,
-                            .bound = NET_BEGINNING};
+                            .bound = NET_BEGINNING,
+                            .plain = builder->plain};
 }
 
 void net_rows_init(struct net_rows *rows, const struct net_layout *layout) {
@@ -74,6 +76,19 @@ union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks) {
   memset(row, 0, slots * sizeof *row);
   rows->marks[rows->count++] = marks;
   return row;
+}
+
+void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch) {
+  uint32_t slots = rows->layout->slot_count;
+  if (rows->count + batch->count > rows->capacity) {
+    base_grow(&rows->rows, &rows->capacity, rows->count + batch->count, slots * sizeof *rows->rows);
+    rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
+  }
+  for (uint32_t i = 0; i < batch->count; i++) {
+    net_row_copy(rows->rows + (rows->count + i) * slots, net_batch_row(batch, i), slots);
+    rows->marks[rows->count + i] = net_batch_marks(batch, i);
+  }
+  rows->count += batch->count;
 }
 
 /* ROW may be one of ROWS itself, which growing moves. */

@@ -24,6 +24,10 @@
  * below those of all later rows (by more than the checkpoint does for the participants of a
  * combination); NULL where nothing more is known.
  *
+ * PLAIN: every row that counts is definite and whole, all its instants (of the fields, too) are
+ * determinate, a period's start is before its stop, and the rows are in the order of their starts. Most
+ * batches are; nodes have short paths for them. Not PLAIN says nothing.
+ *
  * A batch is immutable once emitted and lives until the emitting call returns; readers copy what
  * they keep. SELECTION, if not NULL, lists the rows that count.                                     */
 #ifndef NET_BATCH_H
@@ -45,6 +49,7 @@ struct net_batch {
   net_chronon checkpoint;
   net_chronon bound;
   const union net_slot *floor;
+  bool plain;
 };
 
 static inline uint32_t net_batch_index(const struct net_batch *batch, uint32_t i) {
@@ -68,6 +73,7 @@ struct net_batch_builder {
   uint64_t *ids;
   uint32_t count;
   uint32_t capacity;
+  bool plain; /* all rows so far came by net_batch_builder_add_plain */
 };
 
 void net_batch_builder_init(struct net_batch_builder *builder, const struct net_layout *layout,
@@ -80,11 +86,19 @@ static inline bool net_batch_builder_full(const struct net_batch_builder *builde
 union net_slot *net_batch_builder_add(struct net_batch_builder *builder, uint8_t marks);
 union net_slot *net_batch_builder_add_id(struct net_batch_builder *builder, uint8_t marks,
                                          uint64_t id);
+/* A new row whose slots the caller fills, all of them: definite and whole, its instants determinate, not
+ * before the last one. */
+static inline union net_slot *net_batch_builder_add_plain(struct net_batch_builder *builder) {
+  builder->marks[builder->count] = NET_DEFINITE;
+  builder->ids[builder->count] = 0;
+  return builder->rows + (size_t)builder->count++ * builder->layout->slot_count;
+}
 /* The rows so far as a batch; it points into the builder. Bound: NET_BEGINNING, no floor. */
 struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder,
                                          net_chronon checkpoint);
 static inline void net_batch_builder_clear(struct net_batch_builder *builder) {
   builder->count = 0;
+  builder->plain = true;
 }
 
 /* A growable set of rows with their marks, for those who keep them (sinks, pending records). */
@@ -99,6 +113,8 @@ void net_rows_done(struct net_rows *rows);
 /* A new zeroed row. The pointer holds until the next addition. */
 union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks);
 void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t marks);
+/* The rows that count, with their marks. */
+void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch);
 static inline union net_slot *net_rows_row(const struct net_rows *rows, size_t index) {
   return rows->rows + index * rows->layout->slot_count;
 }

@@ -1,5 +1,8 @@
-/* Inbox: see inbox.h. Rows are copied into a slab per port; items refer to them by index and are
- * sorted only when they came out of order.                                                          */
+/* Inbox: see inbox.h. The rows of a batch are copied together; a queue is sorted only when something
+ * came out of order, and then its rows are put in order once.
+ *
+ * Starts and closes of one port wait in two queues, because a close goes with a start that lies before
+ * those of the rows that come with it: in one queue they would never be in order.                   */
 #include "engine/inbox.h"
 
 #include <stdlib.h>
@@ -17,57 +20,111 @@ void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
   for (unsigned i = 0; i < inbox->port_count; i++) inbox->ports[i].checkpoint = NET_BEGINNING;
 }
 
+static void queue_done(struct net_inbox_queue *queue) {
+  free(queue->rows);
+  free(queue->marks);
+  free(queue->ids);
+  free(queue->times);
+}
+
 void net_inbox_done(struct net_inbox *inbox) {
   for (unsigned i = 0; i < 2; i++) {
-    free(inbox->ports[i].slab);
-    free(inbox->ports[i].items);
+    queue_done(&inbox->ports[i].starts);
+    queue_done(&inbox->ports[i].others);
   }
   memset(inbox, 0, sizeof *inbox);
 }
 
-static int compare_items(const struct net_inbox_item *a, const struct net_inbox_item *b) {
-  if (a->time != b->time) return a->time < b->time ? -1 : 1;
-  if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-  return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+/* --- coming in */
+
+static void grow(struct net_inbox_queue *queue, size_t more, uint32_t width, bool ids, bool times) {
+  size_t needed = queue->count + more;
+  base_grow(&queue->rows, &queue->row_capacity, needed * width, sizeof *queue->rows);
+  base_grow(&queue->marks, &queue->mark_capacity, needed, sizeof *queue->marks);
+  if (times) base_grow(&queue->times, &queue->time_capacity, needed, sizeof *queue->times);
+  if (!ids) return;
+  base_grow(&queue->ids, &queue->id_capacity, needed, sizeof *queue->ids);
+  if (!queue->has_ids) memset(queue->ids, 0, queue->count * sizeof *queue->ids);
+  queue->has_ids = true;
 }
 
-static int compare_for_sort(const void *a, const void *b) {
-  return compare_items(a, b);
+/* Rank of a row that is not a start. */
+static uint8_t rank_of(const struct net_inbox *inbox, uint8_t marks) {
+  if (!(marks & NET_CLOSES)) return 2;
+  return inbox->closes == NET_CLOSES_AFTER_STARTS ? 2 : 0;
 }
 
-static void key_row(const struct net_inbox *inbox, const struct net_layout *layout,
-                    const union net_slot *row, struct net_inbox_item *item) {
-  item->time = row[0].i;
-  item->rank = item->marks & NET_ROUND ? 2 : 1;
-  if (!(item->marks & NET_CLOSES)) return;
-  item->rank = inbox->closes == NET_CLOSES_BEFORE_RECORDS ? 0 : 2;
-  if (inbox->closes != NET_CLOSES_AT_STOPS) return;
-  if (layout->tuple_class == NET_PERIOD && row[2].i != NET_OPEN && row[2].i > row[0].i) {
-    item->time = row[2].i;
-    item->rank = 0;
+static net_chronon time_of_other(const struct net_inbox *inbox, const struct net_layout *layout,
+                                 const union net_slot *row, uint8_t marks) {
+  bool at_stop = (marks & NET_CLOSES) && inbox->closes == NET_CLOSES_AT_STOPS &&
+                 layout->tuple_class == NET_PERIOD && row[2].i != NET_OPEN && row[2].i > row[0].i;
+  return at_stop ? row[2].i : row[0].i;
+}
+
+static void add_other(const struct net_inbox *inbox, struct net_inbox_port *port,
+                      const union net_slot *row, uint8_t marks, uint64_t id) {
+  struct net_inbox_queue *queue = &port->others;
+  uint32_t width = port->layout->slot_count;
+  size_t at = queue->count;
+  grow(queue, 1, width, true, true);
+  net_row_copy(queue->rows + at * width, row, width);
+  queue->marks[at] = marks;
+  queue->ids[at] = id;
+  queue->times[at] = time_of_other(inbox, port->layout, row, marks);
+  if (at > queue->head && (queue->times[at - 1] > queue->times[at] ||
+                           (queue->times[at - 1] == queue->times[at] &&
+                            rank_of(inbox, queue->marks[at - 1]) > rank_of(inbox, marks))))
+    queue->unsorted = true;
+  queue->count++;
+}
+
+static void add_start(struct net_inbox_port *port, const union net_slot *row, uint8_t marks,
+                      uint64_t id) {
+  struct net_inbox_queue *queue = &port->starts;
+  uint32_t width = port->layout->slot_count;
+  union net_slot *to = queue->rows + queue->count * width;
+  net_row_copy(to, row, width);
+  queue->marks[queue->count] = marks;
+  if (queue->has_ids) queue->ids[queue->count] = id;
+  if (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i) queue->unsorted = true;
+  queue->count++;
+}
+
+/* A plain batch: nothing but starts, in order, without ids. */
+static void add_plain(struct net_inbox_port *port, const struct net_batch *batch) {
+  struct net_inbox_queue *queue = &port->starts;
+  uint32_t width = port->layout->slot_count;
+  union net_slot *to = queue->rows + queue->count * width;
+  if (batch->selection == NULL) {
+    memcpy(to, batch->rows, (size_t)batch->count * width * sizeof *to);
+  } else {
+    for (uint32_t i = 0; i < batch->count; i++)
+      net_row_copy(to + (size_t)i * width, net_batch_row(batch, i), width);
   }
+  memset(queue->marks + queue->count, NET_DEFINITE, batch->count);
+  if (queue->has_ids) memset(queue->ids + queue->count, 0, batch->count * sizeof *queue->ids);
+  if (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i) queue->unsorted = true;
+  queue->count += batch->count;
 }
 
 void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct net_batch *batch) {
   struct net_inbox_port *port = &inbox->ports[port_index];
-  uint32_t width = port->layout->slot_count;
-  base_grow(&port->items, &port->capacity, port->count + batch->count, sizeof *port->items);
-  base_grow(&port->slab, &port->slab_capacity, (port->slab_rows + batch->count) * (size_t)width,
-            sizeof *port->slab);
-  for (uint32_t i = 0; i < batch->count; i++) {
-    const union net_slot *row = net_batch_row(batch, i);
-    struct net_inbox_item item = {.sequence = inbox->sequence++,
-                                  .id = net_batch_id(batch, i),
-                                  .row = (uint32_t)port->slab_rows,
-                                  .marks = net_batch_marks(batch, i)};
-    key_row(inbox, port->layout, row, &item);
-    memcpy(port->slab + port->slab_rows * width, row, width * sizeof *row);
-    port->slab_rows++;
-    if (port->count > port->head && compare_items(&port->items[port->count - 1], &item) > 0)
-      port->unsorted = true;
-    port->items[port->count++] = item;
-  }
   if (batch->checkpoint > port->checkpoint) port->checkpoint = batch->checkpoint;
+  if (batch->count == 0) return;
+  bool ids = batch->ids != NULL && !batch->plain;
+  grow(&port->starts, batch->count, port->layout->slot_count, ids || port->starts.has_ids, false);
+  if (batch->plain) {
+    add_plain(port, batch);
+    return;
+  }
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint8_t marks = net_batch_marks(batch, i);
+    if (marks & (NET_CLOSES | NET_ROUND)) {
+      add_other(inbox, port, net_batch_row(batch, i), marks, net_batch_id(batch, i));
+    } else {
+      add_start(port, net_batch_row(batch, i), marks, net_batch_id(batch, i));
+    }
+  }
 }
 
 net_chronon net_inbox_checkpoint(const struct net_inbox *inbox) {
@@ -77,74 +134,135 @@ net_chronon net_inbox_checkpoint(const struct net_inbox *inbox) {
   return checkpoint;
 }
 
+/* --- putting in order */
+
+struct place {
+  net_chronon time;
+  size_t index;
+  uint8_t rank;
+};
+
+static int compare_places(const void *left, const void *right) {
+  const struct place *a = left, *b = right;
+  if (a->time != b->time) return a->time < b->time ? -1 : 1;
+  if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+  return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Rows from HEAD on come to the beginning of the queue, in order. */
+static void sort_queue(const struct net_inbox *inbox, const struct net_inbox_port *port,
+                       struct net_inbox_queue *queue) {
+  size_t waiting = queue->count - queue->head, width = port->layout->slot_count;
+  bool others = queue == &port->others;
+  struct place *places = base_xcalloc(waiting, sizeof *places);
+  struct net_inbox_queue sorted = {.has_ids = queue->has_ids, .count = waiting};
+  for (size_t i = 0; i < waiting; i++) {
+    size_t from = queue->head + i;
+    places[i] = (struct place){.time = others ? queue->times[from] : queue->rows[from * width].i,
+                               .rank = others ? rank_of(inbox, queue->marks[from]) : 1,
+                               .index = from};
+  }
+  qsort(places, waiting, sizeof *places, compare_places);
+  sorted.count = 0;
+  grow(&sorted, waiting, (uint32_t)width, queue->has_ids, others);
+  for (size_t i = 0; i < waiting; i++) {
+    size_t from = places[i].index;
+    memcpy(sorted.rows + i * width, queue->rows + from * width, width * sizeof *sorted.rows);
+    sorted.marks[i] = queue->marks[from];
+    if (queue->has_ids) sorted.ids[i] = queue->ids[from];
+    if (others) sorted.times[i] = queue->times[from];
+  }
+  sorted.count = waiting;
+  free(places);
+  queue_done(queue);
+  *queue = sorted;
+}
+
+void net_inbox_sort(struct net_inbox *inbox) {
+  for (unsigned i = 0; i < inbox->port_count; i++) {
+    struct net_inbox_port *port = &inbox->ports[i];
+    if (port->starts.unsorted) sort_queue(inbox, port, &port->starts);
+    if (port->others.unsorted) sort_queue(inbox, port, &port->others);
+  }
+}
+
+/* --- going out */
+
+static bool is_earlier(const struct net_inbox_item *a, const struct net_inbox_item *b) {
+  return a->time < b->time || (a->time == b->time && a->rank < b->rank);
+}
+
 const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_item *ret_item,
                                      unsigned *ret_port) {
   net_chronon checkpoint = net_inbox_checkpoint(inbox);
-  unsigned best = 2;
+  struct net_inbox_queue *best = NULL;
+  unsigned best_port = 0;
+  net_inbox_sort(inbox);
   for (unsigned i = 0; i < inbox->port_count; i++) {
     struct net_inbox_port *port = &inbox->ports[i];
-    if (port->head == port->count) continue;
-    if (port->unsorted) {
-      qsort(port->items + port->head, port->count - port->head, sizeof *port->items,
-            compare_for_sort);
-      port->unsorted = false;
-    }
-    const struct net_inbox_item *item = &port->items[port->head];
-    if (item->time >= checkpoint && checkpoint != NET_FOREVER) continue;
-    if (best == 2) {
-      best = i;
-    } else {
-      const struct net_inbox_item *other = &inbox->ports[best].items[inbox->ports[best].head];
-      if (item->time < other->time || (item->time == other->time && item->rank < other->rank))
-        best = i;
+    struct net_inbox_queue *queues[] = {&port->starts, &port->others};
+    for (unsigned q = 0; q < 2; q++) {
+      struct net_inbox_queue *queue = queues[q];
+      if (queue->head == queue->count) continue;
+      struct net_inbox_item item = {.marks = queue->marks[queue->head]};
+      item.time = q == 0 ? net_inbox_row(port, queue, queue->head)[0].i : queue->times[queue->head];
+      item.rank = q == 0 ? 1 : rank_of(inbox, item.marks);
+      if (item.time >= checkpoint && checkpoint != NET_FOREVER) continue;
+      if (best != NULL && !is_earlier(&item, ret_item)) continue;
+      best = queue;
+      best_port = i;
+      *ret_item = item;
     }
   }
-  if (best == 2) return NULL;
-  struct net_inbox_port *port = &inbox->ports[best];
-  *ret_item = port->items[port->head++];
-  if (ret_port != NULL) *ret_port = best;
-  return port->slab + (size_t)ret_item->row * port->layout->slot_count;
+  if (best == NULL) return NULL;
+  ret_item->id = best->has_ids ? best->ids[best->head] : 0;
+  if (ret_port != NULL) *ret_port = best_port;
+  return net_inbox_row(&inbox->ports[best_port], best, best->head++);
+}
+
+static void tidy_queue(struct net_inbox_queue *queue, size_t width, bool times) {
+  size_t waiting = queue->count - queue->head;
+  if (waiting == 0) {
+    queue->head = queue->count = 0;
+    queue->has_ids = queue->unsorted = false;
+    return;
+  }
+  if (queue->head <= waiting) return;
+  memcpy(queue->rows, queue->rows + queue->head * width, waiting * width * sizeof *queue->rows);
+  memcpy(queue->marks, queue->marks + queue->head, waiting);
+  if (queue->has_ids) memcpy(queue->ids, queue->ids + queue->head, waiting * sizeof *queue->ids);
+  if (times) memcpy(queue->times, queue->times + queue->head, waiting * sizeof *queue->times);
+  queue->head = 0;
+  queue->count = waiting;
 }
 
 void net_inbox_tidy(struct net_inbox *inbox) {
   for (unsigned i = 0; i < inbox->port_count; i++) {
     struct net_inbox_port *port = &inbox->ports[i];
-    size_t width = port->layout->slot_count;
-    if (port->head == port->count) {
-      port->head = port->count = port->slab_rows = 0;
-      port->unsorted = false;
-    } else if (port->head > port->count - port->head && port->head > 64) {
-      /* Most of the slab is waste: copy what waits to a new one. */
-      size_t waiting = port->count - port->head;
-      union net_slot *slab = base_xcalloc(waiting * 2 * width, sizeof *slab);
-      for (size_t j = 0; j < waiting; j++) {
-        struct net_inbox_item *item = &port->items[j];
-        *item = port->items[port->head + j];
-        memcpy(slab + j * width, port->slab + item->row * width, width * sizeof *slab);
-        item->row = (uint32_t)j;
-      }
-      free(port->slab);
-      port->slab = slab;
-      port->slab_capacity = waiting * 2 * width;
-      port->slab_rows = waiting;
-      port->head = 0;
-      port->count = waiting;
-    }
+    tidy_queue(&port->starts, port->layout->slot_count, false);
+    tidy_queue(&port->others, port->layout->slot_count, true);
   }
 }
 
 size_t net_inbox_rows(const struct net_inbox *inbox) {
   size_t rows = 0;
-  for (unsigned i = 0; i < inbox->port_count; i++)
-    rows += inbox->ports[i].count - inbox->ports[i].head;
+  for (unsigned i = 0; i < inbox->port_count; i++) {
+    const struct net_inbox_port *port = &inbox->ports[i];
+    rows += port->starts.count - port->starts.head + port->others.count - port->others.head;
+  }
   return rows;
+}
+
+static size_t queue_bytes(const struct net_inbox_queue *queue) {
+  return queue->row_capacity * sizeof *queue->rows + queue->mark_capacity * sizeof *queue->marks +
+         queue->id_capacity * sizeof *queue->ids + queue->time_capacity * sizeof *queue->times;
 }
 
 size_t net_inbox_bytes(const struct net_inbox *inbox) {
   size_t bytes = 0;
   for (unsigned i = 0; i < inbox->port_count; i++) {
     const struct net_inbox_port *port = &inbox->ports[i];
-    bytes += port->capacity * sizeof *port->items + port->slab_capacity * sizeof *port->slab;
+    bytes += queue_bytes(&port->starts) + queue_bytes(&port->others);
   }
   return bytes;
 }
@@ -152,8 +270,9 @@ size_t net_inbox_bytes(const struct net_inbox *inbox) {
 void net_inbox_mark_strings(const struct net_inbox *inbox, struct base_strings *strings) {
   for (unsigned i = 0; i < inbox->port_count; i++) {
     const struct net_inbox_port *port = &inbox->ports[i];
-    for (size_t j = port->head; j < port->count; j++)
-      net_row_mark_strings(port->layout, strings,
-                           port->slab + (size_t)port->items[j].row * port->layout->slot_count);
+    for (size_t j = port->starts.head; j < port->starts.count; j++)
+      net_row_mark_strings(port->layout, strings, net_inbox_row(port, &port->starts, j));
+    for (size_t j = port->others.head; j < port->others.count; j++)
+      net_row_mark_strings(port->layout, strings, net_inbox_row(port, &port->others, j));
   }
 }

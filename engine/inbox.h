@@ -16,22 +16,30 @@ enum net_inbox_closes {
   NET_CLOSES_AT_STOPS,       /* end records of periods: at their stop, before what starts then */
 };
 
+/* A row as it is given out. */
 struct net_inbox_item {
   net_chronon time;
-  uint64_t sequence; /* of arrival */
   uint64_t id;
-  uint32_t row; /* index into the port's slab */
   uint8_t rank; /* 0 end records, 1 starts, 2 closes, ends of rounds */
   uint8_t marks;
 };
 
+/* Rows of one port that wait, with what belongs to them, in the order of time, rank and arrival unless
+ * UNSORTED. They mostly come in that order. */
+struct net_inbox_queue {
+  union net_slot *rows;
+  uint8_t *marks;
+  uint64_t *ids;      /* good while HAS_IDS; else all are 0 */
+  net_chronon *times; /* of closes; that of a start is its first slot */
+  size_t row_capacity, mark_capacity, id_capacity, time_capacity;
+  size_t head, count; /* head .. count - 1 wait */
+  bool has_ids, unsorted;
+};
+
 struct net_inbox_port {
   const struct net_layout *layout;
-  union net_slot *slab;
-  size_t slab_rows, slab_capacity;
-  struct net_inbox_item *items;
-  size_t head, count, capacity; /* items[head .. count) wait */
-  bool unsorted;
+  struct net_inbox_queue starts;
+  struct net_inbox_queue others; /* closes, ends of rounds */
   net_chronon checkpoint;
 };
 
@@ -39,7 +47,6 @@ struct net_inbox {
   struct net_inbox_port ports[2];
   unsigned port_count;
   enum net_inbox_closes closes;
-  uint64_t sequence;
 };
 
 void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
@@ -54,6 +61,26 @@ net_chronon net_inbox_checkpoint(const struct net_inbox *inbox);
  * net_inbox_tidy.                                                                                   */
 const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_item *ret_item,
                                      unsigned *ret_port);
+/* The row of PORT at INDEX of QUEUE, one of its own. */
+static inline const union net_slot *net_inbox_row(const struct net_inbox_port *port,
+                                                  const struct net_inbox_queue *queue,
+                                                  size_t index) {
+  return queue->rows + index * port->layout->slot_count;
+}
+/* The row at INDEX of those that wait at PORT, starts first, and its marks; NULL behind the last. */
+static inline const union net_slot *net_inbox_waiting(const struct net_inbox_port *port,
+                                                      size_t index, uint8_t *ret_marks) {
+  const struct net_inbox_queue *queue = &port->starts;
+  if (index >= queue->count - queue->head) {
+    index -= queue->count - queue->head;
+    queue = &port->others;
+  }
+  if (index >= queue->count - queue->head) return NULL;
+  *ret_marks = queue->marks[queue->head + index];
+  return net_inbox_row(port, queue, queue->head + index);
+}
+/* Sorts what is unsorted, as net_inbox_next does: for those who take rows from the queues themselves. */
+void net_inbox_sort(struct net_inbox *inbox);
 /* Gives back the memory of rows given out; call after a round of net_inbox_next. */
 void net_inbox_tidy(struct net_inbox *inbox);
 size_t net_inbox_rows(const struct net_inbox *inbox);

@@ -52,6 +52,10 @@ static inline struct net_instant net_slot_stop(const union net_slot *row, uint32
   if (row[slot].i != NET_OPEN) return (struct net_instant){row[slot].i, row[slot + 1].i};
   return (struct net_instant){bound < row[slot + 1].i ? bound : row[slot + 1].i, row[slot + 1].i};
 }
+/* Copies SLOTS slots: rows are short, and memcpy of a length that is not known is a call. */
+static inline void net_row_copy(union net_slot *to, const union net_slot *from, uint32_t slots) {
+  for (uint32_t i = 0; i < slots; i++) to[i] = from[i];
+}
 /* Has the row an open instant anywhere? */
 bool net_row_is_open(const struct net_layout *layout, const union net_slot *row);
 /* Equality and hash of all slots except openable ones: what an open and its close have in common. */

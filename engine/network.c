@@ -278,15 +278,17 @@ enum base_status net_inject(struct net_node *node, unsigned port, const struct n
   return status;
 }
 
+void net_out_send_full(struct net_node *node, net_chronon bound, enum base_status *status) {
+  struct net_batch batch = net_batch_builder_batch(&node->out, node->checkpoint);
+  batch.bound = bound > node->checkpoint ? bound : node->checkpoint;
+  enum base_status emitted = net_emit(node, &batch);
+  if (*status == BASE_OK) *status = emitted;
+  net_batch_builder_clear(&node->out);
+}
+
 union net_slot *net_out_row(struct net_node *node, uint8_t marks, uint64_t id, net_chronon bound,
                             enum base_status *status) {
-  if (net_batch_builder_full(&node->out)) {
-    struct net_batch batch = net_batch_builder_batch(&node->out, node->checkpoint);
-    batch.bound = bound > node->checkpoint ? bound : node->checkpoint;
-    enum base_status emitted = net_emit(node, &batch);
-    if (*status == BASE_OK) *status = emitted;
-    net_batch_builder_clear(&node->out);
-  }
+  if (net_batch_builder_full(&node->out)) net_out_send_full(node, bound, status);
   return net_batch_builder_add_id(&node->out, marks, id);
 }
 

@@ -56,6 +56,14 @@ void *net_node_new(struct net_network *network, size_t size, const struct net_no
  * first failure.                                                                                    */
 union net_slot *net_out_row(struct net_node *node, uint8_t marks, uint64_t id, net_chronon bound,
                             enum base_status *status);
+/* Sends on what is in the output, which is full; see net_out_plain. */
+void net_out_send_full(struct net_node *node, net_chronon bound, enum base_status *status);
+/* The same for a plain row (batch.h): the caller fills all its slots. */
+static inline union net_slot *net_out_plain(struct net_node *node, net_chronon bound,
+                                            enum base_status *status) {
+  if (net_batch_builder_full(&node->out)) net_out_send_full(node, bound, status);
+  return net_batch_builder_add_plain(&node->out);
+}
 /* Sends on what is in the output, and CHECKPOINT (never back: an earlier one counts as the last). */
 enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, net_chronon bound,
                                const union net_slot *floor);

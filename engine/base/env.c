@@ -40,16 +40,9 @@ void base_env_use_real_clock(void) {
   clock_is_set = false;
 }
 
-/* The finisher of splitmix64: every bit of the input reaches every bit of the result. */
-static uint64_t mix(uint64_t word) {
-  word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return word ^ (word >> 31);
-}
-
 uint64_t base_random_next(struct base_random *random) {
   random->state += UINT64_C(0x9e3779b97f4a7c15);
-  return mix(random->state);
+  return base_mix(random->state);
 }
 
 uint64_t base_random_below(struct base_random *random, uint64_t bound) {
@@ -66,11 +59,7 @@ uint64_t base_hash(const void *bytes, uint64_t length, uint64_t seed) {
   const unsigned char *next = bytes;
   uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
   for (uint64_t i = 0; i < length; i++) hash = (hash ^ next[i]) * UINT64_C(0x100000001b3);
-  return mix(hash);
-}
-
-uint64_t base_hash_u64(uint64_t word, uint64_t seed) {
-  return mix(word + mix(seed + UINT64_C(0x9e3779b97f4a7c15)));
+  return base_mix(hash);
 }
 
 void base_env_interrupt(void) {

@@ -23,9 +23,17 @@ uint64_t base_random_next(struct base_random *random);
 /* Uniform in [0, bound); bound > 0. */
 uint64_t base_random_below(struct base_random *random, uint64_t bound);
 
-/* 64-bit hash of LENGTH bytes (FNV-1a finished with a mixer); base_hash_u64 of one word. */
+/* The mixer of splitmix64: every bit of the word has its say in every bit of the result. */
+static inline uint64_t base_mix(uint64_t word) {
+  word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return word ^ (word >> 31);
+}
+/* 64-bit hash of LENGTH bytes (FNV-1a finished with the mixer); base_hash_u64 of one word. */
 uint64_t base_hash(const void *bytes, uint64_t length, uint64_t seed);
-uint64_t base_hash_u64(uint64_t word, uint64_t seed);
+static inline uint64_t base_hash_u64(uint64_t word, uint64_t seed) {
+  return base_mix(word + base_mix(seed + UINT64_C(0x9e3779b97f4a7c15)));
+}
 
 /* The user interrupted (SIGINT): set by the signal handler, polled by long loops, cleared by the
  * shell.                                                                                            */

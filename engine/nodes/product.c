@@ -56,7 +56,8 @@ struct side {
   uint32_t free_list;
   uint32_t *buckets; /* heads of chains; one without keys */
   size_t bucket_count;
-  bool has_event;         /* an event takes part */
+  bool has_event; /* an event takes part */
+  bool simple;    /* one participant: the row itself, without other instants that may be open */
   struct net_rowmap open; /* open rows by id; state: index */
 };
 
@@ -89,6 +90,7 @@ struct product {
   struct copy *copies; /* of the fields */
   size_t copy_count;
   bool event_result; /* overlap rule with an event participant */
+  uint32_t steps;    /* counted for the sake of interrupts */
 };
 
 static union net_slot *live_row(const struct side *side, uint32_t index) {
@@ -200,7 +202,7 @@ static bool is_plain(const struct side *side, const union net_slot *row) {
 }
 
 static uint32_t add_live(struct product *product, unsigned which, const union net_slot *row,
-                         uint8_t marks, uint64_t id) {
+                         uint8_t marks, uint64_t id, uint64_t hash) {
   struct side *side = &product->sides[which];
   uint32_t index = side->free_list;
   if (index != NONE) {
@@ -211,16 +213,18 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
               sizeof *side->rows);
     index = (uint32_t)side->count++;
   }
-  memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
+  net_row_copy(live_row(side, index), row, side->layout->slot_count);
   struct live *live = &side->lives[index];
   *live = (struct live){.pairs = NONE, .marks = marks, .used = true};
   live->expires = product->params.rule == NET_PRODUCT_FULL ? NET_FOREVER : expiry(side, row);
-  live->open = side->layout->may_be_open && net_row_is_open(side->layout, row);
-  live->plain = !live->open && is_plain(side, row);
+  live->plain = is_plain(side, row);
+  live->open = !(live->plain && side->simple) && side->layout->may_be_open &&
+               net_row_is_open(side->layout, row);
+  live->plain = live->plain && !live->open;
   side->live_count++;
   if (product->params.key_count > 0 && side->live_count > side->bucket_count)
     rehash(product, which);
-  chain(side, index, (uint32_t)(key_hash(product, which, row) & (side->bucket_count - 1)));
+  chain(side, index, (uint32_t)(hash & (side->bucket_count - 1)));
   if (live->open) note_open(side, index, id);
   return index;
 }
@@ -510,8 +514,10 @@ static void meet_plain(struct product *product, const union net_slot *left,
                        net_chronon stop, enum base_status *status) {
   const struct net_program *predicate = product->params.predicate;
   if (predicate == NULL) {
+    net_chronon bound = product->node.checkpoint;
     fill_plain(product, left, right, now, stop,
-               net_out_row(&product->node, marks, 0, product->node.checkpoint, status));
+               marks == NET_DEFINITE ? net_out_plain(&product->node, bound, status)
+                                     : net_out_row(&product->node, marks, 0, bound, status));
     return;
   }
   struct net_value value;
@@ -519,22 +525,27 @@ static void meet_plain(struct product *product, const union net_slot *left,
   enum net_eval_error error = net_program_run(predicate, product->scratch, now, &value);
   if (error != NET_EVAL_OK)
     *status = net_node_error(&product->node, error, product->node.layout, product->scratch);
+  else if (value.truth == NET_TRUE && marks == NET_DEFINITE)
+    net_row_copy(net_out_plain(&product->node, product->node.checkpoint, status), product->scratch,
+                 product->node.layout->slot_count);
   else if (value.truth != NET_FALSE)
     put_scratch(product, value.truth == NET_TRUE ? marks : 0, 0, product->node.checkpoint, status);
 }
 
+/* A row that starts NOW, with its marks and its id. */
 static void arrive(struct product *product, unsigned which, const union net_slot *row,
-                   const struct net_inbox_item *item, enum base_status *status) {
+                   net_chronon now, uint8_t row_marks, uint64_t id, enum base_status *status) {
   struct side *other = &product->sides[1 - which];
-  net_chronon now = item->time;
-  uint32_t index = add_live(product, which, row, item->marks, item->id);
+  uint64_t hash = key_hash(product, which, row);
+  uint32_t index = add_live(product, which, row, row_marks, id, hash);
   const struct live *live = &product->sides[which].lives[index];
   bool open = live->open;
   /* Members of a combination made by the full rule may lie apart: then it expires before it begins. */
   bool plain = live->plain && live->expires > now;
   net_chronon expires = live->expires;
-  uint32_t bucket = (uint32_t)(key_hash(product, which, row) & (other->bucket_count - 1));
+  uint32_t bucket = (uint32_t)(hash & (other->bucket_count - 1));
   for (uint32_t i = other->buckets[bucket]; i != NONE && *status == BASE_OK;) {
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
     uint32_t next = other->lives[i].next;
     if (is_over(&other->lives[i], now)) {
       expire(other, i);
@@ -546,14 +557,14 @@ static void arrive(struct product *product, unsigned which, const union net_slot
     if (keys_equal(product, left, right)) {
       if (plain && other->lives[i].plain) {
         net_chronon stop = other->lives[i].expires < expires ? other->lives[i].expires : expires;
-        meet_plain(product, left, right, item->marks & other->lives[i].marks & NET_DEFINITE, now,
+        meet_plain(product, left, right, row_marks & other->lives[i].marks & NET_DEFINITE, now,
                    stop, status);
       } else if (open || other->lives[i].open) {
         add_pair(product, which == 0 ? index : i, which == 0 ? i : index);
       } else {
         combine(product, left, right, false, now);
         enum net_truth truth = judge(product, left, right, now, status).truth;
-        uint8_t both = item->marks & other->lives[i].marks & NET_DEFINITE;
+        uint8_t both = row_marks & other->lives[i].marks & NET_DEFINITE;
         if (truth != NET_FALSE)
           put_scratch(product, truth == NET_TRUE ? both : 0, 0, product->node.checkpoint, status);
       }
@@ -651,9 +662,10 @@ static net_chronon lower_of_input(const struct product *product, unsigned which,
     if (side->input_floor == NULL) return NET_BEGINNING;
     smallest = lower(field, side->input_floor, slot, smallest);
   }
-  for (size_t i = port->head; i < port->count; i++)
-    smallest = lower(field, port->slab + (size_t)port->items[i].row * side->layout->slot_count,
-                     slot, smallest);
+  const union net_slot *row;
+  uint8_t marks;
+  for (size_t i = 0; (row = net_inbox_waiting(port, i, &marks)); i++)
+    smallest = lower(field, row, slot, smallest);
   return smallest;
 }
 
@@ -719,6 +731,46 @@ static bool has_closes(const struct net_batch *batch) {
   return false;
 }
 
+static void sweep(struct product *product, enum base_status *status) {
+  struct net_inbox_item item;
+  const union net_slot *row;
+  unsigned which;
+  while (*status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
+    if (item.marks & NET_CLOSES) {
+      close_row(product, which, row, item.id);
+    } else {
+      arrive(product, which, row, item.time, item.marks, item.id, status);
+    }
+  }
+}
+
+static bool has_others(const struct net_inbox *inbox) {
+  return inbox->ports[0].others.count > 0 || inbox->ports[1].others.count > 0;
+}
+
+/* The same where only starts wait: a merge of two queues. */
+static void sweep_starts(struct product *product, net_chronon checkpoint,
+                         enum base_status *status) {
+  struct net_inbox_port *ports = product->inbox.ports;
+  while (*status == BASE_OK) {
+    unsigned which = 2;
+    net_chronon now = NET_FOREVER;
+    for (unsigned i = 0; i < 2; i++) {
+      const struct net_inbox_queue *queue = &ports[i].starts;
+      if (queue->head == queue->count) continue;
+      net_chronon time = net_inbox_row(&ports[i], queue, queue->head)[0].i;
+      if (which < 2 && time >= now) continue;
+      which = i;
+      now = time;
+    }
+    if (which == 2 || (now >= checkpoint && checkpoint != NET_FOREVER)) return;
+    struct net_inbox_queue *queue = &ports[which].starts;
+    size_t index = queue->head++;
+    arrive(product, which, net_inbox_row(&ports[which], queue, index), now, queue->marks[index],
+           queue->has_ids ? queue->ids[index] : 0, status);
+  }
+}
+
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   struct product *product = (struct product *)node;
@@ -728,17 +780,12 @@ static enum base_status consume(struct net_node *node, unsigned port,
   net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
   /* Closes of rows that were taken are news also where the other input holds the checkpoint back. */
   if (checkpoint == before && checkpoint != NET_FOREVER && !has_closes(batch)) return BASE_OK;
-  struct net_inbox_item item;
-  const union net_slot *row;
   enum base_status status = BASE_OK;
-  unsigned which;
-  while (status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
-    if (base_env_interrupted()) status = BASE_CANCEL;
-    if (item.marks & NET_CLOSES) {
-      close_row(product, which, row, item.id);
-    } else {
-      arrive(product, which, row, &item, &status);
-    }
+  net_inbox_sort(&product->inbox);
+  if (has_others(&product->inbox)) {
+    sweep(product, &status);
+  } else {
+    sweep_starts(product, checkpoint, &status);
   }
   net_inbox_tidy(&product->inbox);
   for (uint32_t i = 0; i < product->pair_count && status == BASE_OK; i++)
@@ -805,6 +852,9 @@ static void init_side(struct side *side, const struct net_layout *layout,
   side->participants = participants;
   side->participant_count = count;
   for (size_t i = 0; i < count; i++) side->has_event |= participants[i].event;
+  side->simple = count == 1 && participants[0].start_slot == 0 &&
+                 participants[0].event == (layout->tuple_class == NET_EVENT);
+  for (uint32_t i = 0; i < layout->field_count; i++) side->simple &= !layout->fields[i].openable;
   side->free_list = NONE;
   side->bucket_count = 1;
   side->buckets = base_xmalloc(sizeof *side->buckets);

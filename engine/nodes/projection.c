@@ -16,10 +16,17 @@
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
 
+/* Slots that lie side by side in both rows are copied together. */
+struct copy {
+  uint32_t from, to, count;
+};
+
 struct projection {
   struct net_node node;
   const struct net_layout *in;
   const uint32_t *sources;
+  struct copy *copies; /* of the fields */
+  size_t copy_count;
   uint32_t start_slot, stop_slot;
   bool own_period;
   bool not_earlier; /* the start is never before the input's own */
@@ -84,6 +91,14 @@ static enum verdict judge(const struct projection *projection, const union net_s
   return open ? OPENED : WHOLE;
 }
 
+static void copy_fields(const struct projection *projection, union net_slot *to,
+                        const union net_slot *from) {
+  for (size_t i = 0; i < projection->copy_count; i++) {
+    const struct copy *copy = &projection->copies[i];
+    net_row_copy(to + copy->to, from + copy->from, copy->count);
+  }
+}
+
 static void put_row(struct projection *projection, const union net_slot *row, uint8_t marks,
                     uint64_t id, struct net_period period, bool open, net_chronon bound,
                     enum base_status *status) {
@@ -95,11 +110,7 @@ static void put_row(struct projection *projection, const union net_slot *row, ui
     out[2].i = open ? NET_OPEN : period.stop.lo;
     out[3].i = period.stop.hi;
   }
-  for (uint32_t i = 0; i < layout->field_count; i++) {
-    uint32_t source = projection->sources[i];
-    memcpy(out + layout->fields[i].slot, row + projection->in->fields[source].slot,
-           net_type_slots(layout->fields[i].type.base) * sizeof *out);
-  }
+  copy_fields(projection, out, row);
 }
 
 /* A row that came, or that is held and may be decided now. MARKS: NET_CLOSES if it came so. ROW is not
@@ -174,12 +185,30 @@ static net_chronon start_floor(const struct projection *projection, const struct
   return NET_BEGINNING;
 }
 
+/* Plain rows: the result's time is determinate, too, and whether it is empty is known. */
+static void project_plain(struct projection *projection, const struct net_batch *batch,
+                          enum base_status *status) {
+  const struct net_layout *layout = projection->node.layout;
+  bool period = layout->tuple_class == NET_PERIOD;
+  uint32_t start = projection->start_slot, stop = projection->stop_slot;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    if (period && !(row[start].i < row[stop].i)) continue;
+    union net_slot *out = net_out_plain(&projection->node, batch->bound, status);
+    projection->node.out.plain &= start == 0;
+    out[0] = out[1] = row[start];
+    if (period) out[2] = out[3] = row[stop];
+    copy_fields(projection, out, row);
+  }
+}
+
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
   struct projection *projection = (struct projection *)node;
   enum base_status status = BASE_OK;
-  for (uint32_t i = 0; i < batch->count && status == BASE_OK; i++) {
+  if (batch->plain) project_plain(projection, batch, &status);
+  for (uint32_t i = 0; i < batch->count && status == BASE_OK && !batch->plain; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     uint8_t marks = net_batch_marks(batch, i);
     settle(projection, row, marks, net_batch_id(batch, i),
@@ -219,6 +248,23 @@ static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
                                             .state_bytes = state_bytes,
                                             .done = done};
 
+static void plan_copies(struct projection *projection) {
+  const struct net_layout *in = projection->in, *out = projection->node.layout;
+  projection->copies = base_arena_array(net_network_arena(projection->node.network),
+                                        out->field_count, sizeof *projection->copies);
+  for (uint32_t i = 0; i < out->field_count; i++) {
+    uint32_t from = in->fields[projection->sources[i]].slot, to = out->fields[i].slot;
+    uint32_t slots = net_type_slots(out->fields[i].type.base);
+    struct copy *last =
+        projection->copy_count ? &projection->copies[projection->copy_count - 1] : NULL;
+    if (last != NULL && last->from + last->count == from && last->to + last->count == to) {
+      last->count += slots;
+    } else {
+      projection->copies[projection->copy_count++] = (struct copy){from, to, slots};
+    }
+  }
+}
+
 struct net_node *net_create_projection(struct net_network *network, const char *name,
                                        const struct net_layout *in, const struct net_layout *out,
                                        const uint32_t *sources, uint32_t start_slot,
@@ -233,6 +279,7 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->own_period = own_period;
   projection->not_earlier = not_earlier;
   projection->start_openable = openable(in, start_slot);
+  plan_copies(projection);
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }

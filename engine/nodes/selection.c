@@ -200,6 +200,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
   out.selection = selection->selected;
   out.count = kept;
   if (omegas) out.marks = selection->marks;
+  out.plain = batch->plain && !omegas;
   if (kept == 0 && out.checkpoint <= node->checkpoint && out.floor == NULL) return BASE_OK;
   return net_emit(node, &out);
 }

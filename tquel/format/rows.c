@@ -42,6 +42,10 @@ static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t 
 }
 
 void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch) {
+  if (batch->plain) { /* nothing opens or closes */
+    net_rows_add_batch(&rows->rows, batch);
+    return;
+  }
   for (uint32_t i = 0; i < batch->count; i++)
     add_row(rows, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
 }

@@ -317,9 +317,10 @@ static enum base_status collect_open_rows(struct tql_session *session,
                           net_batch_marks(&batch, i));
   if (source != NULL) source->free(source);
   const struct net_inbox_port *port = &relation->pending.ports[0];
-  for (size_t i = port->head; relation->has_pending && i < port->count; i++)
-    note_open(relation, port->slab + (size_t)port->items[i].row * port->layout->slot_count,
-              port->items[i].marks);
+  const union net_slot *row;
+  uint8_t marks;
+  for (size_t i = 0; relation->has_pending && (row = net_inbox_waiting(port, i, &marks)); i++)
+    note_open(relation, row, marks);
   return status == BASE_END ? BASE_OK : status;
 }
 
@@ -654,10 +655,10 @@ static net_chronon settled_checkpoint(const struct session_relation *relation,
   if (relation->kind != ST_TRACED || checkpoint == NET_FOREVER) return checkpoint;
   const struct net_inbox_port *port = &relation->pending.ports[0];
   net_chronon settled = checkpoint;
-  for (size_t i = port->head; i < port->count; i++) {
-    const union net_slot *row = port->slab + (size_t)port->items[i].row * port->layout->slot_count;
+  const union net_slot *row;
+  uint8_t marks;
+  for (size_t i = 0; (row = net_inbox_waiting(port, i, &marks)); i++)
     if (row[0].i < settled && row[1].i > row[0].i && row[1].i >= checkpoint) settled = row[0].i;
-  }
   return settled;
 }
 
@@ -753,9 +754,10 @@ enum base_status session_save_pending(struct tql_session *session) {
     const struct net_inbox_port *port = &relation->pending.ports[0];
     struct net_rows rows;
     net_rows_init(&rows, port->layout);
-    for (size_t j = port->head; j < port->count; j++)
-      net_rows_add_copy(&rows, port->slab + (size_t)port->items[j].row * port->layout->slot_count,
-                        port->items[j].marks);
+    const union net_slot *row;
+    uint8_t marks;
+    for (size_t j = 0; (row = net_inbox_waiting(port, j, &marks)); j++)
+      net_rows_add_copy(&rows, row, marks);
     enum base_status status = st_pending_save(session->database, relation->ng.name, rows.layout,
                                               rows.rows, rows.marks, rows.count);
     net_rows_done(&rows);

@@ -412,9 +412,9 @@ static enum base_status follow_ends(struct update *update) {
   const struct net_layout *layout = port->layout;
   struct net_rows pending;
   net_rows_init(&pending, layout);
-  for (size_t i = port->head; i < port->count; i++) {
-    const union net_slot *row = port->slab + (size_t)port->items[i].row * layout->slot_count;
-    uint8_t marks = port->items[i].marks;
+  const union net_slot *row;
+  uint8_t marks;
+  for (size_t i = 0; (row = net_inbox_waiting(port, i, &marks)); i++) {
     size_t origin = 0;
     while (origin < update->removed.count &&
            (!(marks & NET_CLOSES) || net_rows_row(&update->removed, origin)[2].i != NET_OPEN ||
