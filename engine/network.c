@@ -195,7 +195,8 @@ static void want_floors_below(struct net_node *node) {
   }
 }
 
-void net_node_place(struct net_node *node, const char *owner, unsigned number) {
+void net_node_place(struct net_node *node, const char *owner, unsigned number, const char *what) {
+  node->what = base_arena_strdup(node->network->arena, what);
   node->owner = base_arena_strdup(node->network->arena, owner);
   node->number = number;
 }
@@ -205,6 +206,7 @@ static void place_by_name(struct net_node *node) {
   for (const struct net_node *other = node->network->first; other != NULL; other = other->next)
     if (other->owner != NULL && strcasecmp(other->owner, node->name) == 0 && other->number > last)
       last = other->number;
+  node->what = "";
   node->owner = node->name;
   node->number = last + 1;
 }
@@ -351,10 +353,15 @@ const struct net_node *net_node_next(const struct net_node *node) {
   return node->next;
 }
 
+uint64_t net_node_fires(const struct net_node *node) {
+  return node->fires;
+}
+
 struct net_node_stats net_node_stats(const struct net_node *node) {
   return (struct net_node_stats){
       .name = node->name,
       .owner = node->owner,
+      .what = node->what,
       .number = node->number,
       .kind = node->kind,
       .inputs = {node->inputs[0], node->inputs[1]},

@@ -284,7 +284,7 @@ void net_mark_strings(struct net_network *network, struct base_strings *strings)
  * only while the network is measured.                                                               */
 struct net_node_stats {
   const char *name;
-  const char *owner; /* see net_node_place */
+  const char *owner, *what; /* see net_node_place */
   unsigned number;
   enum net_node_kind kind;
   const struct net_node *inputs[2]; /* NULL: none */
@@ -293,13 +293,15 @@ struct net_node_stats {
 };
 /* The clock is looked at twice a fire from now on. */
 void net_network_measure(struct net_network *network);
-/* Which node of which relation (or query) NODE is, for those who read its figures. Nodes of which nobody
- * says are, when they are frozen, of what they are called, and get the next number there.            */
-void net_node_place(struct net_node *node, const char *owner, unsigned number);
+/* Which node of which relation (or query) NODE is and what it does, in words, for those who read its
+ * figures; the texts are copied. Nodes of which nobody says are, when they are frozen, of what they are
+ * called, and get the next number there.                                                           */
+void net_node_place(struct net_node *node, const char *owner, unsigned number, const char *what);
 /* All nodes, in order of creation: the first, and the next; NULL at the end. */
 const struct net_node *net_network_first(const struct net_network *network);
 const struct net_node *net_node_next(const struct net_node *node);
 struct net_node_stats net_node_stats(const struct net_node *node);
+uint64_t net_node_fires(const struct net_node *node);
 size_t net_node_count(const struct net_network *network);
 struct net_node_stats net_node_stats_at(const struct net_network *network, size_t index);
 const struct net_layout *net_node_layout(const struct net_node *node);

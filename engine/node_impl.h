@@ -31,7 +31,7 @@ struct net_node {
   enum net_node_kind kind; /* join shares product's class */
   struct net_network *network;
   const char *name;
-  const char *owner; /* see net_node_place */
+  const char *owner, *what; /* see net_node_place */
   unsigned number;
   const struct net_layout *layout; /* of the output */
   struct net_node *inputs[2];

@@ -567,8 +567,11 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
 static void place(struct builder *builder, const struct ng_node *node) {
   const struct built *built = built_of(builder, node);
   if (node->alias || built->derived) return;
-  net_node_place(built->node, builder->inputs->owner ? builder->inputs->owner : "",
-                 node->number);
+  const char *owner = builder->inputs->owner;
+  struct base_buffer what = BASE_BUFFER_EMPTY;
+  if (owner != NULL) ng_explain_what(&what, builder->plan, node);
+  net_node_place(built->node, owner ? owner : "", node->number, base_buffer_text(&what));
+  base_buffer_done(&what);
 }
 
 static enum base_status build(struct builder *builder, const struct ng_node *node) {

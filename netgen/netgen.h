@@ -50,6 +50,17 @@ enum ng_explain_format { NG_EXPLAIN_TEXT, NG_EXPLAIN_DOT, NG_EXPLAIN_JSON };
  * a line counting access and operator nodes.                                                        */
 void ng_plan_explain(const struct ng_plan *plan, enum ng_explain_format format, const char *title,
                      struct base_buffer *out);
+/* Figures of one node, as net_node_stats has them, for people. */
+struct ng_figures {
+  const char *relation; /* whose node it is; NULL in all rows: there is but one network */
+  unsigned number;
+  const char *kind, *inputs, *what;
+  bool ran; /* there are figures: */
+  uint64_t fires, rows_in, rows_out, time_ns;
+  uint64_t state_rows, state_rows_max, state_bytes, state_bytes_max;
+};
+/* A line of titles and one for each row. */
+void ng_figures_print(const struct ng_figures *rows, size_t count, struct base_buffer *out);
 /* The plan as it was built last, with the figures of its nodes (net_node_stats): one node a line, the
  * figures in columns, then what it does as above. Measured figures, and only they, have a point.     */
 void ng_plan_explain_run(const struct ng_plan *plan, const char *title, struct base_buffer *out);

@@ -411,7 +411,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_query WHERE name = ?1",
       "DELETE FROM tq_query_input WHERE query = ?1",
       "DELETE FROM tq_checkpoint WHERE relation = ?1",
-      "DELETE FROM tq_node_stats WHERE query = ?1",
+      "DELETE FROM tq_node_stats WHERE relation = ?1",
       "DELETE FROM tq_feed WHERE relation = ?1",
       "DELETE FROM tq_pending WHERE relation = ?1",
       "DELETE FROM tq_view WHERE name = ?1",

@@ -32,11 +32,6 @@ static const char *const schema =
     "  relation TEXT NOT NULL COLLATE NOCASE, PRIMARY KEY (query, position)) STRICT;"
     "CREATE TABLE tq_checkpoint ("
     "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, checkpoint INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE tq_node_stats ("
-    "  query TEXT NOT NULL COLLATE NOCASE, node INTEGER NOT NULL, kind TEXT NOT NULL,"
-    "  fires INTEGER NOT NULL, rows_in INTEGER NOT NULL, rows_out INTEGER NOT NULL,"
-    "  state_rows INTEGER NOT NULL, state_rows_max INTEGER NOT NULL,"
-    "  PRIMARY KEY (query, node)) STRICT;"
     "CREATE TABLE tq_feed ("
     "  relation TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL, position INTEGER NOT NULL,"
     "  sequence INTEGER NOT NULL, PRIMARY KEY (relation, source)) STRICT;"
@@ -68,6 +63,18 @@ static const char *const schema_2 =
  * forever; NULL: none. */
 static const char *const schema_3 = "ALTER TABLE tq_checkpoint ADD COLUMN passed INTEGER;";
 
+/* What version 4 added, in the place of a table of this name that was never written. */
+static const char *const schema_4 =
+    "DROP TABLE IF EXISTS tq_node_stats;"
+    "CREATE TABLE tq_node_stats ("
+    "  relation TEXT NOT NULL COLLATE NOCASE, node INTEGER NOT NULL,"
+    "  kind TEXT NOT NULL, what TEXT NOT NULL, inputs TEXT NOT NULL,"
+    "  fires INTEGER NOT NULL, rows_in INTEGER NOT NULL, rows_out INTEGER NOT NULL,"
+    "  time_ns INTEGER NOT NULL,"
+    "  state_rows INTEGER NOT NULL, state_rows_max INTEGER NOT NULL,"
+    "  state_bytes INTEGER NOT NULL, state_bytes_max INTEGER NOT NULL,"
+    "  PRIMARY KEY (relation, node)) STRICT;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -98,8 +105,8 @@ bool st_kind_is_event(enum st_kind kind) {
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s",
-                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3);
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s %s",
+                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3, schema_4);
   base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
                      database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   enum base_status status = st_run(database, sql.data, "creating the database");
@@ -133,11 +140,12 @@ enum base_status st_schema_upgrade(struct st_database *database) {
     status = append_indexes(database, &sql);
     base_buffer_puts(&sql, schema_2);
   }
-  base_buffer_printf(&sql,
-                     "%s UPDATE tq_checkpoint SET passed = checkpoint"
-                     " WHERE checkpoint > %lld AND checkpoint < %lld;",
-                     schema_3, (long long)NET_OPEN, (long long)NET_FOREVER);
-  base_buffer_printf(&sql, "PRAGMA user_version=%d;", ST_SCHEMA_VERSION);
+  if (database->version < 3)
+    base_buffer_printf(&sql,
+                       "%s UPDATE tq_checkpoint SET passed = checkpoint"
+                       " WHERE checkpoint > %lld AND checkpoint < %lld;",
+                       schema_3, (long long)NET_OPEN, (long long)NET_FOREVER);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_4, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

@@ -211,4 +211,25 @@ enum base_status st_pending_load(struct st_database *database, const char *relat
                                  const struct net_layout *layout,
                                  struct net_rows *ret) BASE_MUST_USE;
 
+/* --- figures of the nodes of standing queries */
+
+struct st_node_stats {
+  const char *relation; /* whose node it is */
+  int64_t node;         /* its number there, as in explain */
+  const char *kind;     /* net_node_info's name */
+  const char *what;     /* what it does, as in explain; "" where that is all */
+  const char *inputs;   /* "2 4": numbers; of another relation's nodes "R.3" */
+  int64_t fires, rows_in, rows_out, time_ns;
+  int64_t state_rows, state_rows_max, state_bytes, state_bytes_max;
+};
+/* Forgets what was said of RELATION's nodes: they are others now. */
+enum base_status st_node_stats_clear(struct st_database *database,
+                                     const char *relation) BASE_MUST_USE;
+/* Writes the figures of COUNT nodes over those that are there. */
+enum base_status st_node_stats_save(struct st_database *database, const struct st_node_stats *stats,
+                                    size_t count) BASE_MUST_USE;
+/* All of them, by relation and number, in ARENA. */
+enum base_status st_node_stats_load(struct st_database *database, struct base_arena *arena,
+                                    struct st_node_stats **ret, size_t *ret_count) BASE_MUST_USE;
+
 #endif

@@ -203,6 +203,12 @@ ok "... and the typed line is drawn again" $?
 keys 'eve (l.number) where l.number = 771\\g\n'
 answers '771'
 ok "... and can be finished" $?
+keys '\\dn See\t\n'
+answers 'Seen  *3  *relation-store  *2 '
+ok "\\dn lists the nodes of a standing query while it runs, and completes its name" $?
+keys '\\dn Sen\n'
+answers 'TQ-0101'
+ok "... but not of what is not there" $?
 exec 4>&-
 keys '\\q\n'
 leaves && [ "$status" -eq 0 ]

@@ -346,7 +346,7 @@ START_TEST(what_a_node_costs) {
   struct net_node *access = net_create_access(network, "R", layout, NULL, false);
   struct net_node *order = net_create_order(network, "r", layout);
   struct net_node *file = net_create_file_store(network, "file", layout, work, &worked);
-  net_node_place(file, "Q", 7);
+  net_node_place(file, "Q", 7, "out");
   ck_assert_int_eq(net_link(access, order, 0), BASE_OK);
   ck_assert_int_eq(net_link(order, file, 0), BASE_OK);
   net_freeze(network);
@@ -367,6 +367,7 @@ START_TEST(what_a_node_costs) {
   ck_assert_uint_gt(net_node_stats(access).time_ns, 0);
   /* places: as it was said, or by name in the order of creation */
   ck_assert_str_eq(stats.owner, "Q");
+  ck_assert_str_eq(stats.what, "out");
   ck_assert_uint_eq(stats.number, 7);
   ck_assert_ptr_eq(stats.inputs[0], order);
   ck_assert_uint_eq(net_node_stats(access).number, 1);

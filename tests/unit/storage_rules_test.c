@@ -227,6 +227,13 @@ START_TEST(retention_and_views) {
 }
 END_TEST
 
+/* The table that was there before version 4, and was never written. */
+#define OLD_NODE_STATS                                                                          \
+  "DROP TABLE tq_node_stats; CREATE TABLE tq_node_stats (query TEXT NOT NULL COLLATE NOCASE, "  \
+  "node INTEGER NOT NULL, kind TEXT NOT NULL, fires INTEGER NOT NULL, rows_in INTEGER NOT NULL, " \
+  "rows_out INTEGER NOT NULL, state_rows INTEGER NOT NULL, state_rows_max INTEGER NOT NULL, "   \
+  "PRIMARY KEY (query, node)) STRICT;"
+
 /* Makes of the file at PATH what the first version would have made. */
 static void make_old(void) {
   sqlite3 *raw;
@@ -238,7 +245,7 @@ static void make_old(void) {
                    "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
                    "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
                    "DROP TABLE tq_retention; ALTER TABLE tq_checkpoint DROP COLUMN passed;"
-                   "PRAGMA user_version=1;",
+                   OLD_NODE_STATS "PRAGMA user_version=1;",
                    NULL, NULL, NULL),
       SQLITE_OK);
   sqlite3_close(raw);
@@ -271,7 +278,7 @@ START_TEST(a_file_of_the_first_version) {
   ck_assert_str_eq(outside(path, "PRAGMA user_version"), "1");
   database = open_at(path);
   ck_assert_int_eq(count(database, "E"), 1);
-  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "3\n0");
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "4\n0");
   ck_assert_str_eq(outside(path,
                            "SELECT count(*) FROM sqlite_master WHERE type='index' AND "
                            "sql LIKE '%ifnull(stop_lo,-9223372036854775807)%'"),
@@ -295,7 +302,7 @@ START_TEST(a_file_of_the_second_version) {
   ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
   ck_assert_int_eq(sqlite3_exec(raw,
                                 "ALTER TABLE tq_checkpoint DROP COLUMN passed;"
-                                "PRAGMA user_version=2;",
+                                OLD_NODE_STATS "PRAGMA user_version=2;",
                                 NULL, NULL, NULL),
                    SQLITE_OK);
   sqlite3_close(raw);
@@ -321,6 +328,95 @@ START_TEST(a_file_of_the_second_version) {
 }
 END_TEST
 
+static struct st_node_stats node_stats(const char *relation, int64_t node, int64_t fires) {
+  return (struct st_node_stats){.relation = relation,
+                                .node = node,
+                                .kind = "join",
+                                .what = "overlap",
+                                .inputs = "1 E.2",
+                                .fires = fires,
+                                .rows_in = 2,
+                                .rows_out = 3,
+                                .time_ns = 4,
+                                .state_rows = 5,
+                                .state_rows_max = 6,
+                                .state_bytes = 7,
+                                .state_bytes_max = 8};
+}
+
+START_TEST(figures_of_nodes) {
+  struct st_node_stats *all;
+  size_t all_count;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  create(database, &period_p);
+  ok(st_node_stats_load(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 0);
+  struct st_node_stats first[] = {node_stats("P", 1, 10), node_stats("E", 2, 20),
+                                  node_stats("E", 1, 30)};
+  ok(st_begin(database));
+  ok(st_node_stats_save(database, first, 3));
+  ok(st_node_stats_save(database, NULL, 0));
+  ok(st_commit(database));
+  struct st_node_stats again = node_stats("e", 2, 21); /* the same: names have no case */
+  again.rows_in = 9;
+  ok(st_begin(database));
+  ok(st_node_stats_save(database, &again, 1));
+  ok(st_commit(database));
+  ok(st_node_stats_load(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 3);
+  ck_assert_str_eq(all[0].relation, "E");
+  ck_assert_int_eq(all[0].node, 1);
+  ck_assert_int_eq(all[0].fires, 30);
+  ck_assert_int_eq(all[1].fires, 21);
+  ck_assert_int_eq(all[1].rows_in, 9);
+  ck_assert_str_eq(all[1].kind, "join");
+  ck_assert_str_eq(all[1].what, "overlap");
+  ck_assert_str_eq(all[1].inputs, "1 E.2");
+  ck_assert_int_eq(all[1].rows_out, 3);
+  ck_assert_int_eq(all[1].time_ns, 4);
+  ck_assert_int_eq(all[1].state_rows, 5);
+  ck_assert_int_eq(all[1].state_rows_max, 6);
+  ck_assert_int_eq(all[1].state_bytes, 7);
+  ck_assert_int_eq(all[1].state_bytes_max, 8);
+  ok(st_begin(database));
+  ok(st_node_stats_clear(database, "p"));
+  ok(st_destroy(database, "E")); /* and its nodes' figures */
+  ok(st_commit(database));
+  ok(st_node_stats_load(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 0);
+  st_close(database);
+}
+END_TEST
+
+/* Before version 4 nobody wrote figures. */
+START_TEST(a_file_of_the_third_version) {
+  struct st_node_stats *all;
+  size_t all_count;
+  sqlite3 *raw;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  st_close(database);
+  ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
+  ck_assert_int_eq(
+      sqlite3_exec(raw, OLD_NODE_STATS "PRAGMA user_version=3;", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(raw);
+  database = open_reader(path);
+  ok(st_node_stats_load(database, arena, &all, &all_count));
+  ck_assert_uint_eq(all_count, 0);
+  st_close(database);
+  ck_assert_str_eq(outside(path, "PRAGMA user_version"), "3");
+  database = open_at(path);
+  struct st_node_stats one = node_stats("E", 1, 1);
+  ok(st_begin(database));
+  ok(st_node_stats_save(database, &one, 1));
+  ok(st_commit(database));
+  st_close(database);
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT relation, fires FROM tq_node_stats"),
+                   "4\nE|1");
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("storage_rules");
   TCase *tests = tcase_create("storage_rules");
@@ -334,6 +430,8 @@ int main(void) {
   tcase_add_test(tests, retention_and_views);
   tcase_add_test(tests, a_file_of_the_first_version);
   tcase_add_test(tests, a_file_of_the_second_version);
+  tcase_add_test(tests, a_file_of_the_third_version);
+  tcase_add_test(tests, figures_of_nodes);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");

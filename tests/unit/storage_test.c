@@ -715,7 +715,7 @@ START_TEST(the_form_of_the_file) {
   ck_assert_str_eq(outside(path,
                            "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode;"
                            "PRAGMA integrity_check"),
-                   "1414612300\n2\nwal\nok");
+                   "1414612300\n4\nwal\nok");
   ck_assert_str_eq(outside(path,
                            "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict "
                            "AND name NOT LIKE 'sqlite%'"),
@@ -724,7 +724,8 @@ START_TEST(the_form_of_the_file) {
                    "at_lo|INTEGER|1\nat_hi|INTEGER|1\ndefinite|INTEGER|1\nx|INTEGER|1");
   ck_assert_str_eq(
       outside(path, "SELECT group_concat(name) FROM pragma_table_info('tq_node_stats')"),
-      "query,node,kind,fires,rows_in,rows_out,state_rows,state_rows_max");
+      "relation,node,kind,what,inputs,fires,rows_in,rows_out,time_ns,state_rows,state_rows_max,"
+      "state_bytes,state_bytes_max");
   st_close(database);
   ck_assert_uint_eq(files_in(directory), 1); /* no log, no lock */
 }

@@ -166,6 +166,7 @@ enum base_status session_commit_group(struct tql_session *session) {
   enum base_status status = save_positions(session);
   if (status == BASE_OK) status = session_recompute_diverted(session);
   if (status == BASE_OK) status = session_save_pending(session);
+  if (status == BASE_OK) status = session_save_node_stats(session);
   if (status == BASE_OK) status = st_commit(session->database);
   if (status == BASE_OK) return BASE_OK;
   st_rollback(session->database);

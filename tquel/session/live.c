@@ -192,6 +192,7 @@ void session_drop_live(struct tql_session *session) {
   }
   net_network_free(session->live);
   session->live = NULL;
+  session_forget_node_stats(session);
 }
 
 static void follow_checkpoints(struct tql_session *session) {

@@ -424,9 +424,10 @@ static enum base_status run_network(struct run *run, const struct one_off *one_o
   status = net_run(network);
   if (status != BASE_OK) return status;
   if (one_off->ret_checkpoint != NULL) *one_off->ret_checkpoint = net_node_checkpoint(sink);
+  if (one_off->store_name != NULL) status = session_keep_node_stats(session, network);
   if (one_off->figures != NULL)
     ng_plan_explain_run(one_off->plan, "executed network", one_off->figures);
-  return BASE_OK;
+  return status;
 }
 
 static enum base_status run_one_off(struct tql_session *session, const struct one_off *one_off) {

@@ -76,5 +76,9 @@ void tql_session_each_domain(struct tql_session *session, const char *variable_o
                              void (*on_name)(void *context, const char *name), void *context);
 /* Appends what \d shows: one line a relation, or NAME in detail; false: no such relation. */
 bool tql_session_describe(struct tql_session *session, const char *name, struct base_buffer *out);
+/* Appends what \dn shows: the nodes of NAME, NULL: of all relations, with their figures, as they are in
+ * the live network or as they were written last; nothing where there are none. False: no such relation. */
+bool tql_session_describe_nodes(struct tql_session *session, const char *name,
+                                struct base_buffer *out);
 
 #endif

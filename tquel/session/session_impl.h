@@ -118,6 +118,7 @@ struct tql_session {
   size_t variable_count, variable_capacity;
 
   struct net_network *live;
+  uint64_t *saved_fires; /* of its nodes, when their figures were written; NULL: they never were */
   bool strings_unpinned; /* statements have run since base_strings_pin_all: they may hold strings */
   struct session_feed **feeds;
   size_t feed_count, feed_capacity;
@@ -393,6 +394,16 @@ enum base_status session_save_runs(struct tql_session *session) BASE_MUST_USE;
 enum base_status session_take_round(struct tql_session *session, struct session_relation *relation,
                                     const struct net_read_event *event,
                                     net_chronon limit) BASE_MUST_USE;
+
+/* --- statistics.c: tq_node_stats */
+
+/* Writes the figures of the live network's nodes that have fired since; before every commit. */
+enum base_status session_save_node_stats(struct tql_session *session) BASE_MUST_USE;
+/* Those of a derived relation that was computed in NETWORK. */
+enum base_status session_keep_node_stats(struct tql_session *session,
+                                         const struct net_network *network) BASE_MUST_USE;
+/* The live network is gone. */
+void session_forget_node_stats(struct tql_session *session);
 
 /* --- live.c: the live network */
 

@@ -14,6 +14,7 @@ enum base_status session_begin(struct tql_session *session) {
 enum base_status session_end(struct tql_session *session, enum base_status status) {
   if (status == BASE_OK) status = session_recompute_diverted(session);
   if (status == BASE_OK) status = session_save_pending(session);
+  if (status == BASE_OK) status = session_save_node_stats(session);
   if (status == BASE_OK && session->in_script_transaction) return BASE_OK;
   if (status == BASE_OK) {
     status = st_commit(session->database);

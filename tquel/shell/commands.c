@@ -129,6 +129,17 @@ static void do_describe(struct terminal *terminal, const char *argument) {
   base_buffer_done(&text);
 }
 
+static void do_nodes(struct terminal *terminal, const char *argument) {
+  struct shell *shell = terminal->shell;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  if (tql_session_describe_nodes(shell->session, *argument ? argument : NULL, &text))
+    say(terminal, text.length ? text.data : "there are no nodes of standing queries\n");
+  else
+    base_report_hint(&shell->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "\\d lists what there is",
+                     "there is no relation %s", argument);
+  base_buffer_done(&text);
+}
+
 static void do_time(struct terminal *terminal, const char *argument) {
   (void)argument;
   struct base_buffer text = BASE_BUFFER_EMPTY;
@@ -204,6 +215,7 @@ static const struct command {
     {"\\h", "[TOPIC]", "help on the language, a relation or TQ-nnnn", do_help},
     {"\\help", "[TOPIC]", "the same", do_help},
     {"\\d", "[NAME]", "list the relations, or describe one", do_describe},
+    {"\\dn", "[NAME]", "list the nodes of standing queries, and what they cost", do_nodes},
     {"\\p", "", "print what was typed, or what ran last", do_print},
     {"\\r", "", "reset: forget what was typed", do_reset},
     {"\\e", "", "edit it with $VISUAL or $EDITOR", do_edit},

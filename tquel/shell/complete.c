@@ -154,7 +154,7 @@ static void offer_for_command(struct completion *completion, const char *line, s
   }
   completion->word = line + name_length + strspn(line + name_length, " \t");
   completion->word_length = length - (size_t)(completion->word - line);
-  if (strncmp(line, "\\d ", 3) == 0)
+  if (strncmp(line, "\\d ", 3) == 0 || strncmp(line, "\\dn ", 4) == 0)
     tql_session_each_relation(completion->terminal->shell->session, on_name, completion);
   else if (strncmp(line, "\\format ", 8) == 0)
     for (int i = 0; i <= TQL_FORMAT_COUNT; i++)
