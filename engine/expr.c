@@ -153,6 +153,8 @@ const char *net_eval_error_text(enum net_eval_error error) {
       return "a temporal value has a pole inside the period";
     case NET_EVAL_QUADRATIC:
       return "the comparison of two temporal values is not linear";
+    case NET_EVAL_TICKS:
+      return "a clock would tick more than a thousand million times at once and stands still";
     case NET_EVAL_OPEN:
       return "the value depends on a period that is still open";
   }

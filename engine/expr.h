@@ -154,6 +154,7 @@ enum net_eval_error {
   NET_EVAL_COUNT,     /* a negative number of characters */
   NET_EVAL_CUT,       /* a condition that would cut a period whose ends are uncertain */
   NET_EVAL_POLE,      /* a temporal value without a value at some time of the period */
+  NET_EVAL_TICKS,     /* of no expression: a clock would tick too often at once */
   NET_EVAL_QUADRATIC, /* a comparison of two temporal values that is not linear */
   NET_EVAL_OPEN,      /* no error: a scalar from a stop that is still open, not known yet */
 };

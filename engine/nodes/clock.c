@@ -16,7 +16,8 @@
  * the clock: like an access node, it goes on when it is furthest behind. So the nodes above never hold
  * more than a batch of ticks, however many there are, and the user can interrupt.
  *
- * Without an origin it does not tick at all.                                                        */
+ * A clock that would tick too often at once is a run-time error (NET_EVAL_TICKS), named by the tick;
+ * where that is rejected it stands still from there on. Without an origin it does not tick at all.                                                        */
 #include "engine/nodes/clock.h"
 
 #include <stdlib.h>
@@ -32,7 +33,7 @@ struct net_clock {
   net_chronon latest;            /* finite bound of an instant seen; NET_BEGINNING: none */
   net_chronon limit;             /* the last chronon at which a tick is due */
   net_chronon next;              /* tick */
-  bool exhausted;                /* there is no tick before the end of time */
+  bool exhausted;                /* there is no tick before the end of time, or it stands still */
   const struct net_node **below; /* this node and all below it, once they were needed */
   size_t below_count, below_capacity;
 };
@@ -104,12 +105,13 @@ bool net_clock_pulling(const struct net_node *node) {
   return is_due((const struct net_clock *)node);
 }
 
-static enum base_status refuse(const struct net_clock *clock, uint64_t ticks) {
-  base_report_hint(net_network_diags(clock->node.network), MSG_CLOCK_TICKS, NULL, NULL,
-                   "take a larger unit, or set origin to a time closer to the data",
-                   "Clock(%lld) would tick %llu times", (long long)clock->params.every,
-                   (unsigned long long)ticks);
-  return BASE_USER;
+/* Nobody would wait for so many ticks. Where errors are rejected, what is fed goes on without this clock. */
+static enum base_status stop(struct net_clock *clock) {
+  union net_slot tick[2] = {{.i = clock->next}, {.i = clock->next}};
+  enum base_status status = net_node_error(&clock->node, NET_EVAL_TICKS, clock->node.layout, tick);
+  if (status != BASE_OK) return status;
+  clock->exhausted = true;
+  return net_out_flush(&clock->node, clock->checkpoint, clock->checkpoint, NULL);
 }
 
 enum base_status net_clock_pull(struct net_node *node) {
@@ -117,7 +119,7 @@ enum base_status net_clock_pull(struct net_node *node) {
   enum base_status status = BASE_OK;
   node->fires++;
   uint64_t ticks = ((uint64_t)clock->limit - (uint64_t)clock->next) / (uint64_t)clock->params.every;
-  if (ticks >= NET_CLOCK_TICKS_MAX) return refuse(clock, ticks + 1);
+  if (ticks >= NET_CLOCK_TICKS_MAX) return stop(clock);
   for (uint32_t i = 0; i < NET_BATCH_ROWS && is_due(clock) && status == BASE_OK; i++) {
     union net_slot *row = net_out_row(node, NET_DEFINITE, 0, clock->next, &status);
     row[0].i = row[1].i = clock->next;

@@ -52,6 +52,10 @@ static bool reject_combination(void *context, const struct net_node *node,
   struct base_buffer record = BASE_BUFFER_EMPTY;
   session_print_tuple(session, &record, layout, row);
   const char *name = net_node_result_name(node);
+  if (error == NET_EVAL_TICKS)
+    base_report(session->diags, MSG_COMBINATION_REJECTED, NULL, NULL,
+                "%s: %s, from %s on, which is in Rejected", name ? name : "a view",
+                net_eval_error_text(error), base_buffer_text(&record));
   enum base_status status = session_divert_combination(
       session, name ? session_find(session, name) : NULL, row[0].i, net_eval_error_text(error),
       base_buffer_text(&record), record.length);

@@ -217,14 +217,26 @@ void session_print_tuple(struct tql_session *session, struct base_buffer *out,
   base_arena_free(arena);
 }
 
+/* The tuple is the first tick that was not made. */
+static void report_ticks(struct tql_session *session, const struct ng_query *query,
+                         const char *tick) {
+  base_report_hint(session->diags, MSG_CLOCK_TICKS, query->source, &query->range,
+                   "take a larger unit, or set origin to a time closer to the data",
+                   "a clock%s%s would tick more than a thousand million times at once: from %s on",
+                   query->name ? " in " : "", query->name ? query->name : "", tick);
+}
+
 bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
                                enum net_eval_error error, const struct net_layout *layout,
                                const union net_slot *row) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   session_print_tuple(session, &text, layout, row);
-  base_report(session->diags, eval_message(error), query->source, &query->range,
-              "%s%s%s for the tuple %s", net_eval_error_text(error), query->name ? " in " : "",
-              query->name ? query->name : "", base_buffer_text(&text));
+  if (error == NET_EVAL_TICKS)
+    report_ticks(session, query, base_buffer_text(&text));
+  else
+    base_report(session->diags, eval_message(error), query->source, &query->range,
+                "%s%s%s for the tuple %s", net_eval_error_text(error), query->name ? " in " : "",
+                query->name ? query->name : "", base_buffer_text(&text));
   base_buffer_done(&text);
   return false;
 }
