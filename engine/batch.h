@@ -19,6 +19,8 @@
  *
  * BOUND: the open stops of this batch's rows are at or after it (at least the arc's checkpoint before
  * the batch; nodes that emit open rows at the end of their work up to a checkpoint say that one).
+ * ALL_OPEN: so are those of all open rows of the arc that were sent before. A node says so at the end of
+ * its work up to a checkpoint that it does not pass on, because a row that it keeps may start earlier.
  *
  * FLOOR, where a node could compute it, is a row-shaped array whose instants' lo slots bound from
  * below those of all later rows (by more than the checkpoint does for the participants of a
@@ -48,6 +50,7 @@ struct net_batch {
   uint32_t count;            /* rows that count (length of the selection, if there is one) */
   net_chronon checkpoint;
   net_chronon bound;
+  bool all_open;
   const union net_slot *floor;
   bool plain;
 };
@@ -63,6 +66,11 @@ static inline uint8_t net_batch_marks(const struct net_batch *batch, uint32_t i)
 }
 static inline uint64_t net_batch_id(const struct net_batch *batch, uint32_t i) {
   return batch->ids ? batch->ids[net_batch_index(batch, i)] : 0;
+}
+
+/* So long last all periods of the arc that are open behind BATCH. */
+static inline net_chronon net_batch_lasting(const struct net_batch *batch) {
+  return batch->all_open && batch->bound > batch->checkpoint ? batch->bound : batch->checkpoint;
 }
 
 /* Builds batches row by row in a slab of its own, reused from batch to batch. */

@@ -306,6 +306,20 @@ enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, ne
   return status;
 }
 
+enum base_status net_out_settle(struct net_node *node, net_chronon checkpoint, net_chronon bound,
+                                const union net_slot *floor) {
+  if (bound <= checkpoint || bound <= node->checkpoint)
+    return net_out_flush(node, checkpoint, bound, floor);
+  if (checkpoint < node->checkpoint) checkpoint = node->checkpoint;
+  struct net_batch batch = net_batch_builder_batch(&node->out, checkpoint);
+  batch.bound = bound;
+  batch.all_open = true;
+  batch.floor = floor;
+  enum base_status status = net_emit(node, &batch);
+  net_batch_builder_clear(&node->out);
+  return status;
+}
+
 enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
                                 const struct net_layout *layout, const union net_slot *row) {
   struct net_network *network = node->network;

@@ -67,6 +67,10 @@ static inline union net_slot *net_out_plain(struct net_node *node, net_chronon b
 /* Sends on what is in the output, and CHECKPOINT (never back: an earlier one counts as the last). */
 enum base_status net_out_flush(struct net_node *node, net_chronon checkpoint, net_chronon bound,
                                const union net_slot *floor);
+/* The same, at the end of the node's work up to BOUND: all open periods of its arc last so long, also if
+ * CHECKPOINT is earlier. */
+enum base_status net_out_settle(struct net_node *node, net_chronon checkpoint, net_chronon bound,
+                                const union net_slot *floor);
 /* Sends BATCH (the node's layout) to all readers. */
 enum base_status net_emit(struct net_node *node, const struct net_batch *batch);
 /* Around work that NODE does: what it is called when it is measured, and how much it holds now. Enter

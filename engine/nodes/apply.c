@@ -221,13 +221,14 @@ static enum base_status consume(struct net_node *node, unsigned port,
   net_chronon bound = batch->bound;
   if ((batch->checkpoint == NET_FOREVER || apply->type == NET_INSTANT) && apply->waiting > 0) {
     enum base_status status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
-    if (status == BASE_OK) status = settle_waiting(apply, batch->checkpoint);
+    if (status == BASE_OK) status = settle_waiting(apply, net_batch_lasting(batch));
     if (status != BASE_OK) return status;
-    bound = batch->checkpoint;
+    bound = net_batch_lasting(batch);
   }
   const union net_slot *floor = floor_of(apply, batch);
   net_chronon checkpoint = batch->checkpoint;
   if (apply->waiting > 0) checkpoint = earliest_waiting(apply, checkpoint);
+  if (batch->all_open) return net_out_settle(node, checkpoint, net_batch_lasting(batch), floor);
   return net_out_flush(node, checkpoint, bound, floor);
 }
 

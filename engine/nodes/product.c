@@ -794,8 +794,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
   for (unsigned i = 0; i < 2; i++) purge(&product->sides[i], checkpoint);
   forget_unused(product);
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
-  return net_out_flush(node, out_checkpoint(product, checkpoint), checkpoint,
-                       wants_floor ? floors(product, checkpoint) : NULL);
+  return net_out_settle(node, out_checkpoint(product, checkpoint), checkpoint,
+                        wants_floor ? floors(product, checkpoint) : NULL);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {

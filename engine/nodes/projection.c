@@ -217,11 +217,12 @@ static enum base_status consume(struct net_node *node, unsigned port,
   net_chronon checkpoint = start_floor(projection, batch), bound = batch->bound;
   if (projection->held.live > 0 && status == BASE_OK) {
     status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
-    bound = batch->checkpoint;
+    bound = net_batch_lasting(batch);
     net_chronon earliest = settle_held(projection, bound, &status);
     if (earliest < checkpoint) checkpoint = earliest;
   }
   if (status != BASE_OK) return status;
+  if (batch->all_open) return net_out_settle(node, checkpoint, net_batch_lasting(batch), NULL);
   return net_out_flush(node, checkpoint, bound, NULL);
 }
 

@@ -154,13 +154,13 @@ static enum base_status consume_waiting(struct selection *selection,
   if (status != BASE_OK) return status;
   /* The rows settled above were at batch->bound; what waits is now at the checkpoint. */
   status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
-  net_chronon checkpoint = batch->checkpoint;
+  net_chronon checkpoint = batch->checkpoint, lasting = net_batch_lasting(batch);
   if (status == BASE_OK && selection->waiting > 0) {
-    net_chronon earliest = settle_waiting(selection, batch->checkpoint, &status);
+    net_chronon earliest = settle_waiting(selection, lasting, &status);
     if (earliest < checkpoint) checkpoint = earliest;
   }
   if (status != BASE_OK) return status;
-  return net_out_flush(node, checkpoint, batch->checkpoint, lower_floor(selection, batch->floor));
+  return net_out_settle(node, checkpoint, lasting, lower_floor(selection, batch->floor));
 }
 
 /* Rows that cannot wait: those that pass are a part of the input batch. */
