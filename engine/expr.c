@@ -12,7 +12,8 @@
  * A scalar taken from a stop that is still open (a span, a chronon) is not known yet: it travels in
  * the same way as NET_EVAL_OPEN, and what is compared with it is unknown, hence not yet decided.
  *
- * Invariants: floats on the stack are finite and never -0; temporal values are in normal form;
+ * Invariants: floats on the stack are finite and never -0; temporal values are in settled form
+ * (value.c), a result in normal form;
  * running allocates nothing unless the program is deeper than SHALLOW.
  *
  * What this does not do: types (netgen), short cuts in evaluation (a condition is computed whole),
@@ -676,8 +677,10 @@ static enum net_eval_error run(struct machine *machine, struct net_value *ret) {
   } else {
     run_plainly(machine);
   }
-  if (error == NET_EVAL_OK) *ret = machine->stack[0];
-  return error;
+  if (error != NET_EVAL_OK) return error;
+  *ret = machine->stack[0];
+  const struct net_step *last = &machine->program->steps[machine->program->count - 1];
+  return op_table[last->op].result == 'm' ? net_temporal_result(ret) : NET_EVAL_OK;
 }
 
 static enum net_eval_error start(struct machine machine, struct net_value *ret) {

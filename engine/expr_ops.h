@@ -25,6 +25,8 @@ const struct net_op_info *net_op_info(enum net_op op);
 /* A T_ step on ARGS (operands as the table says); leaves its result in ARGS[0]. expr_temporal.c. */
 enum net_eval_error net_temporal_operation(const struct net_program *program, enum net_op op,
                                            struct net_value *args);
+/* VALUE, the result of a program, in normal form. */
+enum net_eval_error net_temporal_result(struct net_value *value);
 /* T_COMPARE. expr_compare.c. */
 enum net_eval_error net_temporal_compare(const struct net_program *program,
                                          enum net_comparison comparison,

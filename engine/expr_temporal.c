@@ -11,11 +11,13 @@ static bool constant(struct net_temporal v) {
   return v.n1 == 0 && v.d1 == 0;
 }
 
+static bool is_finite(struct net_temporal v) {
+  return isfinite(v.n0) && isfinite(v.n1) && isfinite(v.d0) && isfinite(v.d1);
+}
+
 static enum net_eval_error set_temporal(struct net_value *value, struct net_temporal v) {
-  v = net_temporal_normal(v);
-  if (!isfinite(v.n0) || !isfinite(v.n1) || !isfinite(v.d0) || !isfinite(v.d1)) {
-    return NET_EVAL_NUMBER;
-  }
+  v = net_temporal_settled(v);
+  if (!is_finite(v)) return NET_EVAL_NUMBER;
   value->temporal = v;
   return NET_EVAL_OK;
 }
@@ -40,6 +42,12 @@ static bool common_denominator(struct net_temporal *a, struct net_temporal *b) {
     larger = a;
   }
   factor = a->d0 != 0 ? larger->d0 / smaller->d0 : larger->d1 / smaller->d1;
+  if (a->d1 == 0 && fma(factor, smaller->d0, -larger->d0) != 0) { /* thirds and sevenths */
+    double a_d0 = a->d0, b_d0 = b->d0;
+    *a = (struct net_temporal){a->n0 * b_d0, a->n1 * b_d0, a_d0 * b_d0, 0};
+    *b = (struct net_temporal){b->n0 * a_d0, b->n1 * a_d0, a_d0 * b_d0, 0};
+    return true;
+  }
   *smaller =
       (struct net_temporal){smaller->n0 * factor, smaller->n1 * factor, larger->d0, larger->d1};
   return true;
@@ -105,12 +113,27 @@ static enum net_eval_error temporal_multiply(struct net_value *result, struct ne
   return set_temporal(result, product);
 }
 
+static bool divides(double a, double by) {
+  return fma(a / by, by, -a) == 0;
+}
+
+static bool multiplies(double a, double by) {
+  return fma(a, by, -(a * by)) == 0;
+}
+
+/* Numerators are divided, so that 200 / 2 is 100 in every place; where that would round and the
+ * denominators can be multiplied without rounding, they are. */
+static struct net_temporal divided(struct net_temporal a, double by) {
+  bool rounds = !divides(a.n0, by) || !divides(a.n1, by);
+  if (rounds && multiplies(a.d0, by) && multiplies(a.d1, by))
+    return (struct net_temporal){a.n0, a.n1, a.d0 * by, a.d1 * by};
+  return (struct net_temporal){a.n0 / by, a.n1 / by, a.d0, a.d1};
+}
+
 static enum net_eval_error temporal_divide(struct net_value *result, struct net_temporal a,
                                            struct net_temporal b) {
   if (b.n0 == 0 && b.n1 == 0) return NET_EVAL_DIVISION;
-  if (constant(b)) { /* numerators are divided, so that 200 / 2 is 100 in every place */
-    return set_temporal(result, (struct net_temporal){a.n0 / b.n0, a.n1 / b.n0, a.d0, a.d1});
-  }
+  if (constant(b)) return set_temporal(result, divided(a, b.n0));
   if (constant(a)) {
     return set_temporal(result, (struct net_temporal){a.n0 * b.d0, a.n0 * b.d1, b.n0, b.n1});
   }
@@ -121,26 +144,44 @@ static enum net_eval_error temporal_divide(struct net_value *result, struct net_
 
 static enum net_eval_error rebase(enum net_timeline timeline, struct net_value *args) {
   net_chronon from = args[1].instant.lo, to = args[2].instant.lo;
-  if (from == to || constant(args[0].temporal)) return NET_EVAL_OK;
-  return set_temporal(
-      args, net_temporal_rebase(args[0].temporal, net_units_between(timeline, from, to)));
+  struct net_temporal v = args[0].temporal;
+  if (from == to || constant(v)) return NET_EVAL_OK;
+  double delta = net_units_between(timeline, from, to);
+  v.n0 = fma(v.n1, delta, v.n0);
+  v.d0 = fma(v.d1, delta, v.d0);
+  return set_temporal(args, v);
+}
+
+static enum net_eval_error operation(enum net_op op, struct net_value *result,
+                                     struct net_temporal a, struct net_temporal b) {
+  switch (op) {
+    case NET_OP_T_ADD:
+      return temporal_add(result, a, b);
+    case NET_OP_T_SUB:
+      return temporal_add(result, a, negated(b));
+    case NET_OP_T_MUL:
+      return temporal_multiply(result, a, b);
+    default:
+      return temporal_divide(result, a, b); /* NET_OP_T_DIV */
+  }
 }
 
 enum net_eval_error net_temporal_operation(const struct net_program *program, enum net_op op,
                                            struct net_value *args) {
-  switch (op) {
-    case NET_OP_T_NEG:
-      args[0].temporal = negated(args[0].temporal);
-      return NET_EVAL_OK;
-    case NET_OP_T_ADD:
-      return temporal_add(args, args[0].temporal, args[1].temporal);
-    case NET_OP_T_SUB:
-      return temporal_add(args, args[0].temporal, negated(args[1].temporal));
-    case NET_OP_T_MUL:
-      return temporal_multiply(args, args[0].temporal, args[1].temporal);
-    case NET_OP_T_DIV:
-      return temporal_divide(args, args[0].temporal, args[1].temporal);
-    default:
-      return rebase(program->timeline, args); /* NET_OP_T_REBASE */
+  if (op == NET_OP_T_REBASE) return rebase(program->timeline, args);
+  struct net_temporal a = args[0].temporal;
+  if (op == NET_OP_T_NEG) {
+    args[0].temporal = negated(a);
+    return NET_EVAL_OK;
   }
+  struct net_temporal b = args[1].temporal;
+  enum net_eval_error error = operation(op, args, a, b);
+  if (error != NET_EVAL_NUMBER) return error;
+  /* Denominators that were kept may be what is too large. */
+  return operation(op, args, net_temporal_normal(a), net_temporal_normal(b));
+}
+
+enum net_eval_error net_temporal_result(struct net_value *value) {
+  value->temporal = net_temporal_normal(value->temporal);
+  return is_finite(value->temporal) ? NET_EVAL_OK : NET_EVAL_NUMBER;
 }

@@ -8,6 +8,10 @@
  *   - otherwise d0 > 0, or d0 = 0 and d1 > 0: the denominator is positive where the tuple starts;
  *   - no negative zero.
  *
+ * While an expression is computed, a linear function may have any denominator (d0 0), d0 > 0: a third
+ * of T is (0 1 3 0), and compared as that; a double for 1/3 would be another number. That is the
+ * settled form, of which the normal form is made where a value is kept.
+ *
  * A common factor is left alone: (10000 100 277 1) and (20000 200 554 2) are both normal, and equal.
  * Two normal forms are the same function exactly when their four numbers are proportional, because
  * numerator and denominator of a function that is not constant have no common factor. So equality
@@ -222,22 +226,30 @@ static bool is_constant(struct net_temporal v) {
   return products_equal(v.n0, v.d1, v.n1, v.d0, exactly);
 }
 
+static bool is_linear(struct net_temporal v) {
+  return v.d1 == 0 && v.n1 != 0;
+}
+
 /* What is no function at all (both d zero, or a number not finite) is given back unchanged: it can
  * only be met in a damaged file, or before an operation has looked at its result. */
-struct net_temporal net_temporal_normal(struct net_temporal value) {
+struct net_temporal net_temporal_settled(struct net_temporal value) {
   struct net_temporal v = value;
   if (!isfinite(v.n0) || !isfinite(v.n1) || !isfinite(v.d0) || !isfinite(v.d1)) return value;
   if (v.d0 == 0 && v.d1 == 0) return value;
   if (is_constant(v)) {
     /* The slopes' ratio is the argument that was integrated, free of the rounding of n0. */
     v = (struct net_temporal){v.d1 != 0 ? v.n1 / v.d1 : v.n0 / v.d0, 0, 1, 0};
-  } else if (v.d1 == 0) {
-    v = (struct net_temporal){v.n0 / v.d0, v.n1 / v.d0, 1, 0};
   } else if (v.d0 < 0 || (v.d0 == 0 && v.d1 < 0)) {
     v = (struct net_temporal){-v.n0, -v.n1, -v.d0, -v.d1};
   }
   /* -0 + 0 is 0. */
   return (struct net_temporal){v.n0 + 0.0, v.n1 + 0.0, v.d0 + 0.0, v.d1 + 0.0};
+}
+
+struct net_temporal net_temporal_normal(struct net_temporal value) {
+  struct net_temporal v = net_temporal_settled(value);
+  if (!is_linear(v) || v.d0 == 0 || v.d0 == 1) return v;
+  return (struct net_temporal){v.n0 / v.d0 + 0.0, v.n1 / v.d0 + 0.0, 1, 0};
 }
 
 struct net_temporal net_temporal_rebase(struct net_temporal value, double delta) {

@@ -56,6 +56,8 @@ bool net_type_parse(const char *text, struct net_type *ret);
 const char *net_value_check(const struct base_strings *strings, struct net_type type,
                             union net_slot slot);
 
+/* As the canonical form, but a linear function keeps its denominator: nothing of it is rounded. */
+struct net_temporal net_temporal_settled(struct net_temporal value);
 /* The canonical form: sign of the denominator, (c 0 1 0) for constants, no negative zero. */
 struct net_temporal net_temporal_normal(struct net_temporal value);
 /* The same function of absolute time with its origin moved by DELTA (seconds or chronons). */
