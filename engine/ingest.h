@@ -16,6 +16,8 @@ enum net_read_result {
   NET_READ_BAD,        /* a malformed record: .line, .column, .reason, .record; the reader stands
                         * behind it and can go on */
   NET_READ_AGAIN,      /* nothing now (following) */
+  NET_READ_ROTATED,    /* the file that is followed was truncated or replaced, and is read from its
+                        * beginning; .reason: what may be lost of the old one, NULL: nothing */
   NET_READ_END,        /* end of input */
   NET_READ_FAILED, /* reading failed, or the header is wrong: .number, .line, .column, .reason */
 };

@@ -26,7 +26,8 @@ struct sn_reader_options {
   struct net_time_context time;
   struct base_strings *strings; /* outlives the reader */
   /* Never wait. A file that PATH names is read to its end and then answered for with NET_READ_AGAIN
-   * for ever, as it may grow; its last line counts only when it has its newline. FIFOs, sockets,
+   * for ever, as it may grow; its last line counts only when it has its newline. When it is rotated,
+   * the reader says so and goes on at the beginning of what has its name. FIFOs, sockets,
    * terminals, standard input and DESCRIPTOR end when they end. */
   bool following;
   /* A snapshot relation: a record without any time lasts from beginning to forever. */

@@ -16,7 +16,15 @@
 
 #define BLANK_LINES_AT_ONCE 65536 /* then the caller has its turn */
 
-enum stage { STAGE_MARK, STAGE_FORMAT, STAGE_HEADER, STAGE_SKIP, STAGE_RECORDS, STAGE_FAILED };
+enum stage {
+  STAGE_MARK,
+  STAGE_FORMAT,
+  STAGE_HEADER,
+  STAGE_SKIP,
+  STAGE_RECORDS,
+  STAGE_ROTATED, /* to be said in the next call */
+  STAGE_FAILED
+};
 
 struct sn_reader {
   struct net_reader base;
@@ -71,8 +79,25 @@ static enum net_read_result source_failed(struct sn_reader *reader, struct net_r
   return fail(reader, event);
 }
 
+/* The file that is followed begins anew. Its first line is a header again, or, where the writer has only
+ * gone on writing, a record under the header that is known. */
+static enum net_read_result rotated(struct sn_reader *reader, struct net_read_event *event) {
+  static const char *const reasons[] = {
+      [SN_TRUNCATED] = "the file was truncated",
+      [SN_REPLACED] = NULL, /* it was read to its end */
+      [SN_CUT_OFF] = "the file was replaced before the end of its last line",
+  };
+  sn_split_restart(&reader->splitter);
+  reader->position = 0;
+  reader->stage = STAGE_MARK;
+  event->number = MSG_FILE_TRUNCATED;
+  event->reason = reasons[reader->source.rotation];
+  return NET_READ_ROTATED;
+}
+
 static enum net_read_result nothing_more(struct sn_reader *reader, enum sn_split split,
                                          struct net_read_event *event) {
+  if (split == SN_SPLIT_ROTATED) return rotated(reader, event);
   if (split == SN_SPLIT_FAILED) return source_failed(reader, event);
   return split == SN_SPLIT_END ? NET_READ_END : NET_READ_AGAIN;
 }
@@ -97,6 +122,8 @@ static enum sn_split await_byte(struct sn_reader *reader, size_t offset) {
         return SN_SPLIT_NOTHING;
       case SN_AT_END:
         return SN_SPLIT_END;
+      case SN_ROTATED:
+        return SN_SPLIT_ROTATED;
       case SN_FILL_FAILED:
         return SN_SPLIT_FAILED;
     }
@@ -158,9 +185,15 @@ static enum net_read_result read_header(struct sn_reader *reader, struct net_rea
     return bad_header(reader, &record, 0, event);
   }
   if (split != SN_RECORD) return nothing_more(reader, split, event);
-  if (!sn_csv_header(&reader->csv, &reader->decoder, &record, &offset))
-    return bad_header(reader, &record, offset, event);
-  sn_split_take(&reader->splitter, &reader->source, &record);
+  struct sn_csv csv = {0};
+  if (sn_csv_header(&csv, &reader->decoder, &record, &offset)) {
+    sn_csv_done(&reader->csv);
+    reader->csv = csv;
+    sn_split_take(&reader->splitter, &reader->source, &record);
+  } else {
+    sn_csv_done(&csv);
+    if (reader->csv.count == 0) return bad_header(reader, &record, offset, event);
+  }
   reader->stage = STAGE_SKIP;
   return NET_READ_ROWS;
 }
@@ -169,6 +202,12 @@ static enum net_read_result skip(struct sn_reader *reader, struct net_read_event
   if (reader->source.regular) {
     enum sn_split split = sn_split_skip(&reader->splitter, &reader->source, reader->position);
     if (split == SN_SPLIT_FAILED) return source_failed(reader, event);
+    if (split == SN_SPLIT_ROTATED) return rotated(reader, event);
+    if (split == SN_SPLIT_END && reader->source.grows) {
+      reader->source.rotation = SN_TRUNCATED;
+      sn_source_restart(&reader->source);
+      return rotated(reader, event);
+    }
     if (split == SN_SPLIT_END) {
       reader->source.problem = MSG_FILE_TRUNCATED;
       return source_failed(reader, event);
@@ -245,8 +284,11 @@ static enum net_read_result read_records(struct sn_reader *reader,
     struct sn_record record;
     size_t offset;
     enum sn_split split = sn_split_next(&reader->splitter, &reader->source, &record);
-    if (split == SN_SPLIT_NOTHING || split == SN_SPLIT_END || split == SN_SPLIT_FAILED)
-      return builder->count > before ? NET_READ_ROWS : nothing_more(reader, split, event);
+    bool has_rows = builder->count > before;
+    if (split == SN_SPLIT_ROTATED && has_rows) reader->stage = STAGE_ROTATED;
+    if (split == SN_SPLIT_NOTHING || split == SN_SPLIT_END || split == SN_SPLIT_ROTATED ||
+        split == SN_SPLIT_FAILED)
+      return has_rows ? NET_READ_ROWS : nothing_more(reader, split, event);
     if (split == SN_RECORD && is_blank_line(reader, &record)) {
       blank += reader->source.following;
       sn_split_take(&reader->splitter, &reader->source, &record);
@@ -274,6 +316,7 @@ static enum net_read_result reader_read(struct net_reader *base, struct net_batc
     *event = reader->failure;
     return NET_READ_FAILED;
   }
+  if (reader->stage == STAGE_ROTATED) return rotated(reader, event);
   if (reader->stage != STAGE_RECORDS) {
     enum net_read_result result = prepare(reader, event);
     if (result != NET_READ_ROWS) return result;
@@ -288,8 +331,8 @@ static int reader_descriptor(struct net_reader *base) {
 /* Before the first record: where it was asked to go on, so that nothing is forgotten. */
 static int64_t reader_position(struct net_reader *base) {
   const struct sn_reader *reader = own(base);
-  return reader->stage == STAGE_RECORDS || reader->position == 0 ? reader->splitter.consumed
-                                                                 : reader->position;
+  bool begun = reader->stage == STAGE_RECORDS || reader->stage == STAGE_ROTATED;
+  return begun || reader->position == 0 ? reader->splitter.consumed : reader->position;
 }
 
 static void reader_free(struct net_reader *base) {

@@ -9,9 +9,11 @@
  *   - of a regular file that is not followed, of pipes, sockets, terminals: read() returning 0;
  *   - of a FIFO that is followed: the same with POLLHUP, which Linux reports only after there has
  *     been a writer; before, read() returns 0 as well, and that means "nothing yet";
- *   - of a regular file that is followed: never. A file that has become shorter than what was read
- *     of it is an error; one that was truncated and has grown beyond that again cannot be told from
- *     one that only grew.
+ *   - of a regular file that is followed: never. Such a file may be rotated: one that has become
+ *     shorter than what was read of it is read from its beginning again, and where another file has
+ *     got its name, that one is read when the old one is at its end and the new one has something
+ *     (whoever writes may go on with the old one for a while). A file that was truncated and has
+ *     grown beyond what was read cannot be told from one that only grew.
  *
  * Growth of a followed file is announced by inotify where that works (not for changes made on other
  * machines, nor when the instances allowed to the user are used up); readers ask again after a
@@ -133,6 +135,32 @@ static void take_notices(const struct sn_source *source) {
   while (read(source->notify, notices, sizeof notices) > 0) continue;
 }
 
+void sn_source_restart(struct sn_source *source) {
+  (void)lseek(source->descriptor, 0, SEEK_SET);
+  source->next = source->end = 0;
+  source->bytes_read = 0;
+}
+
+/* Has another file, with something in it, the name of this one? */
+static bool is_replaced(const struct sn_source *source, const struct stat *own) {
+  struct stat named;
+  return stat(source->name, &named) == 0 && S_ISREG(named.st_mode) && named.st_size > 0 &&
+         (named.st_dev != own->st_dev || named.st_ino != own->st_ino);
+}
+
+static enum sn_fill turn_to_new_file(struct sn_source *source) {
+  int descriptor = open_path(source->name, true);
+  source->leaving = false;
+  if (descriptor < 0) return SN_NOTHING_NOW; /* gone again */
+  source->rotation = sn_source_unread(source) > 0 ? SN_CUT_OFF : SN_REPLACED;
+  close(source->descriptor);
+  if (source->notify >= 0) close(source->notify);
+  source->descriptor = descriptor;
+  watch_growth(source, source->name);
+  sn_source_restart(source);
+  return SN_ROTATED;
+}
+
 static enum sn_fill at_file_end(struct sn_source *source) {
   struct stat status;
   if (!source->grows) {
@@ -140,8 +168,15 @@ static enum sn_fill at_file_end(struct sn_source *source) {
     return SN_AT_END;
   }
   if (fstat(source->descriptor, &status) != 0) return failed(source, MSG_CANNOT_READ, errno);
-  if (status.st_size < source->bytes_read) return failed(source, MSG_FILE_TRUNCATED, 0);
-  return SN_NOTHING_NOW;
+  if (status.st_size < source->bytes_read) {
+    source->rotation = SN_TRUNCATED;
+    sn_source_restart(source);
+    return SN_ROTATED;
+  }
+  if (source->leaving) return turn_to_new_file(source);
+  if (!is_replaced(source, &status)) return SN_NOTHING_NOW;
+  source->leaving = true; /* the old one may have got more since it was read */
+  return sn_source_fill(source);
 }
 
 static enum sn_fill at_stream_end(struct sn_source *source, bool hung_up) {

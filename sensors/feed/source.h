@@ -5,7 +5,20 @@
 
 #include "sensors/feed/feed.h"
 
-enum sn_fill { SN_FILLED, SN_NOTHING_NOW, SN_AT_END, SN_FILL_FAILED };
+enum sn_fill {
+  SN_FILLED,
+  SN_NOTHING_NOW,
+  SN_AT_END,
+  SN_ROTATED, /* what is followed begins anew; what was unread is gone */
+  SN_FILL_FAILED
+};
+
+/* What has become of a file that is followed. */
+enum sn_rotation {
+  SN_TRUNCATED, /* it is shorter than what was read: what it still had is not known */
+  SN_REPLACED,  /* another file has its name; the old one was read to its end */
+  SN_CUT_OFF,   /* likewise, but its last line had no end */
+};
 
 struct sn_source {
   char *name;     /* for messages */
@@ -15,11 +28,13 @@ struct sn_source {
   bool regular; /* a regular file: bytes can be skipped */
   bool grows;   /* one that is followed: its end is never final */
   bool ended;
-  int notify; /* inotify descriptor or -1 */
+  bool leaving;              /* another file has its name: the old one is read to its end */
+  enum sn_rotation rotation; /* after SN_ROTATED */
+  int notify;                /* inotify descriptor or -1 */
   /* The unread bytes are data[next] .. data[end - 1], and data[end] is NUL. */
   char *data;
   size_t next, end, capacity;
-  int64_t bytes_read;        /* by this source */
+  int64_t bytes_read;        /* by this source, of the file as it is now */
   enum base_message problem; /* after SN_FILL_FAILED */
   int error;                 /* errno, or 0 */
 };
@@ -29,6 +44,8 @@ enum base_status sn_source_open(struct sn_source *source, const struct sn_reader
 void sn_source_done(struct sn_source *source);
 /* Reads more behind data[end - 1]. Texts that point into data are void afterwards. */
 enum sn_fill sn_source_fill(struct sn_source *source);
+/* A file that is followed is read from its beginning again. */
+void sn_source_restart(struct sn_source *source);
 /* What to poll for more, or -1. */
 int sn_source_descriptor(const struct sn_source *source);
 

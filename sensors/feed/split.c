@@ -154,10 +154,18 @@ enum sn_split sn_split_next(struct sn_splitter *splitter, struct sn_source *sour
         return SN_SPLIT_NOTHING;
       case SN_AT_END:
         return at_end(splitter, source, ret);
+      case SN_ROTATED:
+        return SN_SPLIT_ROTATED;
       case SN_FILL_FAILED:
         return SN_SPLIT_FAILED;
     }
   }
+}
+
+void sn_split_restart(struct sn_splitter *splitter) {
+  splitter->consumed = 0;
+  splitter->line = 1;
+  start_search(splitter);
 }
 
 static int64_t count_lines(const char *text, size_t length) {
@@ -183,6 +191,7 @@ enum sn_split sn_split_skip(struct sn_splitter *splitter, struct sn_source *sour
     if (have == 0) {
       enum sn_fill fill = sn_source_fill(source);
       if (fill == SN_FILL_FAILED) return SN_SPLIT_FAILED;
+      if (fill == SN_ROTATED) return SN_SPLIT_ROTATED;
       if (fill != SN_FILLED) return SN_SPLIT_END;
       continue;
     }

@@ -10,6 +10,7 @@ enum sn_split {
   SN_RECORD_UNCLOSED, /* CSV: the record is the first line of one whose quotation never ends */
   SN_SPLIT_NOTHING,
   SN_SPLIT_END,
+  SN_SPLIT_ROTATED, /* the source begins anew; so must the splitter */
   SN_SPLIT_FAILED,
 };
 
@@ -39,6 +40,8 @@ enum sn_split sn_split_next(struct sn_splitter *splitter, struct sn_source *sour
                             struct sn_record *ret);
 void sn_split_take(struct sn_splitter *splitter, struct sn_source *source,
                    const struct sn_record *record);
+/* The next record is the first one. */
+void sn_split_restart(struct sn_splitter *splitter);
 /* Takes bytes up to POSITION (counted as .consumed is), which are the records of an earlier reader.
  * SN_RECORD: done; SN_SPLIT_END: the input is shorter. */
 enum sn_split sn_split_skip(struct sn_splitter *splitter, struct sn_source *source,

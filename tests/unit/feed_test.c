@@ -86,6 +86,9 @@ static void log_answer(struct base_buffer *log, const struct net_layout *layout,
     case NET_READ_CHECKPOINT:
       base_buffer_printf(log, "checkpoint %ld\n", (long)answer->time);
       break;
+    case NET_READ_ROTATED:
+      base_buffer_printf(log, "rotated: %s\n", answer->reason ? answer->reason : "nothing is lost");
+      break;
     case NET_READ_ROUND:
       base_buffer_printf(log, "round %ld\n", (long)answer->time);
       break;
@@ -551,7 +554,7 @@ static char *make_file(const char *suffix, const char *text) {
 }
 
 static void append_file(const char *path, const char *text) {
-  int descriptor = open(path, O_WRONLY | O_APPEND);
+  int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
   ck_assert_int_eq(write(descriptor, text, strlen(text)), (ssize_t)strlen(text));
   close(descriptor);
 }
@@ -586,21 +589,75 @@ START_TEST(growing_file) {
   options.position = position;
   reader = open_reader(options);
   check_drain(reader, NET_READ_AGAIN, "row 4 4 5 5 3\nbad 505 5:1 x: \"x\" is no integer\n");
-  ck_assert_int_eq(truncate(options.path, 3), 0);
-  check_drain(
-      reader, NET_READ_FAILED,
-      base_arena_printf(arena, "failed 703 6:0 %s has become shorter than what was read of it\n",
-                        options.path));
-  check_drain(
-      reader, NET_READ_FAILED,
-      base_arena_printf(arena, "failed 703 6:0 %s has become shorter than what was read of it\n",
-                        options.path));
-  reader->class->free(reader);
-  reader = open_reader(options);
-  check_drain(reader, NET_READ_AGAIN, "");
-  ck_assert_int_eq(reader->class->position(reader), position);
   reader->class->free(reader);
   unlink(options.path);
+}
+END_TEST
+
+/* Copied and truncated: the writer goes on behind the old header, or writes one again. */
+START_TEST(truncated_file) {
+  struct sn_reader_options options = options_for(bare, SN_CSV);
+  options.path = make_file(".csv", "x,start,stop\n1,2,3\n2,3,4\n3,");
+  options.following = true;
+  struct net_reader *reader = open_reader(options);
+  check_drain(reader, NET_READ_AGAIN, "row 2 2 3 3 1\nrow 3 3 4 4 2\n");
+  ck_assert_int_eq(truncate(options.path, 0), 0);
+  check_drain(reader, NET_READ_AGAIN, "rotated: the file was truncated\n");
+  ck_assert_int_eq(reader->class->position(reader), 0);
+  append_file(options.path, "4,5,6\n");
+  check_drain(reader, NET_READ_AGAIN, "row 5 5 6 6 4\n");
+  ck_assert_int_eq(reader->class->position(reader), 6);
+  append_file(options.path, "5,6,7\n");
+  check_drain(reader, NET_READ_AGAIN, "row 6 6 7 7 5\n");
+  ck_assert_int_eq(truncate(options.path, 0), 0);
+  check_drain(reader, NET_READ_AGAIN, "rotated: the file was truncated\n");
+  append_file(options.path, "start,stop,x\n");
+  check_drain(reader, NET_READ_AGAIN, "");
+  append_file(options.path, "8,9,6\n");
+  check_drain(reader, NET_READ_AGAIN, "row 8 8 9 9 6\n");
+  int64_t position = reader->class->position(reader);
+  reader->class->free(reader);
+  /* Between two readers. */
+  ck_assert_int_eq(truncate(options.path, 13), 0);
+  options.position = position;
+  reader = open_reader(options);
+  check_drain(reader, NET_READ_AGAIN, "rotated: the file was truncated\n");
+  append_file(options.path, "9,10,7\n");
+  check_drain(reader, NET_READ_AGAIN, "row 9 9 10 10 7\n");
+  reader->class->free(reader);
+  unlink(options.path);
+}
+END_TEST
+
+/* Renamed, and a new file in its place: the writer may go on with the old one for a while. */
+START_TEST(replaced_file) {
+  struct sn_reader_options options = options_for(bare, SN_GUESS);
+  options.path = make_file(".ndjson", "{\"start\":1,\"x\":1}\n");
+  options.following = true;
+  char *old = base_arena_printf(arena, "%s.1", options.path);
+  struct net_reader *reader = open_reader(options);
+  check_drain(reader, NET_READ_AGAIN, "row 1 1 open forever 1\n");
+  for (int round = 0; round < 2; round++) {
+    ck_assert_int_eq(rename(options.path, old), 0);
+    append_file(old, "{\"start\":2,\"x\":2}\n");
+    check_drain(reader, NET_READ_AGAIN, "row 2 2 open forever 2\n");
+    append_file(options.path, "");
+    check_drain(reader, NET_READ_AGAIN, "");
+    append_file(old, round ? "{\"start\":3," : "{\"start\":3,\"x\":3}\n");
+    append_file(options.path, "{\"start\":4,\"x\":4}\n");
+    check_drain(reader, NET_READ_AGAIN,
+                round ? "rotated: the file was replaced before the end of its last line\n"
+                        "row 4 4 open forever 4\n"
+                      : "row 3 3 open forever 3\nrotated: nothing is lost\n"
+                        "row 4 4 open forever 4\n");
+    ck_assert_int_eq(reader->class->position(reader), 18);
+  }
+  append_file(options.path, "{\"start\":5,\"x\":5}\n");
+  check_drain(reader, NET_READ_AGAIN, "row 5 5 open forever 5\n");
+  unlink(options.path); /* and nothing in its place */
+  check_drain(reader, NET_READ_AGAIN, "");
+  reader->class->free(reader);
+  unlink(old);
 }
 END_TEST
 
@@ -780,6 +837,8 @@ int main(void) {
   tcase_add_test(cases, ndjson_domain_called_end);
   tcase_add_test(cases, guessed_formats);
   tcase_add_test(cases, growing_file);
+  tcase_add_test(cases, truncated_file);
+  tcase_add_test(cases, replaced_file);
   tcase_add_test(cases, resuming_ndjson);
   tcase_add_test(cases, followed_fifo);
   tcase_add_test(cases, standard_input);

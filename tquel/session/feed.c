@@ -295,33 +295,38 @@ static enum base_status end_feed(struct tql_session *session, struct session_fee
   return session_advance(session, relation, net_chronon_add(relation->latest, 1));
 }
 
-/* What a source still had is lost from the latest time seen on; how much it was is not known. */
-static enum base_status note_loss(struct tql_session *session, const struct session_feed *feed) {
+/* What a source still had is lost, from the latest time seen on until now at the latest; how much it was
+ * is not known. */
+static enum base_status note_loss(struct tql_session *session, const struct session_feed *feed,
+                                  const char *cause) {
   struct session_relation *to = session_system_relation(session, "Lost");
   if (to == NULL) return BASE_SYSTEM;
   const struct net_layout *layout = to->ng.layout;
   union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
   row[0].i = row[1].i = rejected_at(feed);
-  row[2].i = row[3].i = NET_FOREVER;
-  const char *const texts[] = {feed->relation->ng.name, feed->path, feed->lost};
+  row[2].i = net_chronon_add(row[0].i, 1);
+  row[3].i = session->timeline == NET_TIMELINE_REAL ? base_env_now() : NET_FOREVER;
+  if (row[3].i < row[2].i) row[3].i = row[2].i;
+  const char *const texts[] = {feed->relation->ng.name, feed->path, cause};
   for (unsigned i = 0; i < 3; i++)
     row[layout->fields[i].slot].s = base_strings_intern_text(session->strings, texts[i]);
+  bool there = false;
+  enum base_status status = st_has(session->database, to->ng.name, layout, row, &there);
   struct net_store *store = st_net(session->database);
-  enum base_status status = store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
+  if (status == BASE_OK && !there)
+    status = store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
+  to->diverted = true; /* what is derived from it follows with the group */
   free(row);
-  return status == BASE_OK ? session_recompute_dependants(session, to) : status;
+  return status;
 }
 
-/* In a transaction of its own: that of the failure is taken back. */
-static void note_losses(struct tql_session *session) {
-  for (size_t i = 0; i < session->feed_count; i++) {
-    struct session_feed *feed = session->feeds[i];
-    if (feed->lost == NULL || st_begin(session->database) != BASE_OK) continue;
-    enum base_status status = note_loss(session, feed);
-    if (status == BASE_OK) status = st_commit(session->database);
-    if (status != BASE_OK) st_rollback(session->database);
-    feed->lost = NULL;
-  }
+/* The file was truncated or replaced, as logs are: the feed goes on with what is there now. */
+static enum base_status take_rotation(struct tql_session *session, struct session_feed *feed,
+                                      const struct net_read_event *event) {
+  if (event->reason == NULL) return BASE_OK;
+  base_report(session->diags, MSG_FILE_TRUNCATED, NULL, NULL,
+              "%s: %s; reading goes on at its beginning", feed->path, event->reason);
+  return note_loss(session, feed, event->reason);
 }
 
 static enum base_status report_failure(struct tql_session *session, struct session_feed *feed,
@@ -333,7 +338,6 @@ static enum base_status report_failure(struct tql_session *session, struct sessi
                              (int)event->column};
   base_report(session->diags, event->number, source, &range, "%s", event->reason);
   feed->ended = true;
-  if (event->number == MSG_FILE_TRUNCATED) feed->lost = "the file was truncated or replaced";
   return BASE_SYSTEM;
 }
 
@@ -363,6 +367,9 @@ static enum base_status turn(struct tql_session *session, struct session_feed *f
         break;
       case NET_READ_ROUND:
         status = take_round(session, feed, &event);
+        break;
+      case NET_READ_ROTATED:
+        status = take_rotation(session, feed, &event);
         break;
       case NET_READ_BAD:
         status = reject_record(session, feed, &event, event.reason);
@@ -485,7 +492,6 @@ enum base_status tql_session_follow(struct tql_session *session, const struct tq
     enum base_status reloaded = session_load_catalogue(session);
     (void)reloaded;
     for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->ended = true;
-    note_losses(session);
   }
   session->statement_arena = NULL;
   session->output = NULL;

@@ -69,7 +69,6 @@ struct session_feed {
   struct session_relation *relation;
   struct net_reader *reader;
   const char *path;
-  const char *lost; /* why records of it are lost; NULL: none are */
   int64_t within;   /* chronons */
   int64_t position_saved, sequence;
   bool ended;
