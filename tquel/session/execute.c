@@ -174,7 +174,10 @@ static enum base_status execute_display(struct tql_session *session,
     bool live = statement->kind == TQL_S_DISPLAY && session_is_fed(session, relation);
     int64_t count = 0;
     enum base_status status = BASE_OK;
-    if (live && !relation->view) status = st_count(session->database, ng->name, &count);
+    /* What is fed is open from now on, also where nothing has come yet. */
+    if (live) status = session_wake_feeds(session);
+    if (live && status == BASE_OK && !relation->view)
+      status = st_count(session->database, ng->name, &count);
     /* A live display starts with what is there, if anything is. */
     if (status == BASE_OK && (!live || relation->view || count > 0))
       status = session_print(session, relation);

@@ -426,6 +426,14 @@ static enum base_status prepare(struct tql_session *session) {
   return status;
 }
 
+enum base_status session_wake_feeds(struct tql_session *session) {
+  enum base_status status = session_begin(session);
+  for (size_t i = 0; status == BASE_OK && i < session->feed_count; i++)
+    if (!session->feeds[i]->ended)
+      status = session_make_live(session, session->feeds[i]->relation);
+  return session_end(session, status);
+}
+
 /* Strings that nothing holds any more are forgotten, once the table has doubled: an endless feed of
  * new strings runs in bounded memory. Between two turns nothing but the states listed here holds any. */
 static void sweep_strings(struct tql_session *session) {

@@ -451,6 +451,8 @@ enum base_status session_add_feed(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) BASE_MUST_USE;
 void session_remove_feeds(struct tql_session *session, const struct session_relation *relation);
+/* Makes the relations that have feeds live, in a transaction of its own. */
+enum base_status session_wake_feeds(struct tql_session *session) BASE_MUST_USE;
 bool session_is_fed(struct tql_session *session, const struct session_relation *relation);
 enum base_status session_add_display(struct tql_session *session,
                                      struct session_relation *relation) BASE_MUST_USE;
