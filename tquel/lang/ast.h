@@ -198,7 +198,7 @@ struct tql_statement {
   const char *words;
   struct tql_expr *const *numbers;
   size_t number_count;
-  struct base_range words_range; /* of SET's words */
+  struct base_range words_range; /* of SET's and MODIFY's words */
   /* PERMIT, where given: at .terminal, from .time_first to .time_last (constants), on .day_first to
    * .day_last; the attributes are .names.                                                         */
   struct tql_name terminal, day_first, day_last;

@@ -330,6 +330,7 @@ struct tql_statement *tql_build_modify(struct tql_parser *parser, const struct t
   struct tql_statement *statement = new_statement(parser, TQL_S_MODIFY, span);
   statement->name = *relation;
   statement->words = structure->text;
+  statement->words_range = structure->range;
   set_names(statement, names);
   return statement;
 }

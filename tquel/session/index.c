@@ -56,7 +56,7 @@ enum base_status session_destroy_index(struct tql_session *session, const char *
 
 static enum base_status bad_structure(struct tql_session *session,
                                       const struct tql_statement *statement, const char *what) {
-  base_report_hint(session->diags, MSG_STRUCTURE, session->source, &statement->range,
+  base_report_hint(session->diags, MSG_STRUCTURE, session->source, &statement->words_range,
                    "modify R to heap, to time, or to hash on DOMAIN, ...", "%s", what);
   return BASE_USER;
 }

@@ -423,8 +423,8 @@ static enum base_status run_network(struct run *run, const struct one_off *one_o
   if (status != BASE_OK) return status;
   const struct net_layout *layout = one_off->query->layout;
   if (one_off->store_name != NULL) {
-    sink = net_create_relation_store(network, one_off->store_name, layout,
-                                     st_net(session->database));
+    sink =
+        net_create_relation_store(network, one_off->store_name, layout, st_net(session->database));
   } else {
     sink = net_create_display(network, "result", layout, one_off->callback, one_off->context);
   }
@@ -637,7 +637,22 @@ enum base_status session_print(struct tql_session *session, struct session_relat
 
 /* --- derived relations */
 
-enum base_status session_recompute(struct tql_session *session, struct session_relation *relation) {
+/* What is wrong in a definition is shown there; which statement has set it off, in a hint. */
+static void name_place(struct tql_session *session, size_t first) {
+  if (session->source == NULL || session->statement == NULL) return;
+  const struct base_range *range = &session->statement->range;
+  for (size_t i = first; i < session->diags->count; i++) {
+    struct base_diag *diag = &session->diags->items[i];
+    if (diag->source == NULL || diag->source == session->source || diag->hint != NULL) continue;
+    struct base_buffer hint = BASE_BUFFER_EMPTY;
+    base_buffer_printf(&hint, "computed by the statement at %s:%d:%d", session->source->name,
+                       range->first_line, range->first_column);
+    diag->hint = base_xstrdup(base_buffer_text(&hint));
+    base_buffer_done(&hint);
+  }
+}
+
+static enum base_status recompute(struct tql_session *session, struct session_relation *relation) {
   bool fixed_now;
   enum base_status status = session_fix_origin(session, relation, &fixed_now);
   if (status != BASE_OK) return status;
@@ -650,6 +665,15 @@ enum base_status session_recompute(struct tql_session *session, struct session_r
   relation->checkpoint = checkpoint;
   return st_net(session->database)
       ->class->checkpoint(st_net(session->database), relation->ng.name, checkpoint);
+}
+
+enum base_status session_recompute(struct tql_session *session, struct session_relation *relation) {
+  size_t first = session->diags->count;
+  base_diag_hold(session->diags);
+  enum base_status status = recompute(session, relation);
+  name_place(session, first);
+  base_diag_release(session->diags);
+  return status;
 }
 
 enum base_status session_recompute_dependants(struct tql_session *session,
