@@ -92,6 +92,9 @@ struct net_node *net_create_credibility(struct net_network *network, const char 
 /* Distinct: omega rows that a definite one is equal to are left out. */
 struct net_node *net_create_distinct(struct net_network *network, const char *name,
                                      const struct net_layout *layout);
+/* Set: equal tuples are one. */
+struct net_node *net_create_set(struct net_network *network, const char *name,
+                                const struct net_layout *layout);
 /* Coalesce: periods equal in all fields that overlap or adjoin become one. */
 struct net_node *net_create_coalesce(struct net_network *network, const char *name,
                                      const struct net_layout *layout);
@@ -211,6 +214,7 @@ struct net_aggregate_params {
   int argument_field; /* -1: the tuple itself (1 for avgc) */
   const uint32_t *by_fields;         /* fields of IN, one slot each */
   size_t by_count;
+  bool apart;                  /* equal rows are tuples of their own: pieces of different ones */
   bool groups_of_all;          /* with WHERE: tuples that do not satisfy it still make a group */
   bool origin_given;           /* false: the start of the first tuple that comes */
   net_chronon origin;          /* everything is clipped there */

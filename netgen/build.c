@@ -360,6 +360,7 @@ static void build_aggregate(struct builder *builder, const struct ng_node *node)
       .argument_field = node->argument ? (int)field_of(builder, below, node->argument) : -1,
       .by_fields = by,
       .by_count = node->by_columns.count,
+      .apart = node->apart,
       .groups_of_all = node->groups_of_all,
       .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
       .origin = query->origin_given ? query->origin : 0,
@@ -387,6 +388,12 @@ static void build_distinct(struct builder *builder, const struct ng_node *node) 
   struct built *built = built_of(builder, node);
   lay_out_same(builder, node);
   built->node = net_create_distinct(builder->network, name_of(builder, node), built->layout);
+}
+
+static void build_set(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out_same(builder, node);
+  built->node = net_create_set(builder->network, name_of(builder, node), built->layout);
 }
 
 static void build_coalesce(struct builder *builder, const struct ng_node *node) {
@@ -543,6 +550,9 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
       break;
     case NET_NODE_DISTINCT:
       build_distinct(builder, node);
+      break;
+    case NET_NODE_SET:
+      build_set(builder, node);
       break;
     case NET_NODE_COALESCE:
       build_coalesce(builder, node);

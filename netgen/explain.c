@@ -103,6 +103,9 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
     case NET_NODE_DISTINCT:
       base_buffer_puts(out, "of a definite tuple and an equal omega one the former");
       break;
+    case NET_NODE_SET:
+      base_buffer_puts(out, "equal tuples are one");
+      break;
     case NET_NODE_COALESCE:
       base_buffer_puts(out, "periods of equal domains that overlap or adjoin");
       break;
@@ -174,6 +177,8 @@ const char *ng_explain_state(const struct ng_node *node) {
       return "tuples that may still find a nearest partner";
     case NET_NODE_DISTINCT:
       return "omega rows that a definite one may be equal to";
+    case NET_NODE_SET:
+      return "open rows that may yet be one";
     case NET_NODE_COALESCE:
       return "periods valid at the checkpoint or after";
     case NET_NODE_PROJECTION:

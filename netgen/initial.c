@@ -278,12 +278,27 @@ static void add_parts(struct initial *initial, struct ng_lowering *inner, struct
   node->argument = column_of(initial, top, argument, "argument");
 }
 
+static bool counts_each(const struct ng_aggregate *aggregate) {
+  return aggregate->cumulative || aggregate->window > 0 || aggregate->function == NET_AGG_AVGC;
+}
+
+/* Where each tuple counts, also of equal pieces each does; so the tuples are made a set before they are
+ * cut. */
+static struct ng_node *set_of(struct ng_plan *plan, struct ng_node *input) {
+  struct ng_node *node = ng_node_new(plan, NET_NODE_SET, input, NULL);
+  ng_node_refresh(plan, node);
+  return node;
+}
+
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
 static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
   struct ng_plan *plan = initial->plan;
   const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
   struct ng_node *top = leaf(initial, variable, variable->relation);
+  bool changes = aggregate->where && ng_changes_with_time(aggregate->where);
+  bool apart = changes && top->stop && counts_each(aggregate);
+  if (apart) top = set_of(plan, top);
   struct ng_lowering inner = initial->lowering;
   inner.variables =
       BASE_NEW_ARRAY(initial->arena, initial->query->variable_count, struct ng_lowered_input);
@@ -296,7 +311,7 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->name = aggregate_name(initial, aggregate);
   node->own_start = ng_column_new(plan, joined(initial, node->name, "start"), type_instant, false);
   node->own_stop = ng_column_new(plan, joined(initial, node->name, "stop"), type_instant, true);
-  bool changes = aggregate->where && ng_changes_with_time(aggregate->where);
+  node->apart = apart;
   bool qualified = aggregate->where || aggregate->when;
   node->groups_of_all = qualified && aggregate->by_count > 0 && variable->outside;
   bool select = qualified && !changes && !node->groups_of_all && parts_can_fail(&inner, aggregate);

@@ -95,6 +95,7 @@ struct ng_node {
   const struct ng_column *argument, *where;
   const struct ng_column *when, *unless; /* the inner when is T, and it is F */
   struct ng_columns by_columns;          /* of the input */
+  bool apart; /* equal rows are tuples of their own */
   bool groups_of_all;
   uint32_t domain_fields;
   /* display */

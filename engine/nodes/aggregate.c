@@ -144,7 +144,7 @@ static void arrive_together(struct net_aggregate *node, enum base_status *status
 static void collect_row(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
                         enum base_status *status) {
   bool open = node->params.in->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
-  if (node->set || open || (marks & NET_CLOSES)) {
+  if (node->set || node->params.apart || open || (marks & NET_CLOSES)) {
     if (*status == BASE_OK) *status = net_agg_arrive(node, row, marks);
     return;
   }
@@ -314,7 +314,8 @@ static void configure(struct net_aggregate *node) {
       events ? (params->window ? params->window : 1) : (params->window ? params->window - 1 : 0);
   node->counts_open =
       !events &&
-      (node->chooses_time || (!node->set && !params->unique && !ignores_copies(node->function)));
+      (node->chooses_time || (!node->set && !params->apart && !params->unique &&
+                              !ignores_copies(node->function)));
   node->argument = NET_INTEGER;
   if (params->argument_field >= 0) {
     node->argument_slot = params->in->fields[params->argument_field].slot;
