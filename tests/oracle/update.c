@@ -27,6 +27,8 @@ struct updating {
   const struct oracle_relation *relation; /* as it was */
   const struct oracle_matches *matches;
   const struct oracle_relation *results; /* a row for each match */
+  bool
+      plain; /* one variable, no when, no aggregate: only the bounds of a portion can be in doubt */
   struct oracle_relation *ret;
   const struct base_strings *strings;
 };
@@ -88,7 +90,7 @@ static struct piece_list cut(const struct updating *u, const union net_slot *row
     if (!at_start)
       add_piece(&left, (struct net_period){time.start, net_earlier(time.stop, portion.start)},
                 net_before(time.start, portion.start), definite);
-    if (!match->definite) add_common(&left, time, portion, at_start, at_stop, false);
+    if (!match->definite && !u->plain) add_common(&left, time, portion, at_start, at_stop, false);
     if (!at_stop)
       add_piece(&left, (struct net_period){net_later(time.start, portion.stop), time.stop},
                 net_before(portion.stop, time.stop), definite);
@@ -232,7 +234,9 @@ const char *oracle_apply_update(struct base_arena *arena, const struct oracle_wo
   *ret = (struct oracle_relation){.layout = relation->layout};
   for (size_t i = 0; i < relation->count && !why && update->query->closest; i++)
     if (!relation->tuples[i].definite) return oracle_unsaid; /* is it there for its neighbours? */
-  struct updating u = {arena, update, relation, &matches, &results, ret, world->strings};
+  const struct ng_query *query = update->query;
+  bool plain = query->variable_count == 1 && query->aggregate_count == 0 && !query->when;
+  struct updating u = {arena, update, relation, &matches, &results, plain, ret, world->strings};
   for (size_t i = 0; i < relation->count && !why; i++) why = update_tuple(&u, &relation->tuples[i]);
   oracle_make_set(ret);
   return why;

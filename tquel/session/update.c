@@ -8,7 +8,8 @@
  *
  * Bounds that are not known are treated as by retrieve: the left piece is `start V.start stop A`, the
  * right one `start B stop V.stop`, and a piece that is perhaps empty is not definite. A portion that
- * begins with the tuple itself leaves nothing to the left, whatever the bounds are.
+ * begins with the tuple itself leaves nothing to the left, whatever the bounds are. Where only the
+ * bounds of the portion are in doubt, nothing of it stays: it is cut, or it is empty.
  *
  * All cuts are found before anything is written, so a statement never sees its own changes. Of events,
  * records of traced relations and snapshot tuples there are no portions: they go or stay as a whole. */
@@ -22,6 +23,7 @@ struct cut {
   struct net_period portion;
   bool own_start, own_stop; /* those of the tuple itself */
   bool definite;
+  bool certain; /* what it means goes for sure: only whether the portion is empty may be in doubt */
   const union net_slot *result; /* the query's row */
 };
 
@@ -55,6 +57,13 @@ static bool is_whole(const struct session_relation *relation) {
   return relation->kind != ST_PERIOD;
 }
 
+/* Can nothing but the bounds of the portion be in doubt? The tuples of the query are all definite, and a
+ * condition on the values of one is T or F. */
+static bool is_plain(const struct update *update) {
+  const struct ng_query *query = update->bound.query;
+  return query->variable_count == 1 && query->aggregate_count == 0 && query->when == NULL;
+}
+
 /* With credibility 0 an instant is the middle of its bounds (the query has it so). */
 static struct net_instant seen(const struct update *update, struct net_instant instant) {
   if (!update->bound.credibility) return instant;
@@ -70,6 +79,7 @@ static struct cut make_cut(const struct update *update, const union net_slot *tu
   const struct net_rows *rows = &update->results.rows;
   const union net_slot *result = net_rows_row(rows, index);
   struct cut cut = {.definite = rows->marks[index] & NET_DEFINITE, .result = result};
+  cut.certain = cut.definite || is_plain(update);
   if (rows->layout->tuple_class == NET_EVENT) return cut;
   bool open = result[2].i == NET_OPEN;
   cut.portion.start = net_row_start(result);
@@ -177,7 +187,7 @@ static void apply_cut(struct pieces *pieces, const struct cut *cut) {
       continue;
     }
     add_left(&result, piece, cut);
-    if (!cut->definite) add_middle(&result, piece, cut, false);
+    if (!cut->certain) add_middle(&result, piece, cut, false);
     add_right(&result, piece, cut);
   }
   free(pieces->items);
@@ -284,9 +294,9 @@ static void cut_period(struct update *update, size_t index, const struct cut *cu
   struct pieces pieces = {0};
   add_piece(&pieces, whole.period, whole.open, NET_TRUE, whole.definite);
   /* What is gone for certain first: only of the rest something can go perhaps. */
-  for (int definite = 1; definite >= 0; definite--)
+  for (int certain = 1; certain >= 0; certain--)
     for (size_t i = 0; i < count; i++)
-      if (cuts[i].definite == (definite == 1)) apply_cut(&pieces, &cuts[i]);
+      if (cuts[i].certain == (certain == 1)) apply_cut(&pieces, &cuts[i]);
   bool replaces = update->statement->kind == TQL_S_REPLACE;
   if (replaces || !is_unchanged(&pieces, &whole)) {
     net_rows_add_copy(&update->removed, tuple, update->tuples.marks[index]);
