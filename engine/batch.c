@@ -52,7 +52,8 @@ struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder
                             .count = builder->count,
                             .checkpoint = checkpoint,
                             .bound = NET_BEGINNING,
-                            .plain = builder->plain};
+                            .plain = builder->plain,
+                            .unordered = builder->unordered};
 }
 
 void net_rows_init(struct net_rows *rows, const struct net_layout *layout) {

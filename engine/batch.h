@@ -27,8 +27,8 @@
  * combination); NULL where nothing more is known.
  *
  * PLAIN: every row that counts is definite and whole, all its instants (of the fields, too) are
- * determinate, a period's start is before its stop, and the rows are in the order of their starts. Most
- * batches are; nodes have short paths for them. Not PLAIN says nothing.
+ * determinate, a period's start is before its stop, and, unless UNORDERED, the rows are in the order of
+ * their starts. Most batches are; nodes have short paths for them. Not PLAIN says nothing.
  *
  * A batch is immutable once emitted and lives until the emitting call returns; readers copy what
  * they keep. SELECTION, if not NULL, lists the rows that count.                                     */
@@ -52,7 +52,7 @@ struct net_batch {
   net_chronon bound;
   bool all_open;
   const union net_slot *floor;
-  bool plain;
+  bool plain, unordered;
 };
 
 static inline uint32_t net_batch_index(const struct net_batch *batch, uint32_t i) {
@@ -81,7 +81,8 @@ struct net_batch_builder {
   uint64_t *ids;
   uint32_t count;
   uint32_t capacity;
-  bool plain; /* all rows so far came by net_batch_builder_add_plain */
+  bool plain;     /* all rows so far came by net_batch_builder_add_plain */
+  bool unordered; /* somebody said so */
 };
 
 void net_batch_builder_init(struct net_batch_builder *builder, const struct net_layout *layout,
@@ -95,7 +96,7 @@ union net_slot *net_batch_builder_add(struct net_batch_builder *builder, uint8_t
 union net_slot *net_batch_builder_add_id(struct net_batch_builder *builder, uint8_t marks,
                                          uint64_t id);
 /* A new row whose slots the caller fills, all of them: definite and whole, its instants determinate, not
- * before the last one. */
+ * before the last one, or else he says so in UNORDERED. */
 static inline union net_slot *net_batch_builder_add_plain(struct net_batch_builder *builder) {
   builder->marks[builder->count] = NET_DEFINITE;
   builder->ids[builder->count] = 0;
@@ -107,6 +108,7 @@ struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder
 static inline void net_batch_builder_clear(struct net_batch_builder *builder) {
   builder->count = 0;
   builder->plain = true;
+  builder->unordered = false;
 }
 
 /* A growable set of rows with their marks, for those who keep them (sinks, pending records). */

@@ -90,7 +90,7 @@ static void add_start(struct net_inbox_port *port, const union net_slot *row, ui
   queue->count++;
 }
 
-/* A plain batch: nothing but starts, in order, without ids. */
+/* A plain batch: nothing but starts, in order if it says so, without ids. */
 static void add_plain(struct net_inbox_port *port, const struct net_batch *batch) {
   struct net_inbox_queue *queue = &port->starts;
   uint32_t width = port->layout->slot_count;
@@ -103,7 +103,8 @@ static void add_plain(struct net_inbox_port *port, const struct net_batch *batch
   }
   memset(queue->marks + queue->count, NET_DEFINITE, batch->count);
   if (queue->has_ids) memset(queue->ids + queue->count, 0, batch->count * sizeof *queue->ids);
-  if (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i) queue->unsorted = true;
+  if (batch->unordered || (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i))
+    queue->unsorted = true;
   queue->count += batch->count;
 }
 

@@ -208,13 +208,24 @@ uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_
   return index;
 }
 
+/* Nobody looks beyond an empty place, so a removed one before it is empty as well. */
+static void clear_place(struct net_rowmap *map, size_t place) {
+  size_t mask = map->table_size - 1;
+  map->table[place] = REMOVED;
+  map->tombstones++;
+  if (map->table[(place + 1) & mask] != 0) return;
+  for (; map->table[place] == REMOVED; place = (place - 1) & mask) {
+    map->table[place] = 0;
+    map->tombstones--;
+  }
+}
+
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   struct entry *entry = entry_at(map, index);
   BASE_CHECK(entry->live, "rowmap-remove-dead");
   size_t place = (size_t)entry->hash & (map->table_size - 1);
   while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
-  map->table[place] = REMOVED;
-  map->tombstones++;
+  clear_place(map, place);
   entry->live = 0;
   entry->next_free = map->free_list;
   map->free_list = index + 1;

@@ -22,6 +22,9 @@
 
 #include "engine/base/arena.h"
 
+/* So many rows that close go out together. */
+#define CLOSES_ROWS 64
+
 /* --- segments */
 
 /* Has the group result tuples now, and are they omega? */
@@ -52,20 +55,58 @@ static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon no
   return has;
 }
 
-static void put_segment(struct net_aggregate *node, uint32_t index, uint8_t closes,
-                        net_chronon stop, net_chronon bound, enum base_status *status) {
+static void send_closes(struct net_aggregate *node, enum base_status *status) {
+  if (node->closes.count == 0) return;
+  struct net_batch batch = net_batch_builder_batch(&node->closes, node->node.checkpoint);
+  batch.bound = node->node.checkpoint;
+  enum base_status sent = net_emit(&node->node, &batch);
+  if (*status == BASE_OK) *status = sent;
+  net_batch_builder_clear(&node->closes);
+}
+
+static union net_slot *put_close(struct net_aggregate *node, uint8_t marks, uint64_t id,
+                                 enum base_status *status) {
+  if (net_batch_builder_full(&node->closes)) send_closes(node, status);
+  return net_batch_builder_add_id(&node->closes, marks | NET_CLOSES, id);
+}
+
+/* Segments come in the order of their stops. */
+static union net_slot *put_plain(struct net_aggregate *node, net_chronon since,
+                                 enum base_status *status) {
+  union net_slot *row = net_out_plain(&node->node, node->node.checkpoint, status);
+  size_t width = node->node.layout->slot_count;
+  if (node->node.out.count > 1 && row[-(ptrdiff_t)width].i > since)
+    node->node.out.unordered = true;
+  return row;
+}
+
+static void put_segment(struct net_aggregate *node, uint32_t index, net_chronon stop,
+                        net_chronon bound, enum base_status *status) {
   const struct net_layout *out = node->node.layout;
   const struct net_agg_group *group = net_agg_group(node, index);
   const union net_slot *key = net_rowmap_row(&node->groups, index);
-  uint8_t marks = (uint8_t)((group->omega ? 0 : NET_DEFINITE) | closes);
-  union net_slot *row = net_out_row(&node->node, marks, group->id, bound, status);
+  uint8_t marks = (uint8_t)(group->omega ? 0 : NET_DEFINITE);
+  union net_slot *row;
+  if (stop == NET_OPEN || (group->id == 0 && (group->omega || node->chooses_time))) {
+    row = net_out_row(&node->node, marks, group->id, bound, status);
+  } else if (group->id != 0) {
+    row = put_close(node, marks, group->id, status);
+  } else {
+    row = put_plain(node, group->since, status);
+  }
   row[0].i = row[1].i = group->since;
   row[2].i = stop;
   row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
   for (size_t i = 0; i < node->params.by_count; i++)
     row[out->fields[i].slot] = key[node->by_slots[i]];
-  memcpy(row + node->value_slot, group->value.slots,
-         (out->slot_count - node->value_slot) * sizeof *row);
+  net_row_copy(row + node->value_slot, group->value.slots, out->slot_count - node->value_slot);
+}
+
+static void note_fresh(struct net_aggregate *node, struct net_agg_group *group, uint32_t index) {
+  if (group->fresh) return;
+  group->fresh = true;
+  base_grow(&node->fresh, &node->fresh_capacity, node->fresh_count + 1, sizeof *node->fresh);
+  node->fresh[node->fresh_count++] = index;
 }
 
 static void look(struct net_aggregate *node, uint32_t index, net_chronon now,
@@ -78,8 +119,7 @@ static void look(struct net_aggregate *node, uint32_t index, net_chronon now,
   bool has = value_now(node, index, now, &value, &omega, status);
   if (group->begun && has && omega == group->omega && net_agg_same(node, group, &value)) return;
   if (group->begun) {
-    if (now > group->since)
-      put_segment(node, index, group->id ? NET_CLOSES : 0, now, node->node.checkpoint, status);
+    if (now > group->since) put_segment(node, index, now, node->node.checkpoint, status);
     group->begun = false;
   }
   if (!has) return;
@@ -87,6 +127,7 @@ static void look(struct net_aggregate *node, uint32_t index, net_chronon now,
   group->id = 0;
   group->omega = omega;
   group->since = now;
+  note_fresh(node, group, index);
   net_agg_keep(node, group, &value);
 }
 
@@ -100,35 +141,61 @@ static void forget_group(struct net_aggregate *node, uint32_t index) {
   net_rowmap_remove(&node->groups, index);
 }
 
+/* When something changes next, as far as is known; forever: never. */
+static net_chronon next_change(const struct net_aggregate *node) {
+  net_chronon next = NET_FOREVER;
+  if (node->heap_count > 0) next = node->heap[0].time;
+  if (node->stop_count > 0 && node->stops[0].time < next) next = node->stops[0].time;
+  if (node->touched_count > 0 && node->touched_at < next) next = node->touched_at;
+  return next;
+}
+
+static void look_at_touched(struct net_aggregate *node, net_chronon now, enum base_status *status) {
+  for (size_t i = 0; i < node->touched_count; i++) {
+    struct net_agg_group *group = net_agg_group(node, node->touched[i]);
+    if (node->function == NET_AGG_AVGC) net_agg_integrate(node, group, now);
+    net_agg_settle(node, group);
+    look(node, node->touched[i], now, status);
+    forget_group(node, node->touched[i]);
+  }
+  node->touched_count = 0;
+}
+
 /* All changes before LIMIT, instant by instant. Nothing begins or ends at forever. */
 static void advance(struct net_aggregate *node, net_chronon limit, enum base_status *status) {
   if (!node->origin_known && node->latest_origin < limit) net_agg_begin(node, node->latest_origin);
-  while (node->heap_count > 0 && *status == BASE_OK && node->heap[0].time < limit) {
-    net_chronon now = node->heap[0].time;
+  while (*status == BASE_OK) {
+    net_chronon now = next_change(node);
+    if (now >= limit) return;
     while (node->heap_count > 0 && node->heap[0].time == now) {
       struct net_agg_change change = net_agg_pop(node);
       net_agg_apply(node, &change);
     }
-    for (size_t i = 0; i < node->touched_count; i++) {
-      struct net_agg_group *group = net_agg_group(node, node->touched[i]);
-      if (node->function == NET_AGG_AVGC) net_agg_integrate(node, group, now);
-      net_agg_settle(node, group);
-      look(node, node->touched[i], now, status);
-      forget_group(node, node->touched[i]);
-    }
-    node->touched_count = 0;
+    while (node->stop_count > 0 && node->stops[0].time == now) net_agg_stop(node);
+    look_at_touched(node, now, status);
   }
+}
+
+static int compare_indices(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
 }
 
 static void open_segments(struct net_aggregate *node, net_chronon checkpoint,
                           enum base_status *status) {
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
-    struct net_agg_group *group = net_agg_group(node, i);
-    if (!group->begun || group->id != 0 || group->since >= checkpoint) continue;
+  if (node->fresh_count > 0)
+    qsort(node->fresh, node->fresh_count, sizeof *node->fresh, compare_indices);
+  for (size_t i = 0; i < node->fresh_count; i++) {
+    uint32_t index = node->fresh[i];
+    if (!net_rowmap_live(&node->groups, index)) continue;
+    struct net_agg_group *group = net_agg_group(node, index);
+    group->fresh = false;
+    if (!group->begun || group->id != 0) continue;
+    BASE_CHECK(group->since < checkpoint, "aggregate-segment-began");
     group->id = ++node->last_id;
-    put_segment(node, i, 0, NET_OPEN, checkpoint, status);
+    put_segment(node, index, NET_OPEN, checkpoint, status);
   }
+  node->fresh_count = 0;
 }
 
 /* --- rows in */
@@ -152,6 +219,19 @@ static void collect_row(struct net_aggregate *node, const union net_slot *row, u
   *(uint8_t *)net_rowmap_state(&node->same_start, place) |= marks;
 }
 
+void net_agg_come_to(struct net_aggregate *node, net_chronon now, enum base_status *status) {
+  if (node->same_start.live > 0 && net_rowmap_row(&node->same_start, 0)[0].i != now)
+    arrive_together(node, status);
+  advance(node, now, status);
+}
+
+/* Closes may name stops beyond what is processed; starts come in order. */
+void net_agg_take(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
+                  enum base_status *status) {
+  if (!(marks & NET_CLOSES)) net_agg_come_to(node, row[0].i, status);
+  collect_row(node, row, marks, status);
+}
+
 /* What is chosen may have begun long ago. */
 static const union net_slot *floors(struct net_aggregate *node, net_chronon checkpoint) {
   if (!node->chooses_time || !node->node.wants_floor || checkpoint == NET_FOREVER) return NULL;
@@ -167,32 +247,66 @@ static const union net_slot *floors(struct net_aggregate *node, net_chronon chec
   return floor;
 }
 
+static void take_waiting(struct net_aggregate *node, enum base_status *status) {
+  struct net_inbox_item item;
+  const union net_slot *row;
+  while (*status == BASE_OK && (row = net_inbox_next(&node->inbox, &item, NULL)) != NULL)
+    net_agg_take(node, row, item.marks, status);
+}
+
+/* Are the rows of BATCH plain, and behind all that wait? */
+static bool may_go_short(const struct net_aggregate *node, const struct net_batch *batch) {
+  const struct net_inbox_port *port = &node->inbox.ports[0];
+  const struct net_inbox_queue *starts = &port->starts;
+  if (node->way == NET_AGG_LONG || !batch->plain || batch->unordered || batch->count == 0)
+    return false;
+  if (port->others.head < port->others.count || starts->unsorted) return false;
+  return starts->head == starts->count ||
+         net_inbox_row(port, starts, starts->count - 1)[0].i <= net_batch_row(batch, 0)[0].i;
+}
+
+/* Rows that may be processed at once need not wait in the inbox; the rest does. */
+static void take_in(struct net_aggregate *node, unsigned port, const struct net_batch *batch,
+                    net_chronon last, enum base_status *status) {
+  net_chronon checkpoint = batch->checkpoint > last ? batch->checkpoint : last;
+  bool passes = checkpoint > last || checkpoint == NET_FOREVER;
+  struct net_batch rest = *batch;
+  uint32_t taken = 0;
+  if (passes && may_go_short(node, batch)) {
+    rest.count = 0;
+    net_inbox_add(&node->inbox, port, &rest);
+    take_waiting(node, status);
+    rest.count = batch->count;
+    taken = net_agg_take_plain(node, batch, checkpoint, status);
+  }
+  rest.count -= taken;
+  if (rest.selection != NULL) {
+    rest.selection += taken;
+  } else {
+    rest.rows += (size_t)taken * rest.layout->slot_count;
+    rest.marks += taken;
+    if (rest.ids != NULL) rest.ids += taken;
+  }
+  net_inbox_add(&node->inbox, port, &rest);
+}
+
 static enum base_status consume(struct net_node *base, unsigned port,
                                 const struct net_batch *batch) {
   struct net_aggregate *node = (struct net_aggregate *)base;
+  enum base_status status = BASE_OK;
   net_chronon last = net_inbox_checkpoint(&node->inbox);
   if (node->counts_open) {
     net_alike_add(&node->alike, batch, &node->inbox);
   } else {
-    net_inbox_add(&node->inbox, port, batch);
+    take_in(node, port, batch, last, &status);
   }
   net_chronon checkpoint = net_inbox_checkpoint(&node->inbox);
-  if (checkpoint == last && checkpoint != NET_FOREVER) return BASE_OK;
-  struct net_inbox_item item;
-  const union net_slot *row;
-  enum base_status status = BASE_OK;
-  while (status == BASE_OK && (row = net_inbox_next(&node->inbox, &item, NULL)) != NULL) {
-    /* Closes may name stops beyond what is processed; starts come in order. */
-    if (!(item.marks & NET_CLOSES)) {
-      if (node->same_start.live > 0 && net_rowmap_row(&node->same_start, 0)[0].i != item.time)
-        arrive_together(node, &status);
-      advance(node, item.time, &status);
-    }
-    collect_row(node, row, item.marks, &status);
-  }
+  if (checkpoint == last && checkpoint != NET_FOREVER) return status;
+  take_waiting(node, &status);
   arrive_together(node, &status);
   net_inbox_tidy(&node->inbox);
   if (status == BASE_OK) advance(node, checkpoint, &status);
+  send_closes(node, &status);
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, base->checkpoint, NULL);
   open_segments(node, checkpoint, &status);
   if (status != BASE_OK) return status;
@@ -214,14 +328,15 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return node->groups.live + node->members.live + node->distinct.live + node->heap_count +
-         node->ordered.live + net_inbox_rows(&node->inbox) + node->alike.held.live;
+         node->stop_count + node->ordered.live + net_inbox_rows(&node->inbox) + node->alike.held.live;
 }
 
 static size_t state_bytes(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
-         node->heap_capacity * sizeof *node->heap + net_ordered_bytes(&node->ordered) +
+         node->heap_capacity * sizeof *node->heap + node->stop_capacity * sizeof *node->stops +
+         node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
          net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
 }
 
@@ -237,8 +352,11 @@ static void done(struct net_node *base) {
   net_rowmap_done(&node->same_start);
   net_ordered_done(&node->ordered);
   net_sum_done(&node->scratch);
+  net_batch_builder_done(&node->closes);
   free(node->heap);
+  free(node->stops);
   free(node->touched);
+  free(node->fresh);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_AGGREGATE,
@@ -282,7 +400,8 @@ static uint32_t *key_slots(struct net_aggregate *node, struct base_arena *arena,
   for (uint32_t i = 0; i < params->domain_fields && !distinct; i++)
     count = add_field(in, (int)i, slots, count);
   for (size_t i = 0; i < params->by_count; i++)
-    count = add_field(in, (int)params->by_fields[i], slots, count);
+    if (distinct || params->by_fields[i] >= params->domain_fields)
+      count = add_field(in, (int)params->by_fields[i], slots, count);
   if (params->unique) count = add_field(in, params->argument_field, slots, count);
   *ret_count = count;
   return slots;
@@ -324,6 +443,7 @@ static void configure(struct net_aggregate *node) {
   node->stands = node->set && !params->unique && differs_among_equals(node);
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
+  node->way = net_agg_way(node);
 }
 
 static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
@@ -364,6 +484,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   configure(node);
   init_maps(node, arena);
   net_agg_value_init(node);
+  net_batch_builder_init(&node->closes, params->out, CLOSES_ROWS);
   node->origin_known = params->origin_given;
   node->origin = params->origin;
   node->latest_origin = NET_FOREVER;

@@ -2,6 +2,7 @@
  *
  *     aggregate.c          rows in, segments out: consuming, advancing, maximal periods of one value
  *     aggregate_change.c   rows become changes at instants; changes move tuples in and out of groups
+ *     aggregate_plain.c    the short way of plain rows, which makes no changes that wait but stops
  *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
  *     aggregate_extend.c   extendc, a node of its own
  *
@@ -54,6 +55,7 @@ struct net_agg_group {
   bool failed;        /* the value cannot be told; it was reported */
   bool omega;         /* of the segment */
   bool touched;
+  bool fresh;         /* among those whose segment has to go out open */
   uint64_t id;       /* of the segment; 0: it has not gone out open */
   net_chronon since; /* start of the segment */
   struct net_agg_value value;
@@ -68,6 +70,7 @@ struct net_agg_member {
   int64_t references; /* changes to come */
   uint32_t
       ordered; /* root: those that count for sure, if it matters which of them stands for all */
+  uint32_t group;
 };
 
 /* A distinct argument of a group. */
@@ -85,6 +88,20 @@ struct net_agg_change {
   enum net_truth from, to, counts;
   bool weightless;            /* avgc: begun for sure, but there for sure at no time */
   struct net_ordered_key key; /* the tuple's start, and the argument */
+};
+
+/* The stop of a tuple that came the short way: it was there for sure, and is not from TIME on. */
+struct net_agg_stop {
+  net_chronon time;
+  uint32_t member;
+  enum net_truth counts;
+};
+
+/* What plain rows may do (aggregate_plain.c). */
+enum net_agg_way {
+  NET_AGG_LONG,   /* nothing but what all rows do */
+  NET_AGG_MEMBER, /* of a set of equal tuples, whose argument is a domain */
+  NET_AGG_STAY,   /* events that never go */
 };
 
 struct net_aggregate {
@@ -107,14 +124,21 @@ struct net_aggregate {
       same_start; /* where tuples are counted: rows of one start, to make a set of them */
   struct net_agg_change *heap;
   size_t heap_count, heap_capacity;
+  enum net_agg_way way;
+  struct net_agg_stop *stops; /* a heap by time */
+  size_t stop_count, stop_capacity;
   uint64_t sequence, last_id;
   uint32_t *by_slots, *row_slots;
   bool origin_known, averaging_known, first_known;
   net_chronon first_start; /* of the first tuple that came */
   net_chronon origin, averaging_origin;
   net_chronon latest_origin; /* of what began at beginning at the earliest: its latest start */
-  uint32_t *touched;
+  uint32_t *touched; /* groups, at TOUCHED_AT; what comes later is later */
   size_t touched_count, touched_capacity;
+  net_chronon touched_at;
+  uint32_t *fresh; /* groups whose segments began in this round; some of them are gone since */
+  size_t fresh_count, fresh_capacity;
+  struct net_batch_builder closes; /* apart, so that the other rows are plain */
   uint32_t value_slot, argument_slot;
   enum net_base_type argument; /* NET_INTEGER where there is none */
   struct net_ordered ordered;
@@ -138,8 +162,29 @@ void net_agg_begin(struct net_aggregate *node, net_chronon origin);
 struct net_agg_change net_agg_pop(struct net_aggregate *node);
 /* Moves the tuple; groups that change are touched. */
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
+/* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
+void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row);
+struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row);
+void net_agg_touch(struct net_aggregate *node, uint32_t index);
 /* How surely the row counts, by the inner where and when. */
 enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
+
+/* --- aggregate_plain.c */
+
+enum net_agg_way net_agg_way(const struct net_aggregate *node);
+/* Takes the rows of a plain batch that are before CHECKPOINT, behind all that came; returns how many. */
+uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *batch,
+                            net_chronon checkpoint, enum base_status *status);
+/* The next stop, which there is. */
+void net_agg_stop(struct net_aggregate *node);
+
+/* --- aggregate.c */
+
+/* All changes before NOW, where a row starts; none starts earlier from now on. */
+void net_agg_come_to(struct net_aggregate *node, net_chronon now, enum base_status *status);
+/* A row, in the long way. */
+void net_agg_take(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
+                  enum base_status *status);
 
 /* --- aggregate_value.c */
 

@@ -61,7 +61,7 @@ enum net_truth net_agg_counts(const struct net_aggregate_params *params,
   return row[fields[params->unless_field].slot].i != 0 ? NET_FALSE : NET_UNKNOWN;
 }
 
-static struct net_ordered_key key_of(const struct net_aggregate *node, const union net_slot *row) {
+struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row) {
   struct net_ordered_key key = {.start = net_row_start(row), .value.i = 1};
   if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD)
     key.stop = net_slot_instant(row, 2);
@@ -105,8 +105,12 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
   if (!fresh)
     memcpy(net_rowmap_row(&node->groups, change.group), row,
            node->params.in->slot_count * sizeof *row);
-  change.key = key_of(node, row);
-  if (node->set) change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
+  change.key = net_agg_key(node, row);
+  if (node->set) {
+    change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
+    struct net_agg_member *member = net_rowmap_state(&node->members, change.member);
+    member->group = change.group;
+  }
   if (node->params.unique) change.distinct = net_rowmap_put(&node->distinct, row, NULL);
   return change;
 }
@@ -166,8 +170,7 @@ void net_agg_begin(struct net_aggregate *node, net_chronon origin) {
       node, (struct net_agg_change){.time = origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY});
 }
 
-/* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
-static void know_origin(struct net_aggregate *node, const union net_slot *row) {
+void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row) {
   if (!node->first_known) {
     node->first_known = true;
     node->first_start = row[0].i;
@@ -204,7 +207,7 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
     if (node->goes && !open) push_stop(node, row, marks, longer(node, row, 2), true);
     return BASE_OK;
   }
-  know_origin(node, row);
+  net_agg_know_origin(node, row);
   struct net_instant stop = {NET_FOREVER, NET_FOREVER};
   if (node->goes && !open) stop = longer(node, row, period ? 2 : 0);
   push_start(node, row, marks, stop.lo);
@@ -296,7 +299,7 @@ static void apply_average(struct net_aggregate *node, struct net_agg_group *grou
   move(group->counted, from, to);
 }
 
-static void touch(struct net_aggregate *node, uint32_t index) {
+void net_agg_touch(struct net_aggregate *node, uint32_t index) {
   struct net_agg_group *group = net_agg_group(node, index);
   if (group->touched) return;
   group->touched = true;
@@ -313,7 +316,7 @@ static void release_distinct(struct net_aggregate *node, uint32_t index) {
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change) {
   if (change->group == NET_NO_ENTRY) {
     for (uint32_t i = 0; i < node->groups.used; i++)
-      if (net_rowmap_live(&node->groups, i)) touch(node, i);
+      if (net_rowmap_live(&node->groups, i)) net_agg_touch(node, i);
     return;
   }
   struct net_agg_group *group = net_agg_group(node, change->group);
@@ -330,5 +333,5 @@ void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *chan
   }
   if (change->distinct != NET_NO_ENTRY) release_distinct(node, change->distinct);
   group->references--;
-  touch(node, change->group);
+  net_agg_touch(node, change->group);
 }

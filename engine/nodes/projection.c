@@ -195,7 +195,7 @@ static void project_plain(struct projection *projection, const struct net_batch 
     const union net_slot *row = net_batch_row(batch, i);
     if (period && !(row[start].i < row[stop].i)) continue;
     union net_slot *out = net_out_plain(&projection->node, batch->bound, status);
-    projection->node.out.plain &= start == 0;
+    projection->node.out.unordered |= batch->unordered || start != 0;
     out[0] = out[1] = row[start];
     if (period) out[2] = out[3] = row[stop];
     copy_fields(projection, out, row);

@@ -1,0 +1,185 @@
+/* Aggregate: the short way of plain rows (batch.h). Most rows are determinate, whole, and come in order.
+ *
+ * When such a row comes, all changes before its start have been made, so its tuple is moved into its group
+ * at once, and the group is touched; what waits is its stop alone, in a heap of its own, sixteen bytes. So
+ * for a tuple there are one look-up by its domains, and one insertion into a heap of as many stops as
+ * tuples are valid. Groups, members and tallies are those of the long way (aggregate_change.c): rows may
+ * come in any mixture.
+ *
+ * Two kinds of nodes have a short way: those that count a set of equal tuples, where what the function
+ * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; and
+ * those that count events that never go. Of the latter equal events of one instant are one, so where
+ * several come at one instant they take the long way.                                                */
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/nodes/aggregate.h"
+
+enum net_agg_way net_agg_way(const struct net_aggregate *node) {
+  const struct net_aggregate_params *params = &node->params;
+  if (params->unique || node->temporal || node->argument == NET_TEMPORAL) return NET_AGG_LONG;
+  if (node->set) return node->stands ? NET_AGG_LONG : NET_AGG_MEMBER;
+  bool stays = params->cumulative && params->window == 0 && !node->goes;
+  return stays && params->in->tuple_class == NET_EVENT ? NET_AGG_STAY : NET_AGG_LONG;
+}
+
+/* --- stops */
+
+static void push_stop(struct net_aggregate *node, struct net_agg_stop stop) {
+  base_grow(&node->stops, &node->stop_capacity, node->stop_count + 1, sizeof *node->stops);
+  size_t i = node->stop_count++;
+  for (; i > 0 && stop.time < node->stops[(i - 1) / 2].time; i = (i - 1) / 2)
+    node->stops[i] = node->stops[(i - 1) / 2];
+  node->stops[i] = stop;
+}
+
+static struct net_agg_stop pop_stop(struct net_aggregate *node) {
+  struct net_agg_stop *stops = node->stops, top = stops[0];
+  size_t count = --node->stop_count, i = 0;
+  struct net_agg_stop last = stops[count];
+  for (size_t child; (child = 2 * i + 1) < count; i = child) {
+    if (child + 1 < count && stops[child + 1].time < stops[child].time) child++;
+    if (last.time <= stops[child].time) break;
+    stops[i] = stops[child];
+  }
+  stops[i] = last;
+  return top;
+}
+
+/* --- tuples in and out */
+
+static enum net_truth surest(const int64_t *by_truth) {
+  if (by_truth[NET_TRUE] > 0) return NET_TRUE;
+  return by_truth[NET_UNKNOWN] > 0 ? NET_UNKNOWN : NET_FALSE;
+}
+
+static bool keeps_tally(const struct net_aggregate *node) {
+  return node->function != NET_AGG_COUNT && node->function != NET_AGG_ANY;
+}
+
+/* Functions that may have no value for a group name the last of its rows that came. */
+static bool can_fail(const struct net_aggregate *node) {
+  return node->function != NET_AGG_COUNT && node->function != NET_AGG_ANY &&
+         node->function != NET_AGG_MIN && node->function != NET_AGG_MAX;
+}
+
+static void know_origin(struct net_aggregate *node, const union net_slot *row) {
+  if (!node->first_known || !node->origin_known || !node->averaging_known)
+    net_agg_know_origin(node, row);
+}
+
+/* A member of GROUP counts as surely as TO, and did as surely as FROM. */
+static void move_member(struct net_aggregate *node, struct net_agg_group *group,
+                        const union net_slot *row, enum net_truth from, enum net_truth to) {
+  if (from == to) return;
+  if (from != NET_FALSE) group->counted[from]--;
+  if (to != NET_FALSE) group->counted[to]++;
+  if ((from == NET_TRUE) == (to == NET_TRUE)) return;
+  group->values += to == NET_TRUE ? 1 : -1;
+  if (!keeps_tally(node)) return;
+  struct net_ordered_key key = net_agg_key(node, row);
+  if (to == NET_TRUE) {
+    net_agg_add(node, group, &key);
+  } else {
+    net_agg_remove(node, group, &key);
+  }
+}
+
+static void touch_at(struct net_aggregate *node, uint32_t group, net_chronon now) {
+  node->touched_at = now;
+  net_agg_touch(node, group);
+}
+
+/* The end of the time line is special: what comes at once with it goes the long way. */
+static net_chronon stop_of(const struct net_aggregate *node, const union net_slot *row) {
+  if (node->way == NET_AGG_STAY) return NET_FOREVER;
+  uint32_t slot = node->params.in->tuple_class == NET_PERIOD ? 2 : 0;
+  return net_chronon_add(row[slot].i, node->longer);
+}
+
+static void arrive_member(struct net_aggregate *node, const union net_slot *row,
+                          net_chronon stop) {
+  bool fresh;
+  uint32_t index = net_rowmap_put(&node->members, row, &fresh);
+  struct net_agg_member *member = net_rowmap_state(&node->members, index);
+  if (fresh) member->group = net_rowmap_put(&node->groups, row, NULL);
+  struct net_agg_group *group = net_agg_group(node, member->group);
+  if (can_fail(node))
+    net_row_copy(net_rowmap_row(&node->groups, member->group), row,
+                 node->params.in->slot_count);
+  enum net_truth counts = net_agg_counts(&node->params, row), old = surest(member->counted);
+  group->present[NET_TRUE]++;
+  if (counts != NET_FALSE) member->counted[counts]++;
+  move_member(node, group, row, old, surest(member->counted));
+  touch_at(node, member->group, row[0].i);
+  if (stop == NET_FOREVER) return;
+  member->references++;
+  push_stop(node, (struct net_agg_stop){stop, index, counts});
+}
+
+void net_agg_stop(struct net_aggregate *node) {
+  struct net_agg_stop stop = pop_stop(node);
+  struct net_agg_member *member = net_rowmap_state(&node->members, stop.member);
+  struct net_agg_group *group = net_agg_group(node, member->group);
+  enum net_truth old = surest(member->counted);
+  group->present[NET_TRUE]--;
+  if (stop.counts != NET_FALSE) member->counted[stop.counts]--;
+  enum net_truth rest = surest(member->counted);
+  move_member(node, group, net_rowmap_row(&node->members, stop.member), old, rest);
+  net_agg_touch(node, member->group);
+  if (--member->references == 0 && rest == NET_FALSE)
+    net_rowmap_remove(&node->members, stop.member);
+}
+
+static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {
+  bool fresh;
+  uint32_t index = net_rowmap_put(&node->groups, row, &fresh);
+  struct net_agg_group *group = net_agg_group(node, index);
+  if (!fresh)
+    net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
+  enum net_truth counts = net_agg_counts(&node->params, row);
+  group->present[NET_TRUE]++;
+  move_member(node, group, row, NET_FALSE, counts);
+  touch_at(node, index, row[0].i);
+}
+
+/* --- batches */
+
+static bool starts_with(const struct net_batch *batch, uint32_t i, net_chronon now) {
+  return i < batch->count && net_batch_row(batch, i)[0].i == now;
+}
+
+static uint32_t count_before(const struct net_batch *batch, net_chronon checkpoint) {
+  uint32_t count = batch->count;
+  while (checkpoint != NET_FOREVER && count > 0 &&
+         net_batch_row(batch, count - 1)[0].i >= checkpoint)
+    count--;
+  return count;
+}
+
+uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *batch,
+                            net_chronon checkpoint, enum base_status *status) {
+  uint32_t count = count_before(batch, checkpoint);
+  /* the row before is of the same instant */
+  bool together = node->same_start.live > 0 && batch->count > 0 &&
+                  net_rowmap_row(&node->same_start, 0)[0].i == net_batch_row(batch, 0)[0].i;
+  for (uint32_t i = 0; i < count && *status == BASE_OK; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    net_chronon now = row[0].i;
+    bool more = starts_with(batch, i + 1, now);
+    net_chronon stop = stop_of(node, row);
+    if ((node->way == NET_AGG_STAY && (together || more)) || stop <= now) {
+      net_agg_take(node, row, NET_DEFINITE, status);
+      together = more;
+      continue;
+    }
+    net_agg_come_to(node, now, status);
+    know_origin(node, row);
+    if (node->way == NET_AGG_MEMBER) {
+      arrive_member(node, row, stop);
+    } else {
+      arrive_to_stay(node, row);
+    }
+  }
+  return count;
+}
