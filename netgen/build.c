@@ -362,6 +362,7 @@ static void build_aggregate(struct builder *builder, const struct ng_node *node)
       .by_count = node->by_columns.count,
       .apart = node->apart,
       .groups_of_all = node->groups_of_all,
+      .some_only = node->some_only,
       .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
       .origin = query->origin_given ? query->origin : 0,
       .averaging_origin_given = query->averaging_origin_given,

@@ -74,6 +74,7 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
   }
   if (node->where) base_buffer_printf(out, " where %s", node->where->name);
   if (node->when) base_buffer_printf(out, " when %s", node->when->name);
+  if (node->some_only) base_buffer_puts(out, ", of what is there for sure");
 }
 
 void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,

@@ -97,6 +97,7 @@ struct ng_node {
   struct ng_columns by_columns;          /* of the input */
   bool apart; /* equal rows are tuples of their own */
   bool groups_of_all;
+  bool some_only; /* no segment while nothing counts for sure (rule group-keys) */
   uint32_t domain_fields;
   /* display */
   const char *name;
@@ -183,6 +184,7 @@ const char *ng_explain_state(const struct ng_node *node);
 void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);

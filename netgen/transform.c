@@ -14,6 +14,7 @@ static const struct ng_rule_info infos[NG_RULES] = {
 };
 
 static void (*const rules[NG_RULES])(struct ng_plan *) = {
+    [NG_RULE_GROUP_KEYS] = ng_rule_group_keys,
     [NG_RULE_PREDICATES_DOWN] = ng_rule_predicates_down,
     [NG_RULE_PRODUCT_RULE] = ng_rule_product_rule,
     [NG_RULE_JOINS] = ng_rule_joins,

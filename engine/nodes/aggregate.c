@@ -75,8 +75,7 @@ static union net_slot *put_plain(struct net_aggregate *node, net_chronon since,
                                  enum base_status *status) {
   union net_slot *row = net_out_plain(&node->node, node->node.checkpoint, status);
   size_t width = node->node.layout->slot_count;
-  if (node->node.out.count > 1 && row[-(ptrdiff_t)width].i > since)
-    node->node.out.unordered = true;
+  if (node->node.out.count > 1 && row[-(ptrdiff_t)width].i > since) node->node.out.unordered = true;
   return row;
 }
 
@@ -328,7 +327,8 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return node->groups.live + node->members.live + node->distinct.live + node->heap_count +
-         node->stop_count + node->ordered.live + net_inbox_rows(&node->inbox) + node->alike.held.live;
+         node->stop_count + node->ordered.live + net_inbox_rows(&node->inbox) +
+         node->alike.held.live;
 }
 
 static size_t state_bytes(const struct net_node *base) {

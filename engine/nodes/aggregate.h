@@ -55,7 +55,7 @@ struct net_agg_group {
   bool failed;        /* the value cannot be told; it was reported */
   bool omega;         /* of the segment */
   bool touched;
-  bool fresh;         /* among those whose segment has to go out open */
+  bool fresh;        /* among those whose segment has to go out open */
   uint64_t id;       /* of the segment; 0: it has not gone out open */
   net_chronon since; /* start of the segment */
   struct net_agg_value value;
@@ -133,7 +133,7 @@ struct net_aggregate {
   net_chronon first_start; /* of the first tuple that came */
   net_chronon origin, averaging_origin;
   net_chronon latest_origin; /* of what began at beginning at the earliest: its latest start */
-  uint32_t *touched; /* groups, at TOUCHED_AT; what comes later is later */
+  uint32_t *touched;         /* groups, at TOUCHED_AT; what comes later is later */
   size_t touched_count, touched_capacity;
   net_chronon touched_at;
   uint32_t *fresh; /* groups whose segments began in this round; some of them are gone since */

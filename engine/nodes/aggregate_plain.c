@@ -97,16 +97,14 @@ static net_chronon stop_of(const struct net_aggregate *node, const union net_slo
   return net_chronon_add(row[slot].i, node->longer);
 }
 
-static void arrive_member(struct net_aggregate *node, const union net_slot *row,
-                          net_chronon stop) {
+static void arrive_member(struct net_aggregate *node, const union net_slot *row, net_chronon stop) {
   bool fresh;
   uint32_t index = net_rowmap_put(&node->members, row, &fresh);
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
   if (fresh) member->group = net_rowmap_put(&node->groups, row, NULL);
   struct net_agg_group *group = net_agg_group(node, member->group);
   if (can_fail(node))
-    net_row_copy(net_rowmap_row(&node->groups, member->group), row,
-                 node->params.in->slot_count);
+    net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
   enum net_truth counts = net_agg_counts(&node->params, row), old = surest(member->counted);
   group->present[NET_TRUE]++;
   if (counts != NET_FALSE) member->counted[counts]++;
@@ -135,8 +133,7 @@ static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row
   bool fresh;
   uint32_t index = net_rowmap_put(&node->groups, row, &fresh);
   struct net_agg_group *group = net_agg_group(node, index);
-  if (!fresh)
-    net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
+  if (!fresh) net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
   enum net_truth counts = net_agg_counts(&node->params, row);
   group->present[NET_TRUE]++;
   move_member(node, group, row, NET_FALSE, counts);

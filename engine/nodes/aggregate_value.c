@@ -450,7 +450,7 @@ static bool has_value(const struct net_aggregate *node, const struct net_agg_gro
     case NET_AGG_ANY:
     case NET_AGG_SUM:
     case NET_AGG_AVGC:
-      return true;
+      return !node->params.some_only || group->values > 0;
     case NET_AGG_VARTS:
       return group->values > 1 && group->tally.spans > 0;
     case NET_AGG_AVGTI:

@@ -48,6 +48,7 @@ static void transform(struct ng_plan *plan, unsigned rules) {
 }
 
 enum {
+  KEYS = 1 << NG_RULE_GROUP_KEYS,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
   PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
   JOINS = 1 << NG_RULE_JOINS,
@@ -130,6 +131,22 @@ static const struct ng_query *query_counts(void) {
   nq_target(query, "A", nq_domain(query, 0, "A"));
   nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, grouped)));
   nq_target(query, "m", nq_aggregate_value(query, nq_aggregate(query, all)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* count(E by E.B), and what the group is called. */
+static const struct ng_query *query_named(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(query, 0, "B");
+  query->variables[0].outside = false;
+  struct ng_aggregate aggregate = {.by = by, .by_count = 1, .type = type_long};
+  aggregate.function = NET_AGG_MIN;
+  aggregate.argument = nq_domain(query, 0, "B");
+  nq_target(query, "b", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.function = NET_AGG_COUNT;
+  aggregate.argument = NULL;
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
   return nq_finish(query, NET_PERIOD);
 }
 
@@ -220,6 +237,8 @@ static const struct golden goldens[] = {
     GOLDEN(two_failing_initial, query_two_failing, false, 0),
     GOLDEN(counts_initial, query_counts, false, 0),
     GOLDEN(counts_final, query_counts, false, ALL),
+    GOLDEN(named_initial, query_named, false, 0),
+    GOLDEN(named_final, query_named, false, KEYS),
     GOLDEN(count_at_initial, query_count_at, false, 0),
     GOLDEN(count_at_final, query_count_at, false, ALL),
     GOLDEN(implied_initial, query_implied, false, 0),
