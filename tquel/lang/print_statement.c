@@ -4,6 +4,7 @@
 
 #include "engine/base/status.h"
 #include "tquel/lang/lexer.h"
+#include "tquel/lang/parse.h"
 #include "tquel/lang/print.h"
 
 static void print_word(struct base_buffer *out, const char *word, const struct tql_name *name) {
@@ -159,13 +160,22 @@ static void print_set(struct base_buffer *out, const struct tql_statement *state
     tql_print_operand(out, statement->value, false);
 }
 
+/* A name or a string: what is not a word is printed as a string, which holds any text. */
+static void print_terminal(struct base_buffer *out, const char *text) {
+  base_buffer_puts(out, " at ");
+  if (tql_is_plain_word(text, false) && !tql_is_keyword(text))
+    base_buffer_puts(out, text);
+  else
+    tql_print_string(out, text, strlen(text));
+}
+
 static void print_permit(struct base_buffer *out, const struct tql_statement *statement) {
   base_buffer_puts(out, "define permit ");
   base_buffer_puts(out, statement->words);
   print_word(out, " on ", &statement->name);
   print_names(out, " (", statement, ")");
   print_word(out, " to ", &statement->member);
-  if (statement->terminal.text != NULL) print_word(out, " at ", &statement->terminal);
+  if (statement->terminal.text != NULL) print_terminal(out, statement->terminal.text);
   print_clause(out, " from ", statement->time_first, false);
   print_clause(out, " to ", statement->time_last, false);
   if (statement->day_first.text != NULL) {
