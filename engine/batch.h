@@ -30,6 +30,9 @@
  * determinate, a period's start is before its stop, and, unless UNORDERED, the rows are in the order of
  * their starts. Most batches are; nodes have short paths for them. Not PLAIN says nothing.
  *
+ * MORE: another batch of this arc comes at once, without anything from outside being waited for. Who would
+ * have to say much at its checkpoint may wait for that.
+ *
  * A batch is immutable once emitted and lives until the emitting call returns; readers copy what
  * they keep. SELECTION, if not NULL, lists the rows that count.                                     */
 #ifndef NET_BATCH_H
@@ -53,6 +56,7 @@ struct net_batch {
   bool all_open;
   const union net_slot *floor;
   bool plain, unordered;
+  bool more;
 };
 
 static inline uint32_t net_batch_index(const struct net_batch *batch, uint32_t i) {

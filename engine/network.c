@@ -263,6 +263,7 @@ void net_node_leave(struct net_node *node, struct net_node *outer) {
 enum base_status net_emit(struct net_node *node, const struct net_batch *batch) {
   node->rows_out += batch->count;
   if (batch->checkpoint > node->checkpoint) node->checkpoint = batch->checkpoint;
+  node->more = batch->more;
   for (size_t i = 0; i < node->reader_count; i++) {
     enum base_status status = net_inject(node->readers[i].reader, node->readers[i].port, batch);
     if (status != BASE_OK) return status;

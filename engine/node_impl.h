@@ -42,6 +42,7 @@ struct net_node {
   bool frozen;
   bool wants_floor;       /* some reader can use floors */
   net_chronon checkpoint; /* last passed on */
+  bool more;              /* that of the last batch passed on (batch.h) */
   struct net_batch_builder out;
   uint64_t fires, rows_in, rows_out, time_ns, state_rows_max, state_bytes_max;
   struct net_node *next; /* all nodes of the network, in order of creation */

@@ -175,9 +175,15 @@ enum base_status net_access_pull(struct net_node *node) {
   if (status == BASE_END) {
     access->source->free(access->source);
     access->source = NULL;
-    return BASE_OK;
+    if (!node->more) return BASE_OK;
+    struct net_batch end = {.layout = node->layout,
+                            .checkpoint = node->checkpoint,
+                            .bound = node->checkpoint,
+                            .plain = true};
+    return net_emit(node, &end);
   }
   if (status != BASE_OK) return status;
+  batch.more = true;
   return send(node, &batch);
 }
 

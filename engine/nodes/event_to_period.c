@@ -5,7 +5,11 @@
  * A record opens a period for its value of BY and closes the previous one of the same value. Of several
  * records of one entity at one time the last in sequence counts: a period of no length is no period. An
  * end record (NET_CLOSES) closes without opening. A period both of whose ends fall before the same
- * checkpoint goes out whole; one that lasts goes out open as soon as its start is final.            */
+ * checkpoint goes out whole; one that lasts goes out open as soon as its start is final.
+ *
+ * Plain records (batch.h), which most are, take a short path: their periods stand in a slab in the order
+ * of their starts, each waits there for its stop, and those that have one go out together, plain. What is
+ * left at the end of the round joins the open periods.                                               */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +18,43 @@
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
 
+/* Periods in the slab before a round is ended although more batches are to come at once. */
+#define SLAB_ROWS 8192
+#define RECENT    256
+
 struct event_to_period {
   struct net_node node;
   struct net_inbox inbox;
   struct net_rowmap current; /* by entity; rows of the output layout */
   uint32_t key_slot;
+  bool has_key;
   uint64_t last_id;
   union net_slot *period; /* scratch row */
+  /* The round's periods of plain records. */
+  union net_slot *slab;
+  uint32_t *slab_places; /* of the entity, in the map; ENDED: the period has its stop */
+  size_t slab_count, slab_capacity, place_capacity;
+  uint32_t *ended; /* selection of those */
+  size_t ended_capacity;
+  uint8_t *definite; /* marks of all of them */
+  size_t definite_capacity;
+  /* Entities that have an entry whose period did not go out open, some of them perhaps no more. */
+  uint32_t *unopened;
+  size_t unopened_count, unopened_capacity;
+  /* Where the entities of the latest records stand in the map, by the key's low bits. */
+  struct {
+    int64_t key;
+    uint32_t place; /* NET_NO_ENTRY: nothing */
+  } recent[RECENT];
 };
 
+#define ENDED UINT32_MAX
+
 struct current_state {
+  uint64_t id;   /* went out as an open row; 0: it has not */
+  uint32_t slab; /* index + 1 of the period in the slab; 0: it is the map's row */
   uint8_t marks;
-  uint64_t id; /* went out as an open row; 0: it has not */
+  bool listed; /* among the unopened */
 };
 
 static void put(struct event_to_period *node, uint32_t place, uint8_t closes,
@@ -55,32 +84,141 @@ static bool finish(struct event_to_period *node, uint32_t place, struct net_inst
   return true;
 }
 
+static void list_unopened(struct event_to_period *node, uint32_t place) {
+  struct current_state *state = net_rowmap_state(&node->current, place);
+  if (state->listed) return;
+  state->listed = true;
+  base_grow(&node->unopened, &node->unopened_capacity, node->unopened_count + 1,
+            sizeof *node->unopened);
+  node->unopened[node->unopened_count++] = place;
+}
+
+/* --- plain records */
+
+static void fill_period(const struct event_to_period *node, const union net_slot *row,
+                        union net_slot *ret) {
+  const struct net_layout *in = node->inbox.ports[0].layout, *out = node->node.layout;
+  ret[0] = row[0];
+  ret[1] = row[1];
+  ret[2].i = NET_OPEN;
+  ret[3].i = NET_FOREVER;
+  net_row_copy(ret + out->first_domain_slot, row + in->first_domain_slot,
+               in->slot_count - in->first_domain_slot);
+}
+
+static union net_slot *slab_row(const struct event_to_period *node, size_t index) {
+  return node->slab + index * node->node.layout->slot_count;
+}
+
+/* The entity's place in the map; *RET_NEW: it was not there. */
+static uint32_t find_entity(struct event_to_period *node, const union net_slot *period,
+                            bool *ret_new) {
+  int64_t key = node->has_key ? period[node->key_slot].i : 0;
+  size_t slot = (size_t)((uint64_t)key % RECENT);
+  *ret_new = false;
+  if (node->recent[slot].place != NET_NO_ENTRY && node->recent[slot].key == key)
+    return node->recent[slot].place;
+  uint32_t place = net_rowmap_put(&node->current, period, ret_new);
+  node->recent[slot].key = key;
+  node->recent[slot].place = place;
+  return place;
+}
+
+static void forget_entity(struct event_to_period *node, uint32_t place) {
+  const union net_slot *period = net_rowmap_row(&node->current, place);
+  int64_t key = node->has_key ? period[node->key_slot].i : 0;
+  node->recent[(uint64_t)key % RECENT].place = NET_NO_ENTRY;
+  net_rowmap_remove(&node->current, place);
+}
+
+static void record_plain(struct event_to_period *node, const union net_slot *row,
+                         enum base_status *status) {
+  size_t width = node->node.layout->slot_count, index = node->slab_count;
+  base_grow(&node->slab, &node->slab_capacity, (index + 1) * width, sizeof *node->slab);
+  base_grow(&node->slab_places, &node->place_capacity, index + 1, sizeof *node->slab_places);
+  union net_slot *period = slab_row(node, index);
+  fill_period(node, row, period);
+  bool fresh;
+  uint32_t place = find_entity(node, period, &fresh);
+  struct current_state *state = net_rowmap_state(&node->current, place);
+  if (!fresh && state->slab == 0) {
+    finish(node, place, net_row_start(row), node->node.checkpoint, status);
+  } else if (!fresh) {
+    union net_slot *previous = slab_row(node, state->slab - 1);
+    if (previous[0].i < row[0].i) {
+      previous[2] = previous[3] = row[0];
+      node->slab_places[state->slab - 1] = ENDED;
+    }
+  }
+  node->slab_places[index] = place;
+  state->id = 0;
+  state->marks = NET_DEFINITE;
+  state->slab = (uint32_t)++node->slab_count;
+}
+
+/* The slab's periods that have ended go out; the others become those of the map. Of several records of
+ * one entity at one time the earlier ones are neither: they are no periods. */
+static enum base_status settle_slab(struct event_to_period *node) {
+  uint32_t width = node->node.layout->slot_count, ended = 0;
+  if (node->slab_count == 0) return BASE_OK;
+  base_grow(&node->ended, &node->ended_capacity, node->slab_count, sizeof *node->ended);
+  while (node->definite_capacity < node->slab_count) {
+    base_grow(&node->definite, &node->definite_capacity, node->slab_count, 1);
+    memset(node->definite, NET_DEFINITE, node->definite_capacity);
+  }
+  for (uint32_t i = 0; i < node->slab_count; i++) {
+    uint32_t place = node->slab_places[i];
+    if (place == ENDED) {
+      node->ended[ended++] = i;
+      continue;
+    }
+    struct current_state *state = net_rowmap_state(&node->current, place);
+    if (state->slab != i + 1) continue;
+    net_row_copy(net_rowmap_row(&node->current, place), slab_row(node, i), width);
+    state->slab = 0;
+    list_unopened(node, place);
+  }
+  node->slab_count = 0;
+  enum base_status status = BASE_OK;
+  for (uint32_t sent = 0; sent < ended && status == BASE_OK; sent += NET_BATCH_ROWS) {
+    struct net_batch batch = {
+        .layout = node->node.layout,
+        .rows = node->slab,
+        .marks = node->definite,
+        .selection = node->ended + sent,
+        .count = ended - sent < NET_BATCH_ROWS ? ended - sent : NET_BATCH_ROWS,
+        .checkpoint = node->node.checkpoint,
+        .bound = node->node.checkpoint,
+        .plain = true};
+    status = net_emit(&node->node, &batch);
+  }
+  return status;
+}
+
+/* --- any records */
+
 static void record(struct event_to_period *node, const union net_slot *row, uint8_t marks,
                    net_chronon bound, enum base_status *status) {
-  const struct net_layout *in = node->inbox.ports[0].layout, *out = node->node.layout;
   union net_slot *period = node->period;
-  period[0] = row[0];
-  period[1] = row[1];
-  period[2].i = NET_OPEN;
-  period[3].i = NET_FOREVER;
-  memcpy(period + out->first_domain_slot, row + in->first_domain_slot,
-         (in->slot_count - in->first_domain_slot) * sizeof *row);
+  fill_period(node, row, period);
   struct net_instant at = net_row_start(row);
   if (marks & NET_CLOSES) {
     uint32_t place = net_rowmap_find(&node->current, period);
     if (place == NET_NO_ENTRY) return;
     finish(node, place, at, bound, status);
-    net_rowmap_remove(&node->current, place);
+    forget_entity(node, place);
     return;
   }
   bool fresh;
   uint32_t place = net_rowmap_put(&node->current, period, &fresh);
   if (!fresh) {
     finish(node, place, at, bound, status);
-    memcpy(net_rowmap_row(&node->current, place), period, out->slot_count * sizeof *period);
+    net_row_copy(net_rowmap_row(&node->current, place), period, node->node.layout->slot_count);
   }
   struct current_state *state = net_rowmap_state(&node->current, place);
-  *state = (struct current_state){.marks = (uint8_t)(marks & NET_DEFINITE)};
+  state->id = 0;
+  state->marks = (uint8_t)(marks & NET_DEFINITE);
+  list_unopened(node, place);
 }
 
 /* Sends out, open, the periods whose start no later record can clip any more; returns the earliest
@@ -88,19 +226,29 @@ static void record(struct event_to_period *node, const union net_slot *row, uint
 static net_chronon open_settled(struct event_to_period *node, net_chronon checkpoint,
                                 enum base_status *status) {
   net_chronon earliest = NET_FOREVER;
-  for (uint32_t i = 0; i < node->current.used; i++) {
-    if (!net_rowmap_live(&node->current, i)) continue;
-    struct current_state *state = net_rowmap_state(&node->current, i);
-    if (state->id != 0) continue;
-    struct net_instant start = net_row_start(net_rowmap_row(&node->current, i));
+  size_t kept = 0;
+  for (size_t k = 0; k < node->unopened_count; k++) {
+    uint32_t place = node->unopened[k];
+    if (!net_rowmap_live(&node->current, place)) continue;
+    struct current_state *state = net_rowmap_state(&node->current, place);
+    if (!state->listed) continue;
+    struct net_instant start = net_row_start(net_rowmap_row(&node->current, place));
     if (start.hi < checkpoint || checkpoint == NET_FOREVER) {
+      state->listed = false;
       state->id = ++node->last_id;
-      put(node, i, 0, (struct net_instant){NET_OPEN, NET_FOREVER}, checkpoint, status);
-    } else if (start.lo < earliest) {
-      earliest = start.lo;
+      put(node, place, 0, (struct net_instant){NET_OPEN, NET_FOREVER}, checkpoint, status);
+      continue;
     }
+    node->unopened[kept++] = place;
+    if (start.lo < earliest) earliest = start.lo;
   }
+  node->unopened_count = kept;
   return earliest;
+}
+
+static bool is_plain(const union net_slot *row, const struct net_inbox_item *item) {
+  return item->marks == NET_DEFINITE && item->rank == 1 && row[0].i == row[1].i &&
+         row[0].i != NET_FOREVER;
 }
 
 static enum base_status consume(struct net_node *base, unsigned port,
@@ -112,9 +260,18 @@ static enum base_status consume(struct net_node *base, unsigned port,
   struct net_inbox_item item;
   const union net_slot *row;
   enum base_status status = BASE_OK;
-  while (status == BASE_OK && (row = net_inbox_next(&node->inbox, &item, NULL)) != NULL)
-    record(node, row, item.marks, base->checkpoint, &status);
+  while (status == BASE_OK && (row = net_inbox_next(&node->inbox, &item, NULL)) != NULL) {
+    if (is_plain(row, &item)) {
+      record_plain(node, row, &status);
+      continue;
+    }
+    status = settle_slab(node);
+    if (status == BASE_OK) record(node, row, item.marks, base->checkpoint, &status);
+  }
   net_inbox_tidy(&node->inbox);
+  if (status != BASE_OK) return status;
+  if (batch->more && node->slab_count < SLAB_ROWS) return BASE_OK;
+  status = settle_slab(node);
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, base->checkpoint, NULL);
   net_chronon earliest = open_settled(node, checkpoint, &status);
   if (status != BASE_OK) return status;
@@ -125,22 +282,33 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   const struct event_to_period *node = (const struct event_to_period *)base;
   net_inbox_mark_strings(&node->inbox, strings);
   net_rowmap_mark_strings(&node->current, strings);
+  for (size_t i = 0; i < node->slab_count; i++)
+    net_row_mark_strings(base->layout, strings, slab_row(node, i));
 }
 
 static size_t state_rows(const struct net_node *base) {
   const struct event_to_period *node = (const struct event_to_period *)base;
-  return node->current.live + net_inbox_rows(&node->inbox);
+  return node->current.live + node->slab_count + net_inbox_rows(&node->inbox);
 }
 
 static size_t state_bytes(const struct net_node *base) {
   const struct event_to_period *node = (const struct event_to_period *)base;
-  return net_rowmap_bytes(&node->current) + net_inbox_bytes(&node->inbox);
+  return net_rowmap_bytes(&node->current) + net_inbox_bytes(&node->inbox) +
+         node->slab_capacity * sizeof *node->slab +
+         node->place_capacity * sizeof *node->slab_places +
+         node->ended_capacity * sizeof *node->ended + node->definite_capacity +
+         node->unopened_capacity * sizeof *node->unopened;
 }
 
 static void done(struct net_node *base) {
   struct event_to_period *node = (struct event_to_period *)base;
   net_inbox_done(&node->inbox);
   net_rowmap_done(&node->current);
+  free(node->slab);
+  free(node->slab_places);
+  free(node->ended);
+  free(node->definite);
+  free(node->unopened);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_EVENT_TO_PERIOD,
@@ -158,6 +326,8 @@ struct net_node *net_create_event_to_period(struct net_network *network, const c
   node->node.input_layouts[0] = in;
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
   node->key_slot = by >= 0 ? out->fields[by].slot : 0;
+  node->has_key = by >= 0;
+  for (size_t i = 0; i < RECENT; i++) node->recent[i].place = NET_NO_ENTRY;
   net_rowmap_init(&node->current, out, NET_KEY_SLOTS, 0, &node->key_slot, by >= 0 ? 1 : 0,
                   sizeof(struct current_state));
   node->period =

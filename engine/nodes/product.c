@@ -40,7 +40,7 @@ struct live {
   uint32_t bucket;
   uint8_t marks;
   bool open;  /* has an open instant */
-  bool plain; /* all its participants are determinate and closed */
+  bool plain; /* all its instants are determinate and none is open */
   bool in_chain;
   bool used;
 };
@@ -56,8 +56,9 @@ struct side {
   uint32_t free_list;
   uint32_t *buckets; /* heads of chains; one without keys */
   size_t bucket_count;
-  bool has_event; /* an event takes part */
-  bool simple;    /* one participant: the row itself, without other instants that may be open */
+  bool has_event;     /* an event takes part */
+  uint32_t *instants; /* slots of all instants of a row */
+  size_t instant_count;
   struct net_rowmap open; /* open rows by id; state: index */
 };
 
@@ -190,13 +191,9 @@ static void note_open(struct side *side, uint32_t index, uint64_t id) {
 }
 
 static bool is_plain(const struct side *side, const union net_slot *row) {
-  for (size_t i = 0; i < side->participant_count; i++) {
-    const struct net_participant *participant = &side->participants[i];
-    const union net_slot *start = row + participant->start_slot;
-    if (start[0].i != start[1].i) return false;
-    if (participant->event) continue;
-    const union net_slot *stop = row + participant->stop_slot;
-    if (stop[0].i != stop[1].i) return false;
+  for (size_t i = 0; i < side->instant_count; i++) {
+    const union net_slot *instant = row + side->instants[i];
+    if (instant[0].i != instant[1].i) return false;
   }
   return true;
 }
@@ -218,9 +215,7 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
   *live = (struct live){.pairs = NONE, .marks = marks, .used = true};
   live->expires = product->params.rule == NET_PRODUCT_FULL ? NET_FOREVER : expiry(side, row);
   live->plain = is_plain(side, row);
-  live->open = !(live->plain && side->simple) && side->layout->may_be_open &&
-               net_row_is_open(side->layout, row);
-  live->plain = live->plain && !live->open;
+  live->open = !live->plain && side->layout->may_be_open && net_row_is_open(side->layout, row);
   side->live_count++;
   if (product->params.key_count > 0 && side->live_count > side->bucket_count)
     rehash(product, which);
@@ -583,7 +578,7 @@ static void close_row(struct product *product, unsigned which, const union net_s
   memcpy(live_row(side, index), row, side->layout->slot_count * sizeof *row);
   live->open = net_row_is_open(side->layout, row);
   if (!live->open) net_rowmap_remove(&side->open, place);
-  live->plain = !live->open && is_plain(side, row);
+  live->plain = is_plain(side, row);
   if (product->params.rule == NET_PRODUCT_OVERLAP) live->expires = expiry(side, row);
   release_if_done(side, index);
 }
@@ -846,15 +841,18 @@ static const struct net_node_class class = {.kind = NET_NODE_PRODUCT,
                                             .state_bytes = state_bytes,
                                             .done = done};
 
-static void init_side(struct side *side, const struct net_layout *layout,
+static void init_side(struct side *side, struct base_arena *arena, const struct net_layout *layout,
                       const struct net_participant *participants, size_t count) {
   side->layout = layout;
   side->participants = participants;
   side->participant_count = count;
   for (size_t i = 0; i < count; i++) side->has_event |= participants[i].event;
-  side->simple = count == 1 && participants[0].start_slot == 0 &&
-                 participants[0].event == (layout->tuple_class == NET_EVENT);
-  for (uint32_t i = 0; i < layout->field_count; i++) side->simple &= !layout->fields[i].openable;
+  side->instants = base_arena_array(arena, layout->field_count + 2, sizeof *side->instants);
+  side->instants[side->instant_count++] = 0;
+  if (layout->tuple_class == NET_PERIOD) side->instants[side->instant_count++] = 2;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (layout->fields[i].type.base == NET_INSTANT)
+      side->instants[side->instant_count++] = layout->fields[i].slot;
   side->free_list = NONE;
   side->bucket_count = 1;
   side->buckets = base_xmalloc(sizeof *side->buckets);
@@ -910,9 +908,9 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
                  (product->event_result || params->rule == NET_PRODUCT_FULL),
              "product-out-class");
   net_inbox_init(&product->inbox, params->left, params->right, NET_CLOSES_AFTER_STARTS);
-  init_side(&product->sides[0], params->left, product->params.left_participants,
+  init_side(&product->sides[0], arena, params->left, product->params.left_participants,
             params->left_count);
-  init_side(&product->sides[1], params->right, product->params.right_participants,
+  init_side(&product->sides[1], arena, params->right, product->params.right_participants,
             params->right_count);
   product->pair_free = NONE;
   plan_copies(product, arena);

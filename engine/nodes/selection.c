@@ -201,7 +201,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
   out.count = kept;
   if (omegas) out.marks = selection->marks;
   out.plain = batch->plain && !omegas;
-  if (kept == 0 && out.checkpoint <= node->checkpoint && out.floor == NULL) return BASE_OK;
+  bool news = out.checkpoint > node->checkpoint || out.floor != NULL || (node->more && !out.more);
+  if (kept == 0 && !news) return BASE_OK;
   return net_emit(node, &out);
 }
 
