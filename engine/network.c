@@ -211,6 +211,15 @@ static void place_by_name(struct net_node *node) {
   node->number = last + 1;
 }
 
+/* Who waits for more (batch.h) is told through selections. */
+static void want_more_below(struct net_node *node) {
+  struct net_node *input = node->inputs[0];
+  while (input != NULL && !input->wants_more) {
+    input->wants_more = true;
+    input = input->kind == NET_NODE_SELECTION ? input->inputs[0] : NULL;
+  }
+}
+
 void net_freeze(struct net_network *network) {
   for (struct net_node *node = network->first; node != NULL; node = node->next) {
     if (node->frozen) continue;
@@ -223,6 +232,7 @@ void net_freeze(struct net_network *network) {
     }
     node->frozen = true;
     if (node->wants_floor) want_floors_below(node);
+    if (node->kind == NET_NODE_EVENT_TO_PERIOD) want_more_below(node);
   }
 }
 

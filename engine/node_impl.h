@@ -17,8 +17,9 @@ struct net_node_class {
   enum base_status (*consume)(struct net_node *node, unsigned port, const struct net_batch *batch);
   void (*mark_strings)(const struct net_node *node, struct base_strings *strings); /* or NULL */
   size_t (*state_rows)(const struct net_node *node);                               /* or NULL */
-  size_t (*state_bytes)(const struct net_node *node); /* memory held for it; in constant time; or NULL */
-  void (*done)(struct net_node *node);                                             /* or NULL */
+  size_t (*state_bytes)(
+      const struct net_node *node);    /* memory held for it; in constant time; or NULL */
+  void (*done)(struct net_node *node); /* or NULL */
 };
 
 struct net_arc {
@@ -41,6 +42,7 @@ struct net_node {
   bool sink;
   bool frozen;
   bool wants_floor;       /* some reader can use floors */
+  bool wants_more;        /* some reader waits for more (batch.h) */
   net_chronon checkpoint; /* last passed on */
   bool more;              /* that of the last batch passed on (batch.h) */
   struct net_batch_builder out;

@@ -183,7 +183,7 @@ enum base_status net_access_pull(struct net_node *node) {
     return net_emit(node, &end);
   }
   if (status != BASE_OK) return status;
-  batch.more = true;
+  batch.more = node->wants_more;
   return send(node, &batch);
 }
 
