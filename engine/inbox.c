@@ -31,6 +31,8 @@ void net_inbox_done(struct net_inbox *inbox) {
   for (unsigned i = 0; i < 2; i++) {
     queue_done(&inbox->ports[i].starts);
     queue_done(&inbox->ports[i].others);
+    queue_done(&inbox->ports[i].spare);
+    free(inbox->ports[i].places);
   }
   memset(inbox, 0, sizeof *inbox);
 }
@@ -137,34 +139,38 @@ net_chronon net_inbox_checkpoint(const struct net_inbox *inbox) {
 
 /* --- putting in order */
 
-struct place {
+struct net_inbox_place {
   net_chronon time;
   size_t index;
   uint8_t rank;
 };
 
 static int compare_places(const void *left, const void *right) {
-  const struct place *a = left, *b = right;
+  const struct net_inbox_place *a = left, *b = right;
   if (a->time != b->time) return a->time < b->time ? -1 : 1;
   if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
   return (a->index > b->index) - (a->index < b->index);
 }
 
 /* Rows from HEAD on come to the beginning of the queue, in order. */
-static void sort_queue(const struct net_inbox *inbox, const struct net_inbox_port *port,
+static void sort_queue(const struct net_inbox *inbox, struct net_inbox_port *port,
                        struct net_inbox_queue *queue) {
   size_t waiting = queue->count - queue->head, width = port->layout->slot_count;
   bool others = queue == &port->others;
-  struct place *places = base_xcalloc(waiting, sizeof *places);
-  struct net_inbox_queue sorted = {.has_ids = queue->has_ids, .count = waiting};
+  base_grow(&port->places, &port->place_capacity, waiting, sizeof *port->places);
+  struct net_inbox_place *places = port->places;
   for (size_t i = 0; i < waiting; i++) {
     size_t from = queue->head + i;
-    places[i] = (struct place){.time = others ? queue->times[from] : queue->rows[from * width].i,
-                               .rank = others ? rank_of(inbox, queue->marks[from]) : 1,
-                               .index = from};
+    places[i] =
+        (struct net_inbox_place){.time = others ? queue->times[from] : queue->rows[from * width].i,
+                                 .rank = others ? rank_of(inbox, queue->marks[from]) : 1,
+                                 .index = from};
   }
   qsort(places, waiting, sizeof *places, compare_places);
-  sorted.count = 0;
+  struct net_inbox_queue sorted = port->spare;
+  sorted.has_ids = queue->has_ids;
+  sorted.unsorted = false;
+  sorted.head = sorted.count = 0;
   grow(&sorted, waiting, (uint32_t)width, queue->has_ids, others);
   for (size_t i = 0; i < waiting; i++) {
     size_t from = places[i].index;
@@ -174,8 +180,7 @@ static void sort_queue(const struct net_inbox *inbox, const struct net_inbox_por
     if (others) sorted.times[i] = queue->times[from];
   }
   sorted.count = waiting;
-  free(places);
-  queue_done(queue);
+  port->spare = *queue;
   *queue = sorted;
 }
 
@@ -263,7 +268,8 @@ size_t net_inbox_bytes(const struct net_inbox *inbox) {
   size_t bytes = 0;
   for (unsigned i = 0; i < inbox->port_count; i++) {
     const struct net_inbox_port *port = &inbox->ports[i];
-    bytes += queue_bytes(&port->starts) + queue_bytes(&port->others);
+    bytes += queue_bytes(&port->starts) + queue_bytes(&port->others) + queue_bytes(&port->spare) +
+             port->place_capacity * sizeof *port->places;
   }
   return bytes;
 }

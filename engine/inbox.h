@@ -40,6 +40,10 @@ struct net_inbox_port {
   const struct net_layout *layout;
   struct net_inbox_queue starts;
   struct net_inbox_queue others; /* closes, ends of rounds */
+  /* for sorting: */
+  struct net_inbox_queue spare;
+  struct net_inbox_place *places;
+  size_t place_capacity;
   net_chronon checkpoint;
 };
 

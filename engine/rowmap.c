@@ -1,7 +1,8 @@
 /* Row map: open addressing over indices into a slab of entries. See rowmap.h.
  *
  * An entry is {hash, live flag, next free}, the row's slots, the state. The table holds index + 1,
- * 0 for empty and UINT32_MAX for a removed place; it is rebuilt when places run short.              */
+ * or 0 for empty. What is removed leaves no trace: entries behind it move up, so that the table is as
+ * large as the map ever was full, and a map whose entries come and go allocates nothing.           */
 #include "engine/rowmap.h"
 
 #include <stddef.h>
@@ -17,8 +18,6 @@ struct entry {
   uint32_t next_free;
   uint32_t live;
 };
-
-#define REMOVED UINT32_MAX
 
 static struct entry *entry_at(const struct net_rowmap *map, uint32_t index) {
   return (struct entry *)(void *)(map->entries + (size_t)index * map->stride);
@@ -52,7 +51,20 @@ void net_rowmap_done(struct net_rowmap *map) {
   free(map->table);
   map->entries = NULL;
   map->table = NULL;
-  map->used = map->capacity = map->live = map->table_size = map->tombstones = 0;
+  map->used = map->capacity = map->live = map->table_size = 0;
+  map->free_list = 0;
+}
+
+void net_rowmap_clear(struct net_rowmap *map) {
+  for (uint32_t i = 0; i < map->used; i++) {
+    const struct entry *entry = entry_at(map, i);
+    if (!entry->live) continue;
+    /* Everything goes, so nothing moves up. */
+    size_t place = (size_t)entry->hash & (map->table_size - 1);
+    while (map->table[place] != i + 1) place = (place + 1) & (map->table_size - 1);
+    map->table[place] = 0;
+  }
+  map->used = map->live = 0;
   map->free_list = 0;
 }
 
@@ -112,7 +124,6 @@ static void rebuild(struct net_rowmap *map) {
   free(map->table);
   map->table = base_xcalloc(size, sizeof *map->table);
   map->table_size = size;
-  map->tombstones = 0;
   for (uint32_t i = 0; i < map->used; i++) {
     const struct entry *entry = entry_at(map, i);
     if (!entry->live) continue;
@@ -126,7 +137,6 @@ static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *ro
   if (map->table_size == 0) return NET_NO_ENTRY;
   size_t place = (size_t)hash & (map->table_size - 1);
   for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
-    if (map->table[place] == REMOVED) continue;
     uint32_t index = map->table[place] - 1;
     const struct entry *entry = entry_at(map, index);
     if (entry->hash == hash && key_equal(map, net_rowmap_row(map, index), row)) return index;
@@ -146,7 +156,7 @@ static uint32_t new_entry(struct net_rowmap *map) {
     return index;
   }
   if (map->used == map->capacity) {
-    BASE_CHECK(map->used < REMOVED - 1, "rowmap-size");
+    BASE_CHECK(map->used < UINT32_MAX - 1, "rowmap-size");
     size_t capacity = map->capacity ? map->capacity * 2 : 8;
     map->entries = base_xrealloc(map->entries, capacity, map->stride);
     map->capacity = capacity;
@@ -163,13 +173,11 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
   entry->live = 1;
   if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
   map->live++;
-  if ((map->live + map->tombstones) * 4 > map->table_size * 3 || map->table_size == 0) {
+  if (map->live * 4 > map->table_size * 3) {
     rebuild(map);
   } else {
     size_t place = (size_t)hash & (map->table_size - 1);
-    while (map->table[place] != 0 && map->table[place] != REMOVED)
-      place = (place + 1) & (map->table_size - 1);
-    if (map->table[place] == REMOVED) map->tombstones--;
+    while (map->table[place] != 0) place = (place + 1) & (map->table_size - 1);
     map->table[place] = index + 1;
   }
   return index;
@@ -208,16 +216,16 @@ uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_
   return index;
 }
 
-/* Nobody looks beyond an empty place, so a removed one before it is empty as well. */
-static void clear_place(struct net_rowmap *map, size_t place) {
+/* Empties PLACE. Whatever stands behind it and would be looked for from there or before moves up. */
+static void empty_place(struct net_rowmap *map, size_t place) {
   size_t mask = map->table_size - 1;
-  map->table[place] = REMOVED;
-  map->tombstones++;
-  if (map->table[(place + 1) & mask] != 0) return;
-  for (; map->table[place] == REMOVED; place = (place - 1) & mask) {
-    map->table[place] = 0;
-    map->tombstones--;
+  for (size_t next = (place + 1) & mask; map->table[next] != 0; next = (next + 1) & mask) {
+    size_t home = (size_t)entry_at(map, map->table[next] - 1)->hash & mask;
+    if (((next - home) & mask) < ((next - place) & mask)) continue;
+    map->table[place] = map->table[next];
+    place = next;
   }
+  map->table[place] = 0;
 }
 
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
@@ -225,7 +233,7 @@ void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   BASE_CHECK(entry->live, "rowmap-remove-dead");
   size_t place = (size_t)entry->hash & (map->table_size - 1);
   while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
-  clear_place(map, place);
+  empty_place(map, place);
   entry->live = 0;
   entry->next_free = map->free_list;
   map->free_list = index + 1;

@@ -26,7 +26,6 @@ struct net_rowmap {
   uint32_t free_list; /* index + 1 */
   uint32_t *table;    /* index + 1; 0 empty */
   size_t table_size;
-  size_t tombstones;
 };
 
 #define NET_NO_ENTRY UINT32_MAX
@@ -35,6 +34,7 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
                      enum net_rowmap_key key, uint32_t key_fields, const uint32_t *key_slots,
                      size_t key_count, size_t state_size);
 void net_rowmap_done(struct net_rowmap *map);
+void net_rowmap_clear(struct net_rowmap *map); /* keeps the memory */
 /* Index of the entry with the key of ROW, or NET_NO_ENTRY. */
 uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row);
 /* The entry with the key of ROW, made (with a copy of ROW and zeroed state) if need be.

@@ -204,7 +204,7 @@ static void arrive_together(struct net_aggregate *node, enum base_status *status
   for (uint32_t i = 0; i < node->same_start.used && *status == BASE_OK; i++)
     *status = net_agg_arrive(node, net_rowmap_row(&node->same_start, i),
                              *(uint8_t *)net_rowmap_state(&node->same_start, i));
-  net_rowmap_done(&node->same_start);
+  net_rowmap_clear(&node->same_start);
 }
 
 static void collect_row(struct net_aggregate *node, const union net_slot *row, uint8_t marks,

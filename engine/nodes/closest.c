@@ -21,16 +21,18 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "engine/cells.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
 
 struct entry {
-  union net_slot *row;
-  size_t pairs; /* that wait */
+  uint32_t pairs; /* that wait */
   uint8_t marks;
+  bool left;
   bool open;    /* has an open instant */
   bool decided; /* right: its pairs are known */
   bool gone;    /* out of its group; it lives as long as pairs wait for it */
+  union net_slot row[];
 };
 
 struct entries {
@@ -57,6 +59,11 @@ struct closest {
   struct net_rowmap open[2]; /* rows with an open instant, by id; state: struct entry * */
   struct pair *pairs;
   size_t pair_count, pair_capacity, rows;
+  struct net_cells cells[2]; /* entries of each side */
+  struct entries *spare;     /* of groups that are gone: their arrays */
+  size_t spare_count, spare_capacity;
+  size_t array_entries; /* room in all arrays of groups, spare ones too */
+  struct entries live;  /* scratch */
   net_chronon checkpoints[2], checkpoint;
   net_chronon horizon;             /* s and t of rows that have not come lie there or after */
   union net_slot *input_floors[2]; /* NULL: none yet */
@@ -91,25 +98,37 @@ static struct group *group_of(struct closest *node, unsigned side, const union n
   return net_rowmap_state(&node->groups, place);
 }
 
+static void append(struct closest *node, struct entries *entries, struct entry *entry) {
+  if (entries->capacity == 0 && node->spare_count > 0) *entries = node->spare[--node->spare_count];
+  node->array_entries -= entries->capacity;
+  base_grow(&entries->items, &entries->capacity, entries->count + 1, sizeof(struct entry *));
+  node->array_entries += entries->capacity;
+  entries->items[entries->count++] = entry;
+}
+
+/* ENTRIES are empty, and their array is for others. */
+static void spare(struct closest *node, struct entries *entries) {
+  if (entries->capacity == 0) return;
+  base_grow(&node->spare, &node->spare_capacity, node->spare_count + 1, sizeof *node->spare);
+  node->spare[node->spare_count++] = (struct entries){entries->items, 0, entries->capacity};
+}
+
 static void release(struct closest *node, struct entry *entry) {
   if (!entry->gone || entry->pairs > 0 || entry->open) return;
-  free(entry->row);
-  free(entry);
+  net_cells_give(&node->cells[entry->left ? 0 : 1], entry);
   node->rows--;
 }
 
 static void arrive(struct closest *node, unsigned side, const union net_slot *row, uint8_t marks,
                    uint64_t id) {
   const struct net_layout *layout = node->layouts[side];
-  struct entry *entry = base_xcalloc(1, sizeof *entry);
-  entry->row = base_xcalloc(layout->slot_count, sizeof *row);
+  struct entry *entry = net_cells_take(&node->cells[side]);
+  entry->left = side == 0;
   memcpy(entry->row, row, layout->slot_count * sizeof *row);
   entry->marks = marks & NET_DEFINITE;
   entry->open = layout->may_be_open && net_row_is_open(layout, row);
   node->rows++;
-  struct entries *entries = &group_of(node, side, row)->sides[side];
-  base_grow(&entries->items, &entries->capacity, entries->count + 1, sizeof(struct entry *));
-  entries->items[entries->count++] = entry;
+  append(node, &group_of(node, side, row)->sides[side], entry);
   if (!entry->open) return;
   uint32_t place = net_rowmap_put_id(&node->open[side], id, NULL);
   *(struct entry **)net_rowmap_state(&node->open[side], place) = entry;
@@ -246,20 +265,21 @@ static bool is_wanted(const struct closest *node, unsigned side, const struct en
 
 static void forget(struct closest *node, struct group *group) {
   net_chronon from = undecided_from(node, group);
-  struct entries live = {0};
+  struct entries *live = &node->live;
+  live->count = 0;
   for (size_t i = 0; i < group->sides[0].count; i++) {
     struct entry *left = group->sides[0].items[i];
     if (is_known(node, 0, left) && is_covered(node, group, instant_of(node, 0, left), from))
       continue;
-    base_grow(&live.items, &live.capacity, live.count + 1, sizeof(struct entry *));
-    live.items[live.count++] = left;
+    base_grow(&live->items, &live->capacity, live->count + 1, sizeof(struct entry *));
+    live->items[live->count++] = left;
   }
   for (unsigned side = 0; side < 2; side++) {
     struct entries *entries = &group->sides[side];
     size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {
       struct entry *entry = entries->items[i];
-      if ((side == 1 && !entry->decided) || is_wanted(node, side, entry, &live)) {
+      if ((side == 1 && !entry->decided) || is_wanted(node, side, entry, live)) {
         entries->items[kept++] = entry;
       } else {
         entry->gone = true;
@@ -268,7 +288,6 @@ static void forget(struct closest *node, struct group *group) {
     }
     entries->count = kept;
   }
-  free(live.items);
 }
 
 static void group_done(struct closest *node, struct group *group) {
@@ -279,7 +298,7 @@ static void group_done(struct closest *node, struct group *group) {
       entry->open = false;
       release(node, entry);
     }
-    free(group->sides[side].items);
+    spare(node, &group->sides[side]);
   }
 }
 
@@ -428,35 +447,25 @@ static size_t state_rows(const struct net_node *base) {
 
 static size_t state_bytes(const struct net_node *base) {
   const struct closest *node = (const struct closest *)base;
-  size_t widest = node->layouts[0]->slot_count > node->layouts[1]->slot_count
-                      ? node->layouts[0]->slot_count
-                      : node->layouts[1]->slot_count;
-  size_t each = sizeof(struct entry) + sizeof(struct entry *) + widest * sizeof(union net_slot);
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->open[0]) +
          net_rowmap_bytes(&node->open[1]) + node->pair_capacity * sizeof *node->pairs +
-         node->rows * each;
+         net_cells_bytes(&node->cells[0]) + net_cells_bytes(&node->cells[1]) +
+         node->array_entries * sizeof(struct entry *) + node->spare_capacity * sizeof *node->spare;
 }
 
 static void done(struct net_node *base) {
   struct closest *node = (struct closest *)base;
-  for (size_t i = 0; i < node->pair_count; i++)
-    for (unsigned side = 0; side < 2; side++) {
-      struct entry *entry = node->pairs[i].entry[side];
-      entry->pairs--;
-      release(node, entry);
-    }
-  for (unsigned side = 0; side < 2; side++)
-    for (uint32_t i = 0; i < node->open[side].used; i++) {
-      if (!net_rowmap_live(&node->open[side], i)) continue;
-      struct entry *entry = *(struct entry **)net_rowmap_state(&node->open[side], i);
-      if (!entry->gone) continue;
-      entry->open = false;
-      release(node, entry);
-    }
-  for (uint32_t i = 0; i < node->groups.used; i++)
-    if (net_rowmap_live(&node->groups, i)) group_done(node, net_rowmap_state(&node->groups, i));
+  for (uint32_t i = 0; i < node->groups.used; i++) {
+    if (!net_rowmap_live(&node->groups, i)) continue;
+    struct group *group = net_rowmap_state(&node->groups, i);
+    for (unsigned side = 0; side < 2; side++) free(group->sides[side].items);
+  }
+  for (size_t i = 0; i < node->spare_count; i++) free(node->spare[i].items);
+  free(node->spare);
+  free(node->live.items);
   for (unsigned side = 0; side < 2; side++) {
     net_rowmap_done(&node->open[side]);
+    net_cells_done(&node->cells[side]);
     free(node->input_floors[side]);
   }
   net_rowmap_done(&node->groups);
@@ -505,8 +514,11 @@ struct net_node *net_create_closest(struct net_network *network, const char *nam
   node->floor = base_arena_array(arena, params->out->slot_count, sizeof *node->floor);
   net_rowmap_init(&node->groups, node->key_layout, NET_KEY_DOMAINS, node->key_layout->field_count,
                   NULL, 0, sizeof(struct group));
-  for (unsigned side = 0; side < 2; side++)
+  for (unsigned side = 0; side < 2; side++) {
     net_rowmap_init(&node->open[side], NULL, NET_KEY_ID, 0, NULL, 0, sizeof(struct entry *));
+    net_cells_init(&node->cells[side],
+                   sizeof(struct entry) + node->layouts[side]->slot_count * sizeof(union net_slot));
+  }
   node->checkpoints[0] = node->checkpoints[1] = node->checkpoint = NET_BEGINNING;
   node->horizon = NET_BEGINNING;
   node->node.wants_floor = params->before_slot >= params->left->first_domain_slot ||

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/cells.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
 
@@ -33,6 +34,10 @@ struct distinct {
   struct net_rowmap gone;   /* by id: open omega rows that were left out */
   net_chronon checkpoint;
   size_t rows;
+  struct net_cells cells; /* rows of tuples */
+  struct tuples *spare;   /* arrays of those that are forgotten */
+  size_t spare_count, spare_capacity;
+  size_t array_tuples; /* room in all arrays, spare ones too */
 };
 
 static void put(struct distinct *node, const union net_slot *row, uint8_t marks, uint64_t id,
@@ -47,12 +52,14 @@ static bool is_open(const union net_slot *row) {
 
 static void remember(struct distinct *node, const union net_slot *row, uint64_t id, bool definite) {
   struct tuples *tuples = net_rowmap_state(&node->alike, net_rowmap_put(&node->alike, row, NULL));
+  if (tuples->capacity == 0 && node->spare_count > 0) *tuples = node->spare[--node->spare_count];
+  node->array_tuples -= tuples->capacity;
   base_grow(&tuples->items, &tuples->capacity, tuples->count + 1, sizeof *tuples->items);
+  node->array_tuples += tuples->capacity;
   struct tuple *tuple = &tuples->items[tuples->count++];
   *tuple = (struct tuple){.id = is_open(row) ? id : 0, .definite = definite};
-  size_t slots = node->node.layout->slot_count;
-  tuple->row = base_xcalloc(slots, sizeof *row);
-  memcpy(tuple->row, row, slots * sizeof *row);
+  tuple->row = net_cells_take(&node->cells);
+  memcpy(tuple->row, row, node->node.layout->slot_count * sizeof *row);
   node->rows++;
 }
 
@@ -132,7 +139,7 @@ static enum net_truth has_equal(const struct tuples *tuples, const struct tuple 
 }
 
 static void forget(struct distinct *node, struct tuples *tuples, size_t index) {
-  free(tuples->items[index].row);
+  net_cells_give(&node->cells, tuples->items[index].row);
   tuples->items[index] = tuples->items[--tuples->count];
   node->rows--;
 }
@@ -172,7 +179,8 @@ static net_chronon decide_all(struct distinct *node, enum base_status *status) {
       continue;
     }
     while (tuples->count > 0) forget(node, tuples, tuples->count - 1);
-    free(tuples->items);
+    base_grow(&node->spare, &node->spare_capacity, node->spare_count + 1, sizeof *node->spare);
+    node->spare[node->spare_count++] = *tuples;
     net_rowmap_remove(&node->alike, i);
   }
   return earliest;
@@ -202,9 +210,9 @@ static size_t state_rows(const struct net_node *base) {
 
 static size_t state_bytes(const struct net_node *base) {
   const struct distinct *node = (const struct distinct *)base;
-  size_t each = sizeof(struct tuple) + node->node.layout->slot_count * sizeof(union net_slot);
   return net_rowmap_bytes(&node->alike) + net_rowmap_bytes(&node->passed) +
-         net_rowmap_bytes(&node->gone) + node->rows * each;
+         net_rowmap_bytes(&node->gone) + net_cells_bytes(&node->cells) +
+         node->array_tuples * sizeof(struct tuple) + node->spare_capacity * sizeof *node->spare;
 }
 
 static void done(struct net_node *base) {
@@ -212,9 +220,11 @@ static void done(struct net_node *base) {
   for (uint32_t i = 0; i < node->alike.used; i++) {
     if (!net_rowmap_live(&node->alike, i)) continue;
     struct tuples *tuples = net_rowmap_state(&node->alike, i);
-    while (tuples->count > 0) forget(node, tuples, tuples->count - 1);
     free(tuples->items);
   }
+  for (size_t i = 0; i < node->spare_count; i++) free(node->spare[i].items);
+  free(node->spare);
+  net_cells_done(&node->cells);
   net_rowmap_done(&node->alike);
   net_rowmap_done(&node->passed);
   net_rowmap_done(&node->gone);
@@ -232,6 +242,7 @@ struct net_node *net_create_distinct(struct net_network *network, const char *na
   BASE_CHECK(layout->tuple_class == NET_PERIOD, "distinct-periods");
   struct distinct *node = net_node_new(network, sizeof *node, &class, name, layout);
   node->node.input_layouts[0] = layout;
+  net_cells_init(&node->cells, layout->slot_count * sizeof(union net_slot));
   node->checkpoint = NET_BEGINNING;
   net_rowmap_init(&node->alike, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(struct tuples));
   net_rowmap_init(&node->passed, NULL, NET_KEY_ID, 0, NULL, 0, 0);

@@ -32,6 +32,7 @@ struct projection {
   bool not_earlier; /* the start is never before the input's own */
   bool start_openable;
   struct net_rowmap held; /* open input rows by id */
+  union net_slot *scratch; /* an input row */
 };
 
 struct held_state {
@@ -152,7 +153,7 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
                                enum base_status *status) {
   net_chronon earliest = NET_FOREVER;
   size_t width = projection->in->slot_count;
-  union net_slot *row = base_xcalloc(width, sizeof *row);
+  union net_slot *row = projection->scratch;
   for (uint32_t i = 0; i < projection->held.used && *status == BASE_OK; i++) {
     if (!net_rowmap_live(&projection->held, i)) continue;
     const struct held_state *state = net_rowmap_state(&projection->held, i);
@@ -167,7 +168,6 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
                             : row[projection->start_slot].i;
     if (start < earliest) earliest = start;
   }
-  free(row);
   return earliest;
 }
 
@@ -281,6 +281,8 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->not_earlier = not_earlier;
   projection->start_openable = openable(in, start_slot);
   plan_copies(projection);
+  projection->scratch = base_arena_array(net_network_arena(network), in->slot_count,
+                                         sizeof *projection->scratch);
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }

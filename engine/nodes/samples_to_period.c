@@ -34,6 +34,7 @@ struct samples_to_period {
   net_chronon round; /* the last; NET_BEGINNING: none */
   uint32_t run_slot, record_slot;
   uint64_t last_id;
+  union net_slot *key; /* scratch: a row of the output layout */
 };
 
 struct run {
@@ -88,12 +89,10 @@ static void begin(struct samples_to_period *node, uint32_t place, const union ne
 /* The run of the record's entity, or NET_NO_ENTRY. */
 static uint32_t run_of(struct samples_to_period *node, const union net_slot *record, bool make,
                        bool *ret_fresh) {
-  const struct net_layout *out = node->node.layout;
-  union net_slot *key = base_xcalloc(out->slot_count, sizeof *key);
+  union net_slot *key = node->key;
   if (node->runs.key_count > 0) key[node->run_slot] = record[node->record_slot];
   uint32_t place =
       make ? net_rowmap_put(&node->runs, key, ret_fresh) : net_rowmap_find(&node->runs, key);
-  free(key);
   return place;
 }
 
@@ -284,6 +283,7 @@ struct net_node *net_create_samples_to_period(struct net_network *network, const
   net_rowmap_init(&node->runs, out, NET_KEY_SLOTS, 0, &node->run_slot, keys, sizeof(struct run));
   net_rowmap_init(&node->now, in, NET_KEY_SLOTS, 0, &node->record_slot, keys,
                   sizeof(struct record));
+  node->key = base_arena_array(net_network_arena(network), out->slot_count, sizeof *node->key);
   node->now_time = NET_BEGINNING;
   node->round = NET_BEGINNING;
   return &node->node;

@@ -22,7 +22,7 @@ struct selection {
   uint32_t *selected;
   uint8_t *marks;
   size_t selected_capacity, marks_capacity;
-  union net_slot *floor;
+  union net_slot *floor, *scratch; /* rows */
 };
 
 struct held_state {
@@ -111,7 +111,7 @@ static net_chronon settle_waiting(struct selection *selection, net_chronon check
                                   enum base_status *status) {
   const struct net_layout *layout = selection->node.layout;
   net_chronon earliest = NET_FOREVER;
-  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  union net_slot *row = selection->scratch;
   for (uint32_t i = 0; i < selection->held.used && *status == BASE_OK; i++) {
     if (!net_rowmap_live(&selection->held, i)) continue;
     const struct held_state *state = net_rowmap_state(&selection->held, i);
@@ -122,7 +122,6 @@ static net_chronon settle_waiting(struct selection *selection, net_chronon check
     if (net_rowmap_live(&selection->held, i) && state->waiting && row[0].i < earliest)
       earliest = row[0].i;
   }
-  free(row);
   return earliest;
 }
 
@@ -240,7 +239,8 @@ struct net_node *net_create_selection(struct net_network *network, const char *n
   selection->predicate = predicate;
   selection->may_wait = predicate->reads_open && layout->may_be_open;
   net_rowmap_init(&selection->held, layout, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
-  selection->floor =
-      base_arena_array(net_network_arena(network), layout->slot_count, sizeof *selection->floor);
+  struct base_arena *arena = net_network_arena(network);
+  selection->floor = base_arena_array(arena, layout->slot_count, sizeof *selection->floor);
+  selection->scratch = base_arena_array(arena, layout->slot_count, sizeof *selection->scratch);
   return &selection->node;
 }

@@ -1,0 +1,208 @@
+/* What running costs in memory. Prints TAP.
+ *
+ *     memory_test steady [TUPLES]    nothing is allocated per tuple: as many tuples again as before, over
+ *                                    the same number of live ones, and hardly an allocation more
+ *     memory_test held [LIVE]        bytes that a network holds for each row that it keeps are at most so
+ *                                    many times those of the row, and nodes say of themselves what is true
+ *     memory_test constant FEW MANY  the queries of thesis 3.7: FEW and MANY records through them, each in
+ *                                    a process of its own, have the same peak of resident memory
+ *
+ * malloc and its like are wrapped by the linker (--wrap), so that what this program and the libraries that
+ * it is made of allocate is counted, and nothing else has to know.                                  */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/memory/world.h"
+
+static uint64_t allocations;
+static int64_t held; /* bytes */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *memory);
+
+static void *note(void *memory) {
+  allocations++;
+  held += (int64_t)malloc_usable_size(memory);
+  return memory;
+}
+
+void *__wrap_malloc(size_t size) {
+  return note(__real_malloc(size));
+}
+void *__wrap_calloc(size_t count, size_t size) {
+  return note(__real_calloc(count, size));
+}
+void *__wrap_realloc(void *old, size_t size) {
+  held -= old != NULL ? (int64_t)malloc_usable_size(old) : 0;
+  return note(__real_realloc(old, size));
+}
+void __wrap_free(void *memory) {
+  held -= memory != NULL ? (int64_t)malloc_usable_size(memory) : 0;
+  __real_free(memory);
+}
+
+/* --- the networks */
+
+static const struct shape shapes[] = {
+    {"selection", "retrieve (e.x) where e.x > 10 and e.k != 3", WHOLE},
+    {"projection and apply", "retrieve (z = e.x * 2 + 1, w = e.y / 4)", WHOLE},
+    {"projection of open periods", "retrieve (p.x)", OPEN},
+    {"apply and selection by a stop", "retrieve (p.x) where span(p) > 50", OPEN},
+    {"join of events and periods", "retrieve (e.x, y = p.x) where e.k = p.k", WHOLE},
+    {"join of periods", "retrieve (p.x, y = q.x) where p.k = q.k and p.x < q.x", WHOLE},
+    {"join of open periods", "retrieve (p.x, y = q.x) where p.k = q.k and p.x < q.x", OPEN},
+    {"product of periods", "retrieve (p.k, l = q.k)", WHOLE},
+    {"closest",
+     "set sequence closest retrieve (e.k, e.x, y = f.x) where e.k = f.k start e stop f when e ; f",
+     WHOLE},
+    {"PDE",
+     "retrieve AOverB (d = u.x - t.x) where t.k = 1 and u.k = 2 and t.x > u.x + 1 "
+     "retrieve (Percent = avgc(d) * 100) "
+     "retrieve where t.k = 1 and u.k = 2 and t.x = u.x when t , u.start at u.start",
+     WHOLE},
+    {"traced by entity", "retrieve (t.k, t.x)", WHOLE},
+    {"count", "retrieve (p.k, n = count(p.x by p.k))", WHOLE},
+    {"count of open periods", "retrieve (n = count(p))", OPEN},
+    {"sum", "retrieve (n = sum(p.x))", WHOLE},
+    {"avg", "retrieve (n = avg(p.y))", WHOLE},
+    {"min", "retrieve (n = min(p.x))", WHOLE},
+    {"max by group", "retrieve (p.k, n = max(p.x by p.k))", WHOLE},
+    {"countu", "retrieve (n = countu(p.x))", WHOLE},
+    {"stdev", "retrieve (n = stdev(p.y))", WHOLE},
+    {"first", "retrieve (n = first(p.x))", WHOLE},
+    {"cumulative count", "retrieve (n = countc(e.x))", WHOLE},
+    {"cumulative sum", "retrieve (n = sumc(e.y))", WHOLE},
+    {"count in a window", "retrieve (n = count(e.x for each 50))", WHOLE},
+    {"coalesced", "retrieve coalesced (p.k)", WHOLE},
+    {"credibility 0", "range of c is P with credibility 0 retrieve (c.x)", OPEN},
+    {"clock", "range of c is Clock(10) retrieve (p.x) when p , c at c", WHOLE},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static int points, failures;
+
+static void point(bool good, const char *text) {
+  printf("%sok %d - %s\n", good ? "" : "not ", ++points, text);
+  failures += !good;
+}
+
+/* --- nothing is allocated per tuple */
+
+/* Live tuples come and go: a table may still find that it is as full as never before. */
+enum { LIVE = 100, ONCE_MORE = 40 };
+
+static void steady(const struct shape *shape, uint64_t tuples, uint32_t batch_rows) {
+  struct machine *machine = machine_new(shape, LIVE, batch_rows);
+  machine_run(machine, tuples);
+  uint64_t before = allocations;
+  int64_t bytes = held;
+  machine_run(machine, tuples);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s, in batches of %u: %llu allocations and %+lld bytes in %llu tuples",
+                     shape->name, batch_rows, (unsigned long long)(allocations - before),
+                     (long long)(held - bytes), (unsigned long long)tuples);
+  bool works = machine_results(machine) > 0;
+  point(works && allocations - before <= ONCE_MORE, base_buffer_text(&text));
+  if (!works) printf("# there are no results\n");
+  base_buffer_done(&text);
+  machine_free(machine);
+}
+
+/* --- what is held for a row */
+
+/* Bytes for each row that is kept, as a multiple of the bytes of such a row, with LIVE as many as fill an
+ * array that has just been doubled. README.md says what they are made of.                          */
+static const struct {
+  const char *shape;
+  double most;
+} limits[] = {
+    {"projection of open periods", 4.4},
+    {"apply and selection by a stop", 4.4},
+    {"join of events and periods", 6.2},
+    {"join of periods", 3.2},
+    {"count", 3.6},
+    {"count of open periods", 5.9},
+    {"sum", 3.7},
+    {"avg", 3.7},
+    {"min", 3.3},
+    {"stdev", 3.7},
+    {"first", 3.0},
+    {"credibility 0", 4.9},
+};
+
+static void held_for_rows(const struct shape *shape, uint64_t live) {
+  size_t limit = 0, count = sizeof limits / sizeof limits[0];
+  while (limit < count && strcmp(limits[limit].shape, shape->name) != 0) limit++;
+  if (limit == count) return; /* it keeps a few rows, however many are live */
+  struct machine *machine = machine_new(shape, live, 64);
+  machine_run(machine, 1);
+  int64_t before = held;
+  machine_run(machine, live * 3);
+  struct machine_state state = machine_state(machine);
+  double bytes = (double)(held - before), each = bytes / (double)state.rows;
+  double said = (double)state.bytes / bytes;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s: %.0f bytes for each of %llu rows of %u, %.1f times; %.2f is said",
+                     shape->name, each, (unsigned long long)state.rows, state.row_bytes,
+                     each / state.row_bytes, said);
+  point(each <= limits[limit].most * state.row_bytes && said > 0.9 && said < 1.1,
+        base_buffer_text(&text));
+  base_buffer_done(&text);
+  machine_free(machine);
+}
+
+/* --- the peak */
+
+static long peak_of(const struct shape *shape, uint64_t tuples) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    struct machine *machine = machine_new(shape, LIVE, 1024);
+    machine_run(machine, tuples);
+    _exit(machine_results(machine) > 0 ? 0 : 1);
+  }
+  int status;
+  struct rusage usage;
+  if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) return -1;
+  return usage.ru_maxrss;
+}
+
+static void constant(const struct shape *shape, uint64_t few, uint64_t many) {
+  long before = peak_of(shape, few), after = peak_of(shape, many);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s: %ld KiB at most for %llu tuples, %ld for %llu", shape->name,
+                     before, (unsigned long long)few, after, (unsigned long long)many);
+  point(before > 0 && after > 0 && after <= before + 256, base_buffer_text(&text));
+  base_buffer_done(&text);
+}
+
+int main(int argc, char **argv) {
+  const char *what = argc > 1 ? argv[1] : "";
+  uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+  uint64_t second = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+  const char *only = getenv("SHAPE");
+  for (size_t i = 0; i < SHAPES; i++) {
+    if (only && strcmp(only, shapes[i].name)) continue;
+    if (strcmp(what, "steady") == 0) {
+      steady(&shapes[i], first ? first : 100000, 1024);
+      steady(&shapes[i], first ? first / 10 : 10000, 1);
+    } else if (strcmp(what, "held") == 0) {
+      held_for_rows(&shapes[i], first ? first : 2100);
+    } else if (strcmp(shapes[i].name, "PDE") == 0) {
+      constant(&shapes[i], first, second);
+    }
+  }
+  printf("1..%d\n", points);
+  return failures > 0;
+}

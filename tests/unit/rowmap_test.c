@@ -1,0 +1,126 @@
+/* Row maps and cells: what comes and goes in them, against the plainest model. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "engine/cells.h"
+#include "engine/rowmap.h"
+
+/* --- maps */
+
+enum { VALUES = 64, STEPS = 40000 };
+
+static struct base_arena *arena;
+static const struct net_layout *layout;
+
+static void set_up(void) {
+  struct net_field field = {.name = "x", .type = {.base = NET_INTEGER}};
+  arena = base_arena_new();
+  layout = net_layout_new(arena, NET_EVENT, &field, 1);
+}
+
+static void tear_down(void) {
+  base_arena_free(arena);
+}
+
+static const union net_slot *row_of(int64_t value) {
+  static union net_slot row[3];
+  row[2].i = value;
+  return row;
+}
+
+/* Every value is where it was put, or not there. */
+static void check(const struct net_rowmap *map, const uint32_t *where) {
+  size_t live = 0;
+  for (int64_t value = 0; value < VALUES; value++) {
+    uint32_t place = net_rowmap_find(map, row_of(value));
+    ck_assert_uint_eq(place, where[value]);
+    if (place == NET_NO_ENTRY) continue;
+    live++;
+    ck_assert(net_rowmap_live(map, place));
+    ck_assert_int_eq(net_rowmap_row(map, place)[2].i, value);
+    ck_assert_int_eq(*(int64_t *)net_rowmap_state(map, place), value + 1000);
+  }
+  ck_assert_uint_eq(map->live, live);
+}
+
+/* A small table that is nearly full: chains run into each other and around the end. */
+START_TEST(entries_come_and_go) {
+  static const uint32_t slot = 2;
+  struct base_random random = {7};
+  struct net_rowmap map;
+  uint32_t where[VALUES];
+  memset(where, 0xff, sizeof where);
+  net_rowmap_init(&map, layout, NET_KEY_SLOTS, 0, &slot, 1, sizeof(int64_t));
+  check(&map, where);
+  for (int step = 0; step < STEPS; step++) {
+    int64_t value = (int64_t)base_random_below(&random, step % 4000 < 2000 ? VALUES : 12);
+    if (where[value] != NET_NO_ENTRY) {
+      net_rowmap_remove(&map, where[value]);
+      where[value] = NET_NO_ENTRY;
+    } else {
+      bool fresh = false;
+      where[value] = net_rowmap_put(&map, row_of(value), &fresh);
+      ck_assert(fresh);
+      *(int64_t *)net_rowmap_state(&map, where[value]) = value + 1000;
+    }
+    if (step % 10000 == 9999) {
+      net_rowmap_clear(&map);
+      memset(where, 0xff, sizeof where);
+    }
+    if (step % 16 == 0) check(&map, where);
+  }
+  check(&map, where);
+  size_t bytes = net_rowmap_bytes(&map);
+  ck_assert_uint_ge(bytes, map.live * map.stride);
+  ck_assert_uint_le(bytes, (size_t)2 * VALUES * (map.stride + 2 * sizeof(uint32_t)));
+  net_rowmap_done(&map);
+  ck_assert_uint_eq(net_rowmap_bytes(&map), 0);
+}
+END_TEST
+
+/* --- cells */
+
+START_TEST(cells_are_taken_again) {
+  enum { COUNT = 5000 };
+  static unsigned char *cells[COUNT];
+  struct net_cells all;
+  net_cells_init(&all, 24);
+  ck_assert_uint_eq(net_cells_bytes(&all), 0);
+  for (int round = 0; round < 3; round++) {
+    size_t bytes = net_cells_bytes(&all);
+    for (int i = 0; i < COUNT; i++) {
+      cells[i] = net_cells_take(&all);
+      ck_assert_uint_eq((uintptr_t)cells[i] % _Alignof(max_align_t), 0);
+      for (int k = 0; k < 24; k++) ck_assert_uint_eq(cells[i][k], 0);
+      memset(cells[i], i & 0xff, 24);
+    }
+    if (round > 0) ck_assert_uint_eq(net_cells_bytes(&all), bytes);
+    for (int i = 0; i < COUNT; i++) {
+      for (int k = 0; k < 24; k++) ck_assert_uint_eq(cells[i][k], i & 0xff); /* its own memory */
+      net_cells_give(&all, cells[i]);
+    }
+  }
+  ck_assert_uint_ge(net_cells_bytes(&all), COUNT * 24);
+  ck_assert_uint_le(net_cells_bytes(&all), COUNT * 32 + 1200 * 32);
+  net_cells_done(&all);
+  ck_assert_uint_eq(net_cells_bytes(&all), 0);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("rowmap");
+  TCase *tests = tcase_create("rowmap");
+  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_test(tests, entries_come_and_go);
+  tcase_add_test(tests, cells_are_taken_again);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_set_tap(runner, "-");
+  srunner_run_all(runner, CK_SILENT);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
