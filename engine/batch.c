@@ -104,3 +104,16 @@ void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t
           : row;
   memcpy(copy, original, slots * sizeof *copy);
 }
+
+void net_rows_add_all(struct net_rows *rows, const union net_slot *more, const uint8_t *marks,
+                      size_t count) {
+  size_t slots = rows->layout->slot_count;
+  if (count == 0) return;
+  if (rows->count + count > rows->capacity) {
+    base_grow(&rows->rows, &rows->capacity, rows->count + count, slots * sizeof *rows->rows);
+    rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
+  }
+  memcpy(net_rows_row(rows, rows->count), more, count * slots * sizeof *more);
+  memcpy(rows->marks + rows->count, marks, count);
+  rows->count += count;
+}

@@ -129,6 +129,9 @@ union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks);
 void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t marks);
 /* The rows that count, with their marks. */
 void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch);
+/* Copies COUNT rows, which are none of ROWS. */
+void net_rows_add_all(struct net_rows *rows, const union net_slot *more, const uint8_t *marks,
+                      size_t count);
 static inline union net_slot *net_rows_row(const struct net_rows *rows, size_t index) {
   return rows->rows + index * rows->layout->slot_count;
 }

@@ -193,7 +193,7 @@ static size_t position_of(const struct st_database *database, const char *name, 
   return low;
 }
 
-static void remember(struct st_database *database, const struct st_relation *relation) {
+static struct st_table *remember(struct st_database *database, const struct st_relation *relation) {
   struct base_arena *arena = base_arena_new();
   struct st_table *table = BASE_NEW(arena, struct st_table);
   struct st_domain *domains = BASE_NEW_ARRAY(arena, relation->domain_count, struct st_domain);
@@ -208,6 +208,12 @@ static void remember(struct st_database *database, const struct st_relation *rel
                              .domains = domains,
                              .domain_count = relation->domain_count,
                              .field_of = BASE_NEW_ARRAY(arena, relation->domain_count, uint32_t)};
+  struct net_field *fields = BASE_NEW_ARRAY(arena, relation->domain_count, struct net_field);
+  for (size_t i = 0; i < relation->domain_count; i++)
+    fields[i] = (struct net_field){.name = domains[i].name, .type = domains[i].type};
+  table->layout = net_layout_new(arena, st_kind_is_event(relation->kind) ? NET_EVENT : NET_PERIOD,
+                                 fields, (uint32_t)relation->domain_count);
+  table->row = BASE_NEW_ARRAY(arena, table->layout->slot_count, union net_slot);
   bool found;
   size_t at = position_of(database, relation->name, &found);
   BASE_CHECK(!found, "storage-relation-new");
@@ -217,15 +223,18 @@ static void remember(struct st_database *database, const struct st_relation *rel
           (database->table_count - at) * sizeof(struct st_table *));
   database->tables[at] = table;
   database->table_count++;
+  return table;
 }
 
-static void table_free(struct st_table *table) {
+static void table_free(struct st_database *database, struct st_table *table) {
+  database->catalogue_changes++;
+  st_cache_forget(table);
   st_table_reset(table);
   base_arena_free(table->arena);
 }
 
 void st_catalogue_forget(struct st_database *database) {
-  for (size_t i = 0; i < database->table_count; i++) table_free(database->tables[i]);
+  for (size_t i = 0; i < database->table_count; i++) table_free(database, database->tables[i]);
   database->table_count = 0;
 }
 
@@ -387,8 +396,9 @@ enum base_status st_create(struct st_database *database, const struct st_relatio
   if (!relation->view) status = create_table(database, relation);
   if (status == BASE_OK && relation->kind == ST_SAMPLED) status = st_samples_prepare(database);
   if (status == BASE_OK) status = insert_relation(database, relation);
-  if (status == BASE_OK) remember(database, relation);
-  return status;
+  if (status != BASE_OK) return status;
+  st_cache_begin_empty(database, remember(database, relation), false);
+  return BASE_OK;
 }
 
 static enum base_status drop_table(struct st_database *database, const struct st_table *table) {
@@ -435,7 +445,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
   database->table_count--;
   memmove(database->tables + at, database->tables + at + 1,
           (database->table_count - at) * sizeof(struct st_table *));
-  table_free(table);
+  table_free(database, table);
   return BASE_OK;
 }
 

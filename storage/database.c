@@ -75,6 +75,7 @@ enum base_status st_fail(struct st_database *database, const char *doing) {
     database->savepoints = 0;
     database->failed = true;
     database->catalogue_stale = true;
+    st_cache_rolled_back(database);
   }
   bool interrupted = (code & 0xff) == SQLITE_INTERRUPT;
   if (!interrupted) report_failure(database, code, doing, text);
@@ -321,6 +322,7 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   database->strings = strings;
   database->diags = diags;
   database->timeline = options->timeline;
+  database->cache_limit = ST_CACHE_BYTES;
   database->label = base_xstrdup(options->path ? options->path : "the database in memory");
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;
@@ -382,7 +384,10 @@ enum base_status st_commit(struct st_database *database) {
   enum base_status status = BASE_OK;
   if (!database->commit) status = st_prepare(database, "COMMIT", true, &database->commit);
   if (status == BASE_OK) status = st_step_done(database, database->commit, "committing");
-  if (status == BASE_OK) database->in_transaction = false;
+  if (status == BASE_OK) {
+    database->in_transaction = false;
+    st_cache_committed(database);
+  }
   return status;
 }
 
@@ -390,6 +395,7 @@ void st_rollback(struct st_database *database) {
   if (database->in_transaction) {
     roll_back(database);
     database->catalogue_stale = true;
+    st_cache_rolled_back(database);
   }
   database->in_transaction = false;
   database->savepoints = 0;
@@ -430,6 +436,7 @@ void st_rollback_to(struct st_database *database) {
   if (database->failed) return;
   BASE_CHECK(database->savepoints > 0, "storage-savepoint-open");
   database->catalogue_stale = true;
+  st_cache_rolled_back(database);
   if (run_savepoint(database, "ROLLBACK TO", database->savepoints - 1) == BASE_OK &&
       run_savepoint(database, "RELEASE", database->savepoints - 1) == BASE_OK)
     database->savepoints--;

@@ -21,6 +21,16 @@
 #define ST_OPEN_VALUE "-9223372036854775807"
 #define ST_OPEN_KEY   "ifnull(stop_lo," ST_OPEN_VALUE ")"
 
+/* What all relations together may have in memory, as long as st_set_cache says nothing else. */
+#define ST_CACHE_BYTES ((size_t)1 << 30)
+
+/* Rows in memory, of a table and of the scans that read them (cache.c). */
+struct st_cached {
+  unsigned references;
+  struct base_arena *arena; /* of the rows' layout */
+  struct net_rows rows;     /* of the table's layout, in the order of its index, each once */
+};
+
 struct st_table {
   struct base_arena *arena; /* the table itself and all its texts */
   const char *name;         /* as created */
@@ -32,6 +42,16 @@ struct st_table {
   /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */
   uint32_t *field_of;
   sqlite3_stmt *put, *find_open, *close_open, *take_open, *remove; /* prepared at first use */
+
+  const struct net_layout *layout; /* all domains in their order */
+  union net_slot *row;             /* of LAYOUT, to put one together in */
+  uint64_t changes;                /* how often its rows were changed by this connection */
+  struct st_cached *cached;        /* all its rows, with ADDED; NULL: they are not in memory */
+  struct net_rows added;           /* what came since, as it came */
+  int64_t cache_version;           /* PRAGMA data_version that CACHED belongs to */
+  uint64_t cache_used;             /* when last, by the database's CACHE_CLOCK */
+  bool cache_changed;              /* in the running transaction */
+  bool cache_grows;                /* with single rows, too, until the transaction ends */
 };
 
 struct st_scan;
@@ -59,6 +79,10 @@ struct st_database {
 
   sqlite3_stmt *begin, *commit, *checkpoint; /* prepared at first use */
   struct st_scan *scans;                     /* those that are open */
+
+  uint64_t catalogue_changes; /* how often tables went */
+  size_t cache_limit;         /* bytes */
+  uint64_t cache_clock;
 };
 
 /* --- file.c: the file as seen from outside SQLite */
@@ -165,6 +189,8 @@ void st_bind_row(struct st_database *database, const struct st_table *table,
 void st_sql_select(struct base_buffer *sql, const struct st_table *table,
                    const struct net_layout *layout);
 void st_table_reset(struct st_table *table); /* finalizes its statements */
+/* A name of the row's number that no domain hides, or NULL. */
+const char *st_rowid_name(const struct st_table *table);
 
 enum base_status st_relation_put(struct net_store *store, const char *relation,
                                  const struct net_layout *layout, const union net_slot *row,
@@ -174,6 +200,45 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
                                    const union net_slot *row, uint8_t marks);
 enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
                                         net_chronon time);
+
+/* ROW of LAYOUT, whose fields were matched, as TABLE's own layout has it and as SQLite gives it back;
+ * good until the next call. */
+const union net_slot *st_row_of_table(struct st_table *table, const struct net_layout *layout,
+                                      const union net_slot *row);
+
+/* --- order.c: rows in memory in the order of the index */
+int st_rows_compare(const struct net_layout *layout, const struct base_strings *strings,
+                    const union net_slot *a, const union net_slot *b);
+/* Sorts, and keeps one of rows that are equal. */
+void st_rows_order(struct net_rows *rows, const struct base_strings *strings);
+void st_rows_merge(const struct net_rows *a, const struct net_rows *b,
+                   const struct base_strings *strings, struct net_rows *ret);
+
+/* --- cache.c: rows kept in memory */
+/* The rows of TABLE, held for the caller, if they are in memory and of VERSION; else NULL. */
+struct st_cached *st_cache_find(struct st_database *database, struct st_table *table,
+                                int64_t version);
+void st_cached_release(struct st_cached *cached);
+/* TABLE's rows are now none. GROWS: what st_cache_put says belongs to them, up to the commit. */
+void st_cache_begin_empty(struct st_database *database, struct st_table *table, bool grows);
+bool st_cache_is_empty(const struct st_table *table);
+/* Reads the rows of TABLE, whose version is VERSION now, into memory and holds them for the caller; *RET
+ * is NULL if there is no room. */
+enum base_status st_cache_load(struct st_database *database, struct st_table *table,
+                               int64_t version, struct st_cached **ret);
+/* A row was put, and CACHE_GROWS; rows, in order, were put (they may be taken over). */
+void st_cache_put(struct st_database *database, struct st_table *table, const union net_slot *row,
+                  uint8_t marks);
+void st_cache_put_rows(struct st_database *database, struct st_table *table,
+                       struct net_rows *rows);
+/* TABLE has changed otherwise, or goes. */
+void st_cache_forget(struct st_table *table);
+/* Forgets what was not used for long until there is room for BYTES more, but not KEEP (may be NULL). */
+bool st_cache_make_room(struct st_database *database, const struct st_table *keep, size_t bytes);
+void st_cache_committed(struct st_database *database);
+void st_cache_rolled_back(struct st_database *database);
+void st_rows_mark_strings(const struct net_rows *rows, struct base_strings *strings);
+void st_cache_mark_strings(const struct st_database *database);
 
 /* --- feed.c: rows as bytes, for what only this program reads */
 void st_row_encode(struct base_buffer *out, const struct base_strings *strings,

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "engine/base/env.h"
 #include "storage/internal.h"
 
 #define FOREVER_TEXT   "9223372036854775807"
@@ -166,8 +167,7 @@ static void sql_where_open(struct base_buffer *sql, const struct st_table *table
   base_buffer_putc(sql, ')');
 }
 
-/* A name of the row's number that no domain hides, or NULL. */
-static const char *rowid_name(const struct st_table *table) {
+const char *st_rowid_name(const struct st_table *table) {
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!domain_of(table, names[i])) return names[i];
@@ -265,7 +265,83 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
   if (status != BASE_OK) return status;
   st_match_fields(table, layout);
-  return put_row(database, table, layout, row, marks & NET_DEFINITE);
+  status = put_row(database, table, layout, row, marks & NET_DEFINITE);
+  if (table->cached && table->cache_grows)
+    st_cache_put(database, table, st_row_of_table(table, layout, row), marks);
+  else
+    st_cache_forget(table);
+  return status;
+}
+
+/* What SQLite gives back: it has no negative zero. */
+static void copy_value(union net_slot *to, enum net_base_type base, const union net_slot *from) {
+  bool real = base == NET_FLOAT || base == NET_TEMPORAL;
+  for (unsigned part = 0; part < net_type_slots(base); part++) {
+    to[part] = from[part];
+    if (real && to[part].f == 0) to[part].f = 0;
+  }
+}
+
+const union net_slot *st_row_of_table(struct st_table *table, const struct net_layout *layout,
+                                      const union net_slot *row) {
+  for (uint32_t i = 0; i < layout->first_domain_slot; i++) table->row[i] = row[i];
+  for (uint32_t i = 0; i < table->layout->field_count; i++)
+    copy_value(table->row + table->layout->fields[i].slot, table->layout->fields[i].type.base,
+               row + layout->fields[table->field_of[i]].slot);
+  return table->row;
+}
+
+static enum base_status is_empty(struct st_database *database, const struct st_table *table,
+                                 bool *ret) {
+  int64_t empty = 0;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "SELECT NOT EXISTS (SELECT 1 FROM ");
+  st_sql_name(&sql, table->name);
+  base_buffer_putc(&sql, ')');
+  enum base_status status = st_query_integer(database, sql.data, 0, &empty);
+  base_buffer_done(&sql);
+  *ret = empty != 0;
+  return status;
+}
+
+/* ROWS, in order, each once. */
+static enum base_status put_ordered(struct st_database *database, struct st_table *table,
+                                    const struct net_rows *rows) {
+  st_match_fields(table, rows->layout);
+  for (size_t i = 0; i < rows->count; i++) {
+    enum base_status status =
+        put_row(database, table, rows->layout, net_rows_row(rows, i), rows->marks[i]);
+    if (status != BASE_OK) return status;
+    if ((i & 0xfff) == 0 && base_env_interrupted()) return BASE_CANCEL;
+  }
+  return BASE_OK;
+}
+
+enum base_status st_put_rows(struct st_database *database, const char *name,
+                             const struct net_rows *rows) {
+  struct st_table *table = NULL;
+  bool empty = false;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK || rows->count == 0) return status;
+  if (!table->cached) status = is_empty(database, table, &empty);
+  if (status != BASE_OK) return status;
+  struct net_rows ordered = {.layout = table->layout};
+  base_grow(&ordered.rows, &ordered.capacity, rows->count,
+            table->layout->slot_count * sizeof *ordered.rows);
+  ordered.marks = base_xmalloc(ordered.capacity);
+  st_match_fields(table, rows->layout);
+  for (size_t i = 0; i < rows->count; i++)
+    net_rows_add_copy(&ordered, st_row_of_table(table, rows->layout, net_rows_row(rows, i)),
+                      rows->marks[i] & NET_DEFINITE);
+  st_rows_order(&ordered, database->strings);
+  status = put_ordered(database, table, &ordered);
+  if (status == BASE_OK) {
+    if (empty) st_cache_begin_empty(database, table, false);
+    st_cache_put_rows(database, table, &ordered);
+  }
+  net_rows_done(&ordered);
+  return status;
 }
 
 /* The number of the open row OPEN; *RET_FOUND false: it is not there. */
@@ -289,7 +365,7 @@ static enum base_status find_open(struct st_database *database, struct st_table 
 static enum base_status close_in_place(struct st_database *database, struct st_table *table,
                                        const struct net_layout *layout, const union net_slot *open,
                                        const union net_slot *row, bool definite, bool *ret_done) {
-  const char *rowid = rowid_name(table);
+  const char *rowid = st_rowid_name(table);
   enum base_status status = BASE_OK;
   bool found = false;
   int64_t number = 0;
@@ -339,6 +415,7 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
   if (status != BASE_OK) return status;
   BASE_CHECK(layout->tuple_class == NET_PERIOD, "storage-close-of-a-period");
   BASE_CHECK(open[2].i == NET_OPEN, "storage-close-of-an-open-row");
+  st_cache_forget(table);
   st_match_fields(table, layout);
   status = close_in_place(database, table, layout, open, row, marks & NET_DEFINITE, &done);
   if (status == BASE_OK && !done)
@@ -377,6 +454,10 @@ static enum base_status delete_rows(struct st_database *database, const char *na
   if (only_open) base_buffer_puts(&sql, " WHERE stop_lo IS NULL");
   status = st_run(database, sql.data, "clearing a relation");
   base_buffer_done(&sql);
+  if (only_open || status != BASE_OK)
+    st_cache_forget(table);
+  else
+    st_cache_begin_empty(database, table, true);
   return status;
 }
 
@@ -547,5 +628,12 @@ enum base_status st_take_entities(struct st_database *database, const char *name
   sql_of_entities(&sql, domain, from);
   status = st_run(database, sql.data, "taking entities out");
   base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  bool empty = st_cache_is_empty(table);
+  if (!empty) status = is_empty(database, table, &empty);
+  if (status == BASE_OK && empty)
+    st_cache_begin_empty(database, table, true);
+  else
+    st_cache_forget(table);
   return status;
 }

@@ -1,7 +1,9 @@
 /* Scans: a relation as a stream of batches for an access node.
  *
- * The rows come through the index "tq_R_set", so they are in the order of time without sorting;
- * INDEXED BY makes sure of it. Among rows of one start, open ones come first.
+ * Rows that are in memory (cache.c), or for which there is room, come from there: batches point into them
+ * where the layout asked for is that of the relation, else their fields are picked out. Others are read
+ * from SQLite through the index "tq_R_set", so they are in the order of time without sorting; INDEXED BY
+ * makes sure of it. Either way, among rows of one start open ones come first.
  *
  *   NET_SCAN_TUPLES    the rows as they stand.
  *   NET_SCAN_RECORDS   of a traced relation, what its sensor must have said: an event at each start
@@ -19,7 +21,9 @@
  *
  * A scan lives in the transaction, or the moment, in which its first batch is read: a writer sees its
  * own changes, rows added behind the scan's position are not missed or seen twice but may or may
- * not be seen at all. Strings that wait in the heap must be marked before a sweep (st_mark_strings). */
+ * not be seen at all. A statement of its own (SNAPSHOT) holds on to that moment, and says whether the
+ * rows in memory belong to it, so that all scans that run together see one state also where another
+ * program writes. Strings that a scan holds must be marked before a sweep (st_mark_strings).           */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,17 +40,29 @@ struct st_scan {
   struct net_source source;     /* first, so that it can be cast back */
   struct st_database *database; /* NULL: closed before the scan was */
   struct st_scan *next, *previous;
-  sqlite3_stmt *statement;
+  sqlite3_stmt *snapshot, *statement;
   const struct net_layout *layout;
   enum net_scan_form form;
   net_chronon checkpoint;
   struct net_batch_builder builder;
   bool started, row_ready, ended;
 
+  /* The table, as long as the database's CATALOGUE_CHANGES are these. */
+  struct st_table *table;
+  uint64_t catalogue_changes;
+
+  /* from memory */
+  struct st_cached *cached;
+  size_t at, end;    /* of its rows */
+  uint32_t *sources; /* of each slot of ROW_LAYOUT behind the times, in the rows in memory */
+  bool as_they_are;  /* they have ROW_LAYOUT already */
+
+  const struct net_layout *row_layout; /* what the rows of the table are read as */
+
   /* records only */
-  struct net_layout *period; /* what the rows of the table are read as */
-  struct base_arena *arena;  /* of PERIOD */
+  struct base_arena *arena; /* of ROW_LAYOUT */
   union net_slot *period_row;
+  uint8_t period_marks;
   struct waiting_stop *heap;
   size_t heap_count, heap_capacity;
   uint64_t starts;
@@ -84,18 +100,43 @@ static struct waiting_stop heap_pop(struct st_scan *scan) {
 
 /* ---- rows ---- */
 
+static bool table_is_there(const struct st_scan *scan) {
+  return scan->database->catalogue_changes == scan->catalogue_changes;
+}
+
+/* The row that comes next, from the statement or from memory, into ROW; its marks. */
+static uint8_t take_row(struct st_scan *scan, union net_slot *row) {
+  if (!scan->cached)
+    return st_column_row(scan->database, scan->statement, scan->row_layout, row);
+  const union net_slot *from = net_rows_row(&scan->cached->rows, scan->at);
+  uint32_t times = scan->row_layout->first_domain_slot;
+  memcpy(row, from, times * sizeof *row);
+  for (uint32_t i = times; i < scan->row_layout->slot_count; i++)
+    row[i] = from[scan->sources[i - times]];
+  return scan->cached->rows.marks[scan->at];
+}
+
+/* Steps to the next row; a period whose records are wanted is read. */
 static enum base_status read_ahead(struct st_scan *scan) {
-  int code = sqlite3_step(scan->statement);
-  scan->row_ready = code == SQLITE_ROW;
-  if (code == SQLITE_ROW || code == SQLITE_DONE) return BASE_OK;
-  scan->ended = true;
-  return st_fail(scan->database, "reading a relation");
+  if (scan->cached) {
+    scan->row_ready = scan->at < scan->end;
+  } else {
+    int code = sqlite3_step(scan->statement);
+    scan->row_ready = code == SQLITE_ROW;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+      scan->ended = true;
+      return st_fail(scan->database, "reading a relation");
+    }
+  }
+  if (scan->form == NET_SCAN_RECORDS && scan->row_ready)
+    scan->period_marks = take_row(scan, scan->period_row);
+  return BASE_OK;
 }
 
 static enum base_status next_tuple(struct st_scan *scan) {
   union net_slot *row = net_batch_builder_add(&scan->builder, 0);
-  scan->builder.marks[scan->builder.count - 1] =
-      st_column_row(scan->database, scan->statement, scan->layout, row);
+  scan->builder.marks[scan->builder.count - 1] = take_row(scan, row);
+  scan->at++;
   return read_ahead(scan);
 }
 
@@ -104,7 +145,7 @@ static void copy_domains(const struct st_scan *scan, const union net_slot *row,
                          union net_slot *event) {
   uint32_t count = scan->layout->slot_count - scan->layout->first_domain_slot;
   if (count)
-    memcpy(event + scan->layout->first_domain_slot, row + scan->period->first_domain_slot,
+    memcpy(event + scan->layout->first_domain_slot, row + scan->row_layout->first_domain_slot,
            count * sizeof *event);
 }
 
@@ -125,14 +166,14 @@ static void keep_stop(struct st_scan *scan, const union net_slot *row, uint8_t m
 }
 
 static enum base_status next_start(struct st_scan *scan) {
-  union net_slot *row = scan->period_row;
-  uint8_t marks = st_column_row(scan->database, scan->statement, scan->period, row);
-  union net_slot *event = net_batch_builder_add(&scan->builder, marks);
+  const union net_slot *row = scan->period_row;
+  union net_slot *event = net_batch_builder_add(&scan->builder, scan->period_marks);
   event[0] = row[0];
   event[1] = row[1];
   copy_domains(scan, row, event);
   scan->starts++;
-  keep_stop(scan, row, marks);
+  keep_stop(scan, row, scan->period_marks);
+  scan->at++;
   return read_ahead(scan);
 }
 
@@ -140,9 +181,8 @@ static bool a_stop_is_next(const struct st_scan *scan) {
   if (!scan->heap_count) return false;
   if (!scan->row_ready) return true;
   struct net_instant stop = scan->heap[0].at;
-  net_chronon start_lo = sqlite3_column_int64(scan->statement, 0);
-  if (stop.lo != start_lo) return stop.lo < start_lo;
-  return stop.hi <= sqlite3_column_int64(scan->statement, 1);
+  if (stop.lo != scan->period_row[0].i) return stop.lo < scan->period_row[0].i;
+  return stop.hi <= scan->period_row[1].i;
 }
 
 static enum base_status next_record(struct st_scan *scan) {
@@ -154,38 +194,133 @@ static enum base_status next_record(struct st_scan *scan) {
   return BASE_OK;
 }
 
-/* ---- the source ---- */
-
 static bool has_more(const struct st_scan *scan) {
   return scan->row_ready || scan->heap_count;
 }
 
-static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {
-  struct st_scan *scan = (struct st_scan *)source;
-  if (scan->ended) return BASE_END;
+/* ---- where the rows come from ---- */
+
+/* How many of the rows in memory start before the checkpoint. */
+static size_t rows_before(const struct net_rows *rows, net_chronon checkpoint) {
+  size_t low = 0, high = rows->count;
+  if (checkpoint == NET_FOREVER) return high;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (net_rows_row(rows, middle)[0].i < checkpoint)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Which slot of the rows in memory is which of the rows that are wanted. */
+static void match_slots(struct st_scan *scan) {
+  const struct net_layout *to = scan->row_layout, *from = scan->cached->rows.layout;
+  scan->sources = base_xcalloc(to->slot_count, sizeof *scan->sources);
+  scan->as_they_are = to->slot_count == from->slot_count;
+  for (uint32_t i = 0; i < to->field_count; i++) {
+    int field = net_layout_find(from, to->fields[i].name);
+    BASE_CHECK(field >= 0, "storage-layout-field-is-a-domain");
+    for (uint32_t part = 0; part < net_type_slots(to->fields[i].type.base); part++) {
+      uint32_t source = from->fields[field].slot + part, slot = to->fields[i].slot + part;
+      scan->sources[slot - to->first_domain_slot] = source;
+      scan->as_they_are &= source == slot;
+    }
+  }
+}
+
+/* Is it no waste to read the domains of TABLE that LAYOUT leaves out, too? Strings may be long. */
+static bool is_worth_loading(const struct st_table *table, const struct net_layout *layout) {
+  for (size_t i = 0; i < table->domain_count; i++) {
+    enum net_base_type base = table->domains[i].type.base;
+    if ((base == NET_STRING || base == NET_NAME) &&
+        net_layout_find(layout, table->domains[i].name) < 0)
+      return false;
+  }
+  return true;
+}
+
+/* From memory if the rows are there, or find room, as they are at this moment; else from SQLite. */
+static enum base_status start(struct st_scan *scan) {
+  struct st_database *database = scan->database;
+  enum base_status status = BASE_OK;
+  scan->started = true;
+  if (sqlite3_step(scan->snapshot) != SQLITE_ROW) {
+    scan->ended = true;
+    return st_fail(database, "reading a relation");
+  }
+  int64_t version = sqlite3_column_int64(scan->snapshot, 0);
+  if (table_is_there(scan)) {
+    scan->cached = st_cache_find(database, scan->table, version);
+    if (!scan->cached && is_worth_loading(scan->table, scan->row_layout))
+      status = st_cache_load(database, scan->table, version, &scan->cached);
+  }
+  if (status != BASE_OK) {
+    scan->ended = true;
+    return status;
+  }
+  if (scan->cached) {
+    scan->end = rows_before(&scan->cached->rows, scan->checkpoint);
+    match_slots(scan);
+    scan->row_ready = scan->at < scan->end;
+  }
+  return scan->cached && scan->form == NET_SCAN_TUPLES ? BASE_OK : read_ahead(scan);
+}
+
+/* ---- the source ---- */
+
+static void end(struct st_scan *scan) {
+  scan->ended = true;
+  sqlite3_reset(scan->statement);
+  sqlite3_reset(scan->snapshot);
+}
+
+static enum base_status build_batch(struct st_scan *scan, struct net_batch *ret) {
   enum base_status status = BASE_OK;
   net_batch_builder_clear(&scan->builder);
-  if (!scan->started) {
-    scan->started = true;
-    status = read_ahead(scan);
-  }
   while (status == BASE_OK && has_more(scan) && !net_batch_builder_full(&scan->builder))
     status = scan->form == NET_SCAN_RECORDS ? next_record(scan) : next_tuple(scan);
+  if (status == BASE_OK) *ret = net_batch_builder_batch(&scan->builder, scan->checkpoint);
+  return status;
+}
+
+/* Rows in memory, where they are. */
+static void point_at(struct st_scan *scan, struct net_batch *ret) {
+  size_t left = scan->end - scan->at, most = scan->builder.capacity;
+  *ret = (struct net_batch){.layout = scan->layout,
+                            .rows = scan->cached->rows.rows + scan->at * scan->layout->slot_count,
+                            .marks = scan->cached->rows.marks + scan->at,
+                            .count = (uint32_t)(left < most ? left : most),
+                            .checkpoint = scan->checkpoint,
+                            .bound = NET_BEGINNING};
+  scan->at += ret->count;
+  scan->row_ready = scan->at < scan->end;
+}
+
+static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {
+  struct st_scan *scan = (struct st_scan *)source;
+  enum base_status status = BASE_OK;
+  if (scan->ended) return BASE_END;
+  if (!scan->started) status = start(scan);
   if (status != BASE_OK) return status;
-  net_chronon checkpoint = scan->checkpoint;
-  if (has_more(scan))
-    checkpoint = scan->builder.rows[(size_t)(scan->builder.count - 1) * scan->layout->slot_count].i;
+  if (scan->cached && scan->form == NET_SCAN_TUPLES && scan->as_they_are)
+    point_at(scan, ret);
   else
-    scan->ended = true;
-  *ret = net_batch_builder_batch(&scan->builder, checkpoint);
-  if (scan->ended) sqlite3_reset(scan->statement);
+    status = build_batch(scan, ret);
+  if (status != BASE_OK) return status;
+  if (has_more(scan))
+    ret->checkpoint = ret->rows[(size_t)(ret->count - 1) * scan->layout->slot_count].i;
+  else
+    end(scan);
   return BASE_OK;
 }
 
 static void detach(struct st_scan *scan) {
   if (!scan->database) return;
   sqlite3_finalize(scan->statement);
-  scan->statement = NULL;
+  sqlite3_finalize(scan->snapshot);
+  scan->statement = scan->snapshot = NULL;
   if (scan->previous)
     scan->previous->next = scan->next;
   else
@@ -203,6 +338,8 @@ static void scan_free(struct net_source *source) {
   for (size_t i = 0; i < scan->heap_count; i++) free(scan->heap[i].row);
   free(scan->heap);
   free(scan->period_row);
+  st_cached_release(scan->cached);
+  free(scan->sources);
   base_arena_free(scan->arena);
   free(scan);
 }
@@ -212,9 +349,14 @@ void st_scans_detach(struct st_database *database) {
 }
 
 void st_mark_strings(struct st_database *database) {
-  for (const struct st_scan *scan = database->scans; scan; scan = scan->next)
+  st_cache_mark_strings(database);
+  for (const struct st_scan *scan = database->scans; scan; scan = scan->next) {
     for (size_t i = 0; i < scan->heap_count; i++)
       net_row_mark_strings(scan->layout, database->strings, scan->heap[i].row);
+    if (scan->cached) st_rows_mark_strings(&scan->cached->rows, database->strings);
+    if (scan->form == NET_SCAN_RECORDS && scan->row_ready)
+      net_row_mark_strings(scan->row_layout, database->strings, scan->period_row);
+  }
 }
 
 /* ---- starting ---- */
@@ -230,10 +372,9 @@ static void check_layout(const struct st_table *table, const struct net_layout *
   }
 }
 
-static enum base_status prepare_scan(struct st_scan *scan, const struct st_table *table,
-                                     const struct net_layout *row_layout) {
+static enum base_status prepare_scan(struct st_scan *scan, const struct st_table *table) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  st_sql_select(&sql, table, row_layout);
+  st_sql_select(&sql, table, scan->row_layout);
   base_buffer_puts(&sql, " INDEXED BY ");
   st_sql_index(&sql, table->name);
   if (scan->checkpoint != NET_FOREVER)
@@ -243,6 +384,8 @@ static enum base_status prepare_scan(struct st_scan *scan, const struct st_table
   st_sql_key(&sql, table);
   enum base_status status = st_prepare(scan->database, sql.data, false, &scan->statement);
   base_buffer_done(&sql);
+  if (status == BASE_OK)
+    status = st_prepare(scan->database, "PRAGMA data_version", false, &scan->snapshot);
   if (status == BASE_OK && scan->checkpoint != NET_FOREVER)
     sqlite3_bind_int64(scan->statement, 1, scan->checkpoint);
   return status;
@@ -262,17 +405,21 @@ enum base_status st_relation_scan(struct net_store *store, const char *relation,
                            .database = database,
                            .next = database->scans,
                            .layout = layout,
+                           .row_layout = layout,
                            .form = form,
-                           .checkpoint = checkpoint};
+                           .checkpoint = checkpoint,
+                           .table = table,
+                           .catalogue_changes = database->catalogue_changes};
   if (scan->next) scan->next->previous = scan;
   database->scans = scan;
   net_batch_builder_init(&scan->builder, layout, batch_rows ? batch_rows : NET_BATCH_ROWS);
   if (form == NET_SCAN_RECORDS) {
     scan->arena = base_arena_new();
-    scan->period = net_layout_new(scan->arena, NET_PERIOD, layout->fields, layout->field_count);
-    scan->period_row = base_xcalloc(scan->period->slot_count, sizeof *scan->period_row);
+    scan->row_layout =
+        net_layout_new(scan->arena, NET_PERIOD, layout->fields, layout->field_count);
+    scan->period_row = base_xcalloc(scan->row_layout->slot_count, sizeof *scan->period_row);
   }
-  status = prepare_scan(scan, table, scan->period ? scan->period : layout);
+  status = prepare_scan(scan, table);
   if (status == BASE_OK)
     *ret = &scan->source;
   else

@@ -100,6 +100,10 @@ enum base_status st_clear(struct st_database *database, const char *name) BASE_M
 enum base_status st_clear_open(struct st_database *database, const char *name) BASE_MUST_USE;
 enum base_status st_count(struct st_database *database, const char *name,
                           int64_t *ret) BASE_MUST_USE;
+/* Adds whole or open rows, in whatever order they are, as put does (engine/store.h) one by one. They are
+ * written in the order of time, which is fastest. */
+enum base_status st_put_rows(struct st_database *database, const char *name,
+                             const struct net_rows *rows) BASE_MUST_USE;
 /* Takes the row out that equals ROW of LAYOUT in times and domains; nothing happens if there is none. */
 enum base_status st_remove(struct st_database *database, const char *name,
                            const struct net_layout *layout,
@@ -168,7 +172,10 @@ enum base_status st_rule_remove(struct st_database *database, enum st_rule_kind 
 /* Does the database belong to the user of this process? One in memory does. */
 bool st_is_owner(const struct st_database *database);
 
-/* Marks the strings that open scans still hold, before a sweep (base_strings_mark). */
+/* Rows that were written or read are kept in memory, of all relations together BYTES at most; 0: none.
+ * It is 1 GiB at first. */
+void st_set_cache(struct st_database *database, size_t bytes);
+/* Marks the strings of rows in memory, before a sweep (base_strings_mark). */
 void st_mark_strings(struct st_database *database);
 
 /* --- samples: the records of sampled relations, from which their tuples are made */

@@ -37,6 +37,7 @@ enum base_status st_remove(struct st_database *database, const char *name,
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
+  st_cache_forget(table);
   st_match_fields(table, layout);
   if (!table->remove) status = prepare(database, table, "DELETE", &table->remove);
   if (status != BASE_OK) return status;

@@ -21,18 +21,6 @@ const struct net_layout *session_write_layout(const struct session_relation *rel
   return relation->ng.records ? relation->ng.records : relation->ng.layout;
 }
 
-static enum base_status put_rows(struct tql_session *session, struct session_relation *relation,
-                                 const struct net_rows *rows) {
-  struct net_store *store = st_net(session->database);
-  for (size_t i = 0; i < rows->count; i++) {
-    enum base_status status = store->class->put(store, relation->ng.name, rows->layout,
-                                                net_rows_row(rows, i), rows->marks[i]);
-    if (status != BASE_OK) return status;
-    if ((i & 0xfff) == 0 && base_env_interrupted()) return BASE_CANCEL;
-  }
-  return BASE_OK;
-}
-
 /* Was the record that opened TUPLE, or, for its END, that of the tuple behind it, taken away? */
 static bool is_dropped(const struct net_rows *dropped, uint32_t by, const union net_slot *tuple,
                        unsigned end) {
@@ -146,7 +134,7 @@ enum base_status session_put(struct tql_session *session, struct session_relatio
                              const struct net_rows *rows) {
   if (session_is_sampled(relation)) return session_put_samples(session, relation, rows);
   return relation->kind == ST_TRACED ? put_traced(session, relation, rows, NULL)
-                                     : put_rows(session, relation, rows);
+                                     : st_put_rows(session->database, relation->ng.name, rows);
 }
 
 enum base_status session_revise(struct tql_session *session, struct session_relation *relation,
@@ -160,7 +148,7 @@ enum base_status session_revise(struct tql_session *session, struct session_rela
     if (status != BASE_OK) return status;
     if ((i & 0xfff) == 0 && base_env_interrupted()) return BASE_CANCEL;
   }
-  return put_rows(session, relation, added);
+  return st_put_rows(session->database, relation->ng.name, added);
 }
 
 /* The relation is live: what lies at or past the checkpoint waits for it. Before it, under `set
@@ -364,9 +352,7 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
     }
     switch (reader->class->read(reader, &builder, &event)) {
       case NET_READ_ROWS:
-        for (uint32_t i = 0; i < builder.count; i++)
-          net_rows_add_copy(rows, builder.rows + (size_t)i * builder.layout->slot_count,
-                            builder.marks[i]);
+        net_rows_add_all(rows, builder.rows, builder.marks, builder.count);
         net_batch_builder_clear(&builder);
         break;
       case NET_READ_END_RECORD:

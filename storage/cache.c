@@ -1,0 +1,302 @@
+/* Rows kept in memory: what was just written, or read, is not read from SQLite again.
+ *
+ *      put_rows ──▶ cached (in order, each once) ──────────────▶ scans, which share it
+ *      put      ──▶ added (as they came) ── st_cache_find ──▶ merged into cached
+ *      st_cache_load ── in the order in which they lie, sorted ──▶ cached
+ *
+ * A table has either all its rows in memory or none of them. They come to be there
+ *   - with the rows of st_put_rows, if the table was empty or was in memory already;
+ *   - with those of put, in the transaction in which the table was found or made empty (a statement that
+ *     computes a relation anew); later ones, a feed's, are not worth the room;
+ *   - when a scan begins that needs them and they fit. They are read in the order in which they lie in
+ *     the file and then sorted, if that is not the order of time: to look them up one by one through
+ *     the index takes many times as long where it is not.
+ *
+ * They are forgotten with every other change of the table (close, remove, rows taken out), with a
+ * rollback if they changed since the transaction began, with the catalogue's copy, and when PRAGMA
+ * data_version says that another connection has written (any connection: it does not say what).
+ *
+ * All tables together keep ST_CACHE_BYTES at most, or what st_set_cache says. Where more is needed, the
+ * table that was used least recently is forgotten; one that does not fit alone is not kept.
+ *
+ * A scan holds the rows that it reads: who changes rows that are held makes a copy. The strings of all
+ * rows in memory are marked by st_mark_strings.                                                      */
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/internal.h"
+
+/* ---- how much there is ---- */
+
+static size_t bytes_of(const struct net_rows *rows) {
+  return rows->layout ? rows->capacity * (rows->layout->slot_count * sizeof *rows->rows + 1) : 0;
+}
+
+static size_t bytes_in_use(const struct st_database *database) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < database->table_count; i++) {
+    const struct st_table *table = database->tables[i];
+    if (table->cached) bytes += bytes_of(&table->cached->rows) + bytes_of(&table->added);
+  }
+  return bytes;
+}
+
+bool st_cache_make_room(struct st_database *database, const struct st_table *keep, size_t bytes) {
+  for (;;) {
+    struct st_table *oldest = NULL;
+    if (bytes <= database->cache_limit && bytes_in_use(database) <= database->cache_limit - bytes)
+      return true;
+    for (size_t i = 0; i < database->table_count; i++) {
+      struct st_table *table = database->tables[i];
+      if (table != keep && table->cached && (!oldest || table->cache_used < oldest->cache_used))
+        oldest = table;
+    }
+    if (!oldest) return false;
+    st_cache_forget(oldest);
+  }
+}
+
+/* Room for COUNT more of ROWS, which belong to TABLE: those that it ADDED, or others. Growing doubles. */
+static bool has_room(struct st_database *database, const struct st_table *table,
+                     const struct net_rows *rows, size_t count) {
+  size_t needed = rows->count + count, row = rows->layout->slot_count * sizeof *rows->rows + 1;
+  if (needed <= rows->capacity) return true;
+  if (needed > SIZE_MAX / 4 / row) return false;
+  size_t grown = needed > 2 * rows->capacity ? needed : 2 * rows->capacity;
+  size_t counted = rows == &table->added ? rows->capacity : 0;
+  return st_cache_make_room(database, table, (grown - counted) * row);
+}
+
+void st_set_cache(struct st_database *database, size_t bytes) {
+  database->cache_limit = bytes;
+  (void)st_cache_make_room(database, NULL, 0);
+}
+
+/* ---- holding ---- */
+
+/* Takes ROWS over; the layout is a copy, since scans outlive tables. */
+static struct st_cached *cached_new(const struct st_table *table, struct net_rows *rows) {
+  struct st_cached *cached = base_xcalloc(1, sizeof *cached);
+  const struct net_layout *layout = table->layout;
+  cached->references = 1;
+  cached->arena = base_arena_new();
+  cached->rows = *rows;
+  cached->rows.layout =
+      net_layout_new(cached->arena, layout->tuple_class, layout->fields, layout->field_count);
+  net_rows_init(rows, layout);
+  return cached;
+}
+
+void st_cached_release(struct st_cached *cached) {
+  if (!cached || --cached->references > 0) return;
+  net_rows_done(&cached->rows);
+  base_arena_free(cached->arena);
+  free(cached);
+}
+
+void st_cache_forget(struct st_table *table) {
+  table->changes++;
+  if (!table->cached) return;
+  st_cached_release(table->cached);
+  net_rows_done(&table->added);
+  table->cached = NULL;
+  table->cache_changed = table->cache_grows = false;
+}
+
+/* The version of what this connection sees now, in or out of a transaction. */
+static bool read_version(struct st_database *database, int64_t *ret) {
+  return st_query_integer(database, "PRAGMA data_version", 0, ret) == BASE_OK;
+}
+
+static void establish(struct st_database *database, struct st_table *table, struct net_rows *rows,
+                      int64_t version) {
+  st_cache_forget(table);
+  table->cached = cached_new(table, rows);
+  net_rows_init(&table->added, table->layout);
+  table->cache_version = version;
+  table->cache_changed = database->in_transaction;
+  table->cache_used = ++database->cache_clock;
+}
+
+void st_cache_begin_empty(struct st_database *database, struct st_table *table, bool grows) {
+  struct net_rows none;
+  int64_t version;
+  st_cache_forget(table);
+  if (table->view || database->cache_limit == 0 || !read_version(database, &version)) return;
+  net_rows_init(&none, table->layout);
+  establish(database, table, &none, version);
+  table->cache_grows = grows;
+}
+
+/* TABLE's rows are ROWS, in order, which are taken over; or they are not kept. */
+static void fill(struct st_database *database, struct st_table *table, struct net_rows *rows,
+                 int64_t version) {
+  st_cache_forget(table);
+  if (!st_cache_make_room(database, table, bytes_of(rows))) return;
+  establish(database, table, rows, version);
+}
+
+/* ---- changes ---- */
+
+bool st_cache_is_empty(const struct st_table *table) {
+  return table->cached && table->cached->rows.count == 0 && table->added.count == 0;
+}
+
+void st_cache_put(struct st_database *database, struct st_table *table, const union net_slot *row,
+                  uint8_t marks) {
+  table->changes++;
+  if (!has_room(database, table, &table->added, 1)) {
+    st_cache_forget(table);
+    return;
+  }
+  table->cache_changed = true;
+  net_rows_add_copy(&table->added, row, marks & NET_DEFINITE);
+}
+
+void st_cache_put_rows(struct st_database *database, struct st_table *table,
+                       struct net_rows *rows) {
+  table->changes++;
+  if (!table->cached) return;
+  table->cache_changed = true;
+  if (st_cache_is_empty(table)) {
+    bool grows = table->cache_grows;
+    int64_t version = table->cache_version;
+    fill(database, table, rows, version);
+    table->cache_grows = table->cached && grows;
+  } else if (has_room(database, table, &table->added, rows->count)) {
+    net_rows_add_all(&table->added, rows->rows, rows->marks, rows->count);
+  } else {
+    st_cache_forget(table);
+  }
+}
+
+/* Is all that came behind the rows that are there already? */
+static bool is_behind(const struct st_table *table, const struct base_strings *strings) {
+  const struct net_rows *rows = &table->cached->rows;
+  return st_rows_compare(rows->layout, strings, net_rows_row(rows, rows->count - 1),
+                         net_rows_row(&table->added, 0)) < 0;
+}
+
+/* Brings what was added to its place. */
+static void settle(struct st_database *database, struct st_table *table) {
+  struct net_rows *added = &table->added, merged;
+  if (added->count == 0) return;
+  st_rows_order(added, database->strings);
+  if (table->cached->rows.count > 0 && table->cached->references == 1 &&
+      is_behind(table, database->strings)) {
+    net_rows_add_all(&table->cached->rows, added->rows, added->marks, added->count);
+  } else {
+    if (table->cached->rows.count == 0) {
+      merged = *added;
+      net_rows_init(added, table->layout);
+    } else {
+      st_rows_merge(&table->cached->rows, added, database->strings, &merged);
+    }
+    st_cached_release(table->cached);
+    table->cached = cached_new(table, &merged);
+  }
+  net_rows_done(added);
+}
+
+struct st_cached *st_cache_find(struct st_database *database, struct st_table *table,
+                                int64_t version) {
+  if (!table->cached) return NULL;
+  if (table->cache_version != version) {
+    st_cache_forget(table);
+    return NULL;
+  }
+  table->cache_used = ++database->cache_clock;
+  settle(database, table);
+  struct st_cached *cached = table->cached;
+  cached->references++;
+  if (!st_cache_make_room(database, table, 0)) st_cache_forget(table);
+  return cached;
+}
+
+/* ---- reading ---- */
+
+/* The rows of a table are no more than its largest row number says; false: not even that is small. */
+static enum base_status fits(struct st_database *database, const struct st_table *table,
+                             bool *ret) {
+  size_t row_bytes = table->layout->slot_count * sizeof(union net_slot) + 1;
+  const char *rowid = st_rowid_name(table);
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  int64_t rows = INT64_MAX;
+  base_buffer_printf(&sql, "SELECT max(%s) FROM ", rowid ? rowid : "NULL");
+  st_sql_name(&sql, table->name);
+  enum base_status status = rowid ? st_query_integer(database, sql.data, 0, &rows) : BASE_OK;
+  base_buffer_done(&sql);
+  *ret = rows >= 0 && (uint64_t)rows <= database->cache_limit / row_bytes;
+  return status;
+}
+
+static enum base_status read_all(struct st_database *database, const struct st_table *table,
+                                 sqlite3_stmt *statement, struct net_rows *rows, bool *ret_room) {
+  int code;
+  *ret_room = true;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    if (!has_room(database, table, rows, 1)) {
+      *ret_room = false;
+      return BASE_OK;
+    }
+    union net_slot *row = net_rows_add(rows, 0);
+    rows->marks[rows->count - 1] = st_column_row(database, statement, table->layout, row);
+  }
+  return code == SQLITE_DONE ? BASE_OK : st_fail(database, "reading a relation");
+}
+
+enum base_status st_cache_load(struct st_database *database, struct st_table *table,
+                               int64_t version, struct st_cached **ret) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  sqlite3_stmt *statement = NULL;
+  struct net_rows rows;
+  bool room = false;
+  *ret = NULL;
+  if (database->cache_limit == 0) return BASE_OK;
+  enum base_status status = fits(database, table, &room);
+  if (status != BASE_OK || !room) return status;
+  st_sql_select(&sql, table, table->layout);
+  status = st_prepare(database, sql.data, false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  net_rows_init(&rows, table->layout);
+  status = read_all(database, table, statement, &rows, &room);
+  sqlite3_finalize(statement);
+  if (status == BASE_OK && room) {
+    st_rows_order(&rows, database->strings);
+    fill(database, table, &rows, version);
+    *ret = st_cache_find(database, table, version);
+  }
+  net_rows_done(&rows);
+  return status;
+}
+
+/* ---- transactions, strings ---- */
+
+void st_cache_committed(struct st_database *database) {
+  for (size_t i = 0; i < database->table_count; i++)
+    database->tables[i]->cache_changed = database->tables[i]->cache_grows = false;
+}
+
+void st_cache_rolled_back(struct st_database *database) {
+  for (size_t i = 0; i < database->table_count; i++)
+    if (database->tables[i]->cache_changed) st_cache_forget(database->tables[i]);
+}
+
+void st_rows_mark_strings(const struct net_rows *rows, struct base_strings *strings) {
+  bool any = false;
+  for (uint32_t i = 0; rows->count > 0 && i < rows->layout->field_count; i++)
+    any |= rows->layout->fields[i].type.base == NET_STRING ||
+           rows->layout->fields[i].type.base == NET_NAME;
+  for (size_t i = 0; any && i < rows->count; i++)
+    net_row_mark_strings(rows->layout, strings, net_rows_row(rows, i));
+}
+
+void st_cache_mark_strings(const struct st_database *database) {
+  for (size_t i = 0; i < database->table_count; i++) {
+    const struct st_table *table = database->tables[i];
+    if (!table->cached) continue;
+    st_rows_mark_strings(&table->cached->rows, database->strings);
+    st_rows_mark_strings(&table->added, database->strings);
+  }
+}
