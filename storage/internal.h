@@ -41,7 +41,7 @@ struct st_table {
   size_t domain_count;
   /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */
   uint32_t *field_of;
-  sqlite3_stmt *put, *find_open, *close_open, *take_open, *remove; /* prepared at first use */
+  sqlite3_stmt *put, *put_all, *find_open, *close_open, *take_open, *remove; /* prepared when needed */
 
   const struct net_layout *layout; /* all domains in their order */
   union net_slot *row;             /* of LAYOUT, to put one together in */
@@ -55,6 +55,13 @@ struct st_table {
 };
 
 struct st_scan;
+
+/* Rows that are being put, of their table's layout (bulk.c). */
+struct st_bulk {
+  const struct net_rows *rows;
+  const struct base_strings *strings;
+  enum net_base_type *types; /* of each slot behind the times */
+};
 
 struct st_database {
   struct net_store store; /* the engine's view; first, so that it can be cast back */
@@ -79,6 +86,7 @@ struct st_database {
 
   sqlite3_stmt *begin, *commit, *checkpoint; /* prepared at first use */
   struct st_scan *scans;                     /* those that are open */
+  const struct st_bulk *bulk;                /* while st_put_all runs */
 
   uint64_t catalogue_changes; /* how often tables went */
   size_t cache_limit;         /* bytes */
@@ -213,6 +221,11 @@ int st_rows_compare(const struct net_layout *layout, const struct base_strings *
 void st_rows_order(struct net_rows *rows, const struct base_strings *strings);
 void st_rows_merge(const struct net_rows *a, const struct net_rows *b,
                    const struct base_strings *strings, struct net_rows *ret);
+
+/* --- bulk.c */
+/* Puts ROWS, of TABLE's own layout, by one statement. */
+enum base_status st_put_all(struct st_database *database, struct st_table *table,
+                            const struct net_rows *rows);
 
 /* --- cache.c: rows kept in memory */
 /* The rows of TABLE, held for the caller, if they are in memory and of VERSION; else NULL. */

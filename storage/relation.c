@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "engine/base/env.h"
 #include "storage/internal.h"
 
 #define FOREVER_TEXT   "9223372036854775807"
@@ -116,11 +115,13 @@ void st_sql_select(struct base_buffer *sql, const struct st_table *table,
 
 void st_table_reset(struct st_table *table) {
   sqlite3_finalize(table->put);
+  sqlite3_finalize(table->put_all);
   sqlite3_finalize(table->find_open);
   sqlite3_finalize(table->close_open);
   sqlite3_finalize(table->take_open);
   sqlite3_finalize(table->remove);
-  table->put = table->find_open = table->close_open = table->take_open = table->remove = NULL;
+  table->put = table->put_all = table->remove = NULL;
+  table->find_open = table->close_open = table->take_open = NULL;
 }
 
 /* COUNT parameters from number FIRST on: "?3,?4". */
@@ -304,19 +305,6 @@ static enum base_status is_empty(struct st_database *database, const struct st_t
   return status;
 }
 
-/* ROWS, in order, each once. */
-static enum base_status put_ordered(struct st_database *database, struct st_table *table,
-                                    const struct net_rows *rows) {
-  st_match_fields(table, rows->layout);
-  for (size_t i = 0; i < rows->count; i++) {
-    enum base_status status =
-        put_row(database, table, rows->layout, net_rows_row(rows, i), rows->marks[i]);
-    if (status != BASE_OK) return status;
-    if ((i & 0xfff) == 0 && base_env_interrupted()) return BASE_CANCEL;
-  }
-  return BASE_OK;
-}
-
 enum base_status st_put_rows(struct st_database *database, const char *name,
                              const struct net_rows *rows) {
   struct st_table *table = NULL;
@@ -335,7 +323,7 @@ enum base_status st_put_rows(struct st_database *database, const char *name,
     net_rows_add_copy(&ordered, st_row_of_table(table, rows->layout, net_rows_row(rows, i)),
                       rows->marks[i] & NET_DEFINITE);
   st_rows_order(&ordered, database->strings);
-  status = put_ordered(database, table, &ordered);
+  status = st_put_all(database, table, &ordered);
   if (status == BASE_OK) {
     if (empty) st_cache_begin_empty(database, table, false);
     st_cache_put_rows(database, table, &ordered);

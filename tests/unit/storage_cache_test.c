@@ -4,6 +4,7 @@
  * another connection and sweeps of the table of strings; one keeps rows in memory (in changing amounts),
  * the other none. After most steps a scan of a random form has to give the same rows, marks and batches.
  * Then, that rows are in memory when they should be, and not beyond the limit.                       */
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -384,6 +385,49 @@ START_TEST(rows_that_were_read_are_in_memory) {
 }
 END_TEST
 
+START_TEST(what_fails_leaves_nothing) {
+  struct st_database *database = open_at(path);
+  struct net_rows rows;
+  create(database, &event_e);
+  ok(st_begin(database));
+  put_events(database, 100);
+  ok(st_commit(database));
+  net_rows_init(&rows, layout_of(&event_e, false));
+  for (int64_t i = 0; i < 20000; i++)
+    net_rows_add_copy(&rows, (union net_slot[]){{.i = 500 + i}, {.i = 500 + i}, {.i = i}}, 0);
+  ok(st_begin(database));
+  base_env_interrupt();
+  ck_assert_int_eq(st_put_rows(database, "E", &rows), BASE_CANCEL);
+  base_env_clear_interrupt();
+  st_rollback(database);
+  net_rows_done(&rows);
+  scan(database, "E", layout_of(&event_e, false), &rows);
+  ck_assert_uint_eq(rows.count, 100);
+  ck_assert_int_eq(count(database, "E"), 100);
+  net_rows_done(&rows);
+  st_close(database);
+}
+END_TEST
+
+/* What SQLite cannot store fails as it does row by row. */
+START_TEST(a_value_that_cannot_be_stored) {
+  struct st_database *database = open_at(path);
+  struct net_rows rows;
+  create(database, &traced);
+  net_rows_init(&rows, layout_of(&traced, false));
+  union net_slot row[11] = {{.i = 1}, {.i = 1}, {.i = 2}, {.i = 2}};
+  row[5].f = (double)NAN;
+  net_rows_add_copy(&rows, row, 0);
+  ok(st_begin(database));
+  ck_assert_int_eq(st_put_rows(database, "T", &rows), BASE_SYSTEM);
+  st_rollback(database);
+  net_rows_done(&rows);
+  ck_assert_int_eq(count(database, "T"), 0);
+  base_diag_sink_clear(&diags);
+  st_close(database);
+}
+END_TEST
+
 START_TEST(memory_is_bounded) {
   struct st_database *database = open_at(NULL);
   struct st_relation other = event_e;
@@ -428,6 +472,8 @@ int main(void) {
   tcase_add_test(test, any_history);
   tcase_add_test(test, rows_that_were_written_are_in_memory);
   tcase_add_test(test, rows_that_were_read_are_in_memory);
+  tcase_add_test(test, what_fails_leaves_nothing);
+  tcase_add_test(test, a_value_that_cannot_be_stored);
   tcase_add_test(test, memory_is_bounded);
   suite_add_tcase(suite, test);
   SRunner *runner = srunner_create(suite);
