@@ -181,7 +181,7 @@ enum base_status st_put_all(struct st_database *database, struct st_table *table
       bulk.types[layout->fields[i].slot - layout->first_domain_slot + part] =
           layout->fields[i].type.base;
   database->bulk = &bulk;
-  status = st_step_done(database, table->put_all, "adding rows");
+  status = st_step_done(database, table->put_all, "adding a row");
   database->bulk = NULL;
   free(bulk.types);
   return status;
