@@ -250,6 +250,10 @@ void net_store_node_set_replaying(struct net_node *node, bool replaying);
  * began and ended before STORED, the relation's checkpoint in the store, are there and are not written
  * again; all others are. The caller has taken the open rows out of the table. NET_BEGINNING ends it.  */
 void net_store_node_set_stored(struct net_node *node, net_chronon stored);
+/* For a network that is run once: rows are collected, a close takes the place of what it closes, and they
+ * are written many at a time, the last by the second call; checkpoints are not written.             */
+void net_store_node_collect(struct net_node *node);
+enum base_status net_store_node_finish(struct net_node *node) BASE_MUST_USE;
 /* File store: every row goes to WRITER (formats live outside). */
 struct net_node *net_create_file_store(struct net_network *network, const char *name,
                                        const struct net_layout *layout, net_batch_fn writer,

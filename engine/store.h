@@ -36,6 +36,9 @@ struct net_store_class {
   enum base_status (*put)(struct net_store *store, const char *relation,
                           const struct net_layout *layout, const union net_slot *row,
                           uint8_t marks);
+  /* Adds whole or open rows, each as put does. */
+  enum base_status (*put_rows)(struct net_store *store, const char *relation,
+                               const struct net_rows *rows);
   /* Replaces the open row OPEN (its stop's lo is NET_OPEN; all columns count) by ROW, whose stop is
    * known, or better known (still NET_OPEN, with another upper bound): definite as MARKS say, or as a row like it that is there already. BASE_END: there is no
    * such row, and nothing was changed.                                                              */

@@ -144,6 +144,7 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
 static const struct net_store_class store_class = {
     .scan = st_relation_scan,
     .put = st_relation_put,
+    .put_rows = st_relation_put_rows,
     .close = st_relation_close,
     .checkpoint = st_relation_checkpoint,
 };

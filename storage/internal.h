@@ -203,6 +203,8 @@ const char *st_rowid_name(const struct st_table *table);
 enum base_status st_relation_put(struct net_store *store, const char *relation,
                                  const struct net_layout *layout, const union net_slot *row,
                                  uint8_t marks);
+enum base_status st_relation_put_rows(struct net_store *store, const char *relation,
+                                      const struct net_rows *rows);
 enum base_status st_relation_close(struct net_store *store, const char *relation,
                                    const struct net_layout *layout, const union net_slot *open,
                                    const union net_slot *row, uint8_t marks);

@@ -305,6 +305,11 @@ static enum base_status is_empty(struct st_database *database, const struct st_t
   return status;
 }
 
+enum base_status st_relation_put_rows(struct net_store *store, const char *relation,
+                                      const struct net_rows *rows) {
+  return st_put_rows((struct st_database *)store, relation, rows);
+}
+
 enum base_status st_put_rows(struct st_database *database, const char *name,
                              const struct net_rows *rows) {
   struct st_table *table = NULL;

@@ -33,7 +33,7 @@ struct waiting_stop {
   struct net_instant at;
   uint64_t number; /* in the order of the starts: equal stops keep that order */
   uint8_t marks;
-  union net_slot *row; /* an event row */
+  const union net_slot *row; /* the period, as it stands in memory; else a copy of our own */
 };
 
 struct st_scan {
@@ -60,8 +60,9 @@ struct st_scan {
   const struct net_layout *row_layout; /* what the rows of the table are read as */
 
   /* records only */
-  struct base_arena *arena; /* of ROW_LAYOUT */
-  union net_slot *period_row;
+  struct base_arena *arena;     /* of ROW_LAYOUT */
+  const union net_slot *period; /* the row that comes next: in memory, or */
+  union net_slot *period_row;   /* as it was read from SQLite */
   uint8_t period_marks;
   struct waiting_stop *heap;
   size_t heap_count, heap_capacity;
@@ -106,8 +107,7 @@ static bool table_is_there(const struct st_scan *scan) {
 
 /* The row that comes next, from the statement or from memory, into ROW; its marks. */
 static uint8_t take_row(struct st_scan *scan, union net_slot *row) {
-  if (!scan->cached)
-    return st_column_row(scan->database, scan->statement, scan->row_layout, row);
+  if (!scan->cached) return st_column_row(scan->database, scan->statement, scan->row_layout, row);
   const union net_slot *from = net_rows_row(&scan->cached->rows, scan->at);
   uint32_t times = scan->row_layout->first_domain_slot;
   memcpy(row, from, times * sizeof *row);
@@ -116,7 +116,18 @@ static uint8_t take_row(struct st_scan *scan, union net_slot *row) {
   return scan->cached->rows.marks[scan->at];
 }
 
-/* Steps to the next row; a period whose records are wanted is read. */
+/* A period whose records are wanted stays where it is. */
+static void take_period(struct st_scan *scan) {
+  if (scan->cached) {
+    scan->period = net_rows_row(&scan->cached->rows, scan->at);
+    scan->period_marks = scan->cached->rows.marks[scan->at];
+  } else {
+    scan->period = scan->period_row;
+    scan->period_marks = take_row(scan, scan->period_row);
+  }
+}
+
+/* Steps to the next row. */
 static enum base_status read_ahead(struct st_scan *scan) {
   if (scan->cached) {
     scan->row_ready = scan->at < scan->end;
@@ -128,8 +139,7 @@ static enum base_status read_ahead(struct st_scan *scan) {
       return st_fail(scan->database, "reading a relation");
     }
   }
-  if (scan->form == NET_SCAN_RECORDS && scan->row_ready)
-    scan->period_marks = take_row(scan, scan->period_row);
+  if (scan->form == NET_SCAN_RECORDS && scan->row_ready) take_period(scan);
   return BASE_OK;
 }
 
@@ -140,39 +150,43 @@ static enum base_status next_tuple(struct st_scan *scan) {
   return read_ahead(scan);
 }
 
-/* The slots of ROW's domains as SCAN's events have them: the fields are the same, in order. */
-static void copy_domains(const struct st_scan *scan, const union net_slot *row,
+/* The domains of a period as SCAN's events have them: the fields are the same, in order. */
+static void copy_domains(const struct st_scan *scan, const union net_slot *period,
                          union net_slot *event) {
-  uint32_t count = scan->layout->slot_count - scan->layout->first_domain_slot;
-  if (count)
-    memcpy(event + scan->layout->first_domain_slot, row + scan->row_layout->first_domain_slot,
-           count * sizeof *event);
+  uint32_t to = scan->layout->first_domain_slot, count = scan->layout->slot_count - to;
+  uint32_t from = scan->row_layout->first_domain_slot;
+  for (uint32_t i = 0; i < count; i++)
+    event[to + i] = period[scan->cached ? scan->sources[i] : from + i];
 }
 
 static bool is_before_checkpoint(const struct st_scan *scan, net_chronon time) {
   return time < scan->checkpoint || scan->checkpoint == NET_FOREVER;
 }
 
-static void keep_stop(struct st_scan *scan, const union net_slot *row, uint8_t marks) {
+static void keep_stop(struct st_scan *scan) {
+  const union net_slot *row = scan->period;
   if (row[2].i == NET_OPEN || !is_before_checkpoint(scan, row[2].i)) return;
-  union net_slot *event = base_xcalloc(scan->layout->slot_count, sizeof *event);
-  event[0] = row[2];
-  event[1] = row[3];
-  copy_domains(scan, row, event);
+  if (!scan->cached) {
+    size_t bytes = scan->row_layout->slot_count * sizeof *row;
+    row = memcpy(base_xmalloc(bytes), row, bytes);
+  }
   heap_push(scan, (struct waiting_stop){.at = {row[2].i, row[3].i},
                                         .number = scan->starts,
-                                        .marks = (uint8_t)(marks | NET_CLOSES),
-                                        .row = event});
+                                        .marks = (uint8_t)(scan->period_marks | NET_CLOSES),
+                                        .row = row});
+}
+
+static void forget_stop(const struct st_scan *scan, const struct waiting_stop *stop) {
+  if (!scan->cached) free((void *)stop->row);
 }
 
 static enum base_status next_start(struct st_scan *scan) {
-  const union net_slot *row = scan->period_row;
   union net_slot *event = net_batch_builder_add(&scan->builder, scan->period_marks);
-  event[0] = row[0];
-  event[1] = row[1];
-  copy_domains(scan, row, event);
+  event[0] = scan->period[0];
+  event[1] = scan->period[1];
+  copy_domains(scan, scan->period, event);
   scan->starts++;
-  keep_stop(scan, row, scan->period_marks);
+  keep_stop(scan);
   scan->at++;
   return read_ahead(scan);
 }
@@ -181,16 +195,18 @@ static bool a_stop_is_next(const struct st_scan *scan) {
   if (!scan->heap_count) return false;
   if (!scan->row_ready) return true;
   struct net_instant stop = scan->heap[0].at;
-  if (stop.lo != scan->period_row[0].i) return stop.lo < scan->period_row[0].i;
-  return stop.hi <= scan->period_row[1].i;
+  if (stop.lo != scan->period[0].i) return stop.lo < scan->period[0].i;
+  return stop.hi <= scan->period[1].i;
 }
 
 static enum base_status next_record(struct st_scan *scan) {
   if (!a_stop_is_next(scan)) return next_start(scan);
   struct waiting_stop stop = heap_pop(scan);
   union net_slot *event = net_batch_builder_add(&scan->builder, stop.marks);
-  memcpy(event, stop.row, scan->layout->slot_count * sizeof *event);
-  free(stop.row);
+  event[0].i = stop.at.lo;
+  event[1].i = stop.at.hi;
+  copy_domains(scan, stop.row, event);
+  forget_stop(scan, &stop);
   return BASE_OK;
 }
 
@@ -335,7 +351,7 @@ static void scan_free(struct net_source *source) {
   if (!scan) return;
   detach(scan);
   net_batch_builder_done(&scan->builder);
-  for (size_t i = 0; i < scan->heap_count; i++) free(scan->heap[i].row);
+  for (size_t i = 0; i < scan->heap_count; i++) forget_stop(scan, &scan->heap[i]);
   free(scan->heap);
   free(scan->period_row);
   st_cached_release(scan->cached);
@@ -351,9 +367,12 @@ void st_scans_detach(struct st_database *database) {
 void st_mark_strings(struct st_database *database) {
   st_cache_mark_strings(database);
   for (const struct st_scan *scan = database->scans; scan; scan = scan->next) {
+    if (scan->cached) {
+      st_rows_mark_strings(&scan->cached->rows, database->strings);
+      continue;
+    }
     for (size_t i = 0; i < scan->heap_count; i++)
-      net_row_mark_strings(scan->layout, database->strings, scan->heap[i].row);
-    if (scan->cached) st_rows_mark_strings(&scan->cached->rows, database->strings);
+      net_row_mark_strings(scan->row_layout, database->strings, scan->heap[i].row);
     if (scan->form == NET_SCAN_RECORDS && scan->row_ready)
       net_row_mark_strings(scan->row_layout, database->strings, scan->period_row);
   }
@@ -415,8 +434,7 @@ enum base_status st_relation_scan(struct net_store *store, const char *relation,
   net_batch_builder_init(&scan->builder, layout, batch_rows ? batch_rows : NET_BATCH_ROWS);
   if (form == NET_SCAN_RECORDS) {
     scan->arena = base_arena_new();
-    scan->row_layout =
-        net_layout_new(scan->arena, NET_PERIOD, layout->fields, layout->field_count);
+    scan->row_layout = net_layout_new(scan->arena, NET_PERIOD, layout->fields, layout->field_count);
     scan->period_row = base_xcalloc(scan->row_layout->slot_count, sizeof *scan->period_row);
   }
   status = prepare_scan(scan, table);

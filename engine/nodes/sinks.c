@@ -4,7 +4,10 @@
  *      in ──▶ [ relation of a store ] ──▶ out       relation-store: open rows; order kept
  *
  * The relation store keeps the open rows as written, by id, and counts those that are alike in all
- * columns: the table, a set, has one open row for them until the last of them closes.                 */
+ * columns: the table, a set, has one open row for them until the last of them closes.
+ *
+ * In a network that is run once it may collect instead: what closes a row takes its place, and rows are
+ * written many at a time when nothing will close them any more. The table is the same in the end.     */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,9 +64,81 @@ struct relation_store {
   struct net_rowmap open;  /* by id */
   struct net_rowmap alike; /* by all slots; state: struct alike */
   bool replaying;
+  bool collects;
+  struct net_rows collected;
+  struct net_rowmap places; /* where in COLLECTED the open rows are, by id; state: size_t */
   net_chronon
       stored; /* see net_store_node_set_stored; NET_BEGINNING: nothing is known to be there */
 };
+
+/* --- collecting */
+
+/* Beyond the rows that are open. */
+#define ROWS_COLLECTED 262144
+
+/* Writes the rows that nothing will close any more; the others stay. */
+static enum base_status write_whole(struct relation_store *node) {
+  struct net_rows *rows = &node->collected, whole;
+  /* Where the open rows come to stand; SIZE_MAX: no open row. */
+  size_t *places = base_xcalloc(rows->count + 1, sizeof *places), kept = 0;
+  net_rows_init(&whole, rows->layout);
+  for (size_t i = 0; i < rows->count; i++) places[i] = SIZE_MAX;
+  for (uint32_t i = 0; i < node->places.used; i++)
+    if (net_rowmap_live(&node->places, i)) places[*(size_t *)net_rowmap_state(&node->places, i)] = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    if (places[i] == SIZE_MAX) {
+      net_rows_add_copy(&whole, row, rows->marks[i]);
+      continue;
+    }
+    places[i] = kept;
+    memmove(net_rows_row(rows, kept), row, rows->layout->slot_count * sizeof *row);
+    rows->marks[kept++] = rows->marks[i];
+  }
+  rows->count = kept;
+  for (uint32_t i = 0; i < node->places.used; i++)
+    if (net_rowmap_live(&node->places, i)) {
+      size_t *place = net_rowmap_state(&node->places, i);
+      *place = places[*place];
+    }
+  enum base_status status = node->store->class->put_rows(node->store, node->node.name, &whole);
+  net_rows_done(&whole);
+  free(places);
+  return status;
+}
+
+static enum base_status collect_row(struct relation_store *node, const union net_slot *row,
+                                    uint8_t marks, uint64_t id) {
+  struct net_rows *rows = &node->collected;
+  bool open = node->node.layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
+  uint8_t definite = marks & NET_DEFINITE;
+  if (marks & NET_CLOSES) {
+    uint32_t place = net_rowmap_find_id(&node->places, id);
+    BASE_CHECK(place != NET_NO_ENTRY, "store-close-unknown");
+    size_t at = *(size_t *)net_rowmap_state(&node->places, place);
+    memcpy(net_rows_row(rows, at), row, rows->layout->slot_count * sizeof *row);
+    rows->marks[at] = definite;
+    if (!open) net_rowmap_remove(&node->places, place);
+  } else {
+    if (open)
+      *(size_t *)net_rowmap_state(&node->places, net_rowmap_put_id(&node->places, id, NULL)) =
+          rows->count;
+    net_rows_add_copy(rows, row, definite);
+  }
+  return rows->count < ROWS_COLLECTED + 2 * node->places.live ? BASE_OK : write_whole(node);
+}
+
+static enum base_status consume_collecting(struct relation_store *node,
+                                           const struct net_batch *batch) {
+  for (uint32_t i = 0; i < batch->count; i++) {
+    enum base_status status = collect_row(node, net_batch_row(batch, i), net_batch_marks(batch, i),
+                                          net_batch_id(batch, i));
+    if (status != BASE_OK) return status;
+  }
+  return net_emit(&node->node, batch);
+}
+
+/* --- storing */
 
 /* How many open rows are one in the table, and how many of them are definite. */
 struct alike {
@@ -134,6 +209,7 @@ static enum base_status consume_store(struct net_node *base, unsigned port,
                                       const struct net_batch *batch) {
   (void)port;
   struct relation_store *node = (struct relation_store *)base;
+  if (node->collects) return consume_collecting(node, batch);
   for (uint32_t i = 0; i < batch->count; i++) {
     enum base_status status =
         store_row(node, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
@@ -150,17 +226,26 @@ static enum base_status consume_store(struct net_node *base, unsigned port,
 static void mark_strings(const struct net_node *base, struct base_strings *strings) {
   net_rowmap_mark_strings(&((const struct relation_store *)base)->open, strings);
   net_rowmap_mark_strings(&((const struct relation_store *)base)->alike, strings);
+  const struct net_rows *rows = &((const struct relation_store *)base)->collected;
+  for (size_t i = 0; i < rows->count; i++)
+    net_row_mark_strings(rows->layout, strings, net_rows_row(rows, i));
 }
 static size_t state_rows(const struct net_node *base) {
-  return ((const struct relation_store *)base)->open.live;
+  const struct relation_store *node = (const struct relation_store *)base;
+  return node->open.live + node->places.live;
 }
 static size_t state_bytes(const struct net_node *base) {
   const struct relation_store *node = (const struct relation_store *)base;
-  return net_rowmap_bytes(&node->open) + net_rowmap_bytes(&node->alike);
+  /* Whole rows that were collected are on their way out, and no state. */
+  size_t row_bytes = base->input_layouts[0]->slot_count * sizeof(union net_slot) + 1;
+  return net_rowmap_bytes(&node->open) + net_rowmap_bytes(&node->alike) +
+         net_rowmap_bytes(&node->places) + node->places.live * row_bytes;
 }
 static void done(struct net_node *base) {
   net_rowmap_done(&((struct relation_store *)base)->open);
   net_rowmap_done(&((struct relation_store *)base)->alike);
+  net_rowmap_done(&((struct relation_store *)base)->places);
+  net_rows_done(&((struct relation_store *)base)->collected);
 }
 
 static const struct net_node_class store_class = {.kind = NET_NODE_RELATION_STORE,
@@ -183,7 +268,24 @@ struct net_node *net_create_relation_store(struct net_network *network, const ch
   net_rowmap_init(&node->open, layout, NET_KEY_ID, 0, NULL, 0, sizeof(bool));
   net_rowmap_init(&node->alike, layout, NET_KEY_SLOTS, 0, slots, layout->slot_count,
                   sizeof(struct alike));
+  net_rowmap_init(&node->places, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
+  net_rows_init(&node->collected, layout);
   return &node->node;
+}
+
+void net_store_node_collect(struct net_node *node) {
+  BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "collect-kind");
+  struct relation_store *store = (struct relation_store *)node;
+  store->collects = true;
+}
+
+enum base_status net_store_node_finish(struct net_node *node) {
+  BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "collect-kind");
+  struct relation_store *store = (struct relation_store *)node;
+  const struct net_store_class *class = store->store->class;
+  enum base_status status = class->put_rows(store->store, node->name, &store->collected);
+  net_rows_done(&store->collected);
+  return status;
 }
 
 void net_store_node_set_replaying(struct net_node *node, bool replaying) {

@@ -146,8 +146,19 @@ static enum base_status memory_checkpoint(struct net_store *store, const char *r
   return BASE_OK;
 }
 
-static const struct net_store_class memory_class = {memory_scan, memory_put, memory_close,
-                                                    memory_checkpoint};
+static enum base_status memory_put_rows(struct net_store *store, const char *relation,
+                                        const struct net_rows *rows) {
+  for (size_t i = 0; i < rows->count; i++)
+    ck_assert_int_eq(
+        memory_put(store, relation, rows->layout, net_rows_row(rows, i), rows->marks[i]), BASE_OK);
+  return BASE_OK;
+}
+
+static const struct net_store_class memory_class = {.scan = memory_scan,
+                                                    .put = memory_put,
+                                                    .put_rows = memory_put_rows,
+                                                    .close = memory_close,
+                                                    .checkpoint = memory_checkpoint};
 
 /* --- access ─▶ relation store */
 
@@ -208,6 +219,47 @@ START_TEST(alike_rows_close_one_by_one) {
   ck_assert(has(&world, 7, 7, 0));
   ck_assert_uint_eq(world.memory.scans, 0);
   world_done(&world);
+}
+END_TEST
+
+/* A store that collects makes the same table in the end as one that writes row by row, also when it has
+ * written what is whole in between. */
+START_TEST(collecting_comes_to_the_same) {
+  struct base_random random = {5};
+  for (int round = 0; round < 60; round++) {
+    struct world worlds[2];
+    for (int i = 0; i < 2; i++) world_init(&worlds[i]);
+    net_store_node_collect(worlds[1].store);
+    /* The first round is longer than what is collected at once. */
+    int steps = round == 0 ? 300000 : 40;
+    size_t open[2] = {0, 0}; /* by definiteness, which never changes */
+    for (int step = 0; step < steps; step++) {
+      uint64_t kind = base_random_below(&random, round == 0 ? 1000 : 4);
+      int64_t stop = 2 + (int64_t)base_random_below(&random, 4);
+      uint8_t marks = base_random_below(&random, 2) ? NET_DEFINITE : 0;
+      if ((kind == 1 || kind == 2) && open[marks] == 0) continue;
+      open[marks] += kind == 0;
+      open[marks] -= kind == 1;
+      for (int i = 0; i < 2; i++) {
+        if (kind == 0)
+          push(&worlds[i], NET_OPEN, stop % 2 ? 20 : NET_FOREVER, marks);
+        else if (kind == 1)
+          push(&worlds[i], stop, stop, marks | NET_CLOSES);
+        else if (kind == 2)
+          push(&worlds[i], NET_OPEN, stop, marks | NET_CLOSES);
+        else
+          push(&worlds[i], stop, stop, marks);
+      }
+    }
+    ck_assert_int_eq(net_store_node_finish(worlds[1].store), BASE_OK);
+    const struct net_rows *rows = &worlds[0].memory.rows;
+    ck_assert_uint_eq(rows->count, worlds[1].memory.rows.count);
+    for (size_t i = 0; i < rows->count; i++) {
+      const union net_slot *row = net_rows_row(rows, i);
+      ck_assert(has(&worlds[1], row[2].i, row[3].i, rows->marks[i]));
+    }
+    for (int i = 0; i < 2; i++) world_done(&worlds[i]);
+  }
 }
 END_TEST
 
@@ -415,6 +467,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, ids_in_a_map);
   tcase_add_test(tests, alike_rows_close_one_by_one);
+  tcase_add_test(tests, collecting_comes_to_the_same);
   tcase_add_test(tests, a_replay_that_knows_more);
   tcase_add_test(tests, cycles_are_refused);
   tcase_add_test(tests, an_input_that_two_read);

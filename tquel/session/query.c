@@ -425,6 +425,7 @@ static enum base_status run_network(struct run *run, const struct one_off *one_o
   if (one_off->store_name != NULL) {
     sink =
         net_create_relation_store(network, one_off->store_name, layout, st_net(session->database));
+    net_store_node_collect(sink);
   } else {
     sink = net_create_display(network, "result", layout, one_off->callback, one_off->context);
   }
@@ -436,7 +437,9 @@ static enum base_status run_network(struct run *run, const struct one_off *one_o
   status = net_run(network);
   if (status != BASE_OK) return status;
   if (one_off->ret_checkpoint != NULL) *one_off->ret_checkpoint = net_node_checkpoint(sink);
-  if (one_off->store_name != NULL) status = session_keep_node_stats(session, network);
+  if (one_off->store_name != NULL) status = net_store_node_finish(sink);
+  if (one_off->store_name != NULL && status == BASE_OK)
+    status = session_keep_node_stats(session, network);
   if (one_off->figures != NULL)
     ng_plan_explain_run(one_off->plan, "executed network", one_off->figures);
   return status;

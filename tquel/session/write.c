@@ -106,6 +106,7 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
         network, relation->ng.name, relation->ng.layout, st_net(session->database));
     BASE_CHECK(net_link(access, periods, 0) == BASE_OK && net_link(periods, sink, 0) == BASE_OK,
                "write-links");
+    net_store_node_collect(sink);
     net_freeze(network);
     /* One batch a thousand rows; nothing is promised before the last. */
     for (size_t at = 0; status == BASE_OK && at <= records.count; at += NET_BATCH_ROWS) {
@@ -119,9 +120,8 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
                                 .bound = NET_BEGINNING};
       status = net_access_push(access, &batch);
     }
+    if (status == BASE_OK) status = net_store_node_finish(sink);
   }
-  /* The network's checkpoint was about the entities computed here, not about the relation. */
-  if (status == BASE_OK) status = set_checkpoint(session, relation, relation->checkpoint);
   net_network_free(network);
   net_rowmap_done(&entities);
   net_rows_done(&tuples);
