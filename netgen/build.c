@@ -9,12 +9,14 @@
 #include <stdlib.h>
 
 #include "netgen/expr.h"
+#include "netgen/share.h"
 
 struct built {
   struct net_node *node; /* NULL: not built yet */
   const struct net_layout *layout;
   uint32_t *index;                   /* of plan field k in the layout */
   const struct ng_relation *derived; /* the node was there already: that of this relation */
+  uint64_t class;                    /* of its rows, where plans share nodes */
 };
 
 struct builder {
@@ -575,7 +577,7 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
 }
 
 /* Nodes that ran already are what they were. */
-static void place(struct builder *builder, const struct ng_node *node) {
+static void note_place(struct builder *builder, const struct ng_node *node) {
   const struct built *built = built_of(builder, node);
   if (node->alias || built->derived) return;
   const char *owner = builder->inputs->owner;
@@ -585,14 +587,41 @@ static void place(struct builder *builder, const struct ng_node *node) {
   base_buffer_done(&what);
 }
 
+/* Takes the node of another plan that has the same rows; *RET_PLACE: where this one is to be entered
+ * when it is built, NULL: nowhere. */
+static bool take_shared(struct builder *builder, const struct ng_node *node, void ***ret_place) {
+  struct ng_shared *shared = builder->inputs->shared;
+  struct built *built = built_of(builder, node);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  uint64_t inputs[2] = {0, 0};
+  *ret_place = NULL;
+  if (!shared || node->alias) return false;
+  for (unsigned port = 0; port < node->input_count; port++)
+    inputs[port] = built_of(builder, node->inputs[port])->class;
+  bool has_signature = ng_node_signature(&text, node, inputs);
+  built->class = has_signature ? ng_shared_class(shared, &text) : ng_shared_own_class(shared);
+  base_buffer_done(&text);
+  if (!has_signature) return false;
+  *ret_place = ng_shared_place(shared, built->class);
+  if (**ret_place) *built = *(const struct built *)**ret_place;
+  return **ret_place != NULL;
+}
+
 static enum base_status build(struct builder *builder, const struct ng_node *node) {
+  void **place;
   if (built_of(builder, node)->node) return BASE_OK;
   for (unsigned port = 0; port < node->input_count; port++) {
     enum base_status status = build(builder, node->inputs[port]);
     if (status != BASE_OK) return status;
   }
+  if (take_shared(builder, node, &place)) return BASE_OK;
   enum base_status status = create(builder, node);
-  if (status == BASE_OK) place(builder, node);
+  if (status == BASE_OK) note_place(builder, node);
+  if (status == BASE_OK && place) {
+    struct built *copy = BASE_NEW(builder->arena, struct built);
+    *copy = *built_of(builder, node);
+    *place = copy;
+  }
   for (unsigned port = 0; port < node->input_count && status == BASE_OK && !node->alias; port++) {
     status = link(builder, node, port);
   }

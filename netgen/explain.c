@@ -27,9 +27,10 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
     base_buffer_puts(out, node->starts_only ? " records, starts only" : " records");
   }
   if (node->times_only) base_buffer_puts(out, ", times only");
-  if (!node->fields.count) return;
-  base_buffer_puts(out, ": ");
+  if (node->fields.count) base_buffer_puts(out, ": ");
   print_columns(out, &node->fields);
+  for (size_t i = 0; i < node->also_count; i++)
+    base_buffer_printf(out, "%s%s", i ? ", " : "; also as ", node->also[i]);
 }
 
 static void print_projection(struct base_buffer *out, const struct ng_node *node) {

@@ -784,7 +784,7 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
   struct ng_node *node = result(&initial);
   plan->queries = ng_grown(plan->arena, plan->queries, plan->query_count, &plan->query_capacity,
                            sizeof *plan->queries);
-  plan->queries[plan->query_count++] = (struct ng_plan_query){query, node};
+  plan->queries[plan->query_count++] = (struct ng_plan_query){query, node, false};
   ng_plan_refresh(plan);
   return BASE_OK;
 }

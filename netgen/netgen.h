@@ -39,6 +39,9 @@ struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strin
 /* Adds the initial network of QUERY. BASE_USER with a diagnostic when it cannot be executed.        */
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
                                    struct base_diag_sink *diags) BASE_MUST_USE;
+/* The last query is there for those that are added later and read it, and has no result of its own (the
+ * query of a view). */
+void ng_plan_make_inner(struct ng_plan *plan);
 /* Adds a display node on the derived relation NAME (of this plan) or, NULL, on the last query. */
 void ng_plan_add_display(struct ng_plan *plan, const char *name);
 /* Runs the passes that are not switched off, in the order of rules.def. */
@@ -69,6 +72,11 @@ void ng_plan_explain_rules(const struct ng_plan *plan, struct base_buffer *out);
 size_t ng_plan_access_count(const struct ng_plan *plan);
 size_t ng_plan_operator_count(const struct ng_plan *plan);
 
+/* What has been built in a network; lives as long as the network. */
+struct ng_shared;
+struct ng_shared *ng_shared_new(void);
+void ng_shared_free(struct ng_shared *shared);
+
 /* Where the inputs come from while a plan is built. */
 struct ng_inputs {
   void *context;
@@ -90,6 +98,9 @@ struct ng_inputs {
   /* Every arc made from a node that derived() gave: NODE's port PORT (NULL allowed). */
   void (*joined)(void *context, const struct ng_relation *relation, struct net_node *node,
                  unsigned port);
+  /* Nodes that plans built with the same SHARED into the same network have in common are built once;
+   * NULL: each plan has its own. */
+  struct ng_shared *shared;
 };
 
 /* Builds the last query of PLAN into NETWORK: *RET is the node whose output is the result, in the

@@ -194,7 +194,9 @@ static void add_node(struct ng_plan *plan, struct ng_node *node) {
 
 void ng_plan_refresh(struct ng_plan *plan) {
   plan->node_count = 0;
-  for (size_t i = 0; i < plan->query_count; i++) add_node(plan, plan->queries[i].result);
+  for (size_t i = 0; i < plan->query_count; i++) {
+    if (!plan->queries[i].inner) add_node(plan, plan->queries[i].result);
+  }
   for (size_t i = 0; i < plan->display_count; i++) add_node(plan, plan->displays[i]);
   unsigned number = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -205,10 +207,21 @@ void ng_plan_refresh(struct ng_plan *plan) {
   }
 }
 
+/* The field of ALIAS's input that is COLUMN under ALIAS's name, or NULL. */
+static const struct ng_column *below_alias(const struct ng_node *alias,
+                                           const struct ng_column *column) {
+  for (size_t i = 0; i < alias->fields.count; i++) {
+    if (alias->fields.items[i] == column) return alias->inputs[0]->fields.items[i];
+  }
+  return NULL;
+}
+
 struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column) {
   struct ng_node *node = projection->inputs[0];
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) {
+  while (column &&
+         (node->alias || node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY)) {
     if (node->kind == NET_NODE_APPLY && node->own.items[0] == column) return node;
+    if (node->alias) column = below_alias(node, column);
     node = node->inputs[0];
   }
   return NULL;
@@ -221,7 +234,9 @@ size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
       count += plan->nodes[i]->inputs[port] == node;
     }
   }
-  for (size_t i = 0; i < plan->query_count; i++) count += plan->queries[i].result == node;
+  for (size_t i = 0; i < plan->query_count; i++) {
+    count += plan->queries[i].result == node && !plan->queries[i].inner;
+  }
   return count;
 }
 
@@ -246,6 +261,12 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
   for (size_t i = 0; i < plan->query_count; i++) {
     if (plan->queries[i].result == node) plan->queries[i].result = replacement;
   }
+}
+
+void ng_plan_make_inner(struct ng_plan *plan) {
+  BASE_CHECK(plan->query_count > 0, "inner-without-query");
+  plan->queries[plan->query_count - 1].inner = true;
+  ng_plan_refresh(plan);
 }
 
 size_t ng_plan_access_count(const struct ng_plan *plan) {

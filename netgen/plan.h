@@ -42,8 +42,8 @@ struct ng_key {
   const struct ng_column *left, *right;
 };
 
-/* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the
- * result of an earlier query under the names of a variable) and the one row of a query without
+/* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the rows of
+ * its input, the result of an earlier query or a shared node, under other names) and the one row of a query without
  * variables, which is an access node over a source that netgen has itself. */
 struct ng_node {
   enum net_node_kind kind;
@@ -62,8 +62,10 @@ struct ng_node {
   const struct ng_variable *variable;
   const struct ng_relation *relation;
   enum net_scan_form form;
-  bool times_only;  /* no domains: for a clock */
-  bool starts_only; /* records: end records are left out (rule traced-start-only) */
+  bool times_only;   /* no domains: for a clock */
+  bool starts_only;  /* records: end records are left out (rule traced-start-only) */
+  const char **also; /* names of other variables that read it (rule common-subnetworks) */
+  size_t also_count, also_capacity;
   /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
   const struct ng_column *own_start, *own_stop;
   struct ng_columns own;
@@ -106,6 +108,7 @@ struct ng_node {
 struct ng_plan_query {
   const struct ng_query *query;
   struct ng_node *result;
+  bool inner; /* only what reads it needs it */
 };
 
 struct ng_plan {
@@ -191,5 +194,6 @@ void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);
 void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);
+void ng_rule_common_subnetworks(struct ng_plan *plan);
 
 #endif

@@ -21,6 +21,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_COMMON_PERIOD] = ng_rule_common_period,
     [NG_RULE_UNUSED_DOMAINS] = ng_rule_unused_domains,
     [NG_RULE_TRACED_START_ONLY] = ng_rule_traced_start_only,
+    [NG_RULE_COMMON_SUBNETWORKS] = ng_rule_common_subnetworks,
 };
 
 const struct ng_rule_info *ng_rule_info(enum ng_rule rule) {

@@ -123,6 +123,7 @@ static void find_needs(struct ng_plan *plan, struct needs *needs) {
     needs->of[i] = BASE_NEW_ARRAY(plan->arena, plan->column_count + 1, bool);
   }
   for (size_t i = 0; i < plan->query_count; i++) {
+    if (plan->queries[i].inner) continue;
     need_all(needs_of(needs, plan->queries[i].result), plan->queries[i].result);
   }
   for (size_t i = plan->node_count; i-- > 0;) pass_on(plan, plan->nodes[i], needs);

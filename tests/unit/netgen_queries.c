@@ -4,12 +4,23 @@
 struct base_arena *nq_arena;
 struct base_strings *nq_strings;
 
+static const struct ng_relation *iteration; /* one for all queries */
+
 static const struct net_type type_bool = {NET_BOOL, 1};
 static const struct net_type type_long = {NET_INTEGER, 8};
 static const struct net_type type_text = {NET_STRING, 0};
 static const struct net_type type_temporal = {NET_TEMPORAL, 0};
 
+unsigned nq_rule_choice(unsigned index) {
+  const unsigned all = (1u << NG_RULES) - 1;
+  if (index < 2) return index ? all : 0;
+  if (index < 2 + NG_RULES) return all & ~(1u << (index - 2));
+  if (index < 2 + 2 * NG_RULES) return 1u << (index - 2 - NG_RULES);
+  return (index * 2654435761u >> 7) & all;
+}
+
 void nq_set_up(void) {
+  iteration = NULL;
   nq_arena = base_arena_new();
   nq_strings = base_strings_new();
 }
@@ -34,9 +45,11 @@ static const struct ng_relation *relation(const char *name, enum ng_relation_kin
 }
 
 const struct ng_relation *nq_iteration(void) {
+  if (iteration) return iteration;
   struct net_field fields[] = {{.name = "Process", .type = {NET_STRING, 20}},
                                {.name = "IterNum", .type = {NET_INTEGER, 4}}};
-  return relation("Iteration", NG_REL_TRACED, fields, 2, 0);
+  iteration = relation("Iteration", NG_REL_TRACED, fields, 2, 0);
+  return iteration;
 }
 
 const struct ng_relation *nq_relation(const char *name, enum ng_relation_kind kind, unsigned count,
@@ -195,9 +208,9 @@ static const struct ng_expr *processes(const struct ng_query *query) {
 }
 
 const struct ng_query *nq_a_over_b(void) {
-  const struct ng_relation *iteration = nq_iteration();
+  const struct ng_relation *of = nq_iteration();
   struct ng_query *query =
-      nq_query("AOverB", 2, names_a_b, (const struct ng_relation *const[]){iteration, iteration});
+      nq_query("AOverB", 2, names_a_b, (const struct ng_relation *const[]){of, of});
   const struct ng_expr *a = nq_domain(query, 0, "IterNum"), *b = nq_domain(query, 1, "IterNum");
   nq_target(query, "Diff", nq_binary(NG_SUB, b, a));
   query->where =
@@ -215,9 +228,9 @@ const struct ng_query *nq_over(const struct ng_relation *a_over_b) {
 }
 
 const struct ng_query *nq_catch(bool during) {
-  const struct ng_relation *iteration = nq_iteration();
+  const struct ng_relation *of = nq_iteration();
   struct ng_query *query =
-      nq_query("Catch", 2, names_a_b, (const struct ng_relation *const[]){iteration, iteration});
+      nq_query("Catch", 2, names_a_b, (const struct ng_relation *const[]){of, of});
   query->where =
       nq_binary(NG_AND, processes(query),
                 nq_binary(NG_EQ, nq_domain(query, 0, "IterNum"), nq_domain(query, 1, "IterNum")));

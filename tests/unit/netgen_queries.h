@@ -9,6 +9,10 @@
 extern struct base_arena *nq_arena;
 extern struct base_strings *nq_strings;
 
+/* Choices of rules, as bits, to be tried: none, all, each one off, each one alone, and others. */
+enum { NQ_RULE_CHOICES = 2 + 2 * NG_RULES + 64 };
+unsigned nq_rule_choice(unsigned index);
+
 void nq_set_up(void);
 void nq_tear_down(void);
 

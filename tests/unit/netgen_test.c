@@ -55,6 +55,7 @@ enum {
   COMMON = 1 << NG_RULE_COMMON_PERIOD,
   UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
   STARTS = 1 << NG_RULE_TRACED_START_ONLY,
+  COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
   ALL = (1 << NG_RULES) - 1,
 };
 
@@ -192,6 +193,30 @@ static const struct ng_query *query_choice(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* Three variables over one relation, of which one only is restricted. */
+static const struct ng_query *query_pairs(void) {
+  struct ng_query *query = over(NG_REL_TRACED, 3);
+  nq_target(query, "B", nq_domain(query, 1, "B"));
+  query->where = nq_binary(
+      NG_AND, nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 1, "A")),
+      nq_binary(NG_AND, nq_binary(NG_EQ, nq_domain(query, 1, "A"), nq_domain(query, 2, "A")),
+                nq_binary(NG_EQ, nq_domain(query, 2, "B"), nq_integer(3))));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* The same count twice, which cannot fail, and the same sum twice, which can. */
+static const struct ng_query *query_twice(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  struct ng_aggregate count = {.function = NET_AGG_COUNT, .type = type_long};
+  struct ng_aggregate sum = {
+      .function = NET_AGG_SUM, .argument = nq_domain(query, 0, "A"), .type = type_long};
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, count)));
+  nq_target(query, "m", nq_aggregate_value(query, nq_aggregate(query, count)));
+  nq_target(query, "s", nq_aggregate_value(query, nq_aggregate(query, sum)));
+  nq_target(query, "t", nq_aggregate_value(query, nq_aggregate(query, sum)));
+  return nq_finish(query, NET_PERIOD);
+}
+
 static const struct ng_query *query_constants(void) {
   struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
   nq_target(query, "x", nq_integer(7));
@@ -227,6 +252,11 @@ static const struct golden goldens[] = {
     GOLDEN(thesis_common_period, NULL, false, COMMON),
     GOLDEN(thesis_unused_domains, NULL, false, UNUSED),
     GOLDEN(thesis_starts_only, NULL, true, ALL & ~JOINS),
+    GOLDEN(thesis_common_subnetworks, NULL, false, COMMON_NODES),
+    GOLDEN(pairs_initial, query_pairs, false, 0),
+    GOLDEN(pairs_common_subnetworks, query_pairs, false, COMMON_NODES),
+    GOLDEN(pairs_final, query_pairs, false, ALL),
+    GOLDEN(twice_final, query_twice, false, ALL),
     GOLDEN(thesis_final, NULL, false, ALL),
     GOLDEN(thesis_during_final, NULL, true, ALL),
     GOLDEN(single_initial, query_single, false, 0),
@@ -331,7 +361,7 @@ START_TEST(nodes_read_what_their_inputs_have) {
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
     struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
-    transform(plan, (unsigned)_i);
+    transform(plan, nq_rule_choice((unsigned)_i));
     for (size_t i = 0; i < plan->node_count; i++) {
       const struct ng_node *node = plan->nodes[i];
       const struct ng_node *read = ng_node_is_product(node) ? node : node->inputs[0];
@@ -499,7 +529,7 @@ START_TEST(every_plan_builds) {
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
     struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
-    transform(plan, (unsigned)_i);
+    transform(plan, nq_rule_choice((unsigned)_i));
     struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
     unsigned asked = 0;
     struct ng_inputs inputs = {.context = &asked, .source = no_source};
@@ -512,6 +542,31 @@ START_TEST(every_plan_builds) {
     if (golden.query && query->variable_count) ck_assert_uint_gt(asked, 0);
     net_network_free(network);
   }
+}
+END_TEST
+
+/* Catch twice into one network, and a query that has only its access nodes in common with it. */
+START_TEST(plans_share_nodes) {
+  struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
+  unsigned asked = 0;
+  size_t counts[3];
+  struct net_node *results[3];
+  struct ng_inputs inputs = {.context = &asked, .source = no_source, .shared = ng_shared_new()};
+  for (int i = 0; i < 3; i++) {
+    struct ng_plan *plan = plan_of(i < 2 ? nq_catch(true) : nq_a_over_b());
+    transform(plan, i < 2 ? ALL : COMMON_NODES);
+    ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &results[i]), BASE_OK);
+    struct net_node *sink =
+        net_create_display(network, "sink", net_node_layout(results[i]), NULL, NULL);
+    ck_assert_int_eq(net_link(results[i], sink, 0), BASE_OK);
+    counts[i] = net_node_count(network);
+  }
+  net_freeze(network);
+  ck_assert_ptr_eq(results[0], results[1]);
+  ck_assert_uint_eq(counts[1], counts[0] + 1);
+  ck_assert_uint_eq(asked, 2);
+  net_network_free(network);
+  ng_shared_free(inputs.shared);
 }
 END_TEST
 
@@ -661,14 +716,15 @@ int main(int argc, char **argv) {
   tcase_add_loop_test(cases, plans_look_as_before, 0, GOLDENS);
   tcase_add_test(cases, figures_f_1_to_f_3);
   tcase_add_test(cases, rules_have_names);
-  tcase_add_loop_test(cases, nodes_read_what_their_inputs_have, 0, 1 << NG_RULES);
+  tcase_add_loop_test(cases, nodes_read_what_their_inputs_have, 0, NQ_RULE_CHOICES);
   tcase_add_test(cases, what_can_fail);
   tcase_add_test(cases, ranges_at_the_edges);
   tcase_add_test(cases, normal_form);
   tcase_add_test(cases, normal_form_does_not_explode);
   tcase_add_test(cases, parentheses_where_needed);
   tcase_add_test(cases, temporal_comparisons_cut);
-  tcase_add_loop_test(cases, every_plan_builds, 0, 1 << NG_RULES);
+  tcase_add_loop_test(cases, every_plan_builds, 0, NQ_RULE_CHOICES);
+  tcase_add_test(cases, plans_share_nodes);
   tcase_add_test(cases, a_source_that_fails);
   tcase_add_test(cases, a_running_derived_relation);
   tcase_add_test(cases, a_query_of_constants_runs);

@@ -55,7 +55,7 @@ enum base_status session_explain(struct tql_session *session,
   if (statement->analyze) query = session_query_once(session, query);
   if (query == NULL) return BASE_SYSTEM;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
-  status = session_explain_views(session, query, plan, statement->analyze);
+  status = session_add_views(session, query, plan, statement->analyze);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   if (statement->analyze) return analyze(session, query, plan);

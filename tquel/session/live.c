@@ -125,7 +125,8 @@ static enum base_status build_query(struct tql_session *session,
       .source = open_replay,
       .made = remember_access,
       .derived = derived_node,
-      .passed = session_passed};
+      .passed = session_passed,
+      .shared = session->live_nodes};
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   ng_plan_transform(plan, &session->switches);
@@ -197,6 +198,8 @@ void session_drop_live(struct tql_session *session) {
   net_network_free(session->live);
   session->live = NULL;
   session_forget_node_stats(session);
+  ng_shared_free(session->live_nodes);
+  session->live_nodes = NULL;
 }
 
 static void follow_checkpoints(struct tql_session *session) {
@@ -228,7 +231,8 @@ static enum base_status build_view(struct tql_session *session, struct session_r
       .source = open_replay,
       .made = remember_access,
       .derived = derived_node,
-      .passed = session_passed};
+      .passed = session_passed,
+      .shared = session->live_nodes};
   if (!is_wanted(session, view)) return BASE_OK;
   return session_build_view(session, view, session->live, &inputs, &view->store_node);
 }
@@ -240,6 +244,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
   enum base_status status = wake_samples(session);
   if (status != BASE_OK) return status;
   session->live = net_network_new(session->strings, session->timeline, session->diags);
+  if (!session->switches.off[NG_RULE_COMMON_SUBNETWORKS]) session->live_nodes = ng_shared_new();
   if (session->options.batch_rows)
     net_network_set_batch_rows(session->live, session->options.batch_rows);
   net_network_on_reject(session->live, reject_combination, session);

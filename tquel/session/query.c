@@ -91,20 +91,10 @@ static struct net_source *open_given(const struct session_given *given,
   return &source->source;
 }
 
-/* A one-off network that is being built. */
-struct run {
-  struct tql_session *session;
-  struct net_network *network;
-  struct ng_inputs inputs;
-  enum base_status view_status; /* of the view that could not be built */
-};
-
 static enum base_status open_source(void *context, const struct ng_relation *ng,
                                     const struct net_layout *layout, enum net_scan_form form,
                                     struct net_source **ret) {
-  struct run *run = context;
-  struct tql_session *session = run->session;
-  if (run->view_status != BASE_OK) return run->view_status;
+  struct tql_session *session = context;
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   if (ng == session->given.relation) {
     *ret = open_given(&session->given, layout, rows);
@@ -123,25 +113,6 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   timed->counters = &session->counters;
   *ret = &timed->source;
   return BASE_OK;
-}
-
-/* The node of a view's result, made at first use. */
-static struct net_node *view_node(void *context, const struct ng_relation *ng) {
-  struct run *run = context;
-  struct session_relation *view = session_of(run->session, ng);
-  if (view == NULL || !view->view || run->view_status != BASE_OK) return NULL;
-  if (view->view_node == NULL)
-    run->view_status =
-        session_build_view(run->session, view, run->network, &run->inputs, &view->view_node);
-  return view->view_node;
-}
-
-static void forget_view_nodes(struct tql_session *session) {
-  for (size_t i = 0; i < session->relation_count; i++) session->relations[i]->view_node = NULL;
-}
-
-static net_chronon passed(void *context, const struct ng_relation *ng) {
-  return session_passed(((struct run *)context)->session, ng);
 }
 
 /* --- run-time errors */
@@ -409,17 +380,16 @@ struct one_off {
   struct base_buffer *figures; /* NULL: not wanted; else the plan with them is appended */
 };
 
-static enum base_status run_network(struct run *run, const struct one_off *one_off,
-                                    struct reject_context *reject) {
-  struct tql_session *session = run->session;
-  struct net_network *network = run->network;
+static enum base_status run_network(struct tql_session *session, struct net_network *network,
+                                    const struct one_off *one_off, struct reject_context *reject) {
   struct net_node *result = NULL, *sink = NULL;
   if (session->options.batch_rows) net_network_set_batch_rows(network, session->options.batch_rows);
   net_network_on_reject(network, on_reject, reject);
-  forget_view_nodes(session);
-  enum base_status status =
-      ng_plan_build(one_off->plan, network, &run->inputs, session->diags, &result);
-  forget_view_nodes(session);
+  struct ng_inputs inputs = {.context = session,
+                             .owner = one_off->store_name,
+                             .source = open_source,
+                             .passed = session_passed};
+  enum base_status status = ng_plan_build(one_off->plan, network, &inputs, session->diags, &result);
   if (status != BASE_OK) return status;
   const struct net_layout *layout = one_off->query->layout;
   if (one_off->store_name != NULL) {
@@ -452,18 +422,13 @@ static enum base_status run_one_off(struct tql_session *session, const struct on
     struct session_relation *derived = session_find(session, one_off->store_name);
     if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
   }
-  struct run run = {.session = session};
-  run.inputs = (struct ng_inputs){.context = &run,
-                                  .owner = one_off->store_name,
-                                  .source = open_source,
-                                  .derived = view_node,
-                                  .passed = passed};
   int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
-  run.network = net_network_new(session->strings, session->timeline, session->diags);
-  enum base_status status = run_network(&run, one_off, &reject);
+  struct net_network *network =
+      net_network_new(session->strings, session->timeline, session->diags);
+  enum base_status status = run_network(session, network, one_off, &reject);
   session->counters.network_ns +=
       base_env_monotonic() - began - (session->counters.load_ns - load_before);
-  net_network_free(run.network);
+  net_network_free(network);
   return status;
 }
 
@@ -478,7 +443,8 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
                             .store_name = store_name,
                             .ret_checkpoint = ret_checkpoint};
   int64_t began = base_env_monotonic();
-  enum base_status status = ng_plan_add_query(one_off.plan, query, session->diags);
+  enum base_status status = session_add_views(session, query, one_off.plan, true);
+  if (status == BASE_OK) status = ng_plan_add_query(one_off.plan, query, session->diags);
   if (status == BASE_OK) {
     ng_plan_transform(one_off.plan, &session->switches);
     session->counters.network_ns += base_env_monotonic() - began;

@@ -33,7 +33,6 @@ struct session_relation {
   const struct session_rule *rules; /* once they were needed */
   size_t rule_count;
   bool rules_loaded;
-  struct net_node *view_node; /* in the one-off network that is being built */
   net_chronon checkpoint;
   net_chronon passed; /* not derived: the latest finite checkpoint that it ever had; NET_BEGINNING: none */
   const char *definition; /* derived: self-contained text */
@@ -116,6 +115,7 @@ struct tql_session {
   struct tql_variable *variables;
   size_t variable_count, variable_capacity;
 
+  struct ng_shared *live_nodes; /* of the live network, as far as queries may share them */
   struct net_network *live;
   uint64_t *saved_fires; /* of its nodes, when their figures were written; NULL: they never were */
   bool strings_unpinned; /* statements have run since base_strings_pin_all: they may hold strings */
@@ -362,9 +362,10 @@ void session_describe_until(struct tql_session *session, const struct session_re
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
                                     struct net_network *network, const struct ng_inputs *inputs,
                                     struct net_node **ret) BASE_MUST_USE;
-/* The views that QUERY reads become queries of PLAN; RUN: with the origins that hold now. */
-enum base_status session_explain_views(struct tql_session *session, const struct ng_query *query,
-                                       struct ng_plan *plan, bool run) BASE_MUST_USE;
+/* The views that QUERY reads, directly or through views, become inner queries of PLAN. RUN: with the
+ * origins that hold now.                                                                            */
+enum base_status session_add_views(struct tql_session *session, const struct ng_query *query,
+                                   struct ng_plan *plan, bool run) BASE_MUST_USE;
 enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
                                    struct tql_rows *ret) BASE_MUST_USE;
 

@@ -3,8 +3,8 @@
  *      view's query ──▶ network of its own ──▶ whoever reads it
  *
  * A view is bound when it is defined, like a derived relation, and its definition is kept the same
- * way; but it has no table. A one-off over a view builds the view's network first and reads its result
- * node; a standing query in the live network is linked to it likewise. The origin of its aggregates on
+ * way; but it has no table. In the plan of a one-off over a view the view's query comes first, and rules
+ * see both as one; a standing query in the live network is linked to the view's node there. The origin of its aggregates on
  * the real timeline is fixed as that of a derived relation: at the first tuple, when that is seen by a
  * statement that writes; before, it is that of the tuples as they stand.                             */
 #include <string.h>
@@ -36,19 +36,31 @@ enum base_status session_build_view(struct tql_session *session, struct session_
   return ng_plan_build(plan, network, &own, session->diags, ret);
 }
 
-enum base_status session_explain_views(struct tql_session *session, const struct ng_query *query,
-                                       struct ng_plan *plan, bool run) {
+/* Does READER, a view, read VIEW, with nothing but views between? */
+static bool reads_view(struct tql_session *session, const struct session_relation *reader,
+                       const struct session_relation *view) {
+  if (reader == view) return true;
+  for (size_t i = 0; i < reader->input_count && reader->view; i++) {
+    const struct session_relation *input = session_find(session, reader->inputs[i]);
+    if (input != NULL && reads_view(session, input, view)) return true;
+  }
+  return false;
+}
+
+enum base_status session_add_views(struct tql_session *session, const struct ng_query *query,
+                                   struct ng_plan *plan, bool run) {
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *view = session->relations[i];
     bool read = false;
     for (size_t v = 0; v < query->variable_count && view->view; v++) {
-      struct session_relation *input = session_of(session, query->variables[v].relation);
-      if (input != NULL) read |= input == view || session_depends(session, input, view);
+      const struct session_relation *input = session_of(session, query->variables[v].relation);
+      read |= input != NULL && reads_view(session, input, view);
     }
     if (!read) continue;
-    const struct ng_query *own = run ? view_query(session, view) : session_query(session, view);
-    status = own == NULL ? BASE_USER : ng_plan_add_query(plan, own, session->diags);
+    const struct ng_query *its = run ? view_query(session, view) : session_query(session, view);
+    status = its == NULL ? BASE_USER : ng_plan_add_query(plan, its, session->diags);
+    if (status == BASE_OK) ng_plan_make_inner(plan);
   }
   return status;
 }

@@ -1,0 +1,14 @@
+/* Signatures: what a node does, as text without names, so that equal nodes have equal texts. */
+#ifndef NG_SIGNATURE_H
+#define NG_SIGNATURE_H
+
+#include "netgen/plan.h"
+
+/* Prints the signature of NODE, whose inputs' rows are those of the classes CLASSES[port]. False: the
+ * node is not to be one with any other (what it did to OUT does not count). */
+bool ng_node_signature(struct base_buffer *out, const struct ng_node *node,
+                       const uint64_t *classes);
+/* Can NODE report an error of a row? Such a node stays that of its own query: errors name it. */
+bool ng_node_can_fail(const struct ng_node *node);
+
+#endif
