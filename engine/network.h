@@ -159,6 +159,12 @@ struct net_product_field {
   unsigned side;
   uint32_t slot;
 };
+/* Full rule: a row meets nothing that starts at the latest bound of its instant at SLOT, plus AFTER, or
+ * later. Of several, the last counts. */
+struct net_expiry {
+  uint32_t slot;
+  int64_t after;
+};
 struct net_product_params {
   enum net_product_rule rule;
   const struct net_layout *left, *right, *out;
@@ -168,6 +174,8 @@ struct net_product_params {
   const struct net_join_key *keys;
   size_t key_count;
   const struct net_program *predicate;
+  const struct net_expiry *expiries[2]; /* full rule; by side; none: its rows are kept for ever */
+  size_t expiry_counts[2];
 };
 struct net_node *net_create_product(struct net_network *network, const char *name,
                                     const struct net_product_params *params);

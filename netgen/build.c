@@ -463,6 +463,18 @@ static const struct net_join_key *join_keys(struct builder *builder, const struc
   return keys;
 }
 
+static const struct net_expiry *expiries(struct builder *builder, const struct ng_node *node,
+                                         unsigned port) {
+  size_t count = node->expiry_counts[port];
+  struct net_expiry *result = BASE_NEW_ARRAY(builder->arena, count, struct net_expiry);
+  for (size_t i = 0; i < count; i++) {
+    const struct ng_expiry *expiry = &node->expiries[port][i];
+    result[i] = (struct net_expiry){slot_in(builder, node->inputs[port], expiry->instant),
+                                    expiry->bound + 1};
+  }
+  return result;
+}
+
 static bool is_key(const struct ng_node *node, const struct ng_expr *conjunct) {
   if (conjunct->op != NG_EQ || conjunct->args[0]->op != NG_COLUMN ||
       conjunct->args[1]->op != NG_COLUMN) {
@@ -498,6 +510,8 @@ static void build_product(struct builder *builder, const struct ng_node *node) {
       .keys = join_keys(builder, node),
       .key_count = node->key_count,
       .predicate = predicate ? program(builder, node, predicate) : NULL,
+      .expiries = {expiries(builder, node, 0), expiries(builder, node, 1)},
+      .expiry_counts = {node->expiry_counts[0], node->expiry_counts[1]},
   };
   params.left_participants = participants(builder, node, 0, &params.left_count);
   params.right_participants = participants(builder, node, 1, &params.right_count);

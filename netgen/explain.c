@@ -4,6 +4,7 @@
  * names. The text is for people but stable, so that tests and the manual can show it:
  *
  *   number  kind  inputs  what it does  [what bounds its state] */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +51,15 @@ static void print_projection(struct base_buffer *out, const struct ng_node *node
   }
 }
 
+static void print_rule(struct base_buffer *out, const struct ng_node *node) {
+  bool partial = node->expiry_counts[0] + node->expiry_counts[1] > 0;
+  const char *full = partial ? "partial overlap" : "full";
+  base_buffer_puts(out, node->rule == NET_PRODUCT_FULL ? full : "overlap");
+}
+
 static void print_product(struct base_buffer *out, const struct ng_plan *plan,
                           const struct ng_node *node) {
-  base_buffer_puts(out, node->rule == NET_PRODUCT_FULL ? "full" : "overlap");
+  print_rule(out, node);
   if (node->as_events.count) {
     base_buffer_puts(out, " at ");
     print_columns(out, &node->as_events);
@@ -79,7 +86,7 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
 }
 
 void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
-                       const struct ng_node *node) {
+                     const struct ng_node *node) {
   switch (node->kind) {
     case NET_NODE_ACCESS:
       print_access(out, node);
@@ -143,11 +150,11 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
   }
 }
 
-static const char *state_of_aggregate(const struct ng_aggregate *aggregate) {
+/* --- what bounds the state: overlap, within D, closest, keys, nothing */
+
+static const char *keys_of_cumulative(const struct ng_aggregate *aggregate) {
   if (aggregate->function == NET_AGG_AVGC) return "groups and sums";
   if (aggregate->function == NET_AGG_EXTEND) return "the last events of each group";
-  if (aggregate->window) return "tuples of the window, and groups";
-  if (!aggregate->cumulative) return "tuples valid now, and groups";
   if (aggregate->unique) return "groups, and each distinct value";
   switch (aggregate->function) {
     case NET_AGG_MIN:
@@ -165,41 +172,103 @@ static const char *state_of_aggregate(const struct ng_aggregate *aggregate) {
   }
 }
 
-const char *ng_explain_state(const struct ng_node *node) {
+static void state_of_aggregate(struct base_buffer *out, const struct ng_aggregate *aggregate) {
+  bool own = aggregate->function == NET_AGG_AVGC || aggregate->function == NET_AGG_EXTEND;
+  if (aggregate->window && !own) {
+    base_buffer_printf(out, "within %" PRId64 ", keys: tuples of the window, and groups",
+                       aggregate->window);
+  } else if (!aggregate->cumulative && !own) {
+    base_buffer_puts(out, "overlap, keys: tuples valid now, and groups");
+  } else {
+    base_buffer_printf(out, "keys: %s", keys_of_cumulative(aggregate));
+  }
+}
+
+/* Until when a side's rows are kept. */
+static void print_expiries(struct base_buffer *out, const struct ng_node *node, unsigned port) {
+  if (!node->expiry_counts[port]) base_buffer_puts(out, "for ever");
+  for (size_t i = 0; i < node->expiry_counts[port]; i++) {
+    const struct ng_expiry *expiry = &node->expiries[port][i];
+    base_buffer_printf(out, "%s%s", i ? " and " : "until ", expiry->instant->name);
+    if (expiry->bound > 0) base_buffer_printf(out, " + %" PRId64, expiry->bound);
+    if (expiry->bound < -1) base_buffer_printf(out, " - %" PRId64, -(expiry->bound + 1));
+  }
+}
+
+static void state_of_product(struct base_buffer *out, const struct ng_node *node) {
+  if (node->rule == NET_PRODUCT_OVERLAP) {
+    base_buffer_puts(out, "overlap: tuples valid at the checkpoint or after");
+    return;
+  }
+  if (node->expiry_counts[0] + node->expiry_counts[1] == 0) {
+    base_buffer_puts(out, "nothing: all tuples");
+    return;
+  }
+  int64_t within = 0;
+  for (unsigned port = 0; port < 2; port++) {
+    for (size_t i = 0; i < node->expiry_counts[port]; i++) {
+      if (node->expiries[port][i].bound > within) within = node->expiries[port][i].bound;
+    }
+  }
+  if (ng_node_is_unbounded(node))
+    base_buffer_puts(out, "nothing: tuples ");
+  else if (within > 0)
+    base_buffer_printf(out, "within %" PRId64 ": tuples ", within);
+  else
+    base_buffer_puts(out, "partial overlap: tuples ");
+  print_expiries(out, node, 0);
+  base_buffer_puts(out, ", ");
+  print_expiries(out, node, 1);
+}
+
+/* Prints nothing for nodes without state. */
+void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
+  const char *text = NULL;
   switch (node->kind) {
     case NET_NODE_EVENT_TO_PERIOD:
-      return node->by ? "one open period per entity" : "one open period";
+      text = node->by ? "keys: one open period per entity" : "keys: one open period";
+      break;
     case NET_NODE_SELECTION:
-      return ng_expr_reads_open(node->expr) ? "open rows not yet decided" : NULL;
+      if (ng_expr_reads_open(node->expr)) text = "overlap: open rows not yet decided";
+      break;
     case NET_NODE_CUT:
-      return node->stop ? "open rows not yet decided" : NULL;
+      if (node->stop) text = "overlap: open rows not yet decided";
+      break;
     case NET_NODE_CREDIBILITY:
-      return node->stop ? "open rows that are perhaps empty" : NULL;
+      if (node->stop) text = "overlap: open rows that are perhaps empty";
+      break;
     case NET_NODE_CLOSEST:
-      return "tuples that may still find a nearest partner";
+      text = "closest: tuples that may still find a nearest partner";
+      break;
     case NET_NODE_DISTINCT:
-      return "omega rows that a definite one may be equal to";
+      text = "overlap: omega rows that a definite one may be equal to";
+      break;
     case NET_NODE_SET:
-      return "open rows that may yet be one";
+      text = "overlap: open rows that may yet be one";
+      break;
     case NET_NODE_COALESCE:
-      return "periods valid at the checkpoint or after";
+      text = "overlap: periods valid at the checkpoint or after";
+      break;
     case NET_NODE_PROJECTION:
-      return node->stop_from ? "open rows" : NULL;
+      if (node->stop_from) text = "overlap: open rows";
+      break;
     case NET_NODE_PRODUCT:
     case NET_NODE_JOIN:
-      return node->rule == NET_PRODUCT_FULL ? "unbounded: all tuples"
-                                            : "tuples valid at the checkpoint or after";
+      state_of_product(out, node);
+      break;
     case NET_NODE_AGGREGATE:
-      return state_of_aggregate(node->aggregate);
+      state_of_aggregate(out, node->aggregate);
+      break;
     default:
-      return NULL;
+      break;
   }
+  if (text) base_buffer_puts(out, text);
 }
 
 /* --- text */
 
 struct line {
-  struct base_buffer inputs, what;
+  struct base_buffer inputs, what, state;
 };
 
 static void print_inputs(struct base_buffer *out, const struct ng_node *node, const char *between) {
@@ -218,11 +287,13 @@ static void explain_text(const struct ng_plan *plan, const char *title, struct b
     if (!ng_node_is_counted(node)) continue;
     print_inputs(&lines[i].inputs, node, " ");
     ng_explain_what(&lines[i].what, plan, node);
+    ng_explain_state(&lines[i].state, node);
     size_t length = strlen(net_node_info(node->kind)->name);
     if (length > kind_width) kind_width = length;
     if (lines[i].inputs.length > inputs_width) inputs_width = lines[i].inputs.length;
     length = lines[i].what.length;
-    if (length > what_width && length <= WHAT_WIDTH_MAX && ng_explain_state(node)) what_width = length;
+    if (length > what_width && length <= WHAT_WIDTH_MAX && lines[i].state.length)
+      what_width = length;
   }
   base_buffer_printf(out, "%s\n", title);
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -231,13 +302,15 @@ static void explain_text(const struct ng_plan *plan, const char *title, struct b
     base_buffer_printf(out, "%4u  %-*s  %-*s  ", node->number, (int)kind_width,
                        net_node_info(node->kind)->name, (int)inputs_width,
                        base_buffer_text(&lines[i].inputs));
-    const char *what = base_buffer_text(&lines[i].what), *state = ng_explain_state(node);
-    if (state)
-      base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what, state);
+    const char *what = base_buffer_text(&lines[i].what);
+    if (lines[i].state.length)
+      base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what,
+                         base_buffer_text(&lines[i].state));
     else
       base_buffer_printf(out, "%s\n", what);
     base_buffer_done(&lines[i].inputs);
     base_buffer_done(&lines[i].what);
+    base_buffer_done(&lines[i].state);
   }
   free(lines);
   size_t access = ng_plan_access_count(plan), operators = ng_plan_operator_count(plan);
@@ -328,14 +401,16 @@ static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
   print_inputs(out, node, ", ");
   base_buffer_puts(out, "], \"what\": ");
   print_quoted(out, base_buffer_text(&what), true);
-  base_buffer_done(&what);
+  base_buffer_clear(&what);
   base_buffer_printf(out, ", \"tuples\": \"%s\", \"domains\": ", node->stop ? "period" : "event");
   print_json_columns(out, node);
   base_buffer_puts(out, ", \"state\": ");
-  if (ng_explain_state(node))
-    print_quoted(out, ng_explain_state(node), true);
+  ng_explain_state(&what, node);
+  if (what.length)
+    print_quoted(out, base_buffer_text(&what), true);
   else
     base_buffer_puts(out, "null");
+  base_buffer_done(&what);
   base_buffer_puts(out, "}");
 }
 

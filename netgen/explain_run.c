@@ -78,7 +78,10 @@ static const char *describe(struct base_arena *arena, const struct ng_plan *plan
                             const struct ng_node *node) {
   struct base_buffer what = BASE_BUFFER_EMPTY;
   ng_explain_what(&what, plan, node);
-  if (ng_explain_state(node)) base_buffer_printf(&what, "  [%s]", ng_explain_state(node));
+  struct base_buffer state = BASE_BUFFER_EMPTY;
+  ng_explain_state(&state, node);
+  if (state.length > 0) base_buffer_printf(&what, "  [%s]", base_buffer_text(&state));
+  base_buffer_done(&state);
   const char *text = base_arena_strdup(arena, base_buffer_text(&what));
   base_buffer_done(&what);
   return text;

@@ -47,6 +47,15 @@ void ng_plan_add_display(struct ng_plan *plan, const char *name);
 /* Runs the passes that are not switched off, in the order of rules.def. */
 void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches);
 
+/* A part of a plan whose state nothing bounds. */
+struct ng_unbounded {
+  const struct ng_query *query;
+  struct base_range clause; /* that causes it, in the query's source */
+  const char *kept;         /* the variables whose tuples are kept for ever: "A, B" */
+};
+/* The first such part of PLAN, which has been transformed; false: there is none. */
+bool ng_plan_find_unbounded(struct ng_plan *plan, struct ng_unbounded *ret);
+
 enum ng_explain_format { NG_EXPLAIN_TEXT, NG_EXPLAIN_DOT, NG_EXPLAIN_JSON };
 /* The plan as it is now. TITLE e.g. "initial network", "final network". Text: one node a line with its
  * inputs, parameters in readable infix form and, for stateful nodes, what bounds the state; at the end

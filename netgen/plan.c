@@ -92,6 +92,11 @@ bool ng_node_is_product(const struct ng_node *node) {
          node->kind == NET_NODE_CLOSEST;
 }
 
+bool ng_node_is_unbounded(const struct ng_node *node) {
+  if (node->kind != NET_NODE_PRODUCT && node->kind != NET_NODE_JOIN) return false;
+  return node->rule == NET_PRODUCT_FULL && (!node->expiry_counts[0] || !node->expiry_counts[1]);
+}
+
 bool ng_node_is_counted(const struct ng_node *node) {
   return !node->alias;
 }

@@ -38,6 +38,12 @@ struct ng_participants {
   size_t count, capacity;
 };
 
+/* A row is kept as long as others start that are not later than the latest bound of INSTANT, plus BOUND. */
+struct ng_expiry {
+  const struct ng_column *instant;
+  int64_t bound;
+};
+
 struct ng_key {
   const struct ng_column *left, *right;
 };
@@ -89,6 +95,9 @@ struct ng_node {
   struct ng_columns as_events; /* starts of periods that take part as the event of their start */
   struct ng_key *keys;
   size_t key_count;
+  /* full product: until the last of these a row of that side is kept; none: without end */
+  struct ng_expiry *expiries[2];
+  size_t expiry_counts[2];
   /* closest: s of the left, t of the right side */
   const struct ng_column *before, *after;
   /* aggregate */
@@ -156,6 +165,8 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node);
 /* Is COLUMN one of NODE's, implicit times included? */
 bool ng_node_has(const struct ng_node *node, const struct ng_column *column);
 bool ng_node_is_product(const struct ng_node *node);
+/* Does NODE keep rows that nothing bounds? */
+bool ng_node_is_unbounded(const struct ng_node *node);
 bool ng_node_is_counted(const struct ng_node *node); /* it becomes a node of the network */
 /* The tuples that take part in NODE's rows. */
 void ng_node_participants(struct ng_plan *plan, const struct ng_node *node,
@@ -176,10 +187,10 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
 
 /* --- explain */
 
-/* What NODE does, in words; what bounds its state, NULL for nodes without any. */
+/* What NODE does, in words; what bounds its state, nothing for nodes without any. */
 void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
                      const struct ng_node *node);
-const char *ng_explain_state(const struct ng_node *node);
+void ng_explain_state(struct base_buffer *out, const struct ng_node *node);
 
 /* --- rules */
 
@@ -190,6 +201,7 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
 void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
+void ng_rule_partial_overlap(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);
 void ng_rule_unused_domains(struct ng_plan *plan);

@@ -110,6 +110,13 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
     print_column(out, node, node->keys[i].right);
   }
   print_columns(out, node, &node->fields);
+  for (unsigned port = 0; port < 2; port++) {
+    base_buffer_printf(out, " %zu", node->expiry_counts[port]);
+    for (size_t i = 0; i < node->expiry_counts[port]; i++) {
+      print_column(out, node, node->expiries[port][i].instant);
+      base_buffer_printf(out, " %" PRId64, node->expiries[port][i].bound);
+    }
+  }
   if (node->kind != NET_NODE_CLOSEST) return;
   print_column(out, node, node->before);
   print_column(out, node, node->after);

@@ -6,7 +6,8 @@
  *
  * A sweep: rows of both sides wait in the inbox until both checkpoints have passed them and are then
  * taken in temporal order; each is combined with the live rows of the other side that have the same
- * key. Overlap rule: a row dies when no later row can overlap it; full rule: no row ever dies.
+ * key. Overlap rule: a row dies when no later row can overlap it; full rule: no row ever dies, unless the
+ * parameters say when no later row can meet it any more (partial overlap, within).
  *
  * A combination of rows whose stops are known is decided at once and goes out whole. One in which a
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
@@ -34,7 +35,7 @@
 
 /* A live row of one side. Entries are linked in a chain per key, and to their pairs. */
 struct live {
-  net_chronon expires;     /* overlap rule: no row that starts then or later overlaps it */
+  net_chronon expires;     /* no row that starts then or later meets it */
   uint32_t next, previous; /* in the chain */
   uint32_t pairs;          /* first pair, linked through pair.next[side] */
   uint32_t bucket;
@@ -136,6 +137,22 @@ static net_chronon expiry(const struct side *side, const union net_slot *row) {
   return earliest;
 }
 
+/* When a row of side WHICH meets nothing that starts then or later. By the full rule only what the
+ * conditions above the product say of it counts; instants at the ends of the time line say nothing. */
+static net_chronon expires_at(const struct product *product, unsigned which,
+                              const union net_slot *row) {
+  if (product->params.rule != NET_PRODUCT_FULL) return expiry(&product->sides[which], row);
+  const struct net_expiry *expiries = product->params.expiries[which];
+  net_chronon last = NET_BEGINNING;
+  for (size_t i = 0; i < product->params.expiry_counts[which]; i++) {
+    net_chronon instant = row[expiries[i].slot + 1].i;
+    net_chronon expires = net_chronon_add(instant, expiries[i].after);
+    if (instant == NET_BEGINNING || expires == NET_BEGINNING) return NET_FOREVER;
+    if (expires > last) last = expires;
+  }
+  return last == NET_BEGINNING ? NET_FOREVER : last;
+}
+
 /* A row meets nothing that starts at NOW or later. What lasts until `forever` may meet what happens
  * there: by the full rule, or as an event at the same instant.                                     */
 static bool is_over(const struct live *live, net_chronon now) {
@@ -213,7 +230,7 @@ static uint32_t add_live(struct product *product, unsigned which, const union ne
   net_row_copy(live_row(side, index), row, side->layout->slot_count);
   struct live *live = &side->lives[index];
   *live = (struct live){.pairs = NONE, .marks = marks, .used = true};
-  live->expires = product->params.rule == NET_PRODUCT_FULL ? NET_FOREVER : expiry(side, row);
+  live->expires = expires_at(product, which, row);
   live->plain = is_plain(side, row);
   live->open = !live->plain && side->layout->may_be_open && net_row_is_open(side->layout, row);
   side->live_count++;
@@ -536,7 +553,8 @@ static void arrive(struct product *product, unsigned which, const union net_slot
   const struct live *live = &product->sides[which].lives[index];
   bool open = live->open;
   /* Members of a combination made by the full rule may lie apart: then it expires before it begins. */
-  bool plain = live->plain && live->expires > now;
+  bool full = product->params.rule == NET_PRODUCT_FULL;
+  bool plain = live->plain && (full || live->expires > now);
   net_chronon expires = live->expires;
   uint32_t bucket = (uint32_t)(hash & (other->bucket_count - 1));
   for (uint32_t i = other->buckets[bucket]; i != NONE && *status == BASE_OK;) {
@@ -579,7 +597,7 @@ static void close_row(struct product *product, unsigned which, const union net_s
   live->open = net_row_is_open(side->layout, row);
   if (!live->open) net_rowmap_remove(&side->open, place);
   live->plain = is_plain(side, row);
-  if (product->params.rule == NET_PRODUCT_OVERLAP) live->expires = expiry(side, row);
+  live->expires = expires_at(product, which, row);
   release_if_done(side, index);
 }
 
@@ -898,6 +916,9 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
                                             sizeof *params->right_participants);
   product->params.fields =
       copy(arena, params->fields, params->out->field_count, sizeof *params->fields);
+  for (unsigned i = 0; i < 2; i++)
+    product->params.expiries[i] = copy(arena, params->expiries[i], params->expiry_counts[i],
+                                       sizeof *params->expiries[i]);
   product->params.keys = copy(arena, params->keys, params->key_count, sizeof *params->keys);
   for (size_t i = 0; i < params->left_count; i++)
     product->event_result |= params->left_participants[i].event;

@@ -28,6 +28,15 @@ static bool is_participant_period(struct ng_plan *plan, const struct ng_node *pr
   return false;
 }
 
+static bool keeps_until(const struct ng_node *product, const struct ng_column *instant) {
+  for (unsigned port = 0; port < 2; port++) {
+    for (size_t i = 0; i < product->expiry_counts[port]; i++) {
+      if (product->expiries[port][i].instant == instant) return true;
+    }
+  }
+  return false;
+}
+
 /* Does NODE, or anything that gets rows from it, need the stop of the periods that PERIODS makes?
  */
 static bool needs_stop(struct ng_plan *plan, const struct ng_node *node,
@@ -40,6 +49,7 @@ static bool needs_stop(struct ng_plan *plan, const struct ng_node *node,
     case NET_NODE_PRODUCT:
     case NET_NODE_JOIN:
       if (is_participant_period(plan, node, periods->start)) return true;
+      if (keeps_until(node, stop)) return true;
       break;
     case NET_NODE_SELECTION:
     case NET_NODE_APPLY:

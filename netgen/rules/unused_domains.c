@@ -1,8 +1,8 @@
 /* Unused domains (thesis 7.2.1, appendix F: flow analysis of the domains): from the results down,
  * which columns does anybody read?
  *
- *   - access nodes and products have only those that are read above (a product's own overlap test
- *     reads the times of its inputs, not of its output);
+ *   - access nodes and products have only those that are read above (a product's own overlap test, and
+ *     what says how long it keeps rows, reads the times of its inputs, not of its output);
  *   - an apply whose column nobody reads is left out;
  *   - a switch-disposition reads no stop, so the projection below it makes the event itself;
  *   - where a selection leaves one entity only, event-to-period need not tell entities apart.
@@ -48,6 +48,8 @@ static void need_participants(struct ng_plan *plan, const struct ng_node *produc
     bool *below = needs_of(needs, product->inputs[port]);
     struct ng_participants participants = {0};
     ng_node_participants(plan, product->inputs[port], &participants);
+    for (size_t i = 0; i < product->expiry_counts[port]; i++)
+      need(below, product->expiries[port][i].instant);
     for (size_t i = 0; i < participants.count; i++) {
       need(below, participants.items[i].start);
       if (product->rule == NET_PRODUCT_OVERLAP &&

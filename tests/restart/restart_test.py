@@ -112,7 +112,7 @@ class Scenario:
             records.sort(key=lambda r: r.get('at', r.get('start')) + self.random.randrange(0, 4))
         if self.random.random() < 0.5:
             lines = [json.dumps(record) for record in records + [{'checkpoint': last + 1}]]
-            self.run(database, '-c', 'copy %s from "-" following within 4' % kind,
+            self.run(database, '-c', 'set unbounded allowed copy %s from "-" following within 4' % kind,
                      feed='\n'.join(lines) + '\n')
         else:
             self.run(database, '-c', '\n'.join(

@@ -51,6 +51,7 @@ enum {
   KEYS = 1 << NG_RULE_GROUP_KEYS,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
   PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
+  PARTIAL = 1 << NG_RULE_PARTIAL_OVERLAP,
   JOINS = 1 << NG_RULE_JOINS,
   COMMON = 1 << NG_RULE_COMMON_PERIOD,
   UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
@@ -172,6 +173,29 @@ static const struct ng_query *query_implied(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* when E ; within 5 F: the next one within five chronons. */
+static const struct ng_query *query_within(void) {
+  struct ng_query *query = over(NG_REL_TRACED, 2);
+  struct ng_expr *sequence = BASE_NEW(nq_arena, struct ng_expr);
+  *sequence = *nq_temporal(NG_T_SEQUENCE, nq_variable(query, 0), nq_variable(query, 1));
+  sequence->integer = 5;
+  query->when = nq_holds(sequence);
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 1, "A"));
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* E stops when F starts, or during F: partial overlap without a common start. */
+static const struct ng_query *query_meets(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 2);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_variable(query, 1);
+  query->when = nq_binary(NG_AND, nq_holds(nq_temporal(NG_T_PRECEDE, nq_start(f), nq_stop(e))),
+                          nq_holds(nq_temporal(NG_T_SEQUENCE, nq_stop(e), nq_stop(f))));
+  query->start = nq_start(e);
+  query->stop = nq_stop(f);
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* Two conjuncts that can fail and one that cannot. */
 static const struct ng_query *query_two_failing(void) {
   struct ng_query *query = over(NG_REL_PERIOD, 1);
@@ -248,6 +272,11 @@ static const struct golden goldens[] = {
     GOLDEN(thesis_during_initial, NULL, true, 0),
     GOLDEN(thesis_predicates_down, NULL, false, DOWN),
     GOLDEN(thesis_product_rule, NULL, true, PRODUCTS),
+    GOLDEN(within_initial, query_within, false, 0),
+    GOLDEN(within_partial_overlap, query_within, false, PARTIAL),
+    GOLDEN(within_final, query_within, false, ALL),
+    GOLDEN(meets_partial_overlap, query_meets, false, PARTIAL),
+    GOLDEN(thesis_partial_overlap, NULL, false, PARTIAL),
     GOLDEN(thesis_joins, NULL, false, JOINS),
     GOLDEN(thesis_common_period, NULL, false, COMMON),
     GOLDEN(thesis_unused_domains, NULL, false, UNUSED),

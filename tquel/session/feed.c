@@ -98,6 +98,8 @@ enum base_status session_add_feed(struct tql_session *session,
                      relation->ng.name);
     return BASE_USER;
   }
+  enum base_status bounded = session_check_bounds_of_dependants(session, relation);
+  if (bounded != BASE_OK) return bounded;
   int64_t within = 0;
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);

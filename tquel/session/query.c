@@ -559,6 +559,9 @@ enum base_status session_retrieve(struct tql_session *session,
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
   if (status != BASE_OK) return status;
+  if (query->name != NULL && statement->kind != TQL_S_VIEW)
+    status = session_check_bounds(session, query);
+  if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);

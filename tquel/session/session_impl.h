@@ -357,6 +357,15 @@ enum base_status session_expire(struct tql_session *session) BASE_MUST_USE;
 void session_describe_until(struct tql_session *session, const struct session_relation *relation,
                             struct base_buffer *out);
 
+/* --- unbounded.c: standing queries that need memory without bound */
+
+/* Refuses the standing query QUERY, or warns of it, if nothing bounds its state. */
+enum base_status session_check_bounds(struct tql_session *session,
+                                      const struct ng_query *query) BASE_MUST_USE;
+/* RELATION is to get a live feed: the same for what depends on it. */
+enum base_status session_check_bounds_of_dependants(
+    struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
+
 /* --- view.c: define view */
 /* The network of VIEW within NETWORK; *RET is the node of its result. */
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,

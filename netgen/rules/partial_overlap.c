@@ -1,0 +1,227 @@
+/* Partial overlap (thesis 7.2.3, second implementation): a full product keeps a row only as long as a
+ * partner can still come, where the conditions above it say so.
+ *
+ *      selection A.stop before B.start, and             selection: the same
+ *                B.start within 5 of A.stop                   |
+ *            |                                   ==>    full product: A until A.stop + 5,
+ *       full product                                         /    \    B until B.start
+ *         /      \                                          A      B
+ *        A        B
+ *
+ * Every condition above that compares instants is a difference constraint x <= y + d on their bounds: of
+ * a combination that is not false, `a before b` says a.lo <= b.hi - 1. With start <= stop, and lo <= hi,
+ * the shortest paths between all instants that take part are the tightest constraints that follow. Rows
+ * come in order of the earliest start of what takes part in them: when for every participant of the other
+ * side start.lo <= x.hi + d for an instant x of this row, rows that start later than that do not meet it.
+ *
+ *   condition                 constraint                         keeps
+ *   A.stop before B.start     A.stop.lo  <= B.start.hi - 1       B until B.start: A starts before it stops
+ *   ... within D              B.start.lo <= A.stop.hi + D        A until A.stop + D
+ *   B.start before A.stop     B.start.lo <= A.stop.hi - 1        A until A.stop
+ *
+ * Bounds of different ends do not chain (a.lo <= b.hi and b.lo <= c.hi say nothing of a and c), so with
+ * three participants less is known than of instants without doubt. The conditions stay: this says only
+ * how long rows are kept. */
+#include "netgen/plan.h"
+
+#include "netgen/expr.h"
+
+enum { INSTANTS_MAX = 64 }; /* with more, nothing is tried */
+#define NO_BOUND INT64_MAX
+
+struct constraints {
+  const struct ng_column *instants[INSTANTS_MAX];
+  size_t count;
+  /* [u][v]: u <= v + it; the bounds lo and hi of instant i are 2 i and 2 i + 1 */
+  int64_t least[2 * INSTANTS_MAX][2 * INSTANTS_MAX];
+};
+
+static int find(const struct constraints *constraints, const struct ng_column *column) {
+  for (size_t i = 0; i < constraints->count; i++) {
+    if (constraints->instants[i] == column) return (int)i;
+  }
+  return -1;
+}
+
+static void constrain(struct constraints *constraints, size_t u, size_t v, int64_t d) {
+  if (d < constraints->least[u][v]) constraints->least[u][v] = d;
+}
+
+/* LOW.lo <= HIGH.hi + D, of instants or of what is made of them. */
+static void add(struct constraints *constraints, const struct ng_expr *low,
+                const struct ng_expr *high, int64_t d) {
+  if (low->op == NG_LATER || low->op == NG_INTERSECT) {
+    add(constraints, low->args[0], high, d);
+    add(constraints, low->args[1], high, d);
+  } else if (high->op == NG_EARLIER || high->op == NG_INTERSECT) {
+    add(constraints, low, high->args[0], d);
+    add(constraints, low, high->args[1], d);
+  } else if (low->op == NG_COLUMN && high->op == NG_COLUMN) {
+    int u = find(constraints, low->column), v = find(constraints, high->column);
+    if (u >= 0 && v >= 0) constrain(constraints, 2 * (size_t)u, 2 * (size_t)v + 1, d);
+  }
+}
+
+static void add_fact(struct constraints *constraints, const struct ng_expr *fact) {
+  const struct ng_expr *const *args = fact->args;
+  switch (fact->op) {
+    case NG_AND:
+      add_fact(constraints, args[0]);
+      add_fact(constraints, args[1]);
+      break;
+    case NG_BEFORE:
+      add(constraints, args[0], args[1], -1);
+      break;
+    case NG_NOT_AFTER:
+      add(constraints, args[0], args[1], 0);
+      break;
+    case NG_WITHIN:
+      add(constraints, args[1], args[0], fact->integer);
+      break;
+    case NG_EQUAL_INSTANTS:
+      add(constraints, args[0], args[1], 0);
+      add(constraints, args[1], args[0], 0);
+      break;
+    case NG_OVERLAP_PERIODS:
+      add(constraints, args[0], args[3], -1);
+      add(constraints, args[2], args[1], -1);
+      break;
+    case NG_OVERLAP_EVENT:
+      add(constraints, args[1], args[0], 0);
+      add(constraints, args[0], args[2], -1);
+      break;
+    case NG_EQUAL_PERIODS:
+      add(constraints, args[0], args[2], 0);
+      add(constraints, args[2], args[0], 0);
+      add(constraints, args[1], args[3], 0);
+      add(constraints, args[3], args[1], 0);
+      break;
+    case NG_CONTAIN:
+      add(constraints, args[0], args[2], 0);
+      add(constraints, args[3], args[1], 0);
+      break;
+    default:
+      break;
+  }
+}
+
+/* What all rows of PRODUCT meet that go anywhere. */
+static void add_facts(const struct ng_plan *plan, struct constraints *constraints,
+                      const struct ng_node *product) {
+  const struct ng_node *node = product;
+  while (node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
+                  ng_node_is_product(node))) {
+    if (node->expr && node->kind != NET_NODE_APPLY) add_fact(constraints, node->expr);
+    node = ng_node_reader(plan, node);
+  }
+}
+
+static void add_instants(struct constraints *constraints,
+                         const struct ng_participants *participants) {
+  for (size_t i = 0; i < participants->count; i++) {
+    constraints->instants[constraints->count++] = participants->items[i].start;
+    if (participants->items[i].stop)
+      constraints->instants[constraints->count++] = participants->items[i].stop;
+  }
+}
+
+static void add_order(struct constraints *constraints, const struct ng_participants *participants) {
+  for (size_t i = 0; i < constraints->count; i++) constrain(constraints, 2 * i, 2 * i + 1, 0);
+  for (size_t i = 0; i < participants->count; i++) {
+    struct ng_participant participant = participants->items[i];
+    if (!participant.stop) continue;
+    size_t start = 2 * (size_t)find(constraints, participant.start);
+    size_t stop = 2 * (size_t)find(constraints, participant.stop);
+    constrain(constraints, start, stop, 0);
+    constrain(constraints, start + 1, stop + 1, 0);
+  }
+}
+
+static int64_t sum(int64_t a, int64_t b) {
+  int64_t result;
+  if (a == NO_BOUND || b == NO_BOUND || __builtin_add_overflow(a, b, &result)) return NO_BOUND;
+  return result;
+}
+
+static void close_paths(struct constraints *constraints) {
+  size_t count = 2 * constraints->count;
+  for (size_t k = 0; k < count; k++) {
+    for (size_t u = 0; u < count; u++) {
+      if (constraints->least[u][k] == NO_BOUND) continue;
+      for (size_t v = 0; v < count; v++)
+        constrain(constraints, u, v, sum(constraints->least[u][k], constraints->least[k][v]));
+    }
+  }
+}
+
+/* The tightest bound on LATER's start by an instant of SIDE; a start before a stop, which it is not
+ * after. False: there is none. */
+static bool bound_start(const struct constraints *constraints, struct ng_participant later,
+                        const struct ng_participants *side, struct ng_expiry *ret) {
+  const int64_t *row = constraints->least[2 * (size_t)find(constraints, later.start)];
+  int64_t least = NO_BOUND;
+  for (size_t i = 0; i < side->count; i++) {
+    const struct ng_column *instants[] = {side->items[i].start, side->items[i].stop};
+    for (size_t k = 0; k < 2 && instants[k]; k++) {
+      int64_t d = row[2 * (size_t)find(constraints, instants[k]) + 1];
+      if (d >= least) continue;
+      least = d;
+      *ret = (struct ng_expiry){instants[k], d};
+    }
+  }
+  return sum(least, 1) != NO_BOUND;
+}
+
+/* Says until when the rows at PORT are kept; false: without end. */
+static bool bound_side(struct ng_plan *plan, struct ng_node *product,
+                       const struct constraints *constraints, const struct ng_participants *sides,
+                       unsigned port) {
+  const struct ng_participants *side = &sides[port], *other = &sides[1 - port];
+  struct ng_expiry *expiries = BASE_NEW_ARRAY(plan->arena, other->count, struct ng_expiry);
+  size_t count = 0;
+  for (size_t i = 0; i < other->count; i++) {
+    struct ng_expiry *expiry = &expiries[count];
+    if (!bound_start(constraints, other->items[i], side, expiry)) return false;
+    bool known = false;
+    for (size_t k = 0; k < count && !known; k++)
+      known = expiries[k].instant == expiry->instant && expiries[k].bound == expiry->bound;
+    if (!known) count++;
+  }
+  product->expiries[port] = expiries;
+  product->expiry_counts[port] = count;
+  return true;
+}
+
+static size_t bound(struct ng_plan *plan, struct ng_node *product) {
+  struct ng_participants sides[2] = {{0}, {0}};
+  struct constraints *constraints = BASE_NEW(plan->arena, struct constraints);
+  for (unsigned port = 0; port < 2; port++)
+    ng_node_participants(plan, product->inputs[port], &sides[port]);
+  if (2 * (sides[0].count + sides[1].count) > INSTANTS_MAX) return 0;
+  for (size_t u = 0; u < 2 * INSTANTS_MAX; u++) {
+    for (size_t v = 0; v < 2 * INSTANTS_MAX; v++) constraints->least[u][v] = NO_BOUND;
+  }
+  for (unsigned port = 0; port < 2; port++) add_instants(constraints, &sides[port]);
+  for (unsigned port = 0; port < 2; port++) add_order(constraints, &sides[port]);
+  add_facts(plan, constraints, product);
+  close_paths(constraints);
+  size_t bounded = 0;
+  for (unsigned port = 0; port < 2; port++)
+    bounded += bound_side(plan, product, constraints, sides, port);
+  return bounded;
+}
+
+void ng_rule_partial_overlap(struct ng_plan *plan) {
+  size_t products = 0, sides = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL) continue;
+    size_t bounded = bound(plan, node);
+    products += bounded > 0;
+    sides += bounded;
+  }
+  if (!sides) return;
+  ng_rule_changed(plan, NG_RULE_PARTIAL_OVERLAP, products,
+                  "%zu side%s of %zu full product%s kept only while a partner can come", sides,
+                  sides == 1 ? "" : "s", products, products == 1 ? "" : "s");
+}
