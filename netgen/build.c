@@ -430,15 +430,18 @@ static const struct net_participant *participants(struct builder *builder,
   ng_node_participants(&scratch, side, &found);
   struct net_participant *result =
       BASE_NEW_ARRAY(builder->arena, found.count, struct net_participant);
+  size_t count = 0;
   for (size_t i = 0; i < found.count; i++) {
     struct ng_participant participant = found.items[i];
+    if (ng_columns_have(&node->untested, participant.start)) continue;
     /* the full rule looks at starts only, so a stop need not be there */
     bool event = node->rule == NET_PRODUCT_FULL || ng_product_takes_event(node, participant);
-    result[i].event = event;
-    result[i].start_slot = slot_in(builder, side, participant.start);
-    if (!event) result[i].stop_slot = slot_in(builder, side, participant.stop);
+    result[count].event = event;
+    result[count].start_slot = slot_in(builder, side, participant.start);
+    if (!event) result[count].stop_slot = slot_in(builder, side, participant.stop);
+    count++;
   }
-  *ret_count = found.count;
+  *ret_count = count;
   return result;
 }
 

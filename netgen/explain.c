@@ -64,6 +64,10 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
     base_buffer_puts(out, " at ");
     print_columns(out, &node->as_events);
   }
+  if (node->untested.count) {
+    base_buffer_puts(out, " without ");
+    print_columns(out, &node->untested);
+  }
   if (!node->expr) return;
   base_buffer_puts(out, ", ");
   ng_expr_print(out, plan, node->expr);

@@ -54,8 +54,8 @@ struct ng_key {
 struct ng_node {
   enum net_node_kind kind;
   bool alias;
-  bool single_row; /* access: the one row of a query without variables */
-  unsigned number; /* 1.. in the order of explain; given by ng_plan_refresh */
+  bool single_row;                /* access: the one row of a query without variables */
+  unsigned number;                /* 1.. in the order of explain; given by ng_plan_refresh */
   const struct net_node *running; /* as it was built last; NULL: it was not */
   struct ng_node *inputs[2];
   unsigned input_count;
@@ -93,6 +93,7 @@ struct ng_node {
   /* product */
   enum net_product_rule rule;
   struct ng_columns as_events; /* starts of periods that take part as the event of their start */
+  struct ng_columns untested;  /* starts of those that the overlap test leaves out */
   struct ng_key *keys;
   size_t key_count;
   /* full product: until the last of these a row of that side is kept; none: without end */

@@ -79,8 +79,8 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
 
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {
   const struct ng_aggregate *aggregate = node->aggregate;
-  base_buffer_printf(out, " %d %d %d %" PRId64 " %d %u", (int)aggregate->function,
-                     aggregate->cumulative, aggregate->unique, aggregate->window,
+  base_buffer_printf(out, " %d %d %d %" PRId64 " %d %d %u", (int)aggregate->function,
+                     aggregate->cumulative, aggregate->unique, aggregate->window, node->apart,
                      node->groups_of_all, node->domain_fields);
   print_column(out, node, node->argument);
   print_column(out, node, node->where);
@@ -105,6 +105,12 @@ static void print_projection(struct base_buffer *out, const struct ng_node *node
 static void print_product(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " %d", (int)node->rule);
   print_columns(out, node, &node->as_events);
+  for (size_t i = 0; i < node->untested.count;
+       i++) { /* what the inputs have not is not tested anyhow */
+    const struct ng_column *column = node->untested.items[i];
+    if (ng_node_has(node->inputs[0], column) || ng_node_has(node->inputs[1], column))
+      print_column(out, node, column);
+  }
   for (size_t i = 0; i < node->key_count; i++) {
     print_column(out, node, node->keys[i].left);
     print_column(out, node, node->keys[i].right);
@@ -173,6 +179,7 @@ static bool print_what(struct base_buffer *out, const struct ng_node *node) {
     case NET_NODE_SWITCH_DISPOSITION:
     case NET_NODE_CREDIBILITY:
     case NET_NODE_DISTINCT:
+    case NET_NODE_SET:
     case NET_NODE_COALESCE:
       return true;
     default:

@@ -13,6 +13,10 @@
  *   A.start coincides with B.start           event with event                    the same: dropped
  *   [A) equals [B)                           event with event, the starts        implied: kept
  *
+ * A period beside an event on the same side need not be tested: the event alone is then the time of what
+ * that side has, and says how long it is kept. So with `at e.at` the values that several aggregates have at
+ * e.at are each tested with e, not with each other.
+ *
  * All pairs of a product must agree on how each participant takes part, and a product below it must
  * have the overlap rule with the same view. Conditions with `.stop` alone imply nothing: a period
  * does not contain its stop. */
@@ -104,15 +108,44 @@ static void find_facts(const struct ng_plan *plan, const struct ng_node *product
 struct view {
   struct ng_participants left, right;
   bool event[2 * PARTICIPANTS_MAX];
+  bool left_out[2 * PARTICIPANTS_MAX]; /* takes no part in the tests */
 };
+
+static bool has_test(const struct facts *facts, const struct view *view, size_t i, size_t j) {
+  struct ng_participant a = view->left.items[i], b = view->right.items[j];
+  bool a_event = view->event[i], b_event = view->event[view->left.count + j];
+  return same_test(facts, a, a_event, b, b_event) || implied_test(facts, a, a_event, b, b_event);
+}
+
+static bool any_event(const bool *event, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (event[i]) return true;
+  }
+  return false;
+}
+
+/* Leaves out the periods beside an event that lack a test with an event of the other side, or with all that
+ * is there if it has none. */
+static void leave_out(const struct facts *facts, struct view *view) {
+  size_t left = view->left.count, right = view->right.count;
+  bool left_events = any_event(view->event, left);
+  bool right_events = any_event(view->event + left, right);
+  for (size_t i = 0; i < left + right; i++) view->left_out[i] = false;
+  for (size_t i = 0; i < left; i++) {
+    for (size_t j = 0; j < right; j++) {
+      if (has_test(facts, view, i, j)) continue;
+      bool *of_left = &view->left_out[i], *of_right = &view->left_out[left + j];
+      if (left_events && !view->event[i] && !*of_right) *of_left = true;
+      if (!*of_left && right_events && !view->event[left + j]) *of_right = true;
+    }
+  }
+}
 
 static bool view_holds(const struct facts *facts, const struct view *view) {
   for (size_t i = 0; i < view->left.count; i++) {
     for (size_t j = 0; j < view->right.count; j++) {
-      struct ng_participant a = view->left.items[i], b = view->right.items[j];
-      bool a_event = view->event[i], b_event = view->event[view->left.count + j];
-      if (same_test(facts, a, a_event, b, b_event)) continue;
-      if (!implied_test(facts, a, a_event, b, b_event)) return false;
+      if (view->left_out[i] || view->left_out[view->left.count + j]) continue;
+      if (!has_test(facts, view, i, j)) return false;
     }
   }
   return true;
@@ -150,6 +183,7 @@ static bool find_view(const struct ng_node *product, const struct facts *facts, 
   }
   for (unsigned choice = 0; choice < 1u << free_count; choice++) {
     for (size_t i = 0; i < free_count; i++) view->event[free_index[i]] = (choice >> i & 1) != 0;
+    leave_out(facts, view);
     if (view_holds(facts, view)) return true;
   }
   return false;
@@ -159,6 +193,7 @@ static size_t drop_tests(struct ng_plan *plan, const struct facts *facts, const 
   size_t dropped = 0;
   for (size_t i = 0; i < view->left.count; i++) {
     for (size_t j = 0; j < view->right.count; j++) {
+      if (view->left_out[i] || view->left_out[view->left.count + j]) continue;
       struct ng_node *selection =
           same_test(facts, view->left.items[i], view->event[i], view->right.items[j],
                     view->event[view->left.count + j]);
@@ -188,6 +223,7 @@ static bool change(struct ng_plan *plan, struct ng_node *product, size_t *droppe
     if (view.event[i] && participant.stop) {
       ng_columns_add(plan->arena, &product->as_events, participant.start);
     }
+    if (view.left_out[i]) ng_columns_add(plan->arena, &product->untested, participant.start);
   }
   *dropped += drop_tests(plan, &facts, &view);
   return true;

@@ -21,7 +21,7 @@ static bool is_participant_period(struct ng_plan *plan, const struct ng_node *pr
   struct ng_participants participants = {0};
   ng_node_participants(plan, product, &participants);
   for (size_t i = 0; i < participants.count; i++) {
-    if (participants.items[i].start == start) {
+    if (participants.items[i].start == start && !ng_columns_have(&product->untested, start)) {
       return !ng_product_takes_event(product, participants.items[i]);
     }
   }

@@ -51,6 +51,7 @@ static void need_participants(struct ng_plan *plan, const struct ng_node *produc
     for (size_t i = 0; i < product->expiry_counts[port]; i++)
       need(below, product->expiries[port][i].instant);
     for (size_t i = 0; i < participants.count; i++) {
+      if (ng_columns_have(&product->untested, participants.items[i].start)) continue;
       need(below, participants.items[i].start);
       if (product->rule == NET_PRODUCT_OVERLAP &&
           !ng_product_takes_event(product, participants.items[i])) {

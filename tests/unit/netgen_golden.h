@@ -711,26 +711,26 @@ static const char golden_counts_final[] =
 static const char golden_named_initial[] =
     "named_initial\n"
     "   1  access           R: E.A, E.B\n"
-    "   2  aggregate   1    min(E) of E.B by E.B                     [tuples valid now, and "
-    "groups]\n"
+    "   2  aggregate   1    min(E) of E.B by E.B                     [overlap, keys: tuples valid "
+    "now, and groups]\n"
     "   3  access           R: E.A, E.B\n"
-    "   4  aggregate   3    count(E) by E.B                          [tuples valid now, and "
-    "groups]\n"
-    "   5  product     2 4  overlap                                  [tuples valid at the "
+    "   4  aggregate   3    count(E) by E.B                          [overlap, keys: tuples valid "
+    "now, and groups]\n"
+    "   5  product     2 4  overlap                                  [overlap: tuples valid at the "
     "checkpoint or after]\n"
     "   6  selection   5    min(E).E.B = count(E).E.B\n"
     "   7  apply       6    stop = earlier(min(E).stop, count(E).stop)\n"
     "   8  apply       7    start = later(min(E).start, count(E).start)\n"
-    "   9  projection  8    [start, stop): b = min(E), n = count(E)  [open rows]\n"
+    "   9  projection  8    [start, stop): b = min(E), n = count(E)  [overlap: open rows]\n"
     "2 access nodes, 7 operator nodes\n";
 
 static const char golden_named_final[] =
     "named_final\n"
     "   1  access         R: E.A, E.B\n"
-    "   2  aggregate   1  count(E) by E.B, of what is there for sure  [tuples valid now, and "
-    "groups]\n"
-    "   3  projection  2  [count(E).start, count(E).stop): b = count(E).E.B, n = count(E)  [open "
-    "rows]\n"
+    "   2  aggregate   1  count(E) by E.B, of what is there for sure  [overlap, keys: tuples valid "
+    "now, and groups]\n"
+    "   3  projection  2  [count(E).start, count(E).stop): b = count(E).E.B, n = count(E)  "
+    "[overlap: open rows]\n"
     "1 access node, 2 operator nodes\n"
     "group-keys: 1 aggregate of a group's own value dropped\n";
 
