@@ -29,7 +29,7 @@ static void put_together(struct set *set, net_chronon bound, enum base_status *s
   for (uint32_t i = 0; i < set->same_start.used && *status == BASE_OK; i++)
     put(set, net_rowmap_row(&set->same_start, i), *(uint8_t *)net_rowmap_state(&set->same_start, i),
         0, bound, status);
-  net_rowmap_done(&set->same_start);
+  net_rowmap_clear(&set->same_start);
 }
 
 static void take(struct set *set, const union net_slot *row, const struct net_inbox_item *item,
@@ -72,6 +72,12 @@ static size_t state_rows(const struct net_node *base) {
   return set->alike.held.live + net_inbox_rows(&set->inbox);
 }
 
+static size_t state_bytes(const struct net_node *base) {
+  const struct set *set = (const struct set *)base;
+  return net_alike_bytes(&set->alike) + net_inbox_bytes(&set->inbox) +
+         net_rowmap_bytes(&set->same_start);
+}
+
 static void done(struct net_node *base) {
   struct set *set = (struct set *)base;
   net_alike_done(&set->alike);
@@ -83,6 +89,7 @@ static const struct net_node_class class = {.kind = NET_NODE_SET,
                                             .consume = consume,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
+                                            .state_bytes = state_bytes,
                                             .done = done};
 
 struct net_node *net_create_set(struct net_network *network, const char *name,
