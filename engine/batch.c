@@ -85,7 +85,12 @@ void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch) {
     base_grow(&rows->rows, &rows->capacity, rows->count + batch->count, slots * sizeof *rows->rows);
     rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
   }
-  for (uint32_t i = 0; i < batch->count; i++) {
+  if (batch->selection == NULL && batch->count > 0) {
+    memcpy(rows->rows + rows->count * slots, batch->rows,
+           (size_t)batch->count * slots * sizeof *rows->rows);
+    memcpy(rows->marks + rows->count, batch->marks, batch->count);
+  }
+  for (uint32_t i = 0; i < batch->count && batch->selection != NULL; i++) {
     net_row_copy(rows->rows + (rows->count + i) * slots, net_batch_row(batch, i), slots);
     rows->marks[rows->count + i] = net_batch_marks(batch, i);
   }

@@ -13,14 +13,8 @@
 #include "engine/base/env.h"
 #include "engine/base/status.h"
 
-struct entry {
-  uint64_t hash;
-  uint32_t next_free;
-  uint32_t live;
-};
-
-static struct entry *entry_at(const struct net_rowmap *map, uint32_t index) {
-  return (struct entry *)(void *)(map->entries + (size_t)index * map->stride);
+static struct net_rowmap_entry *entry_at(const struct net_rowmap *map, uint32_t index) {
+  return (struct net_rowmap_entry *)(void *)(map->entries + (size_t)index * map->stride);
 }
 
 static size_t round_up(size_t size) {
@@ -42,7 +36,8 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_slots = key_slots;
   map->key_count = key_count;
   map->state_size = state_size;
-  map->state_offset = round_up(sizeof(struct entry) + width(layout) * sizeof(union net_slot));
+  map->state_offset =
+      round_up(sizeof(struct net_rowmap_entry) + width(layout) * sizeof(union net_slot));
   map->stride = round_up(map->state_offset + state_size);
 }
 
@@ -57,7 +52,7 @@ void net_rowmap_done(struct net_rowmap *map) {
 
 void net_rowmap_clear(struct net_rowmap *map) {
   for (uint32_t i = 0; i < map->used; i++) {
-    const struct entry *entry = entry_at(map, i);
+    const struct net_rowmap_entry *entry = entry_at(map, i);
     if (!entry->live) continue;
     /* Everything goes, so nothing moves up. */
     size_t place = (size_t)entry->hash & (map->table_size - 1);
@@ -81,6 +76,16 @@ static uint32_t domain_slots(const struct net_rowmap *map) {
   return layout->fields[map->key_fields].slot - layout->first_domain_slot;
 }
 
+/* One multiplication a slot; the shifts bring what it has mixed into the bits that choose a place. */
+static inline uint64_t key_slots_hash(const struct net_rowmap *map, const union net_slot *row) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (size_t i = 0; i < map->key_count; i++) {
+    hash = (hash ^ (uint64_t)row[map->key_slots[i]].i) * 0xd6e8feb86659fd93u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
 static uint64_t key_hash(const struct net_rowmap *map, const union net_slot *row) {
   uint64_t hash = 0x9e3779b97f4a7c15u;
   switch (map->key) {
@@ -89,14 +94,19 @@ static uint64_t key_hash(const struct net_rowmap *map, const union net_slot *row
     case NET_KEY_DOMAINS:
       return slots_hash(row, map->layout->first_domain_slot, domain_slots(map), hash);
     case NET_KEY_SLOTS:
-      for (size_t i = 0; i < map->key_count; i++)
-        hash = slots_hash(row, map->key_slots[i], 1, hash);
-      return hash;
+      return key_slots_hash(map, row);
     case NET_KEY_ID:
       break;
   }
   BASE_CHECK(false, "rowmap-key");
   return hash;
+}
+
+static inline bool key_slots_equal(const struct net_rowmap *map, const union net_slot *a,
+                                   const union net_slot *b) {
+  for (size_t i = 0; i < map->key_count; i++)
+    if (a[map->key_slots[i]].i != b[map->key_slots[i]].i) return false;
+  return true;
 }
 
 /* Of rows whose hash is the same. */
@@ -109,9 +119,7 @@ static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
     case NET_KEY_DOMAINS:
       return memcmp(a + first, b + first, domain_slots(map) * sizeof *a) == 0;
     case NET_KEY_SLOTS:
-      for (size_t i = 0; i < map->key_count; i++)
-        if (a[map->key_slots[i]].i != b[map->key_slots[i]].i) return false;
-      return true;
+      return key_slots_equal(map, a, b);
     case NET_KEY_ID:
       return true;
   }
@@ -120,12 +128,12 @@ static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
 
 static void rebuild(struct net_rowmap *map) {
   size_t size = 16;
-  while (size < map->live * 2 + 2) size *= 2;
+  while (size < map->live * 3) size *= 2;
   free(map->table);
   map->table = base_xcalloc(size, sizeof *map->table);
   map->table_size = size;
   for (uint32_t i = 0; i < map->used; i++) {
-    const struct entry *entry = entry_at(map, i);
+    const struct net_rowmap_entry *entry = entry_at(map, i);
     if (!entry->live) continue;
     size_t place = (size_t)entry->hash & (size - 1);
     while (map->table[place] != 0) place = (place + 1) & (size - 1);
@@ -138,8 +146,21 @@ static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *ro
   size_t place = (size_t)hash & (map->table_size - 1);
   for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
     uint32_t index = map->table[place] - 1;
-    const struct entry *entry = entry_at(map, index);
+    const struct net_rowmap_entry *entry = entry_at(map, index);
     if (entry->hash == hash && key_equal(map, net_rowmap_row(map, index), row)) return index;
+  }
+  return NET_NO_ENTRY;
+}
+
+/* The same for maps of NET_KEY_SLOTS, which are asked most. */
+static inline uint32_t find_slots(const struct net_rowmap *map, const union net_slot *row,
+                                  uint64_t hash) {
+  if (map->table_size == 0) return NET_NO_ENTRY;
+  size_t mask = map->table_size - 1;
+  for (size_t place = (size_t)hash & mask; map->table[place] != 0; place = (place + 1) & mask) {
+    uint32_t index = map->table[place] - 1;
+    if (entry_at(map, index)->hash == hash && key_slots_equal(map, net_rowmap_row(map, index), row))
+      return index;
   }
   return NET_NO_ENTRY;
 }
@@ -167,13 +188,13 @@ static uint32_t new_entry(struct net_rowmap *map) {
 /* A new entry under HASH, with a copy of ROW and zeroed state. */
 static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t hash) {
   uint32_t index = new_entry(map);
-  struct entry *entry = entry_at(map, index);
+  struct net_rowmap_entry *entry = entry_at(map, index);
   memset(entry, 0, map->stride);
   entry->hash = hash;
   entry->live = 1;
   if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
   map->live++;
-  if (map->live * 4 > map->table_size * 3) {
+  if (map->live * 2 > map->table_size) {
     rebuild(map);
   } else {
     size_t place = (size_t)hash & (map->table_size - 1);
@@ -184,8 +205,9 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
 }
 
 uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool *ret_new) {
-  uint64_t hash = key_hash(map, row);
-  uint32_t index = find_hash(map, row, hash);
+  bool slots = map->key == NET_KEY_SLOTS;
+  uint64_t hash = slots ? key_slots_hash(map, row) : key_hash(map, row);
+  uint32_t index = slots ? find_slots(map, row, hash) : find_hash(map, row, hash);
   if (ret_new != NULL) *ret_new = index == NET_NO_ENTRY;
   return index == NET_NO_ENTRY ? add(map, row, hash) : index;
 }
@@ -229,7 +251,7 @@ static void empty_place(struct net_rowmap *map, size_t place) {
 }
 
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
-  struct entry *entry = entry_at(map, index);
+  struct net_rowmap_entry *entry = entry_at(map, index);
   BASE_CHECK(entry->live, "rowmap-remove-dead");
   size_t place = (size_t)entry->hash & (map->table_size - 1);
   while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
@@ -240,20 +262,8 @@ void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   map->live--;
 }
 
-union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index) {
-  return (union net_slot *)(void *)((unsigned char *)entry_at(map, index) + sizeof(struct entry));
-}
-
-void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
-  return (unsigned char *)entry_at(map, index) + map->state_offset;
-}
-
 size_t net_rowmap_bytes(const struct net_rowmap *map) {
   return map->capacity * map->stride + map->table_size * sizeof *map->table;
-}
-
-bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
-  return entry_at(map, index)->live != 0;
 }
 
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings) {

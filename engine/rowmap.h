@@ -46,13 +46,28 @@ uint32_t net_rowmap_find_id(const struct net_rowmap *map, uint64_t id);
 uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_slot *row);
 uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index);
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
+/* What an entry begins with; its row follows, then its state. */
+struct net_rowmap_entry {
+  uint64_t hash;
+  uint32_t next_free;
+  uint32_t live;
+};
 /* Good until the next put. */
-union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index);
-void *net_rowmap_state(const struct net_rowmap *map, uint32_t index);
+static inline union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index) {
+  return (union net_slot *)(void *)(map->entries + (size_t)index * map->stride +
+                                    sizeof(struct net_rowmap_entry));
+}
+static inline void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
+  return map->entries + (size_t)index * map->stride + map->state_offset;
+}
 /* Memory that the map holds. */
 size_t net_rowmap_bytes(const struct net_rowmap *map);
 /* For iterating: is INDEX (< map->used) a live entry? */
-bool net_rowmap_live(const struct net_rowmap *map, uint32_t index);
+static inline bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
+  return ((const struct net_rowmap_entry *)(const void *)(map->entries +
+                                                          (size_t)index * map->stride))
+             ->live != 0;
+}
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings);
 
 #endif

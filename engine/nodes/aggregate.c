@@ -38,6 +38,11 @@ static bool is_there(const struct net_aggregate *node, const struct net_agg_grou
   return true;
 }
 
+/* What net_agg_tell says of the functions that cannot fail and depend on numbers alone. */
+static inline bool is_number(const struct net_aggregate *node) {
+  return node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY;
+}
+
 /* Has the group a value now? An error is reported when it comes, not again while it lasts. */
 static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon now,
                       struct net_agg_value *value, bool *omega, enum base_status *status) {
@@ -108,32 +113,47 @@ static void note_fresh(struct net_aggregate *node, struct net_agg_group *group, 
   node->fresh[node->fresh_count++] = index;
 }
 
-static void look(struct net_aggregate *node, uint32_t index, net_chronon now,
-                 enum base_status *status) {
-  struct net_agg_group *group = net_agg_group(node, index);
-  group->touched = false;
-  if (!node->origin_known || now < node->origin) return;
-  struct net_agg_value value;
-  bool omega = false;
-  bool has = value_now(node, index, now, &value, &omega, status);
-  if (group->begun && has && omega == group->omega && net_agg_same(node, group, &value)) return;
-  if (group->begun) {
-    if (now > group->since) put_segment(node, index, now, node->node.checkpoint, status);
-    group->begun = false;
-  }
-  if (!has) return;
+static void end_segment(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
+                        net_chronon now, enum base_status *status) {
+  if (now > group->since) put_segment(node, index, now, node->node.checkpoint, status);
+  group->begun = false;
+}
+
+static void begin_segment(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
+                          net_chronon now, bool omega) {
   group->begun = true;
   group->id = 0;
   group->omega = omega;
   group->since = now;
   note_fresh(node, group, index);
+}
+
+/* The same as look, where the value is a number that the group has. */
+static void look_at_number(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
+                           net_chronon now, enum base_status *status) {
+  bool omega;
+  bool has = is_there(node, group, &omega) && (group->values > 0 || !node->params.some_only);
+  int64_t value = node->function == NET_AGG_ANY ? group->values > 0 : group->values;
+  if (group->begun && has && omega == group->omega && value == group->value.slots[0].i) return;
+  if (group->begun) end_segment(node, group, index, now, status);
+  if (has) begin_segment(node, group, index, now, omega);
+  group->value.slots[0].i = value;
+}
+
+static void look(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
+                 net_chronon now, enum base_status *status) {
+  struct net_agg_value value;
+  bool omega = false;
+  bool has = value_now(node, index, now, &value, &omega, status);
+  if (group->begun && has && omega == group->omega && net_agg_same(node, group, &value)) return;
+  if (group->begun) end_segment(node, group, index, now, status);
+  if (!has) return;
+  begin_segment(node, group, index, now, omega);
   net_agg_keep(node, group, &value);
 }
 
 /* A group that has ended, and of which nothing counts any more, is forgotten. */
-static void forget_group(struct net_aggregate *node, uint32_t index) {
-  struct net_agg_group *group = net_agg_group(node, index);
-  if (node->params.by_count == 0 || !node->goes || node->function == NET_AGG_AVGC) return;
+static void forget_group(struct net_aggregate *node, struct net_agg_group *group, uint32_t index) {
   if (group->begun || group->references > 0) return;
   if (group->present[NET_TRUE] > 0 || group->present[NET_UNKNOWN] > 0) return;
   net_agg_group_done(node, group);
@@ -150,12 +170,19 @@ static net_chronon next_change(const struct net_aggregate *node) {
 }
 
 static void look_at_touched(struct net_aggregate *node, net_chronon now, enum base_status *status) {
+  bool begun = node->origin_known && now >= node->origin;
   for (size_t i = 0; i < node->touched_count; i++) {
-    struct net_agg_group *group = net_agg_group(node, node->touched[i]);
+    uint32_t index = node->touched[i];
+    struct net_agg_group *group = net_agg_group(node, index);
+    group->touched = false;
     if (node->function == NET_AGG_AVGC) net_agg_integrate(node, group, now);
-    net_agg_settle(node, group);
-    look(node, node->touched[i], now, status);
-    forget_group(node, node->touched[i]);
+    if (node->settles) net_agg_settle(node, group);
+    if (begun && is_number(node)) {
+      look_at_number(node, group, index, now, status);
+    } else if (begun) {
+      look(node, group, index, now, status);
+    }
+    if (node->forgets) forget_group(node, group, index);
   }
   node->touched_count = 0;
 }
@@ -326,8 +353,8 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
-  return node->groups.live + node->members.live + node->distinct.live + node->heap_count +
-         node->stop_count + node->ordered.live + net_inbox_rows(&node->inbox) +
+  return node->groups.live + node->members.live - node->idle_members + node->distinct.live +
+         node->heap_count + node->stop_count + node->ordered.live + net_inbox_rows(&node->inbox) +
          node->alike.held.live;
 }
 
@@ -336,8 +363,9 @@ static size_t state_bytes(const struct net_node *base) {
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
          node->heap_capacity * sizeof *node->heap + node->stop_capacity * sizeof *node->stops +
-         node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
-         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
+         node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
+         net_ordered_bytes(&node->ordered) + net_inbox_bytes(&node->inbox) +
+         net_alike_bytes(&node->alike);
 }
 
 static void done(struct net_node *base) {
@@ -355,6 +383,7 @@ static void done(struct net_node *base) {
   net_batch_builder_done(&node->closes);
   free(node->heap);
   free(node->stops);
+  free(node->idle);
   free(node->touched);
   free(node->fresh);
 }
@@ -444,6 +473,9 @@ static void configure(struct net_aggregate *node) {
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
   node->way = net_agg_way(node);
+  node->settles =
+      !node->goes && (node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI);
+  node->forgets = node->goes && params->by_count > 0 && node->function != NET_AGG_AVGC;
 }
 
 static void init_maps(struct net_aggregate *node, struct base_arena *arena) {

@@ -12,6 +12,7 @@
 #define NET_NODES_AGGREGATE_H
 
 #include "engine/alike.h"
+#include "engine/base/arena.h"
 #include "engine/exact_sum.h"
 #include "engine/inbox.h"
 #include "engine/node_impl.h"
@@ -71,6 +72,8 @@ struct net_agg_member {
   uint32_t
       ordered; /* root: those that count for sure, if it matters which of them stands for all */
   uint32_t group;
+  bool idle;   /* no tuple of it is there, nor will be by what is known */
+  bool listed; /* among the idle ones of the node, if it is idle */
 };
 
 /* A distinct argument of a group. */
@@ -127,6 +130,10 @@ struct net_aggregate {
   enum net_agg_way way;
   struct net_agg_stop *stops; /* a heap by time */
   size_t stop_count, stop_capacity;
+  /* Members that have become idle, in that order, in a ring: many come again. Some are not idle any more. */
+  uint32_t *idle;
+  size_t idle_first, idle_count, idle_capacity; /* capacity: a power of 2 */
+  size_t idle_members;
   uint64_t sequence, last_id;
   uint32_t *by_slots, *row_slots;
   bool origin_known, averaging_known, first_known;
@@ -140,6 +147,8 @@ struct net_aggregate {
   size_t fresh_count, fresh_capacity;
   struct net_batch_builder closes; /* apart, so that the other rows are plain */
   uint32_t value_slot, argument_slot;
+  bool settles;                /* gives up what no later tuple can change */
+  bool forgets;                /* groups of which nothing is left */
   enum net_base_type argument; /* NET_INTEGER where there is none */
   struct net_ordered ordered;
   struct net_sum scratch;
@@ -165,7 +174,16 @@ void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *chan
 /* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
 void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row);
 struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row);
-void net_agg_touch(struct net_aggregate *node, uint32_t index);
+/* The group at INDEX is looked at when all changes of the instant are made. */
+static inline void net_agg_touch(struct net_aggregate *node, uint32_t index) {
+  struct net_agg_group *group = net_agg_group(node, index);
+  if (group->touched) return;
+  group->touched = true;
+  if (node->touched_count == node->touched_capacity)
+    base_grow(&node->touched, &node->touched_capacity, node->touched_count + 1,
+              sizeof *node->touched);
+  node->touched[node->touched_count++] = index;
+}
 /* How surely the row counts, by the inner where and when. */
 enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
 
@@ -177,6 +195,15 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
                             net_chronon checkpoint, enum base_status *status);
 /* The next stop, which there is. */
 void net_agg_stop(struct net_aggregate *node);
+/* The member at INDEX, which a tuple has come to. */
+static inline struct net_agg_member *net_agg_wake(struct net_aggregate *node, uint32_t index) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, index);
+  if (member->idle) node->idle_members--;
+  member->idle = false;
+  return member;
+}
+/* No tuple of the member at INDEX is there, nor will be by what is known. */
+void net_agg_leave_idle(struct net_aggregate *node, uint32_t index);
 
 /* --- aggregate.c */
 
@@ -206,7 +233,7 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
 void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group,
                    const struct net_agg_change *change); /* avgc */
 void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to);
-/* Gives up what no later tuple can change. */
+/* Gives up what no later tuple can change; for functions that settle. */
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);
 /* A lower bound of the times that earliest and latest may yet choose. */
 net_chronon net_agg_floor(const struct net_aggregate *node, net_chronon checkpoint);

@@ -108,8 +108,7 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
   change.key = net_agg_key(node, row);
   if (node->set) {
     change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
-    struct net_agg_member *member = net_rowmap_state(&node->members, change.member);
-    member->group = change.group;
+    net_agg_wake(node, change.member)->group = change.group;
   }
   if (node->params.unique) change.distinct = net_rowmap_put(&node->distinct, row, NULL);
   return change;
@@ -297,15 +296,6 @@ static void apply_average(struct net_aggregate *node, struct net_agg_group *grou
   if (change->to < change->from) return;
   move(group->present, change->from, change->to);
   move(group->counted, from, to);
-}
-
-void net_agg_touch(struct net_aggregate *node, uint32_t index) {
-  struct net_agg_group *group = net_agg_group(node, index);
-  if (group->touched) return;
-  group->touched = true;
-  base_grow(&node->touched, &node->touched_capacity, node->touched_count + 1,
-            sizeof *node->touched);
-  node->touched[node->touched_count++] = index;
 }
 
 static void release_distinct(struct net_aggregate *node, uint32_t index) {

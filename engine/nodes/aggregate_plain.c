@@ -10,6 +10,7 @@
  * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; and
  * those that count events that never go. Of the latter equal events of one instant are one, so where
  * several come at one instant they take the long way.                                                */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
@@ -26,7 +27,8 @@ enum net_agg_way net_agg_way(const struct net_aggregate *node) {
 /* --- stops */
 
 static void push_stop(struct net_aggregate *node, struct net_agg_stop stop) {
-  base_grow(&node->stops, &node->stop_capacity, node->stop_count + 1, sizeof *node->stops);
+  if (node->stop_count == node->stop_capacity)
+    base_grow(&node->stops, &node->stop_capacity, node->stop_count + 1, sizeof *node->stops);
   size_t i = node->stop_count++;
   for (; i > 0 && stop.time < node->stops[(i - 1) / 2].time; i = (i - 1) / 2)
     node->stops[i] = node->stops[(i - 1) / 2];
@@ -68,9 +70,56 @@ static void know_origin(struct net_aggregate *node, const union net_slot *row) {
     net_agg_know_origin(node, row);
 }
 
+/* So many members may be idle, besides as many as tuples are there. */
+#define IDLE_MEMBERS 512
+
+static void forget_idle(struct net_aggregate *node) {
+  uint32_t index = node->idle[node->idle_first];
+  node->idle_first = (node->idle_first + 1) & (node->idle_capacity - 1);
+  node->idle_count--;
+  if (!net_rowmap_live(&node->members, index)) return;
+  struct net_agg_member *member = net_rowmap_state(&node->members, index);
+  if (!member->listed) return;
+  member->listed = false;
+  if (!member->idle) return;
+  node->idle_members--;
+  net_rowmap_remove(&node->members, index);
+}
+
+static void grow_idle(struct net_aggregate *node) {
+  size_t capacity = node->idle_capacity ? node->idle_capacity * 2 : 64;
+  uint32_t *idle = base_xmalloc(capacity * sizeof *idle);
+  for (size_t i = 0; i < node->idle_count; i++)
+    idle[i] = node->idle[(node->idle_first + i) & (node->idle_capacity - 1)];
+  free(node->idle);
+  node->idle = idle;
+  node->idle_first = 0;
+  node->idle_capacity = capacity;
+}
+
+void net_agg_leave_idle(struct net_aggregate *node, uint32_t index) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, index);
+  member->idle = true;
+  node->idle_members++;
+  if (!member->listed) {
+    if (node->idle_count == node->idle_capacity) grow_idle(node);
+    node->idle[(node->idle_first + node->idle_count++) & (node->idle_capacity - 1)] = index;
+    member->listed = true;
+  }
+  /* more than one, so that it shrinks when there are fewer tuples than there were */
+  for (int i = 0; i < 2 && node->idle_count > IDLE_MEMBERS + node->stop_count; i++)
+    forget_idle(node);
+}
+
+static inline enum net_truth counts_of(const struct net_aggregate *node,
+                                       const union net_slot *row) {
+  bool all = node->params.where_field < 0 && node->params.when_field < 0;
+  return all ? NET_TRUE : net_agg_counts(&node->params, row);
+}
+
 /* A member of GROUP counts as surely as TO, and did as surely as FROM. */
-static void move_member(struct net_aggregate *node, struct net_agg_group *group,
-                        const union net_slot *row, enum net_truth from, enum net_truth to) {
+static inline void move_member(struct net_aggregate *node, struct net_agg_group *group,
+                               const union net_slot *row, enum net_truth from, enum net_truth to) {
   if (from == to) return;
   if (from != NET_FALSE) group->counted[from]--;
   if (to != NET_FALSE) group->counted[to]++;
@@ -94,18 +143,30 @@ static void touch_at(struct net_aggregate *node, uint32_t group, net_chronon now
 static net_chronon stop_of(const struct net_aggregate *node, const union net_slot *row) {
   if (node->way == NET_AGG_STAY) return NET_FOREVER;
   uint32_t slot = node->params.in->tuple_class == NET_PERIOD ? 2 : 0;
-  return net_chronon_add(row[slot].i, node->longer);
+  return node->longer == 0 ? row[slot].i : net_chronon_add(row[slot].i, node->longer);
+}
+
+/* Groups of idle members may be gone, and their places others'. */
+static bool is_group_of(const struct net_aggregate *node, uint32_t index,
+                        const union net_slot *row) {
+  if (!net_rowmap_live(&node->groups, index)) return false;
+  const union net_slot *key = net_rowmap_row(&node->groups, index);
+  for (size_t i = 0; i < node->params.by_count; i++)
+    if (key[node->by_slots[i]].i != row[node->by_slots[i]].i) return false;
+  return true;
 }
 
 static void arrive_member(struct net_aggregate *node, const union net_slot *row, net_chronon stop) {
   bool fresh;
   uint32_t index = net_rowmap_put(&node->members, row, &fresh);
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
-  if (fresh) member->group = net_rowmap_put(&node->groups, row, NULL);
+  if (fresh || (member->idle && !is_group_of(node, member->group, row)))
+    member->group = net_rowmap_put(&node->groups, row, NULL);
+  net_agg_wake(node, index);
   struct net_agg_group *group = net_agg_group(node, member->group);
   if (can_fail(node))
     net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
-  enum net_truth counts = net_agg_counts(&node->params, row), old = surest(member->counted);
+  enum net_truth counts = counts_of(node, row), old = surest(member->counted);
   group->present[NET_TRUE]++;
   if (counts != NET_FALSE) member->counted[counts]++;
   move_member(node, group, row, old, surest(member->counted));
@@ -125,8 +186,7 @@ void net_agg_stop(struct net_aggregate *node) {
   enum net_truth rest = surest(member->counted);
   move_member(node, group, net_rowmap_row(&node->members, stop.member), old, rest);
   net_agg_touch(node, member->group);
-  if (--member->references == 0 && rest == NET_FALSE)
-    net_rowmap_remove(&node->members, stop.member);
+  if (--member->references == 0 && rest == NET_FALSE) net_agg_leave_idle(node, stop.member);
 }
 
 static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {

@@ -142,8 +142,7 @@ static void count_between(struct net_aggregate *node, struct net_tally *tally,
 }
 
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group) {
-  bool neighbours = node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI;
-  if (!neighbours || node->goes || group->references > 0) return;
+  if (group->references > 0) return;
   uint32_t *root = &group->tally.ordered;
   const struct net_ordered_key *last = net_ordered_last(&node->ordered, *root);
   if (last == NULL) return;

@@ -30,6 +30,7 @@ struct projection {
   uint32_t start_slot, stop_slot;
   bool own_period;
   bool not_earlier; /* the start is never before the input's own */
+  bool same;        /* rows of the result are those of the input, slot by slot */
   bool start_openable;
   struct net_rowmap held; /* open input rows by id */
   union net_slot *scratch; /* an input row */
@@ -202,11 +203,25 @@ static void project_plain(struct projection *projection, const struct net_batch 
   }
 }
 
+/* Rows that are the result's as they are need not be copied. */
+static enum base_status pass_on(struct projection *projection, const struct net_batch *batch) {
+  struct net_node *node = &projection->node;
+  struct net_batch out = *batch;
+  out.layout = node->layout;
+  out.checkpoint = start_floor(projection, batch);
+  if (out.checkpoint < node->checkpoint) out.checkpoint = node->checkpoint;
+  if (out.bound < node->checkpoint) out.bound = node->checkpoint;
+  out.floor = NULL;
+  return net_emit(node, &out);
+}
+
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
   struct projection *projection = (struct projection *)node;
   enum base_status status = BASE_OK;
+  if (batch->plain && batch->count > 0 && projection->same && projection->held.live == 0)
+    return pass_on(projection, batch);
   if (batch->plain) project_plain(projection, batch, &status);
   for (uint32_t i = 0; i < batch->count && status == BASE_OK && !batch->plain; i++) {
     const union net_slot *row = net_batch_row(batch, i);
@@ -283,6 +298,12 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   plan_copies(projection);
   projection->scratch = base_arena_array(net_network_arena(network), in->slot_count,
                                          sizeof *projection->scratch);
+  projection->same =
+      in->slot_count == out->slot_count && in->tuple_class == out->tuple_class &&
+      in->first_domain_slot == out->first_domain_slot && start_slot == 0 &&
+      (in->tuple_class == NET_EVENT || stop_slot == 2) && projection->copy_count == 1 &&
+      projection->copies[0].from == projection->copies[0].to &&
+      projection->copies[0].count == in->slot_count - in->first_domain_slot;
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }
