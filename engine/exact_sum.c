@@ -230,9 +230,9 @@ long double net_sum_long(struct net_sum *sum) {
 enum { MEAN_BITS = 80 };
 
 static int width_of(net_wide_unsigned bits) {
-  int width = 0;
-  for (; bits != 0; bits >>= 1) width++;
-  return width;
+  uint64_t high = (uint64_t)(bits >> 64), low = (uint64_t)bits;
+  if (high != 0) return 128 - __builtin_clzll(high);
+  return low != 0 ? 64 - __builtin_clzll(low) : 0;
 }
 
 /* BITS times 2^EXPONENT over COUNT. */
@@ -264,8 +264,14 @@ double net_sum_mean(struct net_sum *sum, uint64_t count) {
   return sign < 0 && value != 0 ? -value : value;
 }
 
+/* Of numbers that a double has room for the quotient is the double next to it, which is what division
+ * gives, where COUNT is so small that none lies as near to the middle between two doubles as MEAN_BITS
+ * can tell: such a quotient is at least 1 / (2^54 COUNT) of itself away, or there. */
 double net_wide_mean(net_wide sum, uint64_t count) {
+  const net_wide room = (net_wide)1 << 53;
   if (sum == 0) return 0;
+  if (sum <= room && sum >= -room && count <= (uint64_t)1 << (MEAN_BITS - 56))
+    return (double)(int64_t)sum / (double)(int64_t)count;
   double value = divided(sum < 0 ? -(net_wide_unsigned)sum : (net_wide_unsigned)sum, 0, count);
   return sum < 0 ? -value : value;
 }
