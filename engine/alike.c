@@ -98,15 +98,27 @@ static void release(struct net_alike *alike, struct net_inbox *inbox, net_chrono
   }
 }
 
-void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
-                   struct net_inbox *inbox) {
-  struct net_batch rows = *batch;
+static void remember_whole(struct net_alike *alike, const struct net_batch *batch) {
   bool ever_open = alike->layout->may_be_open && batch->checkpoint != NET_FOREVER;
-  for (uint32_t i = 0; i < rows.count && ever_open; i++) {
+  for (uint32_t i = 0; i < batch->count && ever_open; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     bool whole = !(net_batch_marks(batch, i) & NET_CLOSES) && row[2].i != NET_OPEN;
     if (whole && row[3].i >= batch->checkpoint) remember(alike, row);
   }
+}
+
+bool net_alike_pass(struct net_alike *alike, const struct net_batch *batch) {
+  if (!batch->plain || alike->held.live > 0) return false;
+  remember_whole(alike, batch);
+  if (batch->checkpoint > alike->checkpoint) alike->checkpoint = batch->checkpoint;
+  forget_groups(alike);
+  return true;
+}
+
+void net_alike_add(struct net_alike *alike, const struct net_batch *batch,
+                   struct net_inbox *inbox) {
+  struct net_batch rows = *batch;
+  remember_whole(alike, batch);
   if (batch->ids == NULL) { /* nothing opens or closes */
     rows.checkpoint = NET_BEGINNING;
     net_inbox_add(inbox, 0, &rows);

@@ -24,6 +24,8 @@ void net_alike_done(struct net_alike *alike);
 /* Takes the rows of BATCH; what need not be held, and what the batch's checkpoint settles, goes to
  * INBOX, whose checkpoint becomes the batch's, or the start of the earliest rows that wait.         */
 void net_alike_add(struct net_alike *alike, const struct net_batch *batch, struct net_inbox *inbox);
+/* May the rows of BATCH go on as they are, without the inbox? Then what has to be known of them is. */
+bool net_alike_pass(struct net_alike *alike, const struct net_batch *batch);
 size_t net_alike_bytes(const struct net_alike *alike); /* memory held */
 void net_alike_mark_strings(const struct net_alike *alike, struct base_strings *strings);
 

@@ -321,7 +321,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
   struct net_aggregate *node = (struct net_aggregate *)base;
   enum base_status status = BASE_OK;
   net_chronon last = net_inbox_checkpoint(&node->inbox);
-  if (node->counts_open) {
+  if (node->counts_open && !net_alike_pass(&node->alike, batch)) {
     net_alike_add(&node->alike, batch, &node->inbox);
   } else {
     take_in(node, port, batch, last, &status);
@@ -363,9 +363,9 @@ static size_t state_bytes(const struct net_node *base) {
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
          node->heap_capacity * sizeof *node->heap + node->stop_capacity * sizeof *node->stops +
-         node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
-         net_ordered_bytes(&node->ordered) + net_inbox_bytes(&node->inbox) +
-         net_alike_bytes(&node->alike);
+         node->weight_capacity * sizeof *node->weights + node->idle_capacity * sizeof *node->idle +
+         node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
+         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
 }
 
 static void done(struct net_node *base) {
@@ -384,6 +384,7 @@ static void done(struct net_node *base) {
   free(node->heap);
   free(node->stops);
   free(node->idle);
+  free(node->weights);
   free(node->touched);
   free(node->fresh);
 }
@@ -461,9 +462,8 @@ static void configure(struct net_aggregate *node) {
   node->longer =
       events ? (params->window ? params->window : 1) : (params->window ? params->window - 1 : 0);
   node->counts_open =
-      !events &&
-      (node->chooses_time || (!node->set && !params->apart && !params->unique &&
-                              !ignores_copies(node->function)));
+      !events && (node->chooses_time || (!node->set && !params->apart && !params->unique &&
+                                         !ignores_copies(node->function)));
   node->argument = NET_INTEGER;
   if (params->argument_field >= 0) {
     node->argument_slot = params->in->fields[params->argument_field].slot;

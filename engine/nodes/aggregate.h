@@ -96,7 +96,7 @@ struct net_agg_change {
 /* The stop of a tuple that came the short way: it was there for sure, and is not from TIME on. */
 struct net_agg_stop {
   net_chronon time;
-  uint32_t member;
+  uint32_t member; /* or weight */
   enum net_truth counts;
 };
 
@@ -104,7 +104,15 @@ struct net_agg_stop {
 enum net_agg_way {
   NET_AGG_LONG,   /* nothing but what all rows do */
   NET_AGG_MEMBER, /* of a set of equal tuples, whose argument is a domain */
-  NET_AGG_STAY,   /* events that never go */
+  NET_AGG_STAY,   /* tuples that never go */
+  NET_AGG_WEIGH,  /* avgc: their weights go */
+};
+
+/* What a tuple weighs that will go. */
+struct net_agg_weight {
+  union net_slot value;
+  uint32_t group;
+  uint32_t next_free; /* index + 1 */
 };
 
 struct net_aggregate {
@@ -134,6 +142,9 @@ struct net_aggregate {
   uint32_t *idle;
   size_t idle_first, idle_count, idle_capacity; /* capacity: a power of 2 */
   size_t idle_members;
+  struct net_agg_weight *weights;
+  size_t weight_count, weight_capacity;
+  uint32_t free_weight; /* index + 1 */
   uint64_t sequence, last_id;
   uint32_t *by_slots, *row_slots;
   bool origin_known, averaging_known, first_known;
@@ -230,8 +241,9 @@ bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
 /* The segment that begins has VALUE. */
 void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
                   const struct net_agg_value *value);
-void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group,
-                   const struct net_agg_change *change); /* avgc */
+/* avgc: VALUE comes (SIGN 1) or goes (-1). */
+void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, union net_slot value,
+                   int64_t sign);
 void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to);
 /* Gives up what no later tuple can change; for functions that settle. */
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);

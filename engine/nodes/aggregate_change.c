@@ -292,7 +292,7 @@ static void apply_average(struct net_aggregate *node, struct net_agg_group *grou
   net_agg_integrate(node, group, change->time);
   if (to == NET_UNKNOWN) group->tainted = true;
   if (!change->weightless && (from == NET_TRUE) != (to == NET_TRUE))
-    net_agg_weigh(node, group, change);
+    net_agg_weigh(node, group, change->key.value, to == NET_TRUE ? 1 : -1);
   if (change->to < change->from) return;
   move(group->present, change->from, change->to);
   move(group->counted, from, to);

@@ -6,10 +6,10 @@
  * tuples are valid. Groups, members and tallies are those of the long way (aggregate_change.c): rows may
  * come in any mixture.
  *
- * Two kinds of nodes have a short way: those that count a set of equal tuples, where what the function
- * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; and
- * those that count events that never go. Of the latter equal events of one instant are one, so where
- * several come at one instant they take the long way.                                                */
+ * Three kinds of nodes have a short way: those that count a set of equal tuples, where what the function
+ * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; those
+ * whose tuples never go; and avgc, where a tuple's weight goes. Of the latter two equal tuples of one start
+ * are one, so where several start together they take the long way.                                   */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,9 @@ enum net_agg_way net_agg_way(const struct net_aggregate *node) {
   const struct net_aggregate_params *params = &node->params;
   if (params->unique || node->temporal || node->argument == NET_TEMPORAL) return NET_AGG_LONG;
   if (node->set) return node->stands ? NET_AGG_LONG : NET_AGG_MEMBER;
-  bool stays = params->cumulative && params->window == 0 && !node->goes;
-  return stays && params->in->tuple_class == NET_EVENT ? NET_AGG_STAY : NET_AGG_LONG;
+  if (node->chooses_time || params->window > 0) return NET_AGG_LONG;
+  if (node->function == NET_AGG_AVGC) return NET_AGG_WEIGH;
+  return node->goes ? NET_AGG_LONG : NET_AGG_STAY;
 }
 
 /* --- stops */
@@ -176,8 +177,7 @@ static void arrive_member(struct net_aggregate *node, const union net_slot *row,
   push_stop(node, (struct net_agg_stop){stop, index, counts});
 }
 
-void net_agg_stop(struct net_aggregate *node) {
-  struct net_agg_stop stop = pop_stop(node);
+static void stop_member(struct net_aggregate *node, struct net_agg_stop stop) {
   struct net_agg_member *member = net_rowmap_state(&node->members, stop.member);
   struct net_agg_group *group = net_agg_group(node, member->group);
   enum net_truth old = surest(member->counted);
@@ -189,15 +189,74 @@ void net_agg_stop(struct net_aggregate *node) {
   if (--member->references == 0 && rest == NET_FALSE) net_agg_leave_idle(node, stop.member);
 }
 
-static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {
+/* The group of ROW, which names it from now on. */
+static uint32_t group_of(struct net_aggregate *node, const union net_slot *row) {
   bool fresh;
   uint32_t index = net_rowmap_put(&node->groups, row, &fresh);
-  struct net_agg_group *group = net_agg_group(node, index);
   if (!fresh) net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
-  enum net_truth counts = net_agg_counts(&node->params, row);
+  if (fresh && node->function == NET_AGG_AVGC)
+    net_agg_group(node, index)->tally.integrated_to = NET_BEGINNING;
+  return index;
+}
+
+static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {
+  uint32_t index = group_of(node, row);
+  struct net_agg_group *group = net_agg_group(node, index);
+  enum net_truth counts = counts_of(node, row);
   group->present[NET_TRUE]++;
   move_member(node, group, row, NET_FALSE, counts);
   touch_at(node, index, row[0].i);
+}
+
+/* --- avgc */
+
+static uint32_t new_weight(struct net_aggregate *node, struct net_agg_weight weight) {
+  uint32_t index = node->free_weight;
+  if (index != 0) {
+    node->free_weight = node->weights[--index].next_free;
+  } else {
+    base_grow(&node->weights, &node->weight_capacity, node->weight_count + 1,
+              sizeof *node->weights);
+    index = (uint32_t)node->weight_count++;
+  }
+  node->weights[index] = weight;
+  return index;
+}
+
+static void arrive_to_weigh(struct net_aggregate *node, const union net_slot *row,
+                            net_chronon stop) {
+  uint32_t index = group_of(node, row);
+  struct net_agg_group *group = net_agg_group(node, index);
+  enum net_truth counts = counts_of(node, row);
+  union net_slot value = net_agg_key(node, row).value;
+  net_agg_integrate(node, group, row[0].i);
+  group->present[NET_TRUE]++;
+  if (counts != NET_FALSE) group->counted[counts]++;
+  if (counts == NET_UNKNOWN) group->tainted = true;
+  if (counts == NET_TRUE) net_agg_weigh(node, group, value, 1);
+  touch_at(node, index, row[0].i);
+  if (stop == NET_FOREVER) return;
+  uint32_t weight = new_weight(node, (struct net_agg_weight){.value = value, .group = index});
+  push_stop(node, (struct net_agg_stop){stop, weight, counts});
+}
+
+static void stop_weight(struct net_aggregate *node, struct net_agg_stop stop) {
+  struct net_agg_weight *weight = &node->weights[stop.member];
+  struct net_agg_group *group = net_agg_group(node, weight->group);
+  net_agg_integrate(node, group, stop.time);
+  if (stop.counts == NET_TRUE) net_agg_weigh(node, group, weight->value, -1);
+  net_agg_touch(node, weight->group);
+  weight->next_free = node->free_weight;
+  node->free_weight = stop.member + 1;
+}
+
+void net_agg_stop(struct net_aggregate *node) {
+  struct net_agg_stop stop = pop_stop(node);
+  if (node->way == NET_AGG_WEIGH) {
+    stop_weight(node, stop);
+  } else {
+    stop_member(node, stop);
+  }
 }
 
 /* --- batches */
@@ -225,7 +284,7 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
     net_chronon now = row[0].i;
     bool more = starts_with(batch, i + 1, now);
     net_chronon stop = stop_of(node, row);
-    if ((node->way == NET_AGG_STAY && (together || more)) || stop <= now) {
+    if ((node->way != NET_AGG_MEMBER && (together || more)) || stop <= now) {
       net_agg_take(node, row, NET_DEFINITE, status);
       together = more;
       continue;
@@ -234,6 +293,8 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
     know_origin(node, row);
     if (node->way == NET_AGG_MEMBER) {
       arrive_member(node, row, stop);
+    } else if (node->way == NET_AGG_WEIGH) {
+      arrive_to_weigh(node, row, stop);
     } else {
       arrive_to_stay(node, row);
     }

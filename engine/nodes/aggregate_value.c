@@ -276,10 +276,8 @@ static void subtract(struct net_sum *result, struct net_sum *a, int64_t a_times,
 
 /* --- avgc */
 
-void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group,
-                   const struct net_agg_change *change) {
-  int64_t sign = change->to == NET_TRUE ? 1 : -1;
-  union net_slot value = change->key.value;
+void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, union net_slot value,
+                   int64_t sign) {
   if (node->argument == NET_FLOAT) {
     net_sum_add(&group->tally.weight, value.f, sign);
   } else {
