@@ -184,7 +184,7 @@ static bool take_out(struct ng_plan *plan, struct ng_node *product, unsigned por
     root = above;
   }
   struct ng_node *other = substitute_below(root, node);
-  if (!other) return false;
+  if (!other || ng_node_readers(plan, other) != 1) return false;
   other->some_only = other->some_only || !needs_some(other->aggregate->function);
   exchange(plan, node->own.items[node->own.count - 1], other->own.items[place]);
   for (size_t i = 0; i + 1 < node->own.count; i++) {
