@@ -1,4 +1,4 @@
-/* Rows in and out of one relation: put, close, clear, count, extent, take.
+/* Rows in and out of one relation: put, close, clear, take.
  *
  * put and close are what a feed does with every record, so their statements are prepared once per
  * relation and bound in place; strings are bound without a copy and the statement is reset before
@@ -12,9 +12,6 @@
 #include <stdlib.h>
 
 #include "storage/internal.h"
-
-#define FOREVER_TEXT   "9223372036854775807"
-#define BEGINNING_TEXT "(-9223372036854775807-1)"
 
 /* ---- values ---- */
 
@@ -460,91 +457,6 @@ enum base_status st_clear(struct st_database *database, const char *name) {
 
 enum base_status st_clear_open(struct st_database *database, const char *name) {
   return delete_rows(database, name, true);
-}
-
-enum base_status st_count(struct st_database *database, const char *name, int64_t *ret) {
-  struct st_table *table = NULL;
-  enum base_status status = st_catalogue_find(database, name, &table);
-  if (status != BASE_OK) return status;
-  struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_puts(&sql, "SELECT count(*) FROM ");
-  st_sql_name(&sql, table->name);
-  status = st_query_integer(database, sql.data, 0, ret);
-  base_buffer_done(&sql);
-  return status;
-}
-
-/* The latest time that was seen: `forever` says that none was, and is passed over. */
-enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
-                           net_chronon *ret_first, net_chronon *ret_last) {
-  struct st_table *table = NULL;
-  enum base_status status = st_catalogue_find(database, name, &table);
-  if (status != BASE_OK) return status;
-  struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_puts(
-      &sql, st_kind_is_event(table->kind)
-                ? "SELECT min(CASE at_lo WHEN " BEGINNING_TEXT
-                  " THEN at_hi ELSE at_lo END),max(nullif(at_lo," FOREVER_TEXT
-                  ")),max(nullif(at_hi," FOREVER_TEXT "))"
-                : "SELECT min(CASE start_lo WHEN " BEGINNING_TEXT
-                  " THEN start_hi ELSE start_lo END),max(nullif(start_lo," FOREVER_TEXT
-                  ")),max(nullif(start_hi," FOREVER_TEXT ")),max(nullif(stop_lo," FOREVER_TEXT
-                  ")),max(CASE WHEN stop_lo IS NOT NULL THEN nullif(stop_hi," FOREVER_TEXT
-                  ") END)");
-  base_buffer_puts(&sql, " FROM ");
-  st_sql_name(&sql, table->name);
-  sqlite3_stmt *statement = NULL;
-  status = st_prepare(database, sql.data, false, &statement);
-  base_buffer_done(&sql);
-  if (status != BASE_OK) return status;
-  if (sqlite3_step(statement) != SQLITE_ROW) {
-    status = st_fail(database, "looking for first and last times");
-  } else {
-    *ret_any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
-    *ret_first = sqlite3_column_int64(statement, 0);
-    *ret_last = NET_BEGINNING;
-    for (int i = 1; i < sqlite3_column_count(statement); i++)
-      if (sqlite3_column_type(statement, i) != SQLITE_NULL &&
-          sqlite3_column_int64(statement, i) > *ret_last)
-        *ret_last = sqlite3_column_int64(statement, i);
-  }
-  sqlite3_finalize(statement);
-  return status;
-}
-
-enum base_status st_first_finite(struct st_database *database, const char *name, bool *ret_any,
-                                 net_chronon *ret) {
-  static const char *const columns[] = {"at_lo",    "at_hi",   "start_lo",
-                                        "start_hi", "stop_lo", "stop_hi"};
-  struct st_table *table = NULL;
-  enum base_status status = st_catalogue_find(database, name, &table);
-  if (status != BASE_OK) return status;
-  bool event = st_kind_is_event(table->kind);
-  struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_puts(&sql, "SELECT ");
-  for (int i = event ? 0 : 2; i < (event ? 2 : 6); i++)
-    base_buffer_printf(
-        &sql, "%smin(CASE WHEN %s NOT IN (" BEGINNING_TEXT "," FOREVER_TEXT ") THEN %s END)",
-        i % 2 == 0 && (event || i == 2) ? "" : ",", columns[i], columns[i]);
-  base_buffer_puts(&sql, " FROM ");
-  st_sql_name(&sql, table->name);
-  sqlite3_stmt *statement = NULL;
-  status = st_prepare(database, sql.data, false, &statement);
-  base_buffer_done(&sql);
-  if (status != BASE_OK) return status;
-  *ret_any = false;
-  if (sqlite3_step(statement) != SQLITE_ROW) {
-    status = st_fail(database, "looking for the first time");
-  } else {
-    for (int i = 0; i < sqlite3_column_count(statement); i++) {
-      if (sqlite3_column_type(statement, i) == SQLITE_NULL) continue;
-      net_chronon time = sqlite3_column_int64(statement, i);
-      if (!*ret_any || time < *ret) *ret = time;
-      *ret_any = true;
-    }
-  }
-  sqlite3_finalize(statement);
-  return status;
 }
 
 /* ---- taking entities out ---- */

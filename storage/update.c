@@ -58,7 +58,7 @@ enum base_status st_has(struct st_database *database, const char *name,
   if (status != BASE_OK) return status;
   st_bind_row(database, table, statement, layout, row, true);
   if (layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN)
-    sqlite3_bind_int64(statement, 3, INT64_MIN);
+    sqlite3_bind_int64(statement, 3, NET_OPEN);
   int code = sqlite3_step(statement);
   *ret = code == SQLITE_ROW;
   if (code != SQLITE_ROW && code != SQLITE_DONE) status = st_fail(database, "looking for a row");

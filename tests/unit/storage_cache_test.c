@@ -199,6 +199,18 @@ static void check_same(const struct world *world, const struct net_rows *a,
   }
 }
 
+static void compare_extents(struct world *world) {
+  net_chronon first[BOTH], last[BOTH], finite[BOTH];
+  bool any[BOTH], any_finite[BOTH];
+  for (int i = 0; i < BOTH; i++) {
+    ok(st_extent(world->databases[i], "T", &any[i], &first[i], &last[i]));
+    ok(st_first_finite(world->databases[i], "T", &any_finite[i], &finite[i]));
+  }
+  ck_assert(any[WITH] == any[WITHOUT] && any_finite[WITH] == any_finite[WITHOUT]);
+  if (any[WITH]) ck_assert(first[WITH] == first[WITHOUT] && last[WITH] == last[WITHOUT]);
+  if (any_finite[WITH]) ck_assert(finite[WITH] == finite[WITHOUT]);
+}
+
 static void compare_scans(struct world *world) {
   static const uint32_t batch_rows[] = {1, 3, 7, 1024};
   enum net_scan_form form = below(world, 3) == 0 ? NET_SCAN_RECORDS : NET_SCAN_TUPLES;
@@ -211,6 +223,7 @@ static void compare_scans(struct world *world) {
   for (int i = 0; i < BOTH; i++)
     scan_form(world->databases[i], "T", layout, form, checkpoint, most, &found[i]);
   check_same(world, &found[WITH], &found[WITHOUT]);
+  compare_extents(world);
   for (int i = 0; i < BOTH; i++) net_rows_done(&found[i]);
 }
 
