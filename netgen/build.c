@@ -478,30 +478,8 @@ static const struct net_expiry *expiries(struct builder *builder, const struct n
   return result;
 }
 
-static bool is_key(const struct ng_node *node, const struct ng_expr *conjunct) {
-  if (conjunct->op != NG_EQ || conjunct->args[0]->op != NG_COLUMN ||
-      conjunct->args[1]->op != NG_COLUMN) {
-    return false;
-  }
-  const struct ng_column *a = conjunct->args[0]->column, *b = conjunct->args[1]->column;
-  for (size_t i = 0; i < node->key_count; i++) {
-    const struct ng_key *key = &node->keys[i];
-    if ((key->left == a && key->right == b) || (key->left == b && key->right == a)) return true;
-  }
-  return false;
-}
-
-/* What of the conjunction EXPR the keys of NODE do not say; NULL: nothing. */
-static const struct ng_expr *without_keys(struct builder *builder, const struct ng_node *node,
-                                          const struct ng_expr *expr) {
-  if (!expr || is_key(node, expr)) return NULL;
-  if (expr->op != NG_AND) return expr;
-  return ng_expr_and(builder->arena, without_keys(builder, node, expr->args[0]),
-                     without_keys(builder, node, expr->args[1]));
-}
-
 static void build_product(struct builder *builder, const struct ng_node *node) {
-  const struct ng_expr *predicate = without_keys(builder, node, node->expr);
+  const struct ng_expr *predicate = ng_join_rest(builder->arena, node);
   struct built *built = built_of(builder, node);
   lay_out(builder, node);
   struct net_product_params params = {

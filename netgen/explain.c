@@ -77,6 +77,17 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
   }
 }
 
+/* A column that has the expression for its name is a key of a join above. */
+static void print_apply(struct base_buffer *out, const struct ng_plan *plan,
+                        const struct ng_node *node) {
+  const char *name = node->own.items[0]->name;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  ng_expr_print(&text, plan, node->expr);
+  bool key = strcmp(name, base_buffer_text(&text)) == 0;
+  base_buffer_printf(out, "%s = %s", key ? "key" : name, base_buffer_text(&text));
+  base_buffer_done(&text);
+}
+
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_puts(out, node->name);
   if (node->argument) base_buffer_printf(out, " of %s", node->argument->name);
@@ -130,8 +141,7 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
       ng_expr_print(out, plan, node->expr);
       break;
     case NET_NODE_APPLY:
-      base_buffer_printf(out, "%s = ", node->own.items[0]->name);
-      ng_expr_print(out, plan, node->expr);
+      print_apply(out, plan, node);
       break;
     case NET_NODE_PROJECTION:
       print_projection(out, node);

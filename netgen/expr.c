@@ -121,6 +121,33 @@ bool ng_expr_reads_open(const struct ng_expr *expr) {
   return false;
 }
 
+/* --- what keys say */
+
+static bool is_key(const struct ng_node *node, const struct ng_expr *conjunct) {
+  if (conjunct->op != NG_EQ || conjunct->args[0]->op != NG_COLUMN ||
+      conjunct->args[1]->op != NG_COLUMN) {
+    return false;
+  }
+  const struct ng_column *a = conjunct->args[0]->column, *b = conjunct->args[1]->column;
+  for (size_t i = 0; i < node->key_count; i++) {
+    const struct ng_key *key = &node->keys[i];
+    if ((key->left == a && key->right == b) || (key->left == b && key->right == a)) return true;
+  }
+  return false;
+}
+
+static const struct ng_expr *without_keys(struct base_arena *arena, const struct ng_node *node,
+                                          const struct ng_expr *expr) {
+  if (!expr || is_key(node, expr)) return NULL;
+  if (expr->op != NG_AND) return expr;
+  return ng_expr_and(arena, without_keys(arena, node, expr->args[0]),
+                     without_keys(arena, node, expr->args[1]));
+}
+
+const struct ng_expr *ng_join_rest(struct base_arena *arena, const struct ng_node *join) {
+  return without_keys(arena, join, join->expr);
+}
+
 /* --- ranges */
 
 struct range {

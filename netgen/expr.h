@@ -41,6 +41,9 @@ bool ng_expr_can_fail(const struct ng_expr *expr);
 /* The values an integer expression can have; the whole of int64 when it may overflow. */
 void ng_expr_range(const struct ng_expr *expr, int64_t *ret_lo, int64_t *ret_hi);
 
+/* What of the predicate of JOIN its keys do not say; NULL: nothing. */
+const struct ng_expr *ng_join_rest(struct base_arena *arena, const struct ng_node *join);
+
 /* --- normal form */
 struct ng_exprs {
   const struct ng_expr **items;

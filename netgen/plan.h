@@ -200,6 +200,7 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
     __attribute__((format(printf, 4, 5)));
 
 void ng_rule_group_keys(struct ng_plan *plan);
+void ng_rule_constant_folding(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
 void ng_rule_partial_overlap(struct ng_plan *plan);

@@ -50,6 +50,7 @@ static const struct ng_expr *evaluated(struct ng_plan *plan, const struct ng_exp
       if (value.truth == NET_UNKNOWN) return expr;
       return ng_expr_truth(plan->arena, value.truth == NET_TRUE);
     case NET_INSTANT:
+      if (value.instant.lo > value.instant.hi) return expr; /* of instants that do not meet */
       return ng_expr_instant(plan->arena, value.instant);
     default:
       return expr;

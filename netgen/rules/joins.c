@@ -7,8 +7,10 @@
  *          |
  *       product
  *
- * An equality of a one-slot domain of one side with one of the other is a hash key; the predicate
- * keeps it all the same. An integer and a float that are equal differ in their bits: no key.
+ * An equality of what is computed of one side with what is computed of the other is a hash key, as far as
+ * both are of one type of one slot: a domain as it is, or the column of an apply below the join, so that
+ * A.process / 2 = B.process / 2 is computed once for each row and not for each pair. An integer and a float
+ * are equal in other ways than their bits say. The predicate keeps the equality all the same.
  *
  * A predicate that can fail stays in its selection: inside the join an error would count even where
  * another conjunct, or the overlap of tuples whose end is not known yet, turns out false. So does
@@ -19,17 +21,39 @@
 #include "netgen/expr.h"
 
 static bool in_side(const struct ng_node *side, const struct ng_expr *expr) {
-  return expr->op == NG_COLUMN && net_type_slots(expr->type.base) == 1 &&
-         ng_node_has(side, expr->column);
+  return net_type_slots(expr->type.base) == 1 && !ng_expr_reads_nothing(expr) &&
+         ng_expr_fits(expr, side);
 }
 
-static bool key_of(const struct ng_node *join, const struct ng_expr *conjunct, struct ng_key *ret) {
-  if (conjunct->op != NG_EQ) return false;
-  const struct ng_expr *a = conjunct->args[0], *b = conjunct->args[1];
+/* The column of the rows at PORT that holds EXPR. */
+static const struct ng_column *computed(struct ng_plan *plan, struct ng_node *join, unsigned port,
+                                        const struct ng_expr *expr) {
+  if (expr->op == NG_COLUMN) return expr->column;
+  struct ng_node *apply = ng_node_new(plan, NET_NODE_APPLY, join->inputs[port], NULL);
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  ng_expr_print(&name, plan, expr);
+  apply->expr = expr;
+  ng_columns_add(plan->arena, &apply->own,
+                 ng_column_new(plan, base_arena_strdup(plan->arena, base_buffer_text(&name)),
+                               expr->type, false));
+  base_buffer_done(&name);
+  join->inputs[port] = apply;
+  return apply->own.items[0];
+}
+
+/* *CONJUNCT, if it is a key, becomes an equality of columns. */
+static bool key_of(struct ng_plan *plan, struct ng_node *join, const struct ng_expr **conjunct,
+                   struct ng_key *ret) {
+  if ((*conjunct)->op != NG_EQ) return false;
+  const struct ng_expr *a = (*conjunct)->args[0], *b = (*conjunct)->args[1];
   if (a->type.base != b->type.base) return false;
   for (int swap = 0; swap < 2; swap++) {
     if (in_side(join->inputs[0], a) && in_side(join->inputs[1], b)) {
-      *ret = (struct ng_key){a->column, b->column};
+      *ret = (struct ng_key){computed(plan, join, 0, a), computed(plan, join, 1, b)};
+      const struct ng_expr *both[2] = {ng_expr_column(plan->arena, ret->left),
+                                       ng_expr_column(plan->arena, ret->right)};
+      if (a->op != NG_COLUMN || b->op != NG_COLUMN)
+        *conjunct = ng_expr_make(plan->arena, NG_EQ, 2, both);
       return true;
     }
     const struct ng_expr *first = a;
@@ -61,8 +85,9 @@ static size_t join(struct ng_plan *plan, struct ng_node *product) {
   struct ng_node *selection;
   while ((selection = next_selection(plan, product)) != NULL) {
     struct ng_key key;
-    if (key_of(product, selection->expr, &key)) add_key(plan, product, key);
-    product->expr = ng_expr_and(plan->arena, product->expr, selection->expr);
+    const struct ng_expr *predicate = selection->expr;
+    if (key_of(plan, product, &predicate, &key)) add_key(plan, product, key);
+    product->expr = ng_expr_and(plan->arena, product->expr, predicate);
     product->kind = NET_NODE_JOIN;
     ng_plan_replace(plan, selection, selection->inputs[0]);
     ng_plan_refresh(plan);

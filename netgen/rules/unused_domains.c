@@ -3,6 +3,7 @@
  *
  *   - access nodes and products have only those that are read above (a product's own overlap test, and
  *     what says how long it keeps rows, reads the times of its inputs, not of its output);
+ *   - what a join compares by its keys is read below it, and need not be in its own rows;
  *   - an apply whose column nobody reads is left out;
  *   - a switch-disposition reads no stop, so the projection below it makes the event itself;
  *   - where a selection leaves one entity only, event-to-period need not tell entities apart.
@@ -91,7 +92,9 @@ static bool may_be_open(const struct ng_node *node, const bool *set) {
 /* Carries NODE's needs down to its inputs. */
 static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct needs *needs) {
   bool *own = needs_of(needs, node);
-  if (node->expr) ng_expr_mark(node->expr, own);
+  const struct ng_expr *read = node->expr;
+  if (node->kind == NET_NODE_JOIN) read = ng_join_rest(plan->arena, node);
+  if (read) ng_expr_mark(read, own);
   if (may_be_open(node, own)) need_identity(own, node);
   if (node->input_count == 0) return;
   if (node->alias || node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_DISPLAY) {
@@ -108,15 +111,16 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   need(below, node->start_from);
   need(below, node->stop_from);
   for (size_t i = 0; i < node->sources.count; i++) need(below, node->sources.items[i]);
-  if (ng_node_is_product(node)) need_participants(plan, node, needs);
-  if (node->kind != NET_NODE_CLOSEST) return;
+  if (!ng_node_is_product(node)) return;
+  need_participants(plan, node, needs);
   bool *right = needs_of(needs, node->inputs[1]);
-  need(below, node->before);
-  need(right, node->after);
   for (size_t i = 0; i < node->key_count; i++) {
     need(below, node->keys[i].left);
     need(right, node->keys[i].right);
   }
+  if (node->kind != NET_NODE_CLOSEST) return;
+  need(below, node->before);
+  need(right, node->after);
 }
 
 static void find_needs(struct ng_plan *plan, struct needs *needs) {

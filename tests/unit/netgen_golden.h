@@ -172,6 +172,68 @@ static const char golden_thesis_product_rule[] =
     "4 access nodes, 23 operator nodes\n"
     "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n";
 
+static const char golden_folded_initial[] =
+    "folded_initial\n"
+    "   1  access         R: E.A, E.B\n"
+    "   2  selection   1  E.A < 1 + 2\n"
+    "   3  selection   2  1 != 2\n"
+    "   4  selection   3  1 = 2 or E.A != 2\n"
+    "   5  selection   4  E.A = 1 / (1 - 1)\n"
+    "   6  apply       5  x = 6 * 7\n"
+    "   7  projection  6  [E.start, E.stop): x  [overlap: open rows]\n"
+    "1 access node, 6 operator nodes\n";
+
+static const char golden_folded_constant_folding[] =
+    "folded_constant_folding\n"
+    "   1  access         R: E.A, E.B\n"
+    "   2  selection   1  E.A < 3\n"
+    "   3  selection   2  E.A != 2\n"
+    "   4  selection   3  E.A = 1 / (1 - 1)\n"
+    "   5  apply       4  x = 42\n"
+    "   6  projection  5  [E.start, E.stop): x  [overlap: open rows]\n"
+    "1 access node, 5 operator nodes\n"
+    "constant-folding: 4 values computed, 1 selection always true dropped\n";
+
+static const char golden_keys_initial[] =
+    "keys_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    E.A / 2 = F.A / 2\n"
+    "   5  selection   4    E.B = F.B\n"
+    "   6  apply       5    stop = earlier(E.stop, F.stop)\n"
+    "   7  apply       6    start = later(E.start, F.start)\n"
+    "   8  projection  7    [start, stop): A = F.A  [overlap: open rows]\n"
+    "2 access nodes, 6 operator nodes\n";
+
+static const char golden_keys_joins[] =
+    "keys_joins\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  apply       1    key = E.A / 2\n"
+    "   3  access           R: F.A, F.B\n"
+    "   4  apply       3    key = F.A / 2\n"
+    "   5  join        2 4  overlap, E.A / 2 = F.A / 2 and E.B = F.B; hash E.A / 2 = F.A / 2, E.B "
+    "= F.B  [overlap: tuples valid at the checkpoint or after]\n"
+    "   6  apply       5    stop = earlier(E.stop, F.stop)\n"
+    "   7  apply       6    start = later(E.start, F.start)\n"
+    "   8  projection  7    [start, stop): A = F.A  [overlap: open rows]\n"
+    "2 access nodes, 6 operator nodes\n"
+    "joins: 1 join from 2 selections, 2 hash keys\n";
+
+static const char golden_keys_final[] =
+    "keys_final\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  apply       1    key = E.A / 2\n"
+    "   3  join        2 2  overlap, E.A / 2 = F.A / 2 and E.B = F.B; hash E.A / 2 = F.A / 2, E.B "
+    "= F.B  [overlap: tuples valid at the checkpoint or after]\n"
+    "   4  projection  3    [start, stop): A = F.A  [overlap: open rows]\n"
+    "1 access node, 3 operator nodes\n"
+    "joins: 1 join from 2 selections, 2 hash keys\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 4 domains dropped\n"
+    "common-subnetworks: 1 access node shared, 1 operator node shared\n";
+
 static const char golden_within_initial[] =
     "within_initial\n"
     "   1  access                R records: E.A, E.B\n"
@@ -568,7 +630,7 @@ static const char golden_thesis_final[] =
     "partial-overlap: 1 side of 1 full product kept only while a partner can come\n"
     "joins: 2 joins from 3 selections, 1 hash key\n"
     "common-period: 2 applies replaced by the product's own time\n"
-    "unused-domains: 8 domains dropped, 1 switch-disposition merged into its projection, 4 "
+    "unused-domains: 10 domains dropped, 1 switch-disposition merged into its projection, 4 "
     "event-to-periods of a single entity\n"
     "traced-start-only: 2 event-to-period nodes removed\n"
     "common-subnetworks: 2 access nodes shared\n";
@@ -602,7 +664,7 @@ static const char golden_thesis_during_final[] =
     "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
     "joins: 2 joins from 2 selections, 1 hash key\n"
     "common-period: 2 applies replaced by the product's own time\n"
-    "unused-domains: 9 domains dropped, 1 switch-disposition merged into its projection, 4 "
+    "unused-domains: 11 domains dropped, 1 switch-disposition merged into its projection, 4 "
     "event-to-periods of a single entity\n"
     "traced-start-only: 1 event-to-period node removed\n"
     "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n";

@@ -49,6 +49,7 @@ static void transform(struct ng_plan *plan, unsigned rules) {
 
 enum {
   KEYS = 1 << NG_RULE_GROUP_KEYS,
+  FOLDING = 1 << NG_RULE_CONSTANT_FOLDING,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
   PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
   PARTIAL = 1 << NG_RULE_PARTIAL_OVERLAP,
@@ -173,6 +174,34 @@ static const struct ng_query *query_implied(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* Constants in conditions and targets; one of them fails, which counts for each tuple. */
+static const struct ng_query *query_folded(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  const struct ng_expr *a = nq_domain(query, 0, "A"), *one = nq_integer(1), *two = nq_integer(2);
+  const struct ng_expr *less = nq_binary(NG_LT, a, nq_binary(NG_ADD, one, two));
+  const struct ng_expr *never = nq_binary(NG_EQ, one, two);
+  const struct ng_expr *always = nq_not(never);
+  const struct ng_expr *fails =
+      nq_binary(NG_EQ, a, nq_binary(NG_DIV, one, nq_binary(NG_SUB, one, one)));
+  query->where =
+      nq_binary(NG_AND, nq_binary(NG_AND, less, always),
+                nq_binary(NG_AND, nq_binary(NG_OR, never, nq_binary(NG_NE, a, two)), fails));
+  nq_target(query, "x", nq_binary(NG_MUL, nq_integer(6), nq_integer(7)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* where E.A / 2 = F.A / 2 and E.B = F.B. */
+static const struct ng_query *query_keys(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 2);
+  const struct ng_expr *two = nq_integer(2);
+  query->where = nq_binary(NG_AND,
+                           nq_binary(NG_EQ, nq_binary(NG_DIV, nq_domain(query, 0, "A"), two),
+                                     nq_binary(NG_DIV, nq_domain(query, 1, "A"), two)),
+                           nq_binary(NG_EQ, nq_domain(query, 0, "B"), nq_domain(query, 1, "B")));
+  nq_target(query, "A", nq_domain(query, 1, "A"));
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* when E ; within 5 F: the next one within five chronons. */
 static const struct ng_query *query_within(void) {
   struct ng_query *query = over(NG_REL_TRACED, 2);
@@ -272,6 +301,11 @@ static const struct golden goldens[] = {
     GOLDEN(thesis_during_initial, NULL, true, 0),
     GOLDEN(thesis_predicates_down, NULL, false, DOWN),
     GOLDEN(thesis_product_rule, NULL, true, PRODUCTS),
+    GOLDEN(folded_initial, query_folded, false, 0),
+    GOLDEN(folded_constant_folding, query_folded, false, FOLDING),
+    GOLDEN(keys_initial, query_keys, false, 0),
+    GOLDEN(keys_joins, query_keys, false, JOINS),
+    GOLDEN(keys_final, query_keys, false, ALL),
     GOLDEN(within_initial, query_within, false, 0),
     GOLDEN(within_partial_overlap, query_within, false, PARTIAL),
     GOLDEN(within_final, query_within, false, ALL),
@@ -394,7 +428,16 @@ START_TEST(nodes_read_what_their_inputs_have) {
     for (size_t i = 0; i < plan->node_count; i++) {
       const struct ng_node *node = plan->nodes[i];
       const struct ng_node *read = ng_node_is_product(node) ? node : node->inputs[0];
-      if (node->expr) ck_assert(ng_expr_fits(node->expr, read));
+      if (node->kind == NET_NODE_JOIN) {
+        const struct ng_expr *rest = ng_join_rest(nq_arena, node);
+        ck_assert(!rest || ng_expr_fits(rest, node));
+        for (size_t k = 0; k < node->key_count; k++) {
+          ck_assert(ng_node_has(node->inputs[0], node->keys[k].left));
+          ck_assert(ng_node_has(node->inputs[1], node->keys[k].right));
+        }
+      } else if (node->expr) {
+        ck_assert(ng_expr_fits(node->expr, read));
+      }
       for (size_t k = 0; k < node->sources.count; k++) {
         ck_assert(ng_node_has(read, node->sources.items[k]));
       }
