@@ -150,6 +150,10 @@ void net_sum_add_integer_quotient(struct net_sum *sum, net_wide value, uint64_t 
   add_divided(sum, magnitude, 0, divisor, (value < 0) != take_away);
 }
 
+void net_sum_add_wide(struct net_sum *sum, net_wide value) {
+  add_scaled(sum, value < 0 ? -(net_wide_unsigned)value : (net_wide_unsigned)value, 0, value < 0);
+}
+
 void net_sum_add_square(struct net_sum *sum, double value, bool take_away) {
   int exponent;
   net_wide_unsigned mantissa = mantissa_of(value, &exponent);

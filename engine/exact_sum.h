@@ -27,6 +27,7 @@ void net_sum_clear(struct net_sum *sum);
 /* Add FACTOR (of any sign) times the second operand. Doubles are finite. */
 void net_sum_add(struct net_sum *sum, double value, int64_t factor);
 void net_sum_add_integer(struct net_sum *sum, int64_t value, int64_t factor);
+void net_sum_add_wide(struct net_sum *sum, net_wide value);
 void net_sum_add_square(struct net_sum *sum, double value, bool take_away);
 void net_sum_add_integer_square(struct net_sum *sum, int64_t value, bool take_away);
 void net_sum_add_multiple(struct net_sum *sum, struct net_sum *other, int64_t factor);

@@ -31,6 +31,8 @@ struct net_tally {
   uint64_t spans;                 /* varts: the sum of the spans between successive starts */
   net_wide_unsigned span_squares;
   struct net_sum weight, integral; /* avgc: the sum of the arguments, its integral in chronons */
+  net_wide whole_weight, whole_integral; /* of integers, until 128 bits have no room: BEYOND */
+  bool beyond;
   net_chronon integrated_to;
 };
 
@@ -43,6 +45,7 @@ struct net_agg_value {
 struct net_agg_function {
   struct net_sum exact, slopes, moments; /* temporal sums */
   struct net_sum weight;                 /* avgc */
+  net_wide whole_weight;
   int64_t count;
 };
 

@@ -276,8 +276,35 @@ static void subtract(struct net_sum *result, struct net_sum *a, int64_t a_times,
 
 /* --- avgc */
 
+/* Weight and integral of integers are so while 128 bits have room for them; only then does it take sums
+ * without end. Both give the same values, which are rounded once. */
+static bool is_whole(const struct net_aggregate *node, const struct net_tally *tally) {
+  return node->argument != NET_FLOAT && !tally->beyond;
+}
+
+static void go_beyond(struct net_agg_group *group) {
+  struct net_tally *tally = &group->tally;
+  tally->beyond = true;
+  net_sum_add_wide(&tally->weight, tally->whole_weight);
+  net_sum_add_wide(&tally->integral, tally->whole_integral);
+  net_sum_add_wide(&group->function.weight, group->function.whole_weight);
+}
+
+static bool integrate_whole(struct net_tally *tally, net_wide span) {
+  net_wide area, integral;
+  if (__builtin_mul_overflow(tally->whole_weight, span, &area) ||
+      __builtin_add_overflow(tally->whole_integral, area, &integral))
+    return false;
+  tally->whole_integral = integral;
+  return true;
+}
+
 void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, union net_slot value,
                    int64_t sign) {
+  if (is_whole(node, &group->tally)) {
+    group->tally.whole_weight += sign * (net_wide)value.i;
+    return;
+  }
   if (node->argument == NET_FLOAT) {
     net_sum_add(&group->tally.weight, value.f, sign);
   } else {
@@ -293,6 +320,10 @@ void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, 
   if (from < node->averaging_origin) from = node->averaging_origin;
   if (to <= from) return;
   net_wide span = (net_wide)to - from;
+  if (is_whole(node, tally)) {
+    if (integrate_whole(tally, span)) return;
+    go_beyond(group);
+  }
   int64_t half = (int64_t)(span / 2); /* the whole may not fit */
   net_sum_add_multiple(&tally->integral, &tally->weight, half);
   net_sum_add_multiple(&tally->integral, &tally->weight, (int64_t)(span - half));
@@ -311,8 +342,10 @@ static enum net_eval_error average_over_time(struct net_aggregate *node,
   struct net_temporal function = {0, 0, 1, 0};
   struct net_tally *tally = &group->tally;
   if (node->averaging_known && now >= node->averaging_origin) {
-    function.n0 = (double)units(node, net_sum_long(&tally->integral));
-    function.n1 = net_sum_double(&tally->weight);
+    bool whole = is_whole(node, tally);
+    function.n0 = (double)units(node, whole ? (long double)tally->whole_integral
+                                            : net_sum_long(&tally->integral));
+    function.n1 = whole ? (double)tally->whole_weight : net_sum_double(&tally->weight);
     function.d0 =
         (double)units(node, (long double)((net_wide)now - (net_wide)node->averaging_origin));
     function.d1 = 1;
@@ -329,6 +362,8 @@ static bool same_average(struct net_aggregate *node, struct net_agg_group *group
   const union net_slot *old = group->value.slots, *new = value->slots;
   if (old[1].f == 0 && old[3].f == 0 && new[1].f == 0 && new[3].f == 0) return old[0].f == new[0].f;
   if (!node->averaging_known || group->since < node->averaging_origin) return false;
+  if (is_whole(node, &group->tally))
+    return group->tally.whole_weight == group->function.whole_weight;
   net_sum_clear(&node->scratch);
   subtract(&node->scratch, &group->tally.weight, 1, &group->function.weight, 1);
   return net_sum_sign(&node->scratch) == 0;
@@ -511,6 +546,7 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
   struct net_tally *tally = &group->tally;
   group->value = *value;
   if (node->function == NET_AGG_AVGC) {
+    group->function.whole_weight = tally->whole_weight;
     net_sum_copy(&group->function.weight, &tally->weight);
   } else if (node->argument == NET_TEMPORAL) {
     net_sum_copy(&group->function.exact, &tally->exact);
