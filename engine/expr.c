@@ -178,6 +178,7 @@ void net_program_emit(struct base_arena *arena, struct net_program *program, str
     struct net_step *steps = BASE_NEW_ARRAY(arena, capacity, struct net_step);
     if (program->count > 0) memcpy(steps, program->steps, program->count * sizeof *steps);
     program->steps = steps;
+    program->quick = base_arena_array(arena, capacity, net_quick_step_size());
     program->capacity = capacity;
   }
   program->steps[program->count++] = step;
@@ -242,6 +243,7 @@ void net_program_finish(struct net_program *program) {
   BASE_CHECK(depth == 1, "expr-one-value");
   BASE_CHECK(deepest <= UINT32_MAX, "expr-deep");
   program->stack_depth = (uint32_t)deepest;
+  net_quick_make(program);
 }
 
 /* --- operations. Each leaves its result in ARGS[0]. */
@@ -704,6 +706,15 @@ static enum net_eval_error start(struct machine machine, struct net_value *ret) 
 
 enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,
                                     net_chronon bound, struct net_value *ret) {
+  int64_t result;
+  if (program->quick_count > 0 && net_quick_run(program, row, &result)) {
+    if (program->quick_truth) {
+      set_truth(ret, result ? NET_TRUE : NET_FALSE);
+    } else {
+      ret->i = result;
+    }
+    return NET_EVAL_OK;
+  }
   return start((struct machine){.program = program, .row = row, .bound = bound}, ret);
 }
 

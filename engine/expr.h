@@ -141,6 +141,9 @@ struct net_program {
       moves_back; /* has a SHIFT by less than 0: what it makes of an open stop is not known before */
   enum net_timeline timeline;
   struct base_strings *strings; /* strings that steps make go there */
+  struct net_quick_step *quick; /* the second form (expr_quick.c), as far as there is one */
+  size_t quick_count;           /* 0: there is none */
+  bool quick_truth;             /* it gives a truth, not an integer */
 };
 
 enum net_eval_error {

@@ -36,6 +36,12 @@ enum net_eval_error net_string_operation(const struct net_program *program,
                                          const struct net_step *step, struct net_value *args);
 /* Steps on instants. expr_time.c. */
 enum net_eval_error net_time_operation(const struct net_step *step, struct net_value *args);
+/* The second form of a finished program, if it has one; the arena keeps its steps (of this size, as many
+ * as PROGRAM has room for). expr_quick.c. */
+void net_quick_make(struct net_program *program);
+size_t net_quick_step_size(void);
+/* Runs it: false when a step fails, and the stack machine is to be asked. */
+bool net_quick_run(const struct net_program *program, const union net_slot *row, int64_t *ret);
 /* Does COMPARISON hold for operands in that ORDER (<0, 0, >0)? */
 enum net_truth net_comparison_holds(enum net_comparison comparison, int order);
 
