@@ -131,6 +131,21 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
   return net_node_error(&apply->node, error, apply->in, row);
 }
 
+/* The same of a row of a plain batch: so is the result's, if it has a value. */
+static enum base_status settle_plain(struct apply *apply, const union net_slot *row,
+                                     const struct net_batch *batch) {
+  enum base_status status = BASE_OK;
+  union net_slot value[4];
+  uint32_t slots = apply->in->slot_count;
+  if (compute(apply, row, batch->bound, value) != NET_EVAL_OK)
+    return settle(apply, row, NET_DEFINITE, 0, batch->bound);
+  union net_slot *out = net_out_plain(&apply->node, batch->bound, &status);
+  apply->node.out.unordered |= batch->unordered;
+  net_row_copy(out, row, slots);
+  net_row_copy(out + slots, value, apply->node.layout->slot_count - slots);
+  return status;
+}
+
 /* Rows that wait at the new CHECKPOINT. Instants may be known now; when it is at forever everything is,
  * as what is still open lasts for ever. */
 static enum base_status settle_waiting(struct apply *apply, net_chronon checkpoint) {
@@ -213,9 +228,13 @@ static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
   struct apply *apply = (struct apply *)node;
+  /* instants may be indeterminate whatever they are computed from */
+  bool plain = batch->plain && apply->type != NET_INSTANT;
   for (uint32_t i = 0; i < batch->count; i++) {
-    enum base_status status = settle(apply, net_batch_row(batch, i), net_batch_marks(batch, i),
-                                     net_batch_id(batch, i), batch->bound);
+    const union net_slot *row = net_batch_row(batch, i);
+    enum base_status status =
+        plain ? settle_plain(apply, row, batch)
+              : settle(apply, row, net_batch_marks(batch, i), net_batch_id(batch, i), batch->bound);
     if (status != BASE_OK) return status;
   }
   net_chronon bound = batch->bound;
