@@ -26,6 +26,8 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, "%s", node->relation->name);
   if (node->form == NET_SCAN_RECORDS) {
     base_buffer_puts(out, node->starts_only ? " records, starts only" : " records");
+  } else if (node->relation->kind == NG_REL_TRACED) {
+    base_buffer_puts(out, " periods");
   }
   if (node->times_only) base_buffer_puts(out, ", times only");
   if (node->fields.count) base_buffer_puts(out, ": ");

@@ -44,6 +44,9 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
 void ng_plan_make_inner(struct ng_plan *plan);
 /* Adds a display node on the derived relation NAME (of this plan) or, NULL, on the last query. */
 void ng_plan_add_display(struct ng_plan *plan, const char *name);
+/* Says, before the plan is transformed, that it will run once over what is stored, and that the traced
+ * relations are closed at `forever`: all their periods are stored. */
+void ng_plan_over_store(struct ng_plan *plan);
 /* Runs the passes that are not switched off, in the order of rules.def. */
 void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches);
 

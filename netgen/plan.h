@@ -125,6 +125,7 @@ struct ng_plan {
   struct base_arena *arena;
   struct base_strings *strings;
   enum net_timeline timeline;
+  bool over_store; /* see ng_plan_over_store */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
   struct ng_node **displays;
@@ -207,6 +208,7 @@ void ng_rule_partial_overlap(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);
 void ng_rule_unused_domains(struct ng_plan *plan);
+void ng_rule_stored_periods(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);
 void ng_rule_common_subnetworks(struct ng_plan *plan);
 

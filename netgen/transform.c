@@ -22,6 +22,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_JOINS] = ng_rule_joins,
     [NG_RULE_COMMON_PERIOD] = ng_rule_common_period,
     [NG_RULE_UNUSED_DOMAINS] = ng_rule_unused_domains,
+    [NG_RULE_STORED_PERIODS] = ng_rule_stored_periods,
     [NG_RULE_TRACED_START_ONLY] = ng_rule_traced_start_only,
     [NG_RULE_COMMON_SUBNETWORKS] = ng_rule_common_subnetworks,
 };
@@ -36,6 +37,10 @@ int ng_rule_find(const char *name) {
     if (strcasecmp(infos[i].name, name) == 0) return i;
   }
   return -1;
+}
+
+void ng_plan_over_store(struct ng_plan *plan) {
+  plan->over_store = true;
 }
 
 void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches) {

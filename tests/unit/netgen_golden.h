@@ -863,6 +863,36 @@ static const char golden_implied_final[] =
     "unused-domains: 5 domains dropped, 1 switch-disposition merged into its projection\n"
     "traced-start-only: 1 event-to-period node removed\n";
 
+static const char golden_implied_stored_periods[] =
+    "implied_stored_periods\n"
+    "   1  access                   R periods: E.A, E.B\n"
+    "   2  access                   R periods: F.A, F.B\n"
+    "   3  product             1 2  full                        [nothing: all tuples]\n"
+    "   4  selection           3    E.start before F.start\n"
+    "   5  selection           4    F.start before E.stop       [overlap: open rows not yet "
+    "decided]\n"
+    "   6  projection          5    [F.start, F.stop): A = E.A  [overlap: open rows]\n"
+    "   7  switch-disposition  6    periods to events\n"
+    "2 access nodes, 5 operator nodes\n"
+    "stored-periods: 2 event-to-period nodes not needed\n";
+
+static const char golden_pairs_stored_periods[] =
+    "pairs_stored_periods\n"
+    "   1  access           R periods: E.A, E.B; also as F, G\n"
+    "   2  join        1 1  overlap, E.A = F.A; hash E.A = F.A  [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   3  selection   1    G.B = 3\n"
+    "   4  join        2 3  overlap, F.A = G.A; hash F.A = G.A  [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   5  projection  4    [start, stop): B = F.B              [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "joins: 2 joins from 2 selections, 2 hash keys\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 7 domains dropped\n"
+    "stored-periods: 3 event-to-period nodes not needed\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
 static const char golden_choice_initial[] =
     "choice_initial\n"
     "   1  access           R: E.A, E.B\n"

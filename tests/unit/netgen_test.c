@@ -56,6 +56,7 @@ enum {
   JOINS = 1 << NG_RULE_JOINS,
   COMMON = 1 << NG_RULE_COMMON_PERIOD,
   UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
+  STORED = 1 << NG_RULE_STORED_PERIODS,
   STARTS = 1 << NG_RULE_TRACED_START_ONLY,
   COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
   ALL = (1 << NG_RULES) - 1,
@@ -290,11 +291,14 @@ struct golden {
   const struct ng_query *(*query)(void); /* NULL: the plan of thesis 3.7 */
   bool during;
   unsigned rules;
+  bool over_store;
   const char *text;
 };
 
 #define GOLDEN(NAME, QUERY, DURING, RULES) \
-  { #NAME, QUERY, DURING, RULES, golden_##NAME }
+  { #NAME, QUERY, DURING, RULES, false, golden_##NAME }
+#define GOLDEN_OVER_STORE(NAME, QUERY, RULES) \
+  { #NAME, QUERY, false, RULES, true, golden_##NAME }
 
 static const struct golden goldens[] = {
     GOLDEN(thesis_initial, NULL, false, 0),
@@ -336,6 +340,8 @@ static const struct golden goldens[] = {
     GOLDEN(count_at_final, query_count_at, false, ALL),
     GOLDEN(implied_initial, query_implied, false, 0),
     GOLDEN(implied_final, query_implied, false, ALL),
+    GOLDEN_OVER_STORE(implied_stored_periods, query_implied, STORED),
+    GOLDEN_OVER_STORE(pairs_stored_periods, query_pairs, ALL),
     GOLDEN(choice_initial, query_choice, false, 0),
     GOLDEN(constants_initial, query_constants, false, 0),
     GOLDEN(at_constant_initial, query_at_constant, false, 0),
@@ -344,6 +350,7 @@ enum { GOLDENS = sizeof goldens / sizeof *goldens };
 
 static void explain(const struct golden *golden, struct base_buffer *out) {
   struct ng_plan *plan = golden->query ? plan_of(golden->query()) : thesis_plan(golden->during);
+  if (golden->over_store) ng_plan_over_store(plan);
   if (golden->rules) transform(plan, golden->rules);
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, golden->name, out);
   ng_plan_explain_rules(plan, out);

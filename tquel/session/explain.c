@@ -17,6 +17,7 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   struct base_buffer text = BASE_BUFFER_EMPTY;
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
+  session_over_store(session, plan);
   ng_plan_transform(plan, &session->switches);
   enum base_status status = session_run_figures(session, query, plan, collect, &rows, &text);
   if (status == BASE_OK) {

@@ -432,6 +432,16 @@ static enum base_status run_one_off(struct tql_session *session, const struct on
   return status;
 }
 
+void session_over_store(struct tql_session *session, struct ng_plan *plan) {
+  if (session->given.relation != NULL) return;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    bool closed = relation->checkpoint == NET_FOREVER && !relation->has_pending;
+    if (relation->kind == ST_TRACED && !closed) return;
+  }
+  ng_plan_over_store(plan);
+}
+
 enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
                                    net_batch_fn callback, void *context, const char *store_name,
                                    net_chronon *ret_checkpoint) {
@@ -446,6 +456,7 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
   enum base_status status = session_add_views(session, query, one_off.plan, true);
   if (status == BASE_OK) status = ng_plan_add_query(one_off.plan, query, session->diags);
   if (status == BASE_OK) {
+    session_over_store(session, one_off.plan);
     ng_plan_transform(one_off.plan, &session->switches);
     session->counters.network_ns += base_env_monotonic() - began;
     status = run_one_off(session, &one_off);

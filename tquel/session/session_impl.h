@@ -229,6 +229,9 @@ enum base_status session_run_once(struct tql_session *session, const struct ng_q
 /* QUERY with that origin; NULL after a diagnostic. */
 const struct ng_query *session_query_once(struct tql_session *session,
                                           const struct ng_query *query);
+/* Says of PLAN, which is to run once, that it runs over what is stored (ng_plan_over_store), if all traced
+ * relations are closed. */
+void session_over_store(struct tql_session *session, struct ng_plan *plan);
 /* Builds and runs PLAN, whose last query is QUERY, and appends it with the figures of its nodes. */
 enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,
                                      struct ng_plan *plan, net_batch_fn callback, void *context,
