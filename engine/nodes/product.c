@@ -102,9 +102,12 @@ static union net_slot *live_row(const struct side *side, uint32_t index) {
 /* --- the sides */
 
 static uint64_t key_hash(const struct product *product, unsigned side, const union net_slot *row) {
+  const struct net_join_key *keys = product->params.keys;
   uint64_t hash = 0;
+  if (product->params.key_count == 1) /* mostly; half of the hash is a constant then */
+    return base_hash_u64((uint64_t)row[side == 0 ? keys->left_slot : keys->right_slot].i, 0);
   for (size_t i = 0; i < product->params.key_count; i++) {
-    const struct net_join_key *key = &product->params.keys[i];
+    const struct net_join_key *key = &keys[i];
     hash = base_hash_u64((uint64_t)row[side == 0 ? key->left_slot : key->right_slot].i, hash);
   }
   return hash;
