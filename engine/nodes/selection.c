@@ -35,8 +35,8 @@ enum verdict { DROP, PASS, PASS_OMEGA, WAIT, FAILED };
 static enum verdict judge(struct selection *selection, const union net_slot *row, uint8_t marks,
                           net_chronon bound, enum base_status *status) {
   const struct net_layout *layout = selection->node.layout;
-  bound = net_row_bound(layout, row, marks, bound);
   struct net_value value;
+  if (layout->may_be_open) bound = net_row_bound(layout, row, marks, bound);
   enum net_eval_error error = net_program_run(selection->predicate, row, bound, &value);
   if (error != NET_EVAL_OK) {
     *status = net_node_error(&selection->node, error, layout, row);
@@ -167,7 +167,9 @@ static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
   struct selection *selection = (struct selection *)node;
-  if (selection->may_wait) return consume_waiting(selection, batch);
+  /* Plain rows wait for nothing; what is held is looked at again with each batch. */
+  if (selection->may_wait && !(batch->plain && selection->held.live == 0))
+    return consume_waiting(selection, batch);
   base_grow(&selection->selected, &selection->selected_capacity, batch->count,
             sizeof *selection->selected);
   uint32_t kept = 0;
@@ -181,11 +183,11 @@ static enum base_status consume(struct net_node *node, unsigned port,
     if (verdict == DROP) continue;
     if (verdict == PASS_OMEGA && (batch->marks[index] & NET_DEFINITE)) {
       if (!omegas) {
-        base_grow(&selection->marks, &selection->marks_capacity, NET_BATCH_ROWS,
-                  sizeof *selection->marks);
         /* Marks are indexed like the rows: copy all that a selection may name. */
         for (uint32_t j = 0; j < batch->count; j++) {
           uint32_t other = net_batch_index(batch, j);
+          base_grow(&selection->marks, &selection->marks_capacity, (size_t)other + 1,
+                    sizeof *selection->marks);
           selection->marks[other] = batch->marks[other];
         }
         omegas = true;
