@@ -4,7 +4,10 @@
  * Whoever counts tuples cannot go on before that is known. This holds open rows back until no other of
  * their identity is open, or had its stop where this one may still have its own; rows that close while
  * they are held come out whole. Everything else goes straight to an inbox. Who reads stops that must be
- * known (ALL) gets no open row at all.                                                              */
+ * known (ALL) gets no open row at all.
+ *
+ * To whom copies are as good as one (MIXED) it does not matter, unless one of the rows is there for sure
+ * and another perhaps: if they stop together, the tuple is there for sure and nothing is in doubt.     */
 #ifndef NET_ALIKE_H
 #define NET_ALIKE_H
 
@@ -14,6 +17,7 @@
 struct net_alike {
   const struct net_layout *layout;
   bool all;                 /* holds every open row back until it closes */
+  bool mixed;               /* only rows of different certainty are held back for each other */
   struct net_rowmap held;   /* by id; state: marks */
   struct net_rowmap groups; /* by identity; how many are held, and until when others of it closed */
   net_chronon checkpoint;

@@ -461,9 +461,7 @@ static void configure(struct net_aggregate *node) {
   node->goes = !params->cumulative || average;
   node->longer =
       events ? (params->window ? params->window : 1) : (params->window ? params->window - 1 : 0);
-  node->counts_open =
-      !events && (node->chooses_time || (!node->set && !params->apart && !params->unique &&
-                                         !ignores_copies(node->function)));
+  node->counts_open = !events && (node->chooses_time || (!node->set && !params->apart));
   node->argument = NET_INTEGER;
   if (params->argument_field >= 0) {
     node->argument_slot = params->in->fields[params->argument_field].slot;
@@ -496,6 +494,7 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_AFTER_STARTS);
   net_alike_init(&node->alike, in);
   node->alike.all = node->chooses_time;
+  node->alike.mixed = params->unique || ignores_copies(node->function);
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
                   group_size);
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count,

@@ -132,7 +132,7 @@ struct net_aggregate {
   struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
   struct net_rowmap members;
   struct net_rowmap distinct; /* by group and argument */
-  struct net_alike alike;     /* where tuples are counted: open rows that may yet be one */
+  struct net_alike alike;     /* unless members are counted: open rows that may yet be one */
   bool counts_open;           /* ... is used */
   struct net_rowmap
       same_start; /* where tuples are counted: rows of one start, to make a set of them */
