@@ -14,6 +14,9 @@
  * one of the first. Only where nothing is there for sure does count have a value (0) that min does not:
  * such segments are left out.
  *
+ * Where the value is computed of the aggregate's start (a function of time), that is a field of the product,
+ * and must be made one when the product goes.
+ *
  * Both must count the same: instantaneous functions, or events. The value must be a domain as it is, no
  * float (two of which may be equal and not the same). */
 #include "netgen/plan.h"
@@ -102,6 +105,14 @@ static bool reads(const struct ng_node *node, const struct ng_column *column) {
          node->before == column || node->after == column;
 }
 
+/* Does a projection copy COLUMN? */
+static bool is_copied(const struct ng_plan *plan, const struct ng_column *column) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    if (ng_columns_have(&plan->nodes[i]->sources, column)) return true;
+  }
+  return false;
+}
+
 /* Nothing above refers to PRODUCT's own times, and no cut goes by the number of its fields. */
 static bool may_go(const struct ng_plan *plan, const struct ng_node *product) {
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -174,6 +185,22 @@ static void tidy_up(struct ng_plan *plan, struct ng_node *node) {
   }
 }
 
+/* Projections copy fields: a start that has become that of the rows themselves is made one. */
+static void make_fields(struct ng_plan *plan, struct ng_node *node) {
+  while (node->kind != NET_NODE_PROJECTION) node = ng_node_reader(plan, node);
+  for (size_t i = 0; i < node->sources.count; i++) {
+    const struct ng_column *column = node->sources.items[i];
+    if (ng_columns_have(&node->inputs[0]->fields, column)) continue;
+    struct ng_node *apply = ng_node_new(plan, NET_NODE_APPLY, node->inputs[0], NULL);
+    apply->expr = ng_expr_column(plan->arena, column);
+    ng_columns_add(plan->arena, &apply->own,
+                   ng_column_computed(plan, column->name, column->type, false));
+    ng_node_refresh(plan, apply);
+    node->inputs[0] = apply;
+    node->sources.items[i] = apply->own.items[0];
+  }
+}
+
 static bool take_out(struct ng_plan *plan, struct ng_node *product, unsigned port) {
   struct ng_node *node = product->inputs[port], *rest = product->inputs[1 - port];
   int place = chosen(node);
@@ -185,6 +212,7 @@ static bool take_out(struct ng_plan *plan, struct ng_node *product, unsigned por
   }
   struct ng_node *other = substitute_below(root, node);
   if (!other || ng_node_readers(plan, other) != 1) return false;
+  if (is_copied(plan, node->own_stop) || is_copied(plan, other->own_stop)) return false;
   other->some_only = other->some_only || !needs_some(other->aggregate->function);
   exchange(plan, node->own.items[node->own.count - 1], other->own.items[place]);
   for (size_t i = 0; i + 1 < node->own.count; i++) {
@@ -195,6 +223,8 @@ static bool take_out(struct ng_plan *plan, struct ng_node *product, unsigned por
   ng_plan_replace(plan, product, rest);
   ng_plan_refresh(plan);
   tidy_up(plan, rest);
+  ng_plan_refresh(plan);
+  make_fields(plan, rest);
   ng_plan_refresh(plan);
   return true;
 }
