@@ -176,6 +176,11 @@ bool net_op_can_fail(enum net_op op);
 /* Runs PROGRAM on ROW; *RET on success only. */
 enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,
                                     net_chronon bound, struct net_value *ret);
+/* Of the rows of WIDTH slots that SELECTED names, *COUNT of them, leaves those for which PROGRAM, a
+ * condition, is T; it is F for the others. False: the program has no quick form, or fails for a row; then
+ * SELECTED is spoilt, and the rows must be looked at one by one.                                    */
+bool net_program_select(const struct net_program *program, const union net_slot *rows,
+                        uint32_t width, uint32_t *selected, uint32_t *count);
 /* The time at which temporal values are compared: chronons since the row's start. The period that the
  * comparison concerns has its last chronon at LAST; a pole up to there is NET_EVAL_POLE. FOUND (or NULL)
  * hears of every root that a comparison has at or after the start: a change is due at the chronon

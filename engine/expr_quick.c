@@ -163,62 +163,92 @@ static bool compare(enum net_comparison comparison, int64_t a, int64_t b) {
   }
 }
 
+/* STEP on the operands at *TOP; false: it fails. */
+static inline bool perform(const struct net_quick_step *step, const union net_slot *row,
+                           int64_t **top) {
+  int64_t a = 0, b = step->constant, result = 0;
+  if (step->right == OPERAND_SLOT)
+    b = row[step->right_slot].i;
+  else if (step->right == OPERAND_RESULT)
+    b = *--*top;
+  if (step->left == OPERAND_SLOT)
+    a = row[step->left_slot].i;
+  else if (step->left == OPERAND_RESULT)
+    a = *--*top;
+  switch ((enum net_op)step->op) {
+    case NET_OP_I_ADD:
+      if (__builtin_add_overflow(a, b, &result)) return false;
+      break;
+    case NET_OP_I_SUB:
+      if (__builtin_sub_overflow(a, b, &result)) return false;
+      break;
+    case NET_OP_I_MUL:
+      if (__builtin_mul_overflow(a, b, &result)) return false;
+      break;
+    case NET_OP_I_DIV:
+      if (b == 0 || b == -1) return false;
+      result = a / b;
+      break;
+    case NET_OP_I_MOD:
+      if (b == 0 || b == -1) return false;
+      result = a % b;
+      break;
+    case NET_OP_I_NEG:
+      if (__builtin_sub_overflow(INT64_C(0), a, &result)) return false;
+      break;
+    case NET_OP_I_COMPARE:
+      result = compare((enum net_comparison)step->comparison, a, b);
+      break;
+    case NET_OP_AND:
+      result = a & b;
+      break;
+    case NET_OP_OR:
+      result = a | b;
+      break;
+    case NET_OP_NOT:
+      result = !a;
+      break;
+    default: /* NET_OP_INTEGER */
+      result = step->constant;
+  }
+  *(*top)++ = result;
+  return true;
+}
+
 bool net_quick_run(const struct net_program *program, const union net_slot *row, int64_t *ret) {
   int64_t stack[DEEPEST + 1], *top = stack; /* TOP: behind the last result */
   const struct net_quick_step *step = program->quick, *end = step + program->quick_count;
   for (; step < end; step++) {
-    int64_t a = 0, b = step->constant, result = 0;
-    if (step->right == OPERAND_SLOT)
-      b = row[step->right_slot].i;
-    else if (step->right == OPERAND_RESULT)
-      b = *--top;
-    a = step->left == OPERAND_SLOT ? row[step->left_slot].i
-                                   : (step->left == OPERAND_RESULT ? *--top : 0);
-    switch ((enum net_op)step->op) {
-      case NET_OP_I_ADD:
-        if (__builtin_add_overflow(a, b, &result)) return false;
-        break;
-      case NET_OP_I_SUB:
-        if (__builtin_sub_overflow(a, b, &result)) return false;
-        break;
-      case NET_OP_I_MUL:
-        if (__builtin_mul_overflow(a, b, &result)) return false;
-        break;
-      case NET_OP_I_DIV:
-        if (b == 0 || b == -1) return false;
-        result = a / b;
-        break;
-      case NET_OP_I_MOD:
-        if (b == 0 || b == -1) return false;
-        result = a % b;
-        break;
-      case NET_OP_I_NEG:
-        if (__builtin_sub_overflow(INT64_C(0), a, &result)) return false;
-        break;
-      case NET_OP_I_COMPARE:
-        result = compare((enum net_comparison)step->comparison, a, b);
-        break;
-      case NET_OP_AND:
-        result = a & b;
-        break;
-      case NET_OP_OR:
-        result = a | b;
-        break;
-      case NET_OP_NOT:
-        result = !a;
-        break;
-      default: /* NET_OP_INTEGER */
-        result = step->constant;
+    if (!perform(step, row, &top)) return false;
+    if (!step->ends) continue;
+    if (!top[-1]) {
+      *ret = 0;
+      return true;
     }
-    if (step->ends) {
-      if (!result) {
-        *ret = 0;
-        return true;
-      }
-      top = stack;
-    }
-    *top++ = result;
+    if (step + 1 < end) top = stack;
   }
   *ret = top[-1];
+  return true;
+}
+
+bool net_program_select(const struct net_program *program, const union net_slot *rows,
+                        uint32_t width, uint32_t *selected, uint32_t *count) {
+  const struct net_quick_step *first = program->quick, *end = first + program->quick_count;
+  if (program->quick_count == 0 || !program->quick_truth) return false;
+  while (first < end) {
+    const struct net_quick_step *last = first;
+    while (!last->ends) last++;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+      int64_t stack[DEEPEST + 1], *top = stack;
+      const union net_slot *row = rows + (size_t)selected[i] * width;
+      for (const struct net_quick_step *step = first; step <= last; step++)
+        if (!perform(step, row, &top)) return false;
+      selected[kept] = selected[i]; /* no branch: nobody could predict it */
+      kept += top[-1] != 0;
+    }
+    *count = kept;
+    first = last + 1;
+  }
   return true;
 }

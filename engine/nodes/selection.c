@@ -172,10 +172,17 @@ static enum base_status consume(struct net_node *node, unsigned port,
     return consume_waiting(selection, batch);
   base_grow(&selection->selected, &selection->selected_capacity, batch->count,
             sizeof *selection->selected);
-  uint32_t kept = 0;
   bool omegas = false;
   enum base_status status = BASE_OK;
-  for (uint32_t i = 0; i < batch->count; i++) {
+  for (uint32_t i = 0; i < batch->count; i++) selection->selected[i] = net_batch_index(batch, i);
+  uint32_t kept = batch->count, count = batch->count;
+  if (net_program_select(selection->predicate, batch->rows, batch->layout->slot_count,
+                         selection->selected, &kept)) {
+    count = 0;
+  } else {
+    kept = 0;
+  }
+  for (uint32_t i = 0; i < count; i++) {
     uint32_t index = net_batch_index(batch, i);
     enum verdict verdict =
         judge(selection, net_batch_row(batch, i), batch->marks[index], batch->bound, &status);

@@ -1,5 +1,6 @@
 /* Quick programs against the stack machine: random conditions and integers over random rows, with values
- * at the ends of the integers, so that steps fail, too. Both must give the same value or the same error. */
+ * at the ends of the integers, so that steps fail, too. Both must give the same value or the same error,
+ * and a selection of many rows the same as one by one.                                             */
 #include <check.h>
 #include <stdlib.h>
 
@@ -109,6 +110,40 @@ START_TEST(both_forms_agree) {
 }
 END_TEST
 
+/* The same rows, one by one and together. */
+START_TEST(selections_agree) {
+  enum { ROWS = 50, WIDTH = 4 };
+  int together = 0, spoilt = 0;
+  for (int i = 0; i < 5000; i++) {
+    struct net_program *program = random_program(true);
+    union net_slot rows[ROWS * WIDTH];
+    uint32_t selected[ROWS], expected[ROWS], count = 0, expected_count = 0;
+    bool failed = false;
+    for (int s = 0; s < ROWS * WIDTH; s++) rows[s].i = below(9) - 2;
+    for (uint32_t r = 0; r < ROWS; r++) {
+      struct net_value value;
+      if (below(4) == 0) continue;
+      selected[count++] = r;
+      if (net_program_run(program, rows + r * WIDTH, 0, &value) != NET_EVAL_OK)
+        failed = true;
+      else if (value.truth == NET_TRUE)
+        expected[expected_count++] = r;
+    }
+    if (net_program_select(program, rows, WIDTH, selected, &count)) {
+      ck_assert(!failed);
+      ck_assert_uint_eq(count, expected_count);
+      for (uint32_t k = 0; k < count; k++) ck_assert_uint_eq(selected[k], expected[k]);
+      together++;
+    } else {
+      spoilt += program->quick_count > 0;
+    }
+    if (i % 100 == 0) base_arena_reset(arena);
+  }
+  ck_assert_int_gt(together, 500);
+  ck_assert_int_gt(spoilt, 100);
+}
+END_TEST
+
 START_TEST(what_is_deep_goes_to_the_stack_machine) {
   struct net_program *program = net_program_new(arena, NET_TIMELINE_ABSTRACT, NULL);
   struct net_value value;
@@ -138,6 +173,7 @@ int main(void) {
   TCase *cases = tcase_create("quick");
   tcase_add_checked_fixture(cases, set_up, tear_down);
   tcase_add_test(cases, both_forms_agree);
+  tcase_add_test(cases, selections_agree);
   tcase_add_test(cases, what_is_deep_goes_to_the_stack_machine);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
