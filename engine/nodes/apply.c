@@ -247,8 +247,14 @@ static enum base_status consume(struct net_node *node, unsigned port,
   const union net_slot *floor = floor_of(apply, batch);
   net_chronon checkpoint = batch->checkpoint;
   if (apply->waiting > 0) checkpoint = earliest_waiting(apply, checkpoint);
-  if (batch->all_open) return net_out_settle(node, checkpoint, net_batch_lasting(batch), floor);
-  return net_out_flush(node, checkpoint, bound, floor);
+  net_chronon lasting = net_batch_lasting(batch);
+  if (!batch->all_open && checkpoint >= lasting)
+    return net_out_flush(node, checkpoint, bound, floor);
+  if (bound < lasting && node->out.count > 0) {
+    enum base_status status = net_out_flush(node, node->checkpoint, bound, NULL);
+    if (status != BASE_OK) return status;
+  }
+  return net_out_settle(node, checkpoint, lasting, floor);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {

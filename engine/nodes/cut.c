@@ -405,15 +405,16 @@ static void settle(struct cut *cut, const union net_slot *row, uint8_t marks, ui
   settle_open(cut, place, own_bound, bound, status);
 }
 
-/* Open rows at the new CHECKPOINT. Returns the earliest start that may still come. */
-static net_chronon settle_held(struct cut *cut, net_chronon checkpoint, enum base_status *status) {
+/* Open rows, which are LASTING so long. Returns the earliest start that may still come before CHECKPOINT. */
+static net_chronon settle_held(struct cut *cut, net_chronon checkpoint, net_chronon lasting,
+                               enum base_status *status) {
   net_chronon earliest = checkpoint;
   for (uint32_t i = 0; i < cut->held.used && *status == BASE_OK; i++) {
     if (!net_rowmap_live(&cut->held, i)) continue;
     const union net_slot *row = net_rowmap_row(&cut->held, i);
-    net_chronon own_bound = net_row_bound(cut->in, row, 0, checkpoint);
+    net_chronon own_bound = net_row_bound(cut->in, row, 0, lasting);
     if (own_bound <= ((struct held_state *)net_rowmap_state(&cut->held, i))->due) continue;
-    settle_open(cut, i, own_bound, checkpoint, status);
+    settle_open(cut, i, own_bound, lasting, status);
   }
   for (uint32_t i = 0; i < cut->held.used && cut->waiting > 0; i++) {
     if (!net_rowmap_live(&cut->held, i)) continue;
@@ -441,10 +442,10 @@ static enum base_status consume(struct net_node *node, unsigned port,
   if (status == BASE_OK && cut->held.live == 0)
     return net_out_flush(node, batch->checkpoint, batch->bound, NULL);
   if (status == BASE_OK) status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
-  net_chronon checkpoint = batch->checkpoint;
-  if (status == BASE_OK) checkpoint = settle_held(cut, batch->checkpoint, &status);
+  net_chronon checkpoint = batch->checkpoint, lasting = net_batch_lasting(batch);
+  if (status == BASE_OK) checkpoint = settle_held(cut, checkpoint, lasting, &status);
   if (status != BASE_OK) return status;
-  return net_out_flush(node, checkpoint, batch->checkpoint, NULL);
+  return net_out_settle(node, checkpoint, lasting, NULL);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {

@@ -237,8 +237,13 @@ static enum base_status consume(struct net_node *node, unsigned port,
     if (earliest < checkpoint) checkpoint = earliest;
   }
   if (status != BASE_OK) return status;
-  if (batch->all_open) return net_out_settle(node, checkpoint, net_batch_lasting(batch), NULL);
-  return net_out_flush(node, checkpoint, bound, NULL);
+  net_chronon lasting = net_batch_lasting(batch);
+  if (!batch->all_open && checkpoint >= lasting)
+    return net_out_flush(node, checkpoint, bound, NULL);
+  if (bound < lasting && node->out.count > 0)
+    status = net_out_flush(node, node->checkpoint, bound, NULL);
+  if (status != BASE_OK) return status;
+  return net_out_settle(node, checkpoint, lasting, NULL);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
