@@ -315,10 +315,14 @@ static bool may_come_earlier(struct tql_session *session, const struct ng_query 
     if (input == NULL) continue;
     if (input->view && input->query != NULL && may_come_earlier(session, input->query, first))
       return true;
-    /* One that has a finite checkpoint is fed, if not yet in this session; what is derived from those
+    /* One that is derived from what is fed, but has no node yet: its inputs are not live again. */
+    bool waits = session_is_derived(input) && input->store_node == NULL;
+    const struct ng_query *derived = waits ? session_query(session, input) : NULL;
+    if (derived != NULL && may_come_earlier(session, derived, first)) return true;
+    /* One that is not closed for ever is fed, if not yet in this session; what is derived from those
      * that are has a node. */
-    bool fed = input->live || input->has_pending || input->checkpoint > NET_BEGINNING ||
-               (session_is_derived(input) && input->store_node != NULL);
+    bool fed = !session_is_derived(input) || input->live || input->has_pending ||
+               input->checkpoint > NET_BEGINNING || input->store_node != NULL;
     if (!input->view && fed && input->checkpoint <= first) return true;
   }
   return false;
