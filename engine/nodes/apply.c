@@ -238,7 +238,10 @@ static enum base_status consume(struct net_node *node, unsigned port,
     if (status != BASE_OK) return status;
   }
   net_chronon bound = batch->bound;
-  if ((batch->checkpoint == NET_FOREVER || apply->type == NET_INSTANT) && apply->waiting > 0) {
+  /* A truth or an instant may be decided although the stop is still open. */
+  bool decides = batch->checkpoint == NET_FOREVER || apply->type == NET_INSTANT ||
+                 apply->type == NET_BOOL;
+  if (decides && apply->waiting > 0) {
     enum base_status status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
     if (status == BASE_OK) status = settle_waiting(apply, net_batch_lasting(batch));
     if (status != BASE_OK) return status;
