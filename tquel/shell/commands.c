@@ -118,26 +118,27 @@ static void do_include(struct terminal *terminal, const char *argument) {
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-static void do_describe(struct terminal *terminal, const char *argument) {
+/* Says what DESCRIBE_ONE says of the relation ARGUMENT, or of all; NOTHING where that is nothing. */
+static void describe(struct terminal *terminal, const char *argument,
+                     bool (*describe_one)(struct tql_session *, const char *, struct base_buffer *),
+                     const char *nothing) {
   struct shell *shell = terminal->shell;
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  if (tql_session_describe(shell->session, *argument ? argument : NULL, &text))
-    say(terminal, text.length ? text.data : "there are no relations yet\n");
+  if (describe_one(shell->session, *argument ? argument : NULL, &text))
+    say(terminal, text.length ? text.data : nothing);
   else
     base_report_hint(&shell->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "\\d lists what there is",
                      "there is no relation %s", argument);
   base_buffer_done(&text);
 }
 
+static void do_describe(struct terminal *terminal, const char *argument) {
+  describe(terminal, argument, tql_session_describe, "there are no relations yet\n");
+}
+
 static void do_nodes(struct terminal *terminal, const char *argument) {
-  struct shell *shell = terminal->shell;
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  if (tql_session_describe_nodes(shell->session, *argument ? argument : NULL, &text))
-    say(terminal, text.length ? text.data : "there are no nodes of standing queries\n");
-  else
-    base_report_hint(&shell->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "\\d lists what there is",
-                     "there is no relation %s", argument);
-  base_buffer_done(&text);
+  describe(terminal, argument, tql_session_describe_nodes,
+           "there are no nodes of standing queries\n");
 }
 
 static void do_time(struct terminal *terminal, const char *argument) {
