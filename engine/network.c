@@ -20,6 +20,7 @@ struct net_network {
   net_reject_fn reject;
   void *reject_context;
   uint32_t batch_rows;
+  bool general; /* see net_network_set_general */
   struct net_node *first, *last;
   size_t node_count;
   bool measured;
@@ -82,6 +83,11 @@ void net_network_set_batch_rows(struct net_network *network, uint32_t rows) {
   network->batch_rows = rows;
 }
 
+void net_network_set_general(struct net_network *network) {
+  BASE_CHECK(network->first == NULL, "general");
+  network->general = true;
+}
+
 struct base_strings *net_network_strings(const struct net_network *network) {
   return network->strings;
 }
@@ -102,6 +108,7 @@ void *net_node_new(struct net_network *network, size_t size, const struct net_no
   node->name = base_arena_strdup(network->arena, name);
   node->layout = layout;
   node->checkpoint = NET_BEGINNING;
+  node->general = network->general;
   if (layout != NULL) net_batch_builder_init(&node->out, layout, network->batch_rows);
   if (network->last == NULL) {
     network->first = node;
@@ -274,6 +281,12 @@ enum base_status net_emit(struct net_node *node, const struct net_batch *batch) 
   node->rows_out += batch->count;
   if (batch->checkpoint > node->checkpoint) node->checkpoint = batch->checkpoint;
   node->more = batch->more;
+  struct net_batch general;
+  if (node->general && batch->plain) {
+    general = *batch;
+    general.plain = false;
+    batch = &general;
+  }
   for (size_t i = 0; i < node->reader_count; i++) {
     enum base_status status = net_inject(node->readers[i].reader, node->readers[i].port, batch);
     if (status != BASE_OK) return status;

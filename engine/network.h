@@ -48,6 +48,10 @@ void net_network_on_reject(struct net_network *network, net_reject_fn reject, vo
 struct base_arena *net_network_arena(struct net_network *network);
 /* Rows per emitted batch, 1..NET_BATCH_ROWS; before anything is created. */
 void net_network_set_batch_rows(struct net_network *network, uint32_t rows);
+/* No node takes a short way: no batch is plain (batch.h), and every row is treated as all rows can be. The
+ * result is the same, row for row, and comes later; for those who check and time the short ways. Before
+ * anything is created.                                                                             */
+void net_network_set_general(struct net_network *network);
 
 /* --- create: one function per kind of node. Names are for people. Programs, layouts and arrays must
  * live as long as the network (its arena, or longer).                                               */

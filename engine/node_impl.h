@@ -41,6 +41,7 @@ struct net_node {
   size_t reader_count, reader_capacity;
   bool sink;
   bool frozen;
+  bool general;           /* takes no short way: see net_network_set_general */
   bool wants_floor;       /* some reader can use floors */
   bool wants_more;        /* some reader waits for more (batch.h) */
   net_chronon checkpoint; /* last passed on */

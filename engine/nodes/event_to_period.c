@@ -261,7 +261,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
   const union net_slot *row;
   enum base_status status = BASE_OK;
   while (status == BASE_OK && (row = net_inbox_next(&node->inbox, &item, NULL)) != NULL) {
-    if (is_plain(row, &item)) {
+    if (!base->general && is_plain(row, &item)) {
       record_plain(node, row, &status);
       continue;
     }

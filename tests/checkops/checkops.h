@@ -1,0 +1,85 @@
+/* Node variants against the general node, on random input, and against the clock.
+ *
+ * A variant is a node, or a few, with everything that makes it fast: hash keys, expiries, short ways for
+ * plain rows, quick programs. The same result is also had in the general way: in a network that takes no
+ * short way (net_network_set_general), with what keys say in the condition, without expiries; or, where
+ * there is no other way, from the definition, row by row over all rows.                            */
+#ifndef TESTS_CHECKOPS_CHECKOPS_H
+#define TESTS_CHECKOPS_CHECKOPS_H
+
+#include "engine/base/arena.h"
+#include "engine/network.h"
+
+/* --- input */
+
+enum { DOMAIN_K, DOMAIN_X, DOMAIN_Y, DOMAINS }; /* i8, i8, f8 */
+enum {
+  ROW_SLOTS = 4 + DOMAINS,
+  FORTUNE_MAX = 40
+}; /* slots of a period; longest period of the random */
+
+/* What comes in, in the order in which it comes: rows of some input, and a checkpoint behind them. */
+struct portion {
+  unsigned input;
+  size_t first, count;
+  net_chronon checkpoint;
+};
+struct stream {
+  const struct net_layout *layouts[2]; /* by input; NULL: there is none */
+  bool records;                        /* of a traced relation: some close without opening */
+  union net_slot *rows[2];             /* by input, of its layout's width */
+  uint8_t *marks[2];
+  size_t counts[2], row_capacities[2], mark_capacities[2];
+  struct portion *portions;
+  size_t portion_count, portion_capacity;
+};
+
+/* How the tuples of a random stream are. */
+enum manner {
+  PLAIN, /* determinate, definite, whole, in order */
+  MIXED, /* most of them */
+  UNSURE, /* indeterminate and omega ones, open ones with later closes, out of order between checkpoints */
+  MANNERS,
+};
+void stream_random(struct stream *stream, uint64_t seed, enum manner manner, size_t count);
+/* COUNT plain rows for each input, one a chronon, of which LIVE are valid at a time, in full batches. */
+void stream_regular(struct stream *stream, size_t count, size_t live);
+void stream_done(struct stream *stream);
+
+/* --- variants */
+
+struct build {
+  struct net_network *network;
+  struct base_arena *arena;
+  struct base_strings *strings;
+  const struct net_layout *layouts[2];
+  struct net_node *inputs[2]; /* access nodes */
+  bool general;
+};
+
+struct variant;
+/* What comes out, as it is at `forever`. */
+typedef struct net_node *(*build_fn)(struct build *build, const struct variant *variant);
+typedef void (*define_fn)(const struct stream *stream, struct net_rows *ret);
+
+struct variant {
+  const char *name;
+  enum net_tuple_class classes[2];
+  unsigned inputs; /* 1 or 2 */
+  bool records;
+  build_fn build;
+  define_fn define; /* NULL: the general network says */
+  /* for build */
+  int option;
+  struct net_aggregate_params aggregate;
+  size_t live;  /* rows that are valid at a time when it is timed */
+  size_t share; /* it is timed over the SHARE-th part of the rows; 0: all */
+};
+
+extern const struct variant variants[];
+extern const size_t variant_count;
+
+/* define.c */
+void define_closest(const struct stream *stream, struct net_rows *ret);
+
+#endif

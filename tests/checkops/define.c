@@ -1,0 +1,85 @@
+/* Closest by its definition (netgen/README.md): x of the left and y of the right with equal k are a pair
+ * when x starts before y and nothing lies between. Over all rows, as they are at `forever`.         */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/checkops/checkops.h"
+
+/* A tuple: the row that opened it with the stop of the one that closed it. */
+struct tuple {
+  const union net_slot *row;
+  enum net_truth there;
+};
+
+static size_t tuples_of(const struct stream *stream, unsigned input, struct tuple *ret) {
+  const struct net_layout *layout = stream->layouts[input];
+  size_t count = 0;
+  for (size_t i = 0; i < stream->counts[input]; i++) {
+    const union net_slot *row = stream->rows[input] + i * layout->slot_count;
+    struct tuple tuple = {row, stream->marks[input][i] & NET_DEFINITE ? NET_TRUE : NET_UNKNOWN};
+    size_t at = count;
+    if (stream->marks[input][i] & NET_CLOSES)
+      for (at = 0; !net_row_same_identity(layout, ret[at].row, row); at++)
+        ;
+    ret[at] = tuple;
+    if (at == count) count++;
+  }
+  return count;
+}
+
+static int64_t k_of(const struct tuple *tuple, const struct net_layout *layout) {
+  return tuple->row[layout->fields[DOMAIN_K].slot].i;
+}
+
+static enum net_truth before(const struct tuple *a, const struct tuple *b) {
+  return net_before(net_row_start(a->row), net_row_start(b->row));
+}
+
+/* Does one of OTHERS lie between A and B? */
+static enum net_truth between(const struct tuple *a, const struct tuple *b,
+                              const struct tuple *others, size_t count,
+                              const struct net_layout *layout, int64_t k) {
+  enum net_truth truth = NET_FALSE;
+  for (size_t i = 0; i < count; i++)
+    if (&others[i] != a && &others[i] != b && k_of(&others[i], layout) == k)
+      truth = net_or(
+          truth, net_and(others[i].there, net_and(before(a, &others[i]), before(&others[i], b))));
+  return truth;
+}
+
+static void put(struct net_rows *rows, const struct tuple *x, const struct tuple *y,
+                const struct stream *stream, enum net_truth truth) {
+  union net_slot *row = net_rows_add(rows, truth == NET_TRUE ? NET_DEFINITE : 0);
+  struct net_instant at = net_later(net_row_start(x->row), net_row_start(y->row));
+  const struct tuple *sides[2] = {x, y};
+  uint32_t to = 2;
+  row[0].i = at.lo;
+  row[1].i = at.hi;
+  for (unsigned side = 0; side < 2; side++) {
+    const struct net_layout *layout = stream->layouts[side];
+    memcpy(row + to, sides[side]->row, layout->first_domain_slot * sizeof *row);
+    to += layout->first_domain_slot;
+    row[to++] = sides[side]->row[layout->fields[DOMAIN_K].slot];
+    row[to++] = sides[side]->row[layout->fields[DOMAIN_X].slot];
+  }
+}
+
+void define_closest(const struct stream *stream, struct net_rows *ret) {
+  struct tuple *left = base_xcalloc(stream->counts[0] + 1, sizeof *left);
+  struct tuple *right = base_xcalloc(stream->counts[1] + 1, sizeof *right);
+  size_t lefts = tuples_of(stream, 0, left), rights = tuples_of(stream, 1, right);
+  for (size_t i = 0; i < lefts; i++)
+    for (size_t j = 0; j < rights; j++) {
+      int64_t k = k_of(&left[i], stream->layouts[0]);
+      if (k != k_of(&right[j], stream->layouts[1])) continue;
+      enum net_truth truth =
+          net_and(before(&left[i], &right[j]), net_and(left[i].there, right[j].there));
+      truth =
+          net_and(truth, net_not(between(&left[i], &right[j], left, lefts, stream->layouts[0], k)));
+      truth = net_and(truth,
+                      net_not(between(&left[i], &right[j], right, rights, stream->layouts[1], k)));
+      if (truth != NET_FALSE) put(ret, &left[i], &right[j], stream, truth);
+    }
+  free(left);
+  free(right);
+}
