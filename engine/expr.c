@@ -244,6 +244,7 @@ void net_program_finish(struct net_program *program) {
   BASE_CHECK(deepest <= UINT32_MAX, "expr-deep");
   program->stack_depth = (uint32_t)deepest;
   net_quick_make(program);
+  program->only_rebases = net_rebases_only(program);
 }
 
 /* --- operations. Each leaves its result in ARGS[0]. */

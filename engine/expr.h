@@ -144,6 +144,7 @@ struct net_program {
   struct net_quick_step *quick; /* the second form (expr_quick.c), as far as there is one */
   size_t quick_count;           /* 0: there is none */
   bool quick_truth;             /* it gives a truth, not an integer */
+  bool only_rebases;            /* a temporal value of the row, from one of its instants to another */
 };
 
 enum net_eval_error {
@@ -176,6 +177,9 @@ bool net_op_can_fail(enum net_op op);
 /* Runs PROGRAM on ROW; *RET on success only. */
 enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,
                                     net_chronon bound, struct net_value *ret);
+/* The same of a program that only rebases: the four slots of the value go to RET. */
+enum net_eval_error net_program_rebase(const struct net_program *program, const union net_slot *row,
+                                       union net_slot *ret);
 /* Of the rows of WIDTH slots that SELECTED names, *COUNT of them, leaves those for which PROGRAM, a
  * condition, is T; it is F for the others. False: the program has no quick form, or fails for a row; then
  * SELECTED is spoilt, and the rows must be looked at one by one.                                    */

@@ -27,6 +27,8 @@ enum net_eval_error net_temporal_operation(const struct net_program *program, en
                                            struct net_value *args);
 /* VALUE, the result of a program, in normal form. */
 enum net_eval_error net_temporal_result(struct net_value *value);
+/* Is all that PROGRAM does to move a value of the row? */
+bool net_rebases_only(const struct net_program *program);
 /* T_COMPARE. expr_compare.c. */
 enum net_eval_error net_temporal_compare(const struct net_program *program,
                                          enum net_comparison comparison,

@@ -152,6 +152,34 @@ static enum net_eval_error rebase(enum net_timeline timeline, struct net_value *
   return set_temporal(args, v);
 }
 
+bool net_rebases_only(const struct net_program *program) {
+  const struct net_step *steps = program->steps;
+  return program->count == 4 && steps[0].op == NET_OP_TEMPORAL_SLOT &&
+         steps[1].op == NET_OP_INSTANT_SLOT && steps[2].op == NET_OP_INSTANT_SLOT &&
+         steps[3].op == NET_OP_T_REBASE;
+}
+
+/* Slot by slot: what is written so can be read so at once. */
+enum net_eval_error net_program_rebase(const struct net_program *program, const union net_slot *row,
+                                       union net_slot *ret) {
+  const struct net_step *steps = program->steps;
+  const union net_slot *slots = row + steps[0].slot;
+  struct net_temporal v = {slots[0].f, slots[1].f, slots[2].f, slots[3].f};
+  net_chronon from = row[steps[1].slot].i, to = row[steps[2].slot].i;
+  if (from != to && !constant(v)) {
+    double delta = net_units_between(program->timeline, from, to);
+    v.n0 = fma(v.n1, delta, v.n0);
+    v.d0 = fma(v.d1, delta, v.d0);
+  }
+  net_temporal_normalise(&v);
+  ret[0].f = v.n0;
+  ret[1].f = v.n1;
+  ret[2].f = v.d0;
+  ret[3].f = v.d1;
+  return isfinite(v.n0) && isfinite(v.n1) && isfinite(v.d0) && isfinite(v.d1) ? NET_EVAL_OK
+                                                                              : NET_EVAL_NUMBER;
+}
+
 static enum net_eval_error operation(enum net_op op, struct net_value *result,
                                      struct net_temporal a, struct net_temporal b) {
   switch (op) {

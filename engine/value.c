@@ -198,12 +198,21 @@ const char *net_value_check(const struct base_strings *strings, struct net_type 
 
 /* --- temporal values */
 
+/* Products of such a size are rounded as if there were no exponents, and so is what they lack. */
+static bool is_moderate(double product) {
+  return fabs(product) > 1e-200 && fabs(product) < 1e200;
+}
+
 /* Is a b = c d? EXACTLY: as real numbers; else: as far as one rounding of each product shows. The
  * exponents are taken off first, so that nothing overflows or underflows. All finite. */
 static bool products_equal(double a, double b, double c, double d, bool exactly) {
   int a_exponent, b_exponent, c_exponent, d_exponent, shift;
   double left, right, scale;
   if (a == 0 || b == 0 || c == 0 || d == 0) return (a == 0 || b == 0) == (c == 0 || d == 0);
+  left = a * b;
+  right = c * d;
+  if (is_moderate(left) && is_moderate(right))
+    return left == right && (!exactly || fma(a, b, -left) == fma(c, d, -right));
   a = frexp(a, &a_exponent);
   b = frexp(b, &b_exponent);
   c = frexp(c, &c_exponent);
@@ -221,35 +230,59 @@ static bool products_equal(double a, double b, double c, double d, bool exactly)
 /* A numerator and a denominator that differ from proportional ones by rounding alone are a constant,
  * too (0.1 T over T), provided the denominator has no zero at tau > 0: then every value that the
  * tuple can show lies between n0/d0 and n1/d1, which a double cannot tell apart. */
-static bool is_constant(struct net_temporal v) {
-  bool exactly = (v.d0 > 0 && v.d1 < 0) || (v.d0 < 0 && v.d1 > 0);
-  return products_equal(v.n0, v.d1, v.n1, v.d0, exactly);
+static inline bool is_constant(const struct net_temporal *v) {
+  bool exactly = (v->d0 > 0 && v->d1 < 0) || (v->d0 < 0 && v->d1 > 0);
+  return products_equal(v->n0, v->d1, v->n1, v->d0, exactly);
 }
 
-static bool is_linear(struct net_temporal v) {
-  return v.d1 == 0 && v.n1 != 0;
+static inline bool is_linear(const struct net_temporal *v) {
+  return v->d1 == 0 && v->n1 != 0;
 }
 
-/* What is no function at all (both d zero, or a number not finite) is given back unchanged: it can
+/* What is no function at all (both d zero, or a number not finite) is left unchanged: it can
  * only be met in a damaged file, or before an operation has looked at its result. */
-struct net_temporal net_temporal_settled(struct net_temporal value) {
-  struct net_temporal v = value;
-  if (!isfinite(v.n0) || !isfinite(v.n1) || !isfinite(v.d0) || !isfinite(v.d1)) return value;
-  if (v.d0 == 0 && v.d1 == 0) return value;
+static inline void settle(struct net_temporal *v) {
+  if (!isfinite(v->n0) || !isfinite(v->n1) || !isfinite(v->d0) || !isfinite(v->d1)) return;
+  if (v->d0 == 0 && v->d1 == 0) return;
   if (is_constant(v)) {
     /* The slopes' ratio is the argument that was integrated, free of the rounding of n0. */
-    v = (struct net_temporal){v.d1 != 0 ? v.n1 / v.d1 : v.n0 / v.d0, 0, 1, 0};
-  } else if (v.d0 < 0 || (v.d0 == 0 && v.d1 < 0)) {
-    v = (struct net_temporal){-v.n0, -v.n1, -v.d0, -v.d1};
+    v->n0 = v->d1 != 0 ? v->n1 / v->d1 : v->n0 / v->d0;
+    v->n1 = v->d1 = 0;
+    v->d0 = 1;
+  } else if (v->d0 < 0 || (v->d0 == 0 && v->d1 < 0)) {
+    v->n0 = -v->n0;
+    v->n1 = -v->n1;
+    v->d0 = -v->d0;
+    v->d1 = -v->d1;
   }
-  /* -0 + 0 is 0. */
-  return (struct net_temporal){v.n0 + 0.0, v.n1 + 0.0, v.d0 + 0.0, v.d1 + 0.0};
+  v->n0 += 0.0; /* -0 + 0 is 0 */
+  v->n1 += 0.0;
+  v->d0 += 0.0;
+  v->d1 += 0.0;
+}
+
+struct net_temporal net_temporal_settled(struct net_temporal value) {
+  settle(&value);
+  return value;
+}
+
+void net_temporal_normalise(struct net_temporal *v) {
+  if (v->n1 == 0 && v->d0 == 1 && v->d1 == 0) {
+    v->n0 += 0.0;
+    v->n1 = v->d1 = 0;
+    return;
+  }
+  settle(v);
+  if (!is_linear(v) || v->d0 == 0 || v->d0 == 1) return;
+  v->n0 = v->n0 / v->d0 + 0.0;
+  v->n1 = v->n1 / v->d0 + 0.0;
+  v->d0 = 1;
+  v->d1 = 0;
 }
 
 struct net_temporal net_temporal_normal(struct net_temporal value) {
-  struct net_temporal v = net_temporal_settled(value);
-  if (!is_linear(v) || v.d0 == 0 || v.d0 == 1) return v;
-  return (struct net_temporal){v.n0 / v.d0 + 0.0, v.n1 / v.d0 + 0.0, 1, 0};
+  net_temporal_normalise(&value);
+  return value;
 }
 
 struct net_temporal net_temporal_rebase(struct net_temporal value, double delta) {

@@ -60,6 +60,7 @@ const char *net_value_check(const struct base_strings *strings, struct net_type 
 struct net_temporal net_temporal_settled(struct net_temporal value);
 /* The canonical form: sign of the denominator, (c 0 1 0) for constants, no negative zero. */
 struct net_temporal net_temporal_normal(struct net_temporal value);
+void net_temporal_normalise(struct net_temporal *value); /* the same, where it lies */
 /* The same function of absolute time with its origin moved by DELTA (seconds or chronons). */
 struct net_temporal net_temporal_rebase(struct net_temporal value, double delta);
 bool net_temporal_equal(struct net_temporal a,

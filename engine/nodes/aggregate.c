@@ -152,6 +152,16 @@ static void look(struct net_aggregate *node, struct net_agg_group *group, uint32
   net_agg_keep(node, group, &value);
 }
 
+/* The same as look for avgc: mostly one period takes another's place. */
+static void look_at_average(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
+                            net_chronon now, enum base_status *status) {
+  bool omega;
+  if (group->begun && is_there(node, group, &omega) && omega == group->omega &&
+      net_agg_average_lasts(node, group, now))
+    return;
+  look(node, group, index, now, status);
+}
+
 /* A group that has ended, and of which nothing counts any more, is forgotten. */
 static void forget_group(struct net_aggregate *node, struct net_agg_group *group, uint32_t index) {
   if (group->begun || group->references > 0) return;
@@ -175,10 +185,13 @@ static void look_at_touched(struct net_aggregate *node, net_chronon now, enum ba
     uint32_t index = node->touched[i];
     struct net_agg_group *group = net_agg_group(node, index);
     group->touched = false;
-    if (node->function == NET_AGG_AVGC) net_agg_integrate(node, group, now);
+    bool average = node->function == NET_AGG_AVGC;
+    if (average) net_agg_integrate(node, group, now);
     if (node->settles) net_agg_settle(node, group);
     if (begun && is_number(node)) {
       look_at_number(node, group, index, now, status);
+    } else if (begun && average) {
+      look_at_average(node, group, index, now, status);
     } else if (begun) {
       look(node, group, index, now, status);
     }
@@ -362,10 +375,11 @@ static size_t state_bytes(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
-         node->heap_capacity * sizeof *node->heap + node->stop_capacity * sizeof *node->stops +
-         node->weight_capacity * sizeof *node->weights + node->idle_capacity * sizeof *node->idle +
-         node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
-         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
+         node->heap_capacity * sizeof *node->heap + node->place_capacity * sizeof *node->places +
+         node->stop_capacity * sizeof *node->stops + node->weight_capacity * sizeof *node->weights +
+         node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
+         net_ordered_bytes(&node->ordered) + net_inbox_bytes(&node->inbox) +
+         net_alike_bytes(&node->alike);
 }
 
 static void done(struct net_node *base) {
@@ -382,6 +396,7 @@ static void done(struct net_node *base) {
   net_sum_done(&node->scratch);
   net_batch_builder_done(&node->closes);
   free(node->heap);
+  free(node->places);
   free(node->stops);
   free(node->idle);
   free(node->weights);
@@ -471,6 +486,9 @@ static void configure(struct net_aggregate *node) {
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
   node->way = net_agg_way(node);
+  node->names_rows = net_agg_can_fail(node);
+  node->adds_integers = (node->function == NET_AGG_SUM || node->function == NET_AGG_AVG) &&
+                        node->argument == NET_INTEGER && params->argument_field >= 0;
   node->settles =
       !node->goes && (node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI);
   node->forgets = node->goes && params->by_count > 0 && node->function != NET_AGG_AVGC;

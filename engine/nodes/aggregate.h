@@ -139,6 +139,10 @@ struct net_aggregate {
   struct net_agg_change *heap;
   size_t heap_count, heap_capacity;
   enum net_agg_way way;
+  bool names_rows;    /* may have no value for a group: errors name its last row */
+  bool adds_integers; /* sums of integers, or means */
+  uint32_t *places;   /* of the rows of a batch: the members at them */
+  size_t place_capacity;
   struct net_agg_stop *stops; /* a heap by time */
   size_t stop_count, stop_capacity;
   /* Members that have become idle, in that order, in a ring: many come again. Some are not idle any more. */
@@ -248,6 +252,11 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
 void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, union net_slot value,
                    int64_t sign);
 void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to);
+/* Does the group's segment go on at NOW? False: it may nevertheless, see net_agg_same. */
+bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_agg_group *group,
+                           net_chronon now);
+/* May the function have no value for tuples that it is of? */
+bool net_agg_can_fail(const struct net_aggregate *node);
 /* Gives up what no later tuple can change; for functions that settle. */
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);
 /* A lower bound of the times that earliest and latest may yet choose. */

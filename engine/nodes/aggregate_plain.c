@@ -3,8 +3,8 @@
  * When such a row comes, all changes before its start have been made, so its tuple is moved into its group
  * at once, and the group is touched; what waits is its stop alone, in a heap of its own, sixteen bytes. So
  * for a tuple there are one look-up by its domains, and one insertion into a heap of as many stops as
- * tuples are valid. Groups, members and tallies are those of the long way (aggregate_change.c): rows may
- * come in any mixture.
+ * tuples are valid. The look-ups of a batch are made together. Groups, members and tallies are those of the
+ * long way (aggregate_change.c): rows may come in any mixture.
  *
  * Three kinds of nodes have a short way: those that count a set of equal tuples, where what the function
  * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; those
@@ -36,16 +36,24 @@ static void push_stop(struct net_aggregate *node, struct net_agg_stop stop) {
   node->stops[i] = stop;
 }
 
-static struct net_agg_stop pop_stop(struct net_aggregate *node) {
+/* The hole that the first leaves goes down to the end, without a branch that nobody could predict; the last
+ * stop takes its place there, and is mostly one of the latest. */
+static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
   struct net_agg_stop *stops = node->stops, top = stops[0];
-  size_t count = --node->stop_count, i = 0;
-  struct net_agg_stop last = stops[count];
-  for (size_t child; (child = 2 * i + 1) < count; i = child) {
-    if (child + 1 < count && stops[child + 1].time < stops[child].time) child++;
-    if (last.time <= stops[child].time) break;
-    stops[i] = stops[child];
+  size_t count = --node->stop_count, hole = 0, child = 1;
+  net_chronon last = stops[count].time; /* the rest stays in memory, and is copied as a whole */
+  for (; child + 1 < count; child = 2 * hole + 1) {
+    child += stops[child + 1].time < stops[child].time;
+    stops[hole] = stops[child];
+    hole = child;
   }
-  stops[i] = last;
+  if (child < count) {
+    stops[hole] = stops[child];
+    hole = child;
+  }
+  for (; hole > 0 && last < stops[(hole - 1) / 2].time; hole = (hole - 1) / 2)
+    stops[hole] = stops[(hole - 1) / 2];
+  stops[hole] = stops[count];
   return top;
 }
 
@@ -58,12 +66,6 @@ static enum net_truth surest(const int64_t *by_truth) {
 
 static bool keeps_tally(const struct net_aggregate *node) {
   return node->function != NET_AGG_COUNT && node->function != NET_AGG_ANY;
-}
-
-/* Functions that may have no value for a group name the last of its rows that came. */
-static bool can_fail(const struct net_aggregate *node) {
-  return node->function != NET_AGG_COUNT && node->function != NET_AGG_ANY &&
-         node->function != NET_AGG_MIN && node->function != NET_AGG_MAX;
 }
 
 static void know_origin(struct net_aggregate *node, const union net_slot *row) {
@@ -127,6 +129,11 @@ static inline void move_member(struct net_aggregate *node, struct net_agg_group 
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
   group->values += to == NET_TRUE ? 1 : -1;
   if (!keeps_tally(node)) return;
+  if (node->adds_integers) {
+    int64_t value = row[node->argument_slot].i;
+    group->tally.sum += to == NET_TRUE ? (net_wide)value : -(net_wide)value;
+    return;
+  }
   struct net_ordered_key key = net_agg_key(node, row);
   if (to == NET_TRUE) {
     net_agg_add(node, group, &key);
@@ -157,24 +164,42 @@ static bool is_group_of(const struct net_aggregate *node, uint32_t index,
   return true;
 }
 
-static void arrive_member(struct net_aggregate *node, const union net_slot *row, net_chronon stop) {
-  bool fresh;
-  uint32_t index = net_rowmap_put(&node->members, row, &fresh);
+/* First the members of all rows of a batch are looked up, which takes less time together; each row holds
+ * its member from then on. Rows that go the long way have none. */
+static void find_members(struct net_aggregate *node, const struct net_batch *batch,
+                         uint32_t count) {
+  base_grow(&node->places, &node->place_capacity, count, sizeof *node->places);
+  for (uint32_t i = 0; i < count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    node->places[i] = NET_NO_ENTRY;
+    if (stop_of(node, row) <= row[0].i) continue;
+    bool fresh;
+    uint32_t index = net_rowmap_put(&node->members, row, &fresh);
+    struct net_agg_member *member = net_agg_wake(node, index);
+    if (fresh) member->group = NET_NO_ENTRY;
+    member->references++;
+    node->places[i] = index;
+  }
+}
+
+static void arrive_member(struct net_aggregate *node, const union net_slot *row, uint32_t index,
+                          net_chronon stop) {
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
-  if (fresh || (member->idle && !is_group_of(node, member->group, row)))
+  if (member->group == NET_NO_ENTRY || !is_group_of(node, member->group, row))
     member->group = net_rowmap_put(&node->groups, row, NULL);
-  net_agg_wake(node, index);
   struct net_agg_group *group = net_agg_group(node, member->group);
-  if (can_fail(node))
+  if (node->names_rows)
     net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
   enum net_truth counts = counts_of(node, row), old = surest(member->counted);
   group->present[NET_TRUE]++;
   if (counts != NET_FALSE) member->counted[counts]++;
   move_member(node, group, row, old, surest(member->counted));
   touch_at(node, member->group, row[0].i);
-  if (stop == NET_FOREVER) return;
-  member->references++;
-  push_stop(node, (struct net_agg_stop){stop, index, counts});
+  if (stop != NET_FOREVER) {
+    push_stop(node, (struct net_agg_stop){stop, index, counts});
+  } else if (--member->references == 0 && surest(member->counted) == NET_FALSE) {
+    net_agg_leave_idle(node, index);
+  }
 }
 
 static void stop_member(struct net_aggregate *node, struct net_agg_stop stop) {
@@ -189,14 +214,29 @@ static void stop_member(struct net_aggregate *node, struct net_agg_stop stop) {
   if (--member->references == 0 && rest == NET_FALSE) net_agg_leave_idle(node, stop.member);
 }
 
-/* The group of ROW, which names it from now on. */
+/* The group of ROW, which names it from now on if need be. */
 static uint32_t group_of(struct net_aggregate *node, const union net_slot *row) {
   bool fresh;
   uint32_t index = net_rowmap_put(&node->groups, row, &fresh);
-  if (!fresh) net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
+  if (!fresh && node->names_rows)
+    net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
   if (fresh && node->function == NET_AGG_AVGC)
     net_agg_group(node, index)->tally.integrated_to = NET_BEGINNING;
   return index;
+}
+
+/* Is the value of GROUP the same with ROW, which counts for sure and never goes? Then it is counted. */
+static inline bool changes_nothing(const struct net_aggregate *node, struct net_agg_group *group,
+                                   const union net_slot *row) {
+  const struct net_ordered_key *best = &group->tally.best;
+  if (group->counted[NET_TRUE] == 0 || node->argument != NET_INTEGER) return false;
+  if (node->params.argument_field < 0) return false;
+  if (node->function != NET_AGG_MIN && node->function != NET_AGG_MAX) return false;
+  int64_t value = row[node->argument_slot].i;
+  if (node->function == NET_AGG_MIN ? value < best->value.i : value > best->value.i) return false;
+  group->counted[NET_TRUE]++;
+  group->values++;
+  return true;
 }
 
 static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {
@@ -204,6 +244,7 @@ static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
   group->present[NET_TRUE]++;
+  if (counts == NET_TRUE && changes_nothing(node, group, row)) return;
   move_member(node, group, row, NET_FALSE, counts);
   touch_at(node, index, row[0].i);
 }
@@ -228,7 +269,8 @@ static void arrive_to_weigh(struct net_aggregate *node, const union net_slot *ro
   uint32_t index = group_of(node, row);
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
-  union net_slot value = net_agg_key(node, row).value;
+  union net_slot value = {.i = 1};
+  if (node->params.argument_field >= 0) value = row[node->argument_slot];
   net_agg_integrate(node, group, row[0].i);
   group->present[NET_TRUE]++;
   if (counts != NET_FALSE) group->counted[counts]++;
@@ -276,23 +318,25 @@ static uint32_t count_before(const struct net_batch *batch, net_chronon checkpoi
 uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *batch,
                             net_chronon checkpoint, enum base_status *status) {
   uint32_t count = count_before(batch, checkpoint);
+  bool set = node->way == NET_AGG_MEMBER;
+  if (set) find_members(node, batch, count);
   /* the row before is of the same instant */
   bool together = node->same_start.live > 0 && batch->count > 0 &&
                   net_rowmap_row(&node->same_start, 0)[0].i == net_batch_row(batch, 0)[0].i;
   for (uint32_t i = 0; i < count && *status == BASE_OK; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     net_chronon now = row[0].i;
-    bool more = starts_with(batch, i + 1, now);
+    bool more = !set && starts_with(batch, i + 1, now);
     net_chronon stop = stop_of(node, row);
-    if ((node->way != NET_AGG_MEMBER && (together || more)) || stop <= now) {
+    if ((!set && (together || more)) || stop <= now) {
       net_agg_take(node, row, NET_DEFINITE, status);
       together = more;
       continue;
     }
     net_agg_come_to(node, now, status);
     know_origin(node, row);
-    if (node->way == NET_AGG_MEMBER) {
-      arrive_member(node, row, stop);
+    if (set) {
+      arrive_member(node, row, node->places[i], stop);
     } else if (node->way == NET_AGG_WEIGH) {
       arrive_to_weigh(node, row, stop);
     } else {

@@ -278,7 +278,7 @@ static void subtract(struct net_sum *result, struct net_sum *a, int64_t a_times,
 
 /* Weight and integral of integers are so while 128 bits have room for them; only then does it take sums
  * without end. Both give the same values, which are rounded once. */
-static bool is_whole(const struct net_aggregate *node, const struct net_tally *tally) {
+static inline bool is_whole(const struct net_aggregate *node, const struct net_tally *tally) {
   return node->argument != NET_FLOAT && !tally->beyond;
 }
 
@@ -290,11 +290,18 @@ static void go_beyond(struct net_agg_group *group) {
   net_sum_add_wide(&group->function.weight, group->function.whole_weight);
 }
 
-static bool integrate_whole(struct net_tally *tally, net_wide span) {
+static inline bool is_word(net_wide value) {
+  return value == (int64_t)value;
+}
+
+static inline bool integrate_whole(struct net_tally *tally, net_wide span) {
   net_wide area, integral;
-  if (__builtin_mul_overflow(tally->whole_weight, span, &area) ||
-      __builtin_add_overflow(tally->whole_integral, area, &integral))
+  if (is_word(tally->whole_weight) && is_word(span)) {
+    area = tally->whole_weight * span; /* of two words: it has room */
+  } else if (__builtin_mul_overflow(tally->whole_weight, span, &area)) {
     return false;
+  }
+  if (__builtin_add_overflow(tally->whole_integral, area, &integral)) return false;
   tally->whole_integral = integral;
   return true;
 }
@@ -329,11 +336,22 @@ void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, 
   net_sum_add_multiple(&tally->integral, &tally->weight, (int64_t)(span - half));
 }
 
-static void put_function(struct net_agg_value *value, struct net_temporal function) {
-  value->slots[0].f = function.n0;
-  value->slots[1].f = function.n1;
-  value->slots[2].f = function.d0;
-  value->slots[3].f = function.d1;
+static inline void put_function(struct net_agg_value *value, const struct net_temporal *function) {
+  value->slots[0].f = function->n0;
+  value->slots[1].f = function->n1;
+  value->slots[2].f = function->d0;
+  value->slots[3].f = function->d1;
+}
+
+/* CHRONONS in units; rounded once where a double has room for the chronons. */
+static inline double whole_units(const struct net_aggregate *node, net_wide chronons) {
+  bool real = net_network_timeline(node->node.network) == NET_TIMELINE_REAL;
+  const net_wide room = (net_wide)1 << 53;
+  if (chronons <= room && chronons >= -room) {
+    double exact = (double)(int64_t)chronons;
+    return real ? exact / 1e9 : exact;
+  }
+  return (double)units(node, (long double)chronons);
 }
 
 static enum net_eval_error average_over_time(struct net_aggregate *node,
@@ -342,18 +360,32 @@ static enum net_eval_error average_over_time(struct net_aggregate *node,
   struct net_temporal function = {0, 0, 1, 0};
   struct net_tally *tally = &group->tally;
   if (node->averaging_known && now >= node->averaging_origin) {
-    bool whole = is_whole(node, tally);
-    function.n0 = (double)units(node, whole ? (long double)tally->whole_integral
-                                            : net_sum_long(&tally->integral));
-    function.n1 = whole ? (double)tally->whole_weight : net_sum_double(&tally->weight);
-    function.d0 =
-        (double)units(node, (long double)((net_wide)now - (net_wide)node->averaging_origin));
+    if (is_whole(node, tally)) {
+      function.n0 = whole_units(node, tally->whole_integral);
+      function.n1 = is_word(tally->whole_weight) ? (double)(int64_t)tally->whole_weight
+                                                 : (double)tally->whole_weight;
+    } else {
+      long double integral = net_sum_long(&tally->integral);
+      bool whole = node->argument != NET_FLOAT && fabsl(integral) <= 0x1p53L;
+      function.n0 = whole ? whole_units(node, (net_wide)integral) : (double)units(node, integral);
+      function.n1 = net_sum_double(&tally->weight);
+    }
+    function.d0 = whole_units(node, (net_wide)now - node->averaging_origin);
     function.d1 = 1;
     if (!isfinite(function.n0) || !isfinite(function.n1)) return NET_EVAL_NUMBER;
-    function = net_temporal_normal(function);
+    net_temporal_normalise(&function);
   }
-  put_function(ret, function);
+  put_function(ret, &function);
   return NET_EVAL_OK;
+}
+
+/* Where both functions come from the integral and have one weight they are the same: if constants, then
+ * both the weight (see net_temporal_settled). */
+bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_agg_group *group,
+                           net_chronon now) {
+  return is_whole(node, &group->tally) &&
+         group->tally.whole_weight == group->function.whole_weight && node->averaging_known &&
+         group->since >= node->averaging_origin && now > node->averaging_origin;
 }
 
 /* The average is continuous: while the sum of the arguments is the same, so is the function. */
@@ -388,7 +420,8 @@ static enum net_eval_error temporal_sum(struct net_aggregate *node, struct net_a
   }
   struct net_temporal function = {(double)n0, (double)n1, 1, 0};
   if (!isfinite(function.n0) || !isfinite(function.n1)) return NET_EVAL_NUMBER;
-  put_function(ret, net_temporal_normal(function));
+  net_temporal_normalise(&function);
+  put_function(ret, &function);
   return NET_EVAL_OK;
 }
 
@@ -474,6 +507,21 @@ static void tell_choice(const struct net_aggregate *node, const struct net_agg_g
   ret->slots[1].i = key->start.hi;
   ret->slots[2].i = key->stop.lo;
   ret->slots[3].i = key->stop.hi;
+}
+
+bool net_agg_can_fail(const struct net_aggregate *node) {
+  switch (node->function) {
+    case NET_AGG_AVGC:
+    case NET_AGG_AVG:
+      return node->argument != NET_INTEGER;
+    case NET_AGG_SUM:
+    case NET_AGG_STDEV:
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+      return true;
+    default: /* numbers of tuples, and values and times of one of them */
+      return false;
+  }
 }
 
 static bool has_value(const struct net_aggregate *node, const struct net_agg_group *group) {

@@ -48,6 +48,7 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
     ret[1].i = instant.hi;
     return NET_EVAL_OK;
   }
+  if (apply->program->only_rebases) return net_program_rebase(apply->program, row, ret);
   enum net_eval_error error = net_program_run(apply->program, row, bound, &value);
   if (error != NET_EVAL_OK) return error;
   /* Unknown of an open row is not decided yet. */
@@ -135,15 +136,16 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
 static enum base_status settle_plain(struct apply *apply, const union net_slot *row,
                                      const struct net_batch *batch) {
   enum base_status status = BASE_OK;
-  union net_slot value[4];
   uint32_t slots = apply->in->slot_count;
-  if (compute(apply, row, batch->bound, value) != NET_EVAL_OK)
-    return settle(apply, row, NET_DEFINITE, 0, batch->bound);
   union net_slot *out = net_out_plain(&apply->node, batch->bound, &status);
+  if (status != BASE_OK) return status;
+  if (compute(apply, row, batch->bound, out + slots) != NET_EVAL_OK) {
+    apply->node.out.count--;
+    return settle(apply, row, NET_DEFINITE, 0, batch->bound);
+  }
   apply->node.out.unordered |= batch->unordered;
   net_row_copy(out, row, slots);
-  net_row_copy(out + slots, value, apply->node.layout->slot_count - slots);
-  return status;
+  return BASE_OK;
 }
 
 /* Rows that wait at the new CHECKPOINT. Instants may be known now; when it is at forever everything is,
@@ -239,8 +241,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
   }
   net_chronon bound = batch->bound;
   /* A truth or an instant may be decided although the stop is still open. */
-  bool decides = batch->checkpoint == NET_FOREVER || apply->type == NET_INSTANT ||
-                 apply->type == NET_BOOL;
+  bool decides =
+      batch->checkpoint == NET_FOREVER || apply->type == NET_INSTANT || apply->type == NET_BOOL;
   if (decides && apply->waiting > 0) {
     enum base_status status = net_out_flush(node, node->checkpoint, batch->bound, NULL);
     if (status == BASE_OK) status = settle_waiting(apply, net_batch_lasting(batch));

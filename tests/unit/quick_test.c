@@ -1,5 +1,5 @@
 /* Quick programs against the stack machine: random conditions and integers over random rows, with values
- * at the ends of the integers, so that steps fail, too. Both must give the same value or the same error,
+ * at the ends of the integers, so that steps fail, too; temporal values that are moved alone. Both must give the same value or the same error,
  * and a selection of many rows the same as one by one.                                             */
 #include <check.h>
 #include <stdlib.h>
@@ -160,6 +160,46 @@ START_TEST(what_is_deep_goes_to_the_stack_machine) {
 }
 END_TEST
 
+static double some_number(void) {
+  static const double numbers[] = {0, 1, -1, 0.1, 3, 1e-300, 1e300, -1e308, 0x1p53, 1e9};
+  return below(3) == 0 ? (double)below(2000) / 7 - 100 : numbers[below(10)];
+}
+
+START_TEST(values_that_are_moved_agree) {
+  int values = 0, failed = 0, constants = 0;
+  for (int i = 0; i < 40000; i++) {
+    enum net_timeline timeline = below(2) ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
+    struct net_program *program = net_program_new(arena, timeline, NULL);
+    emit(program, NET_OP_TEMPORAL_SLOT, 2, 0);
+    emit(program, NET_OP_INSTANT_SLOT, (uint32_t)below(2) * 6, 0);
+    emit(program, NET_OP_INSTANT_SLOT, 0, 0);
+    emit(program, NET_OP_T_REBASE, 0, 0);
+    net_program_finish(program);
+    ck_assert(program->only_rebases);
+    struct net_temporal v = {some_number(), some_number(), some_number(), some_number()};
+    if (v.d0 == 0 && v.d1 == 0) v.d0 = 1;
+    v = net_temporal_normal(v);
+    union net_slot row[8] = {{.i = some_integer()}, {.i = 0},    {.f = v.n0},       {.f = v.n1},
+                             {.f = v.d0},           {.f = v.d1}, {.i = below(1000)}};
+    struct net_value slow_value;
+    union net_slot fast_value[4];
+    enum net_eval_error fast_error = net_program_rebase(program, row, fast_value);
+    enum net_eval_error slow_error = net_program_run(program, row, 0, &slow_value);
+    ck_assert_int_eq(fast_error, slow_error);
+    failed += slow_error != NET_EVAL_OK;
+    if (slow_error == NET_EVAL_OK) {
+      ck_assert_mem_eq(fast_value, &slow_value.temporal, sizeof v);
+      constants += slow_value.temporal.n1 == 0 && slow_value.temporal.d1 == 0;
+      values++;
+    }
+    if (i % 100 == 0) base_arena_reset(arena);
+  }
+  ck_assert_int_gt(values, 10000);
+  ck_assert_int_gt(failed, 100);
+  ck_assert_int_gt(values - constants, 5000);
+}
+END_TEST
+
 static void set_up(void) {
   arena = base_arena_new();
 }
@@ -174,6 +214,7 @@ int main(void) {
   tcase_add_checked_fixture(cases, set_up, tear_down);
   tcase_add_test(cases, both_forms_agree);
   tcase_add_test(cases, selections_agree);
+  tcase_add_test(cases, values_that_are_moved_agree);
   tcase_add_test(cases, what_is_deep_goes_to_the_stack_machine);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
