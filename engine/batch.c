@@ -70,7 +70,7 @@ union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks) {
   size_t slots = rows->layout->slot_count;
   union net_slot *row;
   if (rows->count == rows->capacity) {
-    base_grow(&rows->rows, &rows->capacity, rows->count + 1, slots * sizeof *row);
+    base_grow_large(&rows->rows, &rows->capacity, rows->count + 1, slots * sizeof *row);
     rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
   }
   row = rows->rows + rows->count * slots;
@@ -82,7 +82,8 @@ union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks) {
 void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch) {
   uint32_t slots = rows->layout->slot_count;
   if (rows->count + batch->count > rows->capacity) {
-    base_grow(&rows->rows, &rows->capacity, rows->count + batch->count, slots * sizeof *rows->rows);
+    base_grow_large(&rows->rows, &rows->capacity, rows->count + batch->count,
+                    slots * sizeof *rows->rows);
     rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
   }
   if (batch->selection == NULL && batch->count > 0) {
@@ -115,7 +116,7 @@ void net_rows_add_all(struct net_rows *rows, const union net_slot *more, const u
   size_t slots = rows->layout->slot_count;
   if (count == 0) return;
   if (rows->count + count > rows->capacity) {
-    base_grow(&rows->rows, &rows->capacity, rows->count + count, slots * sizeof *rows->rows);
+    base_grow_large(&rows->rows, &rows->capacity, rows->count + count, slots * sizeof *rows->rows);
     rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
   }
   memcpy(net_rows_row(rows, rows->count), more, count * slots * sizeof *more);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine/base/status.h"
 
@@ -213,4 +214,29 @@ void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size
   array = base_xrealloc(array, wanted, size);
   memcpy(array_pointer, &array, sizeof array);
   *capacity = wanted;
+}
+
+/* Advice alone: where there are no large pages nothing comes of it. Whole pages, so that what malloc has
+ * mapped stays one mapping, which can be moved without copying. */
+static void advise_large(void *array, size_t size) {
+#ifdef MADV_HUGEPAGE
+  const uintptr_t page = 4096;
+  uintptr_t first = (uintptr_t)array & ~(page - 1);
+  uintptr_t end = ((uintptr_t)array + size + page - 1) & ~(page - 1);
+  (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+#else
+  (void)array;
+  (void)size;
+#endif
+}
+
+#define LARGE ((size_t)8 << 20)
+
+void base_grow_large(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
+  if (needed <= *capacity) return;
+  base_grow(array_pointer, capacity, needed, size);
+  if (*capacity * size < LARGE) return;
+  void *array;
+  memcpy(&array, array_pointer, sizeof array);
+  advise_large(array, *capacity * size);
 }

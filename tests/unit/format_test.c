@@ -100,6 +100,56 @@ START_TEST(order_and_set) {
 }
 END_TEST
 
+static int compare_slots(const void *a, const void *b) {
+  const union net_slot *x = a, *y = b; /* starts, stops and values are never negative here */
+  for (int i = 0; i < 6; i++)
+    if (x[i].i != y[i].i) return x[i].i < y[i].i ? -1 : 1;
+  return 0;
+}
+
+/* Rows in no order, nearly in order, and many alike: each tuple once, as definite as its surest row. The
+ * expected order is that of the slots; names are not compared, there is only one. */
+START_TEST(order_of_many) {
+  enum { ROWS = 4000, SLOTS = 6 };
+  static const int64_t spreads[] = {0, 3, 40, 100000};
+  struct base_random dice = {7 + (uint64_t)_i};
+  union net_slot(*expected)[SLOTS] = base_xcalloc(ROWS, sizeof *expected);
+  base_string_id name = base_strings_intern_text(strings, "a");
+  size_t count = (size_t)(_i == 0 ? 1 : ROWS - 10 * _i), distinct = 0;
+  begin(NULL, period, NET_BEGINNING);
+  for (size_t i = 0; i < count; i++) {
+    int64_t spread = spreads[_i % 4];
+    int64_t start = (int64_t)(i / 3) + (int64_t)base_random_below(&dice, (uint64_t)spread + 1);
+    int64_t stop = start + 1 + (int64_t)base_random_below(&dice, 2);
+    int64_t load = (int64_t)base_random_below(&dice, 2);
+    uint8_t marks = (uint8_t)base_random_below(&dice, 2);
+    ADD(marks, "a", load, start, start, stop, stop);
+    expected[i][0].i = expected[i][1].i = start;
+    expected[i][2].i = expected[i][3].i = stop;
+    expected[i][4].s = name;
+    expected[i][5].i = load;
+  }
+  struct net_rows before = {.layout = period};
+  net_rows_add_all(&before, rows.rows.rows, rows.rows.marks, rows.rows.count);
+  tql_rows_finish(&rows, strings);
+  qsort(expected, count, sizeof *expected, compare_slots);
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0 && compare_slots(expected[i - 1], expected[i]) == 0) continue;
+    uint8_t marks = 0;
+    for (size_t k = 0; k < before.count; k++)
+      if (compare_slots(net_rows_row(&before, k), expected[i]) == 0) marks |= before.marks[k];
+    ck_assert_uint_lt(distinct, rows.rows.count);
+    ck_assert_mem_eq(net_rows_row(&rows.rows, distinct), expected[i], sizeof *expected);
+    ck_assert_uint_eq(rows.rows.marks[distinct], marks);
+    distinct++;
+  }
+  ck_assert_uint_eq(rows.rows.count, distinct);
+  net_rows_done(&before);
+  free(expected);
+  tql_rows_done(&rows);
+}
+END_TEST
+
 START_TEST(closing_rows) {
   begin(NULL, period, 20);
   ADD_ID(5, 1, "a", 1, 1, 1, NET_OPEN, NET_FOREVER);
@@ -510,6 +560,7 @@ int main(void) {
   tcase_set_timeout(cases, 60);
   tcase_add_test(cases, names);
   tcase_add_test(cases, order_and_set);
+  tcase_add_loop_test(cases, order_of_many, 0, 8);
   tcase_add_test(cases, closing_rows);
   tcase_add_test(cases, closing_twice);
   tcase_add_test(cases, closing_many);

@@ -58,14 +58,27 @@ struct ordering {
   net_chronon checkpoint;
 };
 
+/* A row, with what decides most comparisons. */
+struct place {
+  net_chronon start;
+  size_t index;
+};
+
+/* So many steps a row for rows that are nearly in order, as those of an aggregate, which come in the order
+ * of their stops; after that they are sorted as if they were in none. */
+#define STEPS_A_ROW 16
+
 static int compare_rows(const struct ordering *ordering, size_t a, size_t b) {
   const struct net_rows *rows = ordering->rows;
-  return net_row_compare(rows->layout, ordering->strings, ordering->checkpoint,
-                         net_rows_row(rows, a), net_rows_row(rows, b));
+  const union net_slot *left = net_rows_row(rows, a), *right = net_rows_row(rows, b);
+  if (left[0].i != right[0].i) return left[0].i < right[0].i ? -1 : 1;
+  return net_row_compare(rows->layout, ordering->strings, ordering->checkpoint, left, right);
 }
 
-static int compare_indexes(const void *a, const void *b, void *ordering) {
-  return compare_rows(ordering, *(const size_t *)a, *(const size_t *)b);
+static int compare_places(const void *a, const void *b, void *ordering) {
+  const struct place *left = a, *right = b;
+  if (left->start != right->start) return left->start < right->start ? -1 : 1;
+  return compare_rows(ordering, left->index, right->index);
 }
 
 static bool is_ordered(const struct ordering *ordering) {
@@ -74,22 +87,69 @@ static bool is_ordered(const struct ordering *ordering) {
   return true;
 }
 
-static void order(struct tql_rows *result, const struct ordering *ordering) {
-  struct net_rows *rows = &result->rows, sorted;
-  size_t *indexes = base_xmalloc(rows->count * sizeof *indexes);
-  for (size_t i = 0; i < rows->count; i++) indexes[i] = i;
-  qsort_r(indexes, rows->count, sizeof *indexes, compare_indexes, (void *)ordering);
-  net_rows_init(&sorted, rows->layout);
-  for (size_t i = 0; i < rows->count; i++) {
-    uint8_t marks = rows->marks[indexes[i]];
-    if (i > 0 && compare_rows(ordering, indexes[i - 1], indexes[i]) == 0)
-      sorted.marks[sorted.count - 1] |= marks;
-    else
-      net_rows_add_copy(&sorted, net_rows_row(rows, indexes[i]), marks);
+/* By insertion; false: it would take too long, and they are not in order yet. */
+static bool insert(struct place *places, size_t count, const struct ordering *ordering) {
+  size_t steps = count * STEPS_A_ROW;
+  for (size_t i = 1; i < count; i++) {
+    struct place place = places[i];
+    size_t to = i;
+    for (; to > 0 && compare_places(&place, &places[to - 1], (void *)ordering) < 0; to--)
+      places[to] = places[to - 1];
+    places[to] = place;
+    if (i - to > steps) return false;
+    steps -= i - to;
   }
-  free(indexes);
-  net_rows_done(rows);
-  *rows = sorted;
+  return true;
+}
+
+/* Row i is to be the one that PLACES[i] names; where they lie, ring by ring. */
+static void move_rows(struct net_rows *rows, struct place *places) {
+  uint32_t slots = rows->layout->slot_count;
+  union net_slot *kept = base_xcalloc(slots, sizeof *kept);
+  for (size_t i = 0; i < rows->count; i++) {
+    if (places[i].index == i) continue;
+    uint8_t kept_marks = rows->marks[i];
+    net_row_copy(kept, net_rows_row(rows, i), slots);
+    size_t to = i, from;
+    while ((from = places[to].index) != i) {
+      net_row_copy(net_rows_row(rows, to), net_rows_row(rows, from), slots);
+      rows->marks[to] = rows->marks[from];
+      places[to].index = to;
+      to = from;
+    }
+    net_row_copy(net_rows_row(rows, to), kept, slots);
+    rows->marks[to] = kept_marks;
+    places[to].index = to;
+  }
+  free(kept);
+}
+
+/* Rows in order: of equal ones the first stays, as definite as the surest of them. */
+static void make_set(struct net_rows *rows, const struct ordering *ordering) {
+  size_t kept = 0;
+  for (size_t i = 1; i < rows->count; i++) {
+    if (compare_rows(ordering, kept, i) == 0) {
+      rows->marks[kept] |= rows->marks[i];
+    } else if (++kept < i) {
+      net_row_copy(net_rows_row(rows, kept), net_rows_row(rows, i), rows->layout->slot_count);
+      rows->marks[kept] = rows->marks[i];
+    }
+  }
+  rows->count = kept + 1;
+}
+
+static void order(struct tql_rows *result, const struct ordering *ordering) {
+  struct net_rows *rows = &result->rows;
+  struct place *places = NULL;
+  size_t capacity = 0;
+  base_grow_large(&places, &capacity, rows->count, sizeof *places);
+  for (size_t i = 0; i < rows->count; i++)
+    places[i] = (struct place){net_rows_row(rows, i)[0].i, i};
+  if (!insert(places, rows->count, ordering))
+    qsort_r(places, rows->count, sizeof *places, compare_places, (void *)ordering);
+  move_rows(rows, places);
+  free(places);
+  make_set(rows, ordering);
 }
 
 void tql_rows_finish(struct tql_rows *result, const struct base_strings *strings) {
