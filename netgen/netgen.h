@@ -47,6 +47,18 @@ void ng_plan_add_display(struct ng_plan *plan, const char *name);
 /* Says, before the plan is transformed, that it will run once over what is stored, and that the traced
  * relations are closed at `forever`: all their periods are stored. */
 void ng_plan_over_store(struct ng_plan *plan);
+/* What is known of the relations' contents: rules choose by it among equivalent plans. */
+struct ng_statistics {
+  void *context;
+  bool standing; /* the query will go on over other tuples */
+  /* How many tuples RELATION has; negative: nobody knows. */
+  double (*tuples)(void *context, const struct ng_relation *relation);
+  /* The share of its rows that the selection by CONDITION (as explain shows it) let pass when one ran;
+   * false: none did. May be NULL.                                                                    */
+  bool (*share)(void *context, const char *condition, double *ret);
+};
+/* Before the plan is transformed; STATISTICS is the caller's and stays. */
+void ng_plan_set_statistics(struct ng_plan *plan, const struct ng_statistics *statistics);
 /* Runs the passes that are not switched off, in the order of rules.def. */
 void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches);
 

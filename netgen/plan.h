@@ -126,6 +126,7 @@ struct ng_plan {
   struct base_strings *strings;
   enum net_timeline timeline;
   bool over_store; /* see ng_plan_over_store */
+  const struct ng_statistics *statistics; /* NULL: nothing is known */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
   struct ng_node **displays;
@@ -202,6 +203,7 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
 
 void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_constant_folding(struct ng_plan *plan);
+void ng_rule_product_order(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
 void ng_rule_partial_overlap(struct ng_plan *plan);

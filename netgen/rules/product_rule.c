@@ -12,6 +12,13 @@
  *     B.start before A.stop
  *   A.start coincides with B.start           event with event                    the same: dropped
  *   [A) equals [B)                           event with event, the starts        implied: kept
+ *   A.start before B.stop, and               period with period                  implied: kept
+ *     B.start before A.stop
+ *
+ * The last two conditions are said, of many pairs at once, by [later(A.start, B.start), earlier(A.stop,
+ * B.stop)) overlaps [C), and by the projection: what has an empty period is no tuple, so under the default
+ * start and stop all that takes part has an instant in common, whatever the when clause says. `A , B and
+ * B , C` is a product of three that overlap. A condition that says nothing but what the products test goes.
  *
  * A period beside an event on the same side need not be tested: the event alone is then the time of what
  * that side has, and says how long it is kept. So with `at e.at` the values that several aggregates have at
@@ -29,6 +36,7 @@ enum { PARTICIPANTS_MAX = 12 }; /* 2 ^ that many views are tried at most */
 struct facts {
   struct ng_node *items[64]; /* the selections above the product; more are not looked at */
   size_t count;
+  const struct ng_expr *start, *stop; /* of the periods that the projection makes; NULL: none */
 };
 
 static bool is_column(const struct ng_expr *expr, const struct ng_column *column) {
@@ -73,9 +81,37 @@ static struct ng_node *same_test(const struct facts *facts, struct ng_participan
   return NULL;
 }
 
+/* Is COLUMN what EXPR is, or an operand of the OP that EXPR is? */
+static bool is_operand(const struct ng_expr *expr, enum ng_op op, const struct ng_column *column) {
+  if (expr->op != op) return is_column(expr, column);
+  return is_operand(expr->args[0], op, column) || is_operand(expr->args[1], op, column);
+}
+
+/* Is A before B where LOW is before HIGH? */
+static bool says_before(const struct ng_expr *low, const struct ng_expr *high,
+                        const struct ng_column *a, const struct ng_column *b) {
+  return is_operand(low, NG_LATER, a) && is_operand(high, NG_EARLIER, b);
+}
+
+static bool is_before(const struct facts *facts, const struct ng_column *a,
+                      const struct ng_column *b) {
+  if (facts->start && says_before(facts->start, facts->stop, a, b)) return true;
+  for (size_t i = 0; i < facts->count; i++) {
+    const struct ng_expr *expr = facts->items[i]->expr;
+    const struct ng_expr *const *args = expr->args;
+    if (expr->op == NG_BEFORE && says_before(args[0], args[1], a, b)) return true;
+    if (expr->op == NG_OVERLAP_PERIODS &&
+        (says_before(args[0], args[3], a, b) || says_before(args[2], args[1], a, b)))
+      return true;
+  }
+  return false;
+}
+
 static bool implied_test(const struct facts *facts, struct ng_participant a, bool a_event,
                          struct ng_participant b, bool b_event) {
   bool after_start = false, before_stop = false;
+  if (!a_event && !b_event)
+    return is_before(facts, a.start, b.stop) && is_before(facts, b.start, a.stop);
   struct ng_participant event = a_event ? a : b, period = a_event ? b : a;
   for (size_t i = 0; i < facts->count; i++) {
     const struct ng_expr *expr = facts->items[i]->expr;
@@ -93,9 +129,15 @@ static bool implied_test(const struct facts *facts, struct ng_participant a, boo
   return after_start && before_stop;
 }
 
-/* The selections that all rows of PRODUCT still meet. */
-static void find_facts(const struct ng_plan *plan, const struct ng_node *product,
-                       struct facts *ret) {
+/* The expression whose value PROJECTION's COLUMN is. */
+static const struct ng_expr *made_of(struct ng_plan *plan, const struct ng_node *projection,
+                                     const struct ng_column *column) {
+  const struct ng_node *maker = ng_node_maker(projection, column);
+  return maker ? maker->expr : ng_expr_column(plan->arena, column);
+}
+
+/* The selections that all rows of PRODUCT still meet, and the periods that are made of them. */
+static void find_facts(struct ng_plan *plan, const struct ng_node *product, struct facts *ret) {
   size_t most = sizeof ret->items / sizeof *ret->items;
   struct ng_node *node = ng_node_reader(plan, product);
   while (node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
@@ -103,6 +145,9 @@ static void find_facts(const struct ng_plan *plan, const struct ng_node *product
     if (node->kind == NET_NODE_SELECTION && ret->count < most) ret->items[ret->count++] = node;
     node = ng_node_reader(plan, node);
   }
+  if (!node || node->kind != NET_NODE_PROJECTION || !node->stop_from) return;
+  ret->start = made_of(plan, node, node->start_from);
+  ret->stop = made_of(plan, node, node->stop_from);
 }
 
 struct view {
@@ -169,7 +214,20 @@ static bool fixed_view(const struct ng_node *product, size_t left_count, size_t 
   return true;
 }
 
-/* Finds a view under which every pair's test follows from the facts; periods before events. */
+static size_t same_tests(const struct facts *facts, const struct view *view) {
+  size_t count = 0;
+  for (size_t i = 0; i < view->left.count; i++) {
+    for (size_t j = 0; j < view->right.count; j++) {
+      if (view->left_out[i] || view->left_out[view->left.count + j]) continue;
+      count += same_test(facts, view->left.items[i], view->event[i], view->right.items[j],
+                         view->event[view->left.count + j]) != NULL;
+    }
+  }
+  return count;
+}
+
+/* Finds a view under which every pair's test follows from the facts: of several the one whose tests take
+ * the place of most conditions, periods before events. */
 static bool find_view(const struct ng_node *product, const struct facts *facts, struct view *view) {
   size_t count = view->left.count + view->right.count, free_count = 0;
   size_t free_index[PARTICIPANTS_MAX];
@@ -181,12 +239,21 @@ static bool find_view(const struct ng_node *product, const struct facts *facts, 
       free_index[free_count++] = i;
     }
   }
+  struct view best = {.left = {0}};
+  size_t most = 0;
+  bool found = false;
   for (unsigned choice = 0; choice < 1u << free_count; choice++) {
     for (size_t i = 0; i < free_count; i++) view->event[free_index[i]] = (choice >> i & 1) != 0;
     leave_out(facts, view);
-    if (view_holds(facts, view)) return true;
+    if (!view_holds(facts, view)) continue;
+    size_t same = same_tests(facts, view);
+    if (found && same <= most) continue;
+    best = *view;
+    most = same;
+    found = true;
   }
-  return false;
+  *view = best;
+  return found;
 }
 
 static size_t drop_tests(struct ng_plan *plan, const struct facts *facts, const struct view *view) {
@@ -201,6 +268,45 @@ static size_t drop_tests(struct ng_plan *plan, const struct facts *facts, const 
       ng_plan_replace(plan, selection, selection->inputs[0]);
       dropped++;
     }
+  }
+  return dropped;
+}
+
+/* Do the products from NODE down test every period with every other one? */
+static bool tests_all(const struct ng_node *node) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (!ng_node_is_product(node)) return node->stop != NULL;
+  return node->rule == NET_PRODUCT_OVERLAP && !node->as_events.count && !node->untested.count &&
+         tests_all(node->inputs[0]) && tests_all(node->inputs[1]);
+}
+
+/* Is [START, STOP) what some of PARTICIPANTS have in common? */
+static bool is_common(const struct ng_participants *participants, const struct ng_expr *start,
+                      const struct ng_expr *stop) {
+  if (start->op == NG_LATER && stop->op == NG_EARLIER)
+    return is_common(participants, start->args[0], stop->args[0]) &&
+           is_common(participants, start->args[1], stop->args[1]);
+  for (size_t i = 0; i < participants->count; i++) {
+    if (is_period(start, stop, participants->items[i])) return true;
+  }
+  return false;
+}
+
+/* Drops conditions that common periods overlap, where PRODUCT sees to it that all do. */
+static size_t drop_common(struct ng_plan *plan, const struct facts *facts,
+                          const struct ng_node *product) {
+  struct ng_participants all = {0};
+  size_t dropped = 0;
+  if (!tests_all(product)) return 0;
+  ng_node_participants(plan, product, &all);
+  for (size_t i = 0; i < facts->count; i++) {
+    struct ng_node *selection = facts->items[i];
+    const struct ng_expr *const *args = selection->expr->args;
+    if (selection->expr->op != NG_OVERLAP_PERIODS || !is_common(&all, args[0], args[1]) ||
+        !is_common(&all, args[2], args[3]) || ng_node_readers(plan, selection) == 0)
+      continue;
+    ng_plan_replace(plan, selection, selection->inputs[0]);
+    dropped++;
   }
   return dropped;
 }
@@ -226,6 +332,7 @@ static bool change(struct ng_plan *plan, struct ng_node *product, size_t *droppe
     if (view.left_out[i]) ng_columns_add(plan->arena, &product->untested, participant.start);
   }
   *dropped += drop_tests(plan, &facts, &view);
+  *dropped += drop_common(plan, &facts, product);
   return true;
 }
 

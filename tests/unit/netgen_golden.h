@@ -244,10 +244,8 @@ static const char golden_within_initial[] =
     "   6  selection        5    E.A = F.A\n"
     "   7  selection        6    E.stop before F.start       [overlap: open rows not yet decided]\n"
     "   8  selection        7    F.start within 5 of E.stop  [overlap: open rows not yet decided]\n"
-    "   9  apply            8    stop = earlier(E.stop, F.stop)\n"
-    "  10  apply            9    start = later(E.start, F.start)\n"
-    "  11  projection       10   [start, stop): A = E.A      [overlap: open rows]\n"
-    "2 access nodes, 9 operator nodes\n";
+    "   9  projection       8    [E.start, F.stop): A = E.A  [overlap: open rows]\n"
+    "2 access nodes, 7 operator nodes\n";
 
 static const char golden_within_partial_overlap[] =
     "within_partial_overlap\n"
@@ -260,10 +258,8 @@ static const char golden_within_partial_overlap[] =
     "   6  selection        5    E.A = F.A\n"
     "   7  selection        6    E.stop before F.start       [overlap: open rows not yet decided]\n"
     "   8  selection        7    F.start within 5 of E.stop  [overlap: open rows not yet decided]\n"
-    "   9  apply            8    stop = earlier(E.stop, F.stop)\n"
-    "  10  apply            9    start = later(E.start, F.start)\n"
-    "  11  projection       10   [start, stop): A = E.A      [overlap: open rows]\n"
-    "2 access nodes, 9 operator nodes\n"
+    "   9  projection       8    [E.start, F.stop): A = E.A  [overlap: open rows]\n"
+    "2 access nodes, 7 operator nodes\n"
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n";
 
 static const char golden_within_final[] =
@@ -277,10 +273,8 @@ static const char golden_within_final[] =
     "not yet decided]\n"
     "   5  selection        4    F.start within 5 of E.stop                  [overlap: open rows "
     "not yet decided]\n"
-    "   6  apply            5    stop = earlier(E.stop, F.stop)\n"
-    "   7  apply            6    start = later(E.start, F.start)\n"
-    "   8  projection       7    [start, stop): A = E.A                      [overlap: open rows]\n"
-    "1 access node, 7 operator nodes\n"
+    "   6  projection       5    [E.start, F.stop): A = E.A                  [overlap: open rows]\n"
+    "1 access node, 5 operator nodes\n"
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
     "joins: 1 join from 1 selection, 1 hash key\n"
     "unused-domains: 4 domains dropped\n"
@@ -297,6 +291,177 @@ static const char golden_meets_partial_overlap[] =
     "   6  projection  5    [E.start, F.stop)         [overlap: open rows]\n"
     "2 access nodes, 4 operator nodes\n"
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n";
+
+static const char golden_star_initial[] =
+    "star_initial\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: F.A, F.B\n"
+    "   3  product             1 2  full                          [nothing: all tuples]\n"
+    "   4  access                   R: G.A, G.B\n"
+    "   5  product             3 4  full                          [nothing: all tuples]\n"
+    "   6  selection           5    G.start in [E.start, E.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   7  selection           6    G.start in [F.start, F.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   8  projection          7    [G.start, G.stop): A = G.A    [overlap: open rows]\n"
+    "   9  switch-disposition  8    periods to events\n"
+    "3 access nodes, 6 operator nodes\n";
+
+static const char golden_star_product_rule[] =
+    "star_product_rule\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: F.A, F.B\n"
+    "   3  product             1 2  full                          [nothing: all tuples]\n"
+    "   4  access                   R: G.A, G.B\n"
+    "   5  product             3 4  full                          [nothing: all tuples]\n"
+    "   6  selection           5    G.start in [E.start, E.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   7  selection           6    G.start in [F.start, F.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   8  projection          7    [G.start, G.stop): A = G.A    [overlap: open rows]\n"
+    "   9  switch-disposition  8    periods to events\n"
+    "3 access nodes, 6 operator nodes\n";
+
+static const char golden_star_product_order[] =
+    "star_product_order\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: G.A, G.B\n"
+    "   3  product             1 2  full                          [nothing: all tuples]\n"
+    "   4  access                   R: F.A, F.B\n"
+    "   5  product             3 4  full                          [nothing: all tuples]\n"
+    "   6  selection           5    G.start in [E.start, E.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   7  selection           6    G.start in [F.start, F.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   8  projection          7    [G.start, G.stop): A = G.A    [overlap: open rows]\n"
+    "   9  switch-disposition  8    periods to events\n"
+    "3 access nodes, 6 operator nodes\n"
+    "product-order: inputs of 1 tree of products reordered\n";
+
+static const char golden_star_final[] =
+    "star_final\n"
+    "   1  access           R: E.A, E.B; also as G, F\n"
+    "   2  product     1 1  overlap at G.start                  [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   3  product     2 1  overlap at G.start without E.start  [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   4  projection  3    at G.start: A = G.A\n"
+    "1 access node, 3 operator nodes\n"
+    "product-order: inputs of 1 tree of products reordered\n"
+    "product-rule: 2 full products now overlap, 2 selections with the same test dropped\n"
+    "unused-domains: 16 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_chain_initial[] =
+    "chain_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  full                                          [nothing: all tuples]\n"
+    "   4  access           R: G.A, G.B\n"
+    "   5  product     3 4  full                                          [nothing: all tuples]\n"
+    "   6  selection   5    [E.start, E.stop) overlaps [F.start, F.stop)  [overlap: open rows not "
+    "yet decided]\n"
+    "   7  selection   6    [F.start, F.stop) overlaps [G.start, G.stop)  [overlap: open rows not "
+    "yet decided]\n"
+    "   8  apply       7    stop = earlier(earlier(E.stop, F.stop), G.stop)\n"
+    "   9  apply       8    start = later(later(E.start, F.start), G.start)\n"
+    "  10  projection  9    [start, stop): A = G.A                        [overlap: open rows]\n"
+    "3 access nodes, 7 operator nodes\n";
+
+static const char golden_chain_product_rule[] =
+    "chain_product_rule\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  access           R: G.A, G.B\n"
+    "   5  product     3 4  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   6  apply       5    stop = earlier(earlier(E.stop, F.stop), G.stop)\n"
+    "   7  apply       6    start = later(later(E.start, F.start), G.start)\n"
+    "   8  projection  7    [start, stop): A = G.A  [overlap: open rows]\n"
+    "3 access nodes, 5 operator nodes\n"
+    "product-rule: 2 full products now overlap, 2 selections with the same test dropped\n";
+
+static const char golden_chain_final[] =
+    "chain_final\n"
+    "   1  access           R: E.A, E.B; also as F, G\n"
+    "   2  product     1 1  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   3  product     2 1  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  projection  3    [start, stop): A = G.A  [overlap: open rows]\n"
+    "1 access node, 3 operator nodes\n"
+    "product-rule: 2 full products now overlap, 2 selections with the same test dropped\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 3 domains dropped\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_common_initial[] =
+    "common_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  full                                          [nothing: all tuples]\n"
+    "   4  access           R: G.A, G.B\n"
+    "   5  product     3 4  full                                          [nothing: all tuples]\n"
+    "   6  selection   5    [E.start, E.stop) overlaps [F.start, F.stop)  [overlap: open rows not "
+    "yet decided]\n"
+    "   7  selection   6    [later(E.start, F.start), earlier(E.stop, F.stop)) overlaps [G.start, "
+    "G.stop)  [overlap: open rows not yet decided]\n"
+    "   8  apply       7    stop = earlier(earlier(E.stop, F.stop), G.stop)\n"
+    "   9  apply       8    start = later(later(E.start, F.start), G.start)\n"
+    "  10  projection  9    [start, stop): A = G.A                        [overlap: open rows]\n"
+    "3 access nodes, 7 operator nodes\n";
+
+static const char golden_common_product_rule[] =
+    "common_product_rule\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  access           R: G.A, G.B\n"
+    "   5  product     3 4  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   6  apply       5    stop = earlier(earlier(E.stop, F.stop), G.stop)\n"
+    "   7  apply       6    start = later(later(E.start, F.start), G.start)\n"
+    "   8  projection  7    [start, stop): A = G.A  [overlap: open rows]\n"
+    "3 access nodes, 5 operator nodes\n"
+    "product-rule: 2 full products now overlap, 2 selections with the same test dropped\n";
+
+static const char golden_keyed_initial[] =
+    "keyed_initial\n"
+    "   1  access           Large: E.A, E.B\n"
+    "   2  access           Middle: F.A, F.B\n"
+    "   3  product     1 2  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  access           Small: G.A, G.B\n"
+    "   5  product     3 4  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   6  selection   5    E.A = G.A\n"
+    "   7  selection   6    F.B = 3\n"
+    "   8  selection   7    F.A = G.A\n"
+    "   9  apply       8    stop = earlier(earlier(E.stop, F.stop), G.stop)\n"
+    "  10  apply       9    start = later(later(E.start, F.start), G.start)\n"
+    "  11  projection  10   [start, stop): B = E.B  [overlap: open rows]\n"
+    "3 access nodes, 8 operator nodes\n";
+
+static const char golden_keyed_product_order[] =
+    "keyed_product_order\n"
+    "   1  access           Large: E.A, E.B\n"
+    "   2  access           Small: G.A, G.B\n"
+    "   3  product     1 2  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  access           Middle: F.A, F.B\n"
+    "   5  product     3 4  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   6  selection   5    E.A = G.A\n"
+    "   7  selection   6    F.B = 3\n"
+    "   8  selection   7    F.A = G.A\n"
+    "   9  apply       8    stop = earlier(earlier(E.stop, F.stop), G.stop)\n"
+    "  10  apply       9    start = later(later(E.start, F.start), G.start)\n"
+    "  11  projection  10   [start, stop): B = E.B  [overlap: open rows]\n"
+    "3 access nodes, 8 operator nodes\n"
+    "product-order: inputs of 1 tree of products reordered\n";
 
 static const char golden_thesis_partial_overlap[] =
     "thesis_partial_overlap\n"

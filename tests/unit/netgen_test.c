@@ -50,6 +50,7 @@ static void transform(struct ng_plan *plan, unsigned rules) {
 enum {
   KEYS = 1 << NG_RULE_GROUP_KEYS,
   FOLDING = 1 << NG_RULE_CONSTANT_FOLDING,
+  ORDER = 1 << NG_RULE_PRODUCT_ORDER,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
   PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
   PARTIAL = 1 << NG_RULE_PARTIAL_OVERLAP,
@@ -211,6 +212,8 @@ static const struct ng_query *query_within(void) {
   sequence->integer = 5;
   query->when = nq_holds(sequence);
   query->where = nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 1, "A"));
+  query->start = nq_start(nq_variable(query, 0));
+  query->stop = nq_stop(nq_variable(query, 1));
   nq_target(query, "A", nq_domain(query, 0, "A"));
   return nq_finish(query, NET_PERIOD);
 }
@@ -223,6 +226,54 @@ static const struct ng_query *query_meets(void) {
                           nq_holds(nq_temporal(NG_T_SEQUENCE, nq_stop(e), nq_stop(f))));
   query->start = nq_start(e);
   query->stop = nq_stop(f);
+  return nq_finish(query, NET_PERIOD);
+}
+
+static const struct ng_expr *overlaps(const struct ng_expr *a, const struct ng_expr *b) {
+  return nq_holds(nq_temporal(NG_T_OVERLAP, a, b));
+}
+
+/* when E , G.start and F , G.start at G.start: of E and F nothing is said. */
+static const struct ng_query *query_star(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 3);
+  const struct ng_expr *g = nq_start(nq_variable(query, 2));
+  query->when =
+      nq_binary(NG_AND, overlaps(nq_variable(query, 0), g), overlaps(nq_variable(query, 1), g));
+  query->at = g;
+  nq_target(query, "A", nq_domain(query, 2, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* when E , F and F , G, and the period that all have in common. */
+static const struct ng_query *query_chain(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 3);
+  const struct ng_expr *f = nq_variable(query, 1);
+  query->when =
+      nq_binary(NG_AND, overlaps(nq_variable(query, 0), f), overlaps(f, nq_variable(query, 2)));
+  nq_target(query, "A", nq_domain(query, 2, "A"));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* when (E , F) , G: one condition of three. */
+static const struct ng_query *query_common(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 3);
+  query->when = overlaps(nq_temporal(NG_T_OVERLAP, nq_variable(query, 0), nq_variable(query, 1)),
+                         nq_variable(query, 2));
+  nq_target(query, "A", nq_domain(query, 2, "A"));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* E with F by one domain, F with G by the other, E of a certain kind. */
+static const struct ng_query *query_keyed(void) {
+  const struct ng_relation *relations[] = {nq_relation("Large", NG_REL_PERIOD, 2, 4),
+                                           nq_relation("Middle", NG_REL_PERIOD, 2, 4),
+                                           nq_relation("Small", NG_REL_PERIOD, 2, 4)};
+  struct ng_query *query = nq_query("Q", 3, names, relations);
+  query->where =
+      nq_binary(NG_AND, nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 2, "A")),
+                nq_binary(NG_AND, nq_binary(NG_EQ, nq_domain(query, 1, "B"), nq_integer(3)),
+                          nq_binary(NG_EQ, nq_domain(query, 1, "A"), nq_domain(query, 2, "A"))));
+  nq_target(query, "B", nq_domain(query, 0, "B"));
   return nq_finish(query, NET_PERIOD);
 }
 
@@ -314,6 +365,17 @@ static const struct golden goldens[] = {
     GOLDEN(within_partial_overlap, query_within, false, PARTIAL),
     GOLDEN(within_final, query_within, false, ALL),
     GOLDEN(meets_partial_overlap, query_meets, false, PARTIAL),
+    GOLDEN(star_initial, query_star, false, 0),
+    GOLDEN(star_product_rule, query_star, false, PRODUCTS),
+    GOLDEN(star_product_order, query_star, false, ORDER),
+    GOLDEN(star_final, query_star, false, ALL),
+    GOLDEN(chain_initial, query_chain, false, 0),
+    GOLDEN(chain_product_rule, query_chain, false, PRODUCTS),
+    GOLDEN(chain_final, query_chain, false, ALL),
+    GOLDEN(common_initial, query_common, false, 0),
+    GOLDEN(common_product_rule, query_common, false, PRODUCTS),
+    GOLDEN(keyed_initial, query_keyed, false, 0),
+    GOLDEN(keyed_product_order, query_keyed, false, ORDER),
     GOLDEN(thesis_partial_overlap, NULL, false, PARTIAL),
     GOLDEN(thesis_joins, NULL, false, JOINS),
     GOLDEN(thesis_common_period, NULL, false, COMMON),
@@ -423,6 +485,55 @@ START_TEST(rules_have_names) {
     ck_assert_int_eq(ng_rule_find(ng_rule_info((enum ng_rule)i)->name), i);
     ck_assert_uint_gt(strlen(ng_rule_info((enum ng_rule)i)->what), 10);
   }
+}
+END_TEST
+
+/* --- statistics */
+
+static double tuples_by_name(void *context, const struct ng_relation *relation) {
+  const double *large = context;
+  if (strcmp(relation->name, "Large") == 0) return *large;
+  return strcmp(relation->name, "Middle") == 0 ? 10000 : 100;
+}
+
+static bool share_by_text(void *context, const char *condition, double *ret) {
+  (void)context;
+  *ret = 0.5;
+  return strcmp(condition, "F.B = 3") == 0;
+}
+
+/* The names of the inputs of the products of query_keyed, the innermost first. */
+static const char *order_with(const struct ng_statistics *statistics) {
+  struct ng_plan *plan = plan_of(query_keyed());
+  ng_plan_set_statistics(plan, statistics);
+  ng_plan_transform(plan, NULL);
+  const struct ng_node *node = plan->queries[0].result;
+  while (!ng_node_is_product(node)) node = node->inputs[0];
+  const char *order = "";
+  for (; ng_node_is_product(node); node = node->inputs[0]) {
+    const struct ng_node *right = node->inputs[1];
+    while (right->input_count > 0) right = right->inputs[0];
+    order = base_arena_printf(nq_arena, "%s%s", right->variable->name, order);
+  }
+  while (node->input_count > 0) node = node->inputs[0];
+  return base_arena_printf(nq_arena, "%s%s", node->variable->name, order);
+}
+
+START_TEST(smaller_inputs_come_first) {
+  double large = 1e6;
+  struct ng_statistics statistics = {.context = &large, .tuples = tuples_by_name};
+  ck_assert_str_eq(order_with(NULL), "EGF");
+  ck_assert_str_eq(order_with(&statistics), "FGE"); /* F: a tenth of 10,000 */
+  statistics.share = share_by_text;
+  ck_assert_str_eq(order_with(&statistics), "FGE");
+  large = 40; /* 40 pairs with G; F has 10 of a tenth, and 50 of a half */
+  ck_assert_str_eq(order_with(&statistics), "EGF");
+  statistics.share = NULL;
+  ck_assert_str_eq(order_with(&statistics), "FGE");
+  large = -1; /* nothing is known */
+  ck_assert_str_eq(order_with(&statistics), "EGF");
+  large = 0; /* empty: who knows what will come */
+  ck_assert_str_eq(order_with(&statistics), "EGF");
 }
 END_TEST
 
@@ -795,6 +906,7 @@ int main(int argc, char **argv) {
   tcase_add_loop_test(cases, plans_look_as_before, 0, GOLDENS);
   tcase_add_test(cases, figures_f_1_to_f_3);
   tcase_add_test(cases, rules_have_names);
+  tcase_add_test(cases, smaller_inputs_come_first);
   tcase_add_loop_test(cases, nodes_read_what_their_inputs_have, 0, NQ_RULE_CHOICES);
   tcase_add_test(cases, what_can_fail);
   tcase_add_test(cases, ranges_at_the_edges);

@@ -18,7 +18,7 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
   session_over_store(session, plan);
-  ng_plan_transform(plan, &session->switches);
+  session_transform(session, plan, false);
   enum base_status status = session_run_figures(session, query, plan, collect, &rows, &text);
   if (status == BASE_OK) {
     tql_rows_finish(&rows, session->strings);
@@ -36,7 +36,7 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
 static void explain(struct tql_session *session, struct ng_plan *plan) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
-  ng_plan_transform(plan, &session->switches);
+  session_transform(session, plan, false);
   base_buffer_putc(&text, '\n');
   ng_plan_explain_rules(plan, &text);
   base_buffer_putc(&text, '\n');

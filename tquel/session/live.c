@@ -129,7 +129,7 @@ static enum base_status build_query(struct tql_session *session,
       .shared = session->live_nodes};
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
-  ng_plan_transform(plan, &session->switches);
+  session_transform(session, plan, true);
   struct net_node *result = NULL;
   status = ng_plan_build(plan, session->live, &inputs, session->diags, &result);
   if (status != BASE_OK) return status;

@@ -417,6 +417,12 @@ enum base_status session_keep_node_stats(struct tql_session *session,
 /* The live network is gone. */
 void session_forget_node_stats(struct tql_session *session);
 
+/* --- estimates.c */
+
+/* Transforms PLAN by the session's rules, which are told what the relations contain. STANDING: the query
+ * will go on. */
+void session_transform(struct tql_session *session, struct ng_plan *plan, bool standing);
+
 /* --- live.c: the live network */
 
 /* Replaces the pending rows of a relation that is live. */

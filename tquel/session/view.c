@@ -30,7 +30,7 @@ enum base_status session_build_view(struct tql_session *session, struct session_
       ng_plan_new(net_network_arena(network), session->strings, session->timeline);
   enum base_status status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
-  ng_plan_transform(plan, &session->switches);
+  session_transform(session, plan, true);
   struct ng_inputs own = *inputs;
   own.owner = view->ng.name;
   return ng_plan_build(plan, network, &own, session->diags, ret);

@@ -1,0 +1,43 @@
+/* What rules are told of the relations' contents, so that they choose the cheaper of equal plans: how many
+ * tuples each has, and what share of its rows a selection let pass when it ran last (tq_node_stats).
+ *
+ * Guesses: where the catalogue does not say, or cannot be read, nothing is known.                    */
+#include <string.h>
+
+#include "tquel/session/session_impl.h"
+
+static double tuples(void *context, const struct ng_relation *ng) {
+  struct tql_session *session = context;
+  const struct session_relation *relation = session_of(session, ng);
+  int64_t count;
+  if (relation == NULL || relation->view ||
+      st_count(session->database, relation->ng.name, &count) != BASE_OK)
+    return -1;
+  return (double)count;
+}
+
+static bool share(void *context, const char *condition, double *ret) {
+  struct tql_session *session = context;
+  struct base_arena *arena = base_arena_new();
+  struct st_node_stats *stats = NULL;
+  size_t count = 0;
+  bool found = false;
+  if (st_node_stats_load(session->database, arena, &stats, &count) != BASE_OK) count = 0;
+  for (size_t i = 0; i < count && !found; i++) {
+    if (stats[i].rows_in <= 0 || strcmp(stats[i].kind, "selection") != 0 ||
+        strcmp(stats[i].what, condition) != 0)
+      continue;
+    *ret = (double)stats[i].rows_out / (double)stats[i].rows_in;
+    found = true;
+  }
+  base_arena_free(arena);
+  return found;
+}
+
+void session_transform(struct tql_session *session, struct ng_plan *plan, bool standing) {
+  struct ng_statistics statistics = {
+      .context = session, .standing = standing, .tuples = tuples, .share = share};
+  ng_plan_set_statistics(plan, &statistics);
+  ng_plan_transform(plan, &session->switches);
+  ng_plan_set_statistics(plan, NULL);
+}
