@@ -152,6 +152,20 @@ struct search {
 };
 
 /* The conjuncts of WHERE of the form e = f about variables of both sides only. */
+/* Does EXPR speak of the variables of one side alone, or of none? */
+static bool is_one_sided(const struct search *search, const struct ng_expr *expr) {
+  size_t count = search->oracle->query->variable_count;
+  bool *used = BASE_NEW_ARRAY(search->oracle->arena, count, bool), others = false;
+  bool left = false, right = false;
+  mark_variables(expr, used, &others);
+  for (size_t i = 0; i < count; i++) {
+    left = left || (used[i] && search->left[i]);
+    right = right || (used[i] && search->right[i]);
+    others = others || (used[i] && !search->left[i] && !search->right[i]);
+  }
+  return !others && !(left && right);
+}
+
 static enum net_truth equalities(const struct search *search, const struct ng_expr *where) {
   struct oracle *oracle = search->oracle;
   if (!where) return NET_TRUE;
@@ -159,12 +173,8 @@ static enum net_truth equalities(const struct search *search, const struct ng_ex
     return net_and(equalities(search, where->args[0]), equalities(search, where->args[1]));
   struct extent extent;
   if (where->op != NG_EQ || oracle_has_cut(where) || !is_safe(where, &extent)) return NET_TRUE;
-  size_t count = oracle->query->variable_count;
-  bool *used = BASE_NEW_ARRAY(oracle->arena, count, bool), others = false;
-  mark_variables(where, used, &others);
-  for (size_t i = 0; i < count; i++)
-    others = others || (used[i] && !search->left[i] && !search->right[i]);
-  return others ? NET_TRUE : oracle_condition(oracle, where);
+  bool both = is_one_sided(search, where->args[0]) && is_one_sided(search, where->args[1]);
+  return both ? oracle_condition(oracle, where) : NET_TRUE;
 }
 
 static void look_at(struct search *search) {
