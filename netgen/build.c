@@ -286,16 +286,6 @@ static void build_apply(struct builder *builder, const struct ng_node *node) {
                                  built->layout, program(builder, node->inputs[0], node->expr));
 }
 
-/* Are both delimiters those of one and the same tuple, or the common period of an overlap product,
- * whose test has found already whether it is empty? */
-static bool is_own_period(const struct ng_node *node, const struct ng_column *start,
-                          const struct ng_column *stop) {
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
-  if (stop && node->start == start && node->stop == stop) return true;
-  if (!ng_node_is_product(node)) return false;
-  return is_own_period(node->inputs[0], start, stop) || is_own_period(node->inputs[1], start, stop);
-}
-
 /* Is COLUMN an operand of the `later` at the top of EXPR? */
 static bool is_later_than(const struct ng_expr *expr, const struct ng_column *column) {
   if (expr->op == NG_COLUMN) return expr->column == column;
@@ -329,7 +319,7 @@ static void build_projection(struct builder *builder, const struct ng_node *node
   uint32_t stop_slot = node->stop_from ? slot_in(builder, below, node->stop_from) : start_slot;
   built->node = net_create_projection(builder->network, name_of(builder, node), input->layout,
                                       built->layout, sources, start_slot, stop_slot,
-                                      is_own_period(below, node->start_from, node->stop_from),
+                                      ng_node_is_own_period(below, node->start_from, node->stop_from),
                                       is_not_earlier(builder, node));
 }
 

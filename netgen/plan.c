@@ -126,6 +126,15 @@ bool ng_node_has(const struct ng_node *node, const struct ng_column *column) {
   return node->start == column || node->stop == column || ng_columns_have(&node->fields, column);
 }
 
+bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *start,
+                           const struct ng_column *stop) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (stop && node->start == start && node->stop == stop) return true;
+  if (!ng_node_is_product(node)) return false;
+  return ng_node_is_own_period(node->inputs[0], start, stop) ||
+         ng_node_is_own_period(node->inputs[1], start, stop);
+}
+
 /* --- what a node's rows are */
 
 static void add_kept(struct ng_plan *plan, struct ng_node *node, const struct ng_column *column) {

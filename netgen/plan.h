@@ -179,6 +179,10 @@ bool ng_product_takes_event(const struct ng_node *node, struct ng_participant pa
 /* Do NODE's rows carry their participants' times as fields? (Selections and applies do not change
  * that.) */
 bool ng_node_is_combination(const struct ng_node *node);
+/* Are START and STOP, in NODE's rows, the delimiters of one and the same tuple, or the common period of an
+ * overlap product, whose test has found already whether it is empty? */
+bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *start,
+                           const struct ng_column *stop);
 /* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
 struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column);
 /* Readers of NODE: inputs of other nodes, results and displays. */
@@ -187,6 +191,10 @@ size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node);
 /* Everything that read NODE reads REPLACEMENT. */
 void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement);
+
+/* Moves SELECTION, whose condition cannot fail, as far down as it goes (rules/predicates_down.c); false: it
+ * stays. The plan is to be refreshed. */
+bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
 
 /* --- explain */
 
@@ -204,11 +212,13 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
 void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_constant_folding(struct ng_plan *plan);
 void ng_rule_product_order(struct ng_plan *plan);
+void ng_rule_equal_values(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
 void ng_rule_partial_overlap(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);
+void ng_rule_merged_projections(struct ng_plan *plan);
 void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_stored_periods(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);

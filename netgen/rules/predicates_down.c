@@ -11,6 +11,21 @@
  * only if it reads nothing but the domain that tells entities apart: a record also ends the period
  * before it, whatever its other domains are.
  *
+ * Through the query of a view or an earlier query of the plan a conjunct goes on under the names that its
+ * domains have there, below the projection that makes them:
+ *
+ *   selection V.b = 3              V
+ *          |                       |
+ *          V               projection b = E.x
+ *          |                       |
+ *   projection b = E.x   ==>  selection E.x = 3
+ *          |                       |
+ *          E                       E
+ *
+ * and through an aggregate if it reads nothing but what the groups are of: whole groups go. Not where
+ * something in that query can fail: errors of tuples that the view has count, whether they are asked for or
+ * not. Not where the aggregate's own origin is looked for in its tuples.
+ *
  * A predicate that can fail stays where it is: moved in front of its guards it would report errors
  * of rows that the guards leave out. One that reads a stop stays above products: below, the rows
  * that wait for it to be decided would hold back the whole product. Nothing moves below a node that
@@ -18,6 +33,7 @@
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
+#include "netgen/signature.h"
 
 static bool reads_only(const struct ng_expr *expr, const struct ng_column *column) {
   if (expr->op == NG_COLUMN && expr->column != column) return false;
@@ -27,9 +43,89 @@ static bool reads_only(const struct ng_expr *expr, const struct ng_column *colum
   return true;
 }
 
+/* --- other names */
+
+/* What COLUMN of NODE's rows is below NODE, the same value of the same type; NULL: nothing. */
+static const struct ng_column *below(const struct ng_node *node, const struct ng_column *column) {
+  const struct ng_columns *above = node->alias ? &node->fields : &node->own;
+  for (size_t i = 0; i < above->count; i++) {
+    if (above->items[i] != column) continue;
+    const struct ng_column *source = NULL;
+    if (node->alias)
+      source = node->inputs[0]->fields.items[i];
+    else if (node->kind == NET_NODE_PROJECTION)
+      source = node->sources.items[i];
+    else if (node->kind == NET_NODE_AGGREGATE && i < node->by_columns.count)
+      source = node->by_columns.items[i];
+    if (!source || source->type.base != column->type.base ||
+        source->type.width != column->type.width)
+      return NULL;
+    return source;
+  }
+  return NULL;
+}
+
+static bool is_float(const struct ng_column *column) {
+  return column->type.base == NET_FLOAT;
+}
+
+/* EXPR over the rows below NODE; NULL: it reads something that is not there, or is there once for several
+ * values that are equal and not the same. */
+static const struct ng_expr *renamed(struct ng_plan *plan, const struct ng_node *node,
+                                     const struct ng_expr *expr) {
+  if (expr->op == NG_COLUMN) {
+    const struct ng_column *column = below(node, expr->column);
+    if (!column || (node->kind == NET_NODE_AGGREGATE && is_float(column))) return NULL;
+    return ng_expr_column(plan->arena, column);
+  }
+  struct ng_expr *copy = BASE_NEW(plan->arena, struct ng_expr);
+  *copy = *expr;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    copy->args[i] = renamed(plan, node, expr->args[i]);
+    if (!copy->args[i]) return NULL;
+  }
+  return copy;
+}
+
+static bool can_fail(const struct ng_node *node) {
+  if (ng_node_can_fail(node)) return true;
+  for (unsigned port = 0; port < node->input_count; port++) {
+    if (can_fail(node->inputs[port])) return true;
+  }
+  return false;
+}
+
+/* Does EXPR read domains alone, and none that may be equal and not the same? */
+static bool reads_exact_domains(const struct ng_expr *expr) {
+  if (expr->op == NG_COLUMN) return expr->type.base != NET_INSTANT && !is_float(expr->column);
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (!reads_exact_domains(expr->args[i])) return false;
+  }
+  return true;
+}
+
+static bool has_origin(const struct ng_node *aggregate) {
+  return aggregate->query->origin_given || aggregate->query->timeline == NET_TIMELINE_ABSTRACT;
+}
+
+/* EXPR as it is below NODE, a node that gives its columns other names; NULL: it stays above. */
+static const struct ng_expr *through(struct ng_plan *plan, const struct ng_node *node,
+                                     const struct ng_expr *expr) {
+  bool grouped = node->kind == NET_NODE_AGGREGATE && node->by_columns.count > 0;
+  if (!node->alias && node->kind != NET_NODE_PROJECTION && !grouped) return NULL;
+  if (ng_expr_reads_nothing(expr) || ng_expr_reads_open(expr)) return NULL;
+  if (node->alias && ng_node_readers(plan, node->inputs[0]) != 1) return NULL;
+  if (grouped && !has_origin(node)) return NULL;
+  if ((node->alias || grouped) && can_fail(node)) return NULL;
+  return renamed(plan, node, expr);
+}
+
+/* --- down */
+
 /* May a selection by EXPR that stands above NODE stand below it, and at which port? */
 static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsigned *ret_port) {
   *ret_port = 0;
+  if (node->alias) return false;
   switch (node->kind) {
     case NET_NODE_APPLY:
       return ng_expr_fits(expr, node->inputs[0]);
@@ -40,6 +136,12 @@ static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsig
         if (ng_expr_fits(expr, node->inputs[port])) return true;
       }
       return false;
+    case NET_NODE_SWITCH_DISPOSITION:
+    case NET_NODE_CREDIBILITY: /* other times of the same name */
+    case NET_NODE_SET:
+    case NET_NODE_DISTINCT:
+    case NET_NODE_COALESCE:
+      return !ng_expr_reads_nothing(expr) && reads_exact_domains(expr);
     case NET_NODE_EVENT_TO_PERIOD:
       return node->by && !ng_expr_reads_nothing(expr) && reads_only(expr, node->by);
     default:
@@ -47,16 +149,25 @@ static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsig
   }
 }
 
-static bool move_down(struct ng_plan *plan, struct ng_node *selection, bool *ret_below_periods) {
+/* What a selection that has been moved has passed. */
+struct passed {
+  bool periods, names;
+};
+
+static bool move_down(struct ng_plan *plan, struct ng_node *selection, struct passed *ret) {
   struct ng_node *above = NULL, *node = selection->inputs[0];
+  const struct ng_expr *expr = selection->expr;
   unsigned above_port = 0;
   while (ng_node_readers(plan, node) == 1) {
     if (node->kind == NET_NODE_SELECTION) { /* conjuncts keep their order among themselves */
       node = node->inputs[0];
       continue;
     }
-    unsigned port;
-    if (!passes(node, selection->expr, &port)) break;
+    unsigned port = 0;
+    const struct ng_expr *other = through(plan, node, expr);
+    if (!other && !passes(node, expr, &port)) break;
+    ret->names = ret->names || other;
+    if (other) expr = other;
     above = node;
     above_port = port;
     node = node->inputs[port];
@@ -65,21 +176,28 @@ static bool move_down(struct ng_plan *plan, struct ng_node *selection, bool *ret
   ng_plan_replace(plan, selection, selection->inputs[0]);
   selection->inputs[0] = above->inputs[above_port];
   above->inputs[above_port] = selection;
-  *ret_below_periods = above->kind == NET_NODE_EVENT_TO_PERIOD;
+  selection->expr = expr;
+  ret->periods = above->kind == NET_NODE_EVENT_TO_PERIOD;
   return true;
 }
 
+bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection) {
+  struct passed passed = {false, false};
+  return move_down(plan, selection, &passed);
+}
+
 void ng_rule_predicates_down(struct ng_plan *plan) {
-  size_t count = plan->node_count, moved = 0, below_periods = 0;
+  size_t count = plan->node_count, moved = 0, below_periods = 0, below_names = 0;
   struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);
   for (size_t i = 0; i < count; i++) nodes[i] = plan->nodes[i];
   for (size_t i = 0; i < count; i++) {
     struct ng_node *node = nodes[i];
-    bool below = false;
+    struct passed passed = {false, false};
     if (node->kind != NET_NODE_SELECTION || ng_expr_can_fail(node->expr)) continue;
-    if (!move_down(plan, node, &below)) continue;
+    if (!move_down(plan, node, &passed)) continue;
     moved++;
-    below_periods += below;
+    below_periods += passed.periods;
+    below_names += passed.names;
     ng_plan_refresh(plan);
   }
   if (!moved) return;
@@ -88,5 +206,10 @@ void ng_rule_predicates_down(struct ng_plan *plan) {
   if (below_periods) {
     ng_rule_changed(plan, NG_RULE_PREDICATES_DOWN, 0, "%zu of them below event-to-period",
                     below_periods);
+  }
+  if (below_names) {
+    ng_rule_changed(plan, NG_RULE_PREDICATES_DOWN, 0,
+                    "%zu of them into a view, an earlier query or the groups of an aggregate",
+                    below_names);
   }
 }

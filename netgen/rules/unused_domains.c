@@ -164,7 +164,9 @@ static size_t merge_switches(struct ng_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i], *projection = node->inputs[0];
     if (node->kind != NET_NODE_SWITCH_DISPOSITION || projection->kind != NET_NODE_PROJECTION ||
-        ng_node_readers(plan, projection) != 1) {
+        ng_node_readers(plan, projection) != 1 ||
+        !ng_node_is_own_period(projection->inputs[0], projection->start_from,
+                               projection->stop_from)) {
       continue;
     }
     projection->own_stop = NULL;

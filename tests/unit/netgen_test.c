@@ -34,8 +34,16 @@ static void add(struct ng_plan *plan, const struct ng_query *query) {
   BASE_CHECK(ng_plan_add_query(plan, query, &diags) == BASE_OK, "test-query-accepted");
 }
 
+/* The query of the view that the query made last reads; NULL: none. */
+static const struct ng_query *view;
+
 static struct ng_plan *plan_of(const struct ng_query *query) {
   struct ng_plan *plan = new_plan();
+  if (view) {
+    add(plan, view);
+    ng_plan_make_inner(plan);
+    view = NULL;
+  }
   add(plan, query);
   return plan;
 }
@@ -57,6 +65,8 @@ enum {
   JOINS = 1 << NG_RULE_JOINS,
   COMMON = 1 << NG_RULE_COMMON_PERIOD,
   UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
+  EQUAL = 1 << NG_RULE_EQUAL_VALUES,
+  MERGED = 1 << NG_RULE_MERGED_PROJECTIONS,
   STORED = 1 << NG_RULE_STORED_PERIODS,
   STARTS = 1 << NG_RULE_TRACED_START_ONLY,
   COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
@@ -322,6 +332,45 @@ static const struct ng_query *query_twice(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+static const struct ng_query *over_view(const struct ng_query *its) {
+  const struct ng_relation *relation = nq_derived(its);
+  static const char *const name[] = {"V"};
+  view = its;
+  struct ng_query *query = nq_query(NULL, 1, name, &relation);
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_integer(3));
+  nq_target(query, "Twice",
+            nq_binary(NG_ADD, nq_convert(nq_domain(query, 0, "B"), type_long), nq_integer(1)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* V: the pairs of equal A; of V those with A = 3. */
+static const struct ng_query *query_of_view(void) {
+  const struct ng_relation *relation = nq_relation("R", NG_REL_TRACED, 2, 4);
+  const struct ng_relation *relations[] = {relation, relation};
+  struct ng_query *query = nq_query("Pairs", 2, names, relations);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "B", nq_domain(query, 1, "B"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 1, "A"));
+  return over_view(nq_finish(query, NET_PERIOD));
+}
+
+/* V: how many there are of each kind; of V the kind 3. */
+static const struct ng_query *query_of_groups(void) {
+  const struct ng_relation *relation = nq_relation("R", NG_REL_PERIOD, 2, 4);
+  struct ng_query *query = nq_query("Kinds", 1, names, &relation);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(query, 0, "A");
+  query->variables[0].outside = false;
+  struct ng_aggregate aggregate = {.by = by, .by_count = 1, .type = {NET_INTEGER, 4}};
+  aggregate.function = NET_AGG_MIN;
+  aggregate.argument = nq_domain(query, 0, "A");
+  nq_target(query, "A", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.function = NET_AGG_MAX;
+  aggregate.argument = nq_domain(query, 0, "B");
+  nq_target(query, "B", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  return over_view(nq_finish(query, NET_PERIOD));
+}
+
 static const struct ng_query *query_constants(void) {
   struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
   nq_target(query, "x", nq_integer(7));
@@ -376,6 +425,13 @@ static const struct golden goldens[] = {
     GOLDEN(common_product_rule, query_common, false, PRODUCTS),
     GOLDEN(keyed_initial, query_keyed, false, 0),
     GOLDEN(keyed_product_order, query_keyed, false, ORDER),
+    GOLDEN(of_view_initial, query_of_view, false, 0),
+    GOLDEN(of_view_predicates_down, query_of_view, false, DOWN),
+    GOLDEN(of_view_merged_projections, query_of_view, false, MERGED),
+    GOLDEN(of_view_equal_values, query_of_view, false, DOWN | EQUAL),
+    GOLDEN(of_view_final, query_of_view, false, ALL),
+    GOLDEN(of_groups_initial, query_of_groups, false, 0),
+    GOLDEN(of_groups_predicates_down, query_of_groups, false, KEYS | DOWN),
     GOLDEN(thesis_partial_overlap, NULL, false, PARTIAL),
     GOLDEN(thesis_joins, NULL, false, JOINS),
     GOLDEN(thesis_common_period, NULL, false, COMMON),
