@@ -4,7 +4,7 @@
  *   - access nodes and products have only those that are read above (a product's own overlap test, and
  *     what says how long it keeps rows, reads the times of its inputs, not of its output);
  *   - what a join compares by its keys is read below it, and need not be in its own rows;
- *   - an apply whose column nobody reads is left out;
+ *   - an apply whose column nobody reads is left out, unless it can fail: the error counts;
  *   - a switch-disposition reads no stop, so the projection below it makes the event itself;
  *   - where a selection leaves one entity only, event-to-period need not tell entities apart.
  *
@@ -153,6 +153,7 @@ static size_t drop_applies(struct ng_plan *plan, const struct needs *needs) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (node->kind != NET_NODE_APPLY || needs->of[i][node->own.items[0]->id]) continue;
+    if (ng_expr_can_fail(node->expr)) continue;
     ng_plan_replace(plan, node, node->inputs[0]);
     dropped++;
   }
