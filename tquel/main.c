@@ -22,7 +22,7 @@ const struct shell_subcommand shell_subcommands[] = {
     {"feed", "sends records from standard input (CSV or NDJSON) to a server",
      "RELATION [--connect SOCKET]", MSG_FEED_NOT_EXECUTED, NULL},
     {"sdf", "checks a sensor description, writes its C header and documentation",
-     "FILE [--header OUT] [--tquel OUT] [--doc OUT] [--diff OLD NEW]", MSG_SDF_NOT_EXECUTED, NULL},
+     "FILE [--header OUT] [--tquel OUT] [--doc OUT] [--diff OLD NEW]", 0, shell_sdf_main},
     {"check", "checks performance assertions against a log or a live feed", "SPECIFICATION LOG",
      MSG_CHECK_NOT_EXECUTED, NULL},
     {"solve", "fills in the constants of performance assertions", "SPECIFICATION LOG",

@@ -5,7 +5,8 @@
  * the sink's owner (shell, test, server) decides what becomes of it.
  *
  * Number ranges: 00xx usage, 01xx names, 02xx syntax, 03xx types and analysis, 04xx run time,
- * 05xx input data, 06xx database and files, 07xx feeds, 09xx not executed yet.                    */
+ * 05xx input data, 06xx database and files, 07xx feeds, 08xx sensor descriptions, 09xx not
+ * executed yet.                    */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 

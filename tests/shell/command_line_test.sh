@@ -76,7 +76,7 @@ run '' </dev/null
 ends 1 'error TQ-0001: ' "refused: an empty name"
 [ -z "$(find . -name '*.db')" ]
 ok "wrong usage creates no database" $?
-for command in serve collect feed sdf check solve eval; do
+for command in serve collect feed check solve eval; do
   run "$command" x </dev/null
   ends 1 "error TQ-095[0-6]: tquel $command is not executed yet" "$command answers with a number"
   run "$command" --help </dev/null

@@ -12,6 +12,7 @@
 
 #include "engine/base/diag.h"
 #include "tquel/shell/options.h"
+#include "tquel/shell/shell.h"
 
 #ifndef TQUEL_VERSION
 #define TQUEL_VERSION "unknown"
@@ -157,6 +158,14 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
         "The statements of FILE are read and bound, with the relations of DB if it is\n"
         "given, and nothing is run or changed. FILE - is standard input.\n\nOptions:\n");
     shell_options_describe(SHELL_EXPLAIN, out);
+  }
+  if (strcmp(row->name, "sdf") == 0) {
+    base_buffer_puts(
+        out,
+        "FILE is a description, or a program that carries one; - is standard input.\n"
+        "OUT - is standard output. Without OUT it says what is in the description.\n\n"
+        "Options:\n");
+    shell_sdf_describe(out);
   }
 }
 

@@ -1,0 +1,575 @@
+/* The C header: for each event an inline function that does exactly what that event needs, no more
+ * (thesis 8.2.2, 8.3.2; the run-time's part is tquel/sensor.h).
+ *
+ *   IterationSensor(iternum)   one load and a branch while nobody wants to know
+ *     └▶ the recording part: size known at compile time, values copied one by one
+ *
+ * Names in the header: what users call is made of their own names (IterationSensor, FileReceptacle,
+ * PDESolverProcess); everything else begins with sn_. Parameters are called like the domains, except
+ * where that is a word of C or C++ or a usual macro: such a name gets an underscore.
+ *
+ * The remote description is written by the assembler into a COMDAT group, so that a program has it
+ * once, in however many files the header is included; link-time optimisation, which puts the text of
+ * all files together, is served by the .ifndef. All symbols have the digest of the description in
+ * their names: files that were compiled with different versions of the header can be linked, each
+ * refers to its own description, and records cannot be taken for those of the other.             */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sensors/sdf/output.h"
+#include "sensors/sdf/remote.h"
+
+struct header {
+  struct base_buffer *out;
+  struct base_arena *arena;
+  const struct sn_description *description;
+  const char *module; /* sn_PDE_0123456789abcdef */
+};
+
+/* A parameter of a sensor. */
+struct parameter {
+  const char *name;
+  struct net_type type;
+  bool is_receptacle;
+};
+
+struct parameters {
+  struct parameter *items;
+  size_t count;
+  const struct parameter *receptacle; /* the one that is asked; NULL: the process's */
+};
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static bool is_taken_word(const char *name) {
+  static const char *const words[] = {"alignas",      "alignof",
+                                      "and",          "and_eq",
+                                      "asm",          "assert",
+                                      "auto",         "bitand",
+                                      "bitor",        "bool",
+                                      "break",        "case",
+                                      "catch",        "char",
+                                      "char16_t",     "char32_t",
+                                      "char8_t",      "class",
+                                      "co_await",     "co_return",
+                                      "co_yield",     "compl",
+                                      "concept",      "const",
+                                      "const_cast",   "consteval",
+                                      "constexpr",    "constinit",
+                                      "continue",     "decltype",
+                                      "default",      "delete",
+                                      "do",           "double",
+                                      "dynamic_cast", "else",
+                                      "enum",         "errno",
+                                      "explicit",     "export",
+                                      "extern",       "false",
+                                      "float",        "for",
+                                      "friend",       "goto",
+                                      "i386",         "if",
+                                      "inline",       "int",
+                                      "linux",        "long",
+                                      "mutable",      "namespace",
+                                      "new",          "noexcept",
+                                      "not",          "not_eq",
+                                      "nullptr",      "operator",
+                                      "or",           "or_eq",
+                                      "private",      "protected",
+                                      "public",       "register",
+                                      "requires",     "restrict",
+                                      "return",       "short",
+                                      "signed",       "sizeof",
+                                      "static",       "static_assert",
+                                      "stderr",       "stdin",
+                                      "stdout",       "struct",
+                                      "switch",       "template",
+                                      "this",         "thread_local",
+                                      "throw",        "true",
+                                      "try",          "typedef",
+                                      "typeid",       "typename",
+                                      "typeof",       "union",
+                                      "unix",         "unsigned",
+                                      "using",        "virtual",
+                                      "void",         "volatile",
+                                      "wchar_t",      "while",
+                                      "xor",          "xor_eq",
+                                      "memcpy",       "strlen",
+                                      "size_t",       "offsetof",
+                                      "NULL",         "EOF",
+                                      "errno",        "int8_t",
+                                      "int16_t",      "int32_t",
+                                      "int64_t",      "uint8_t",
+                                      "uint32_t",     "uint64_t",
+                                      "asm",          "isnan",
+                                      "isinf",        "signbit",
+                                      "major",        "minor",
+                                      "makedev",      "I"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strcmp(name, words[i]) == 0) return true;
+  return strncmp(name, "sn_", 3) == 0 || strncmp(name, "SN_", 3) == 0;
+}
+
+static bool is_parameter(const struct parameters *parameters, const char *name) {
+  for (size_t i = 0; i < parameters->count; i++)
+    if (strcmp(parameters->items[i].name, name) == 0) return true;
+  return false;
+}
+
+static bool is_domain(const struct sn_event_description *event, const char *name) {
+  for (size_t i = 0; i < event->domain_count; i++)
+    if (strcmp(event->domains[i].name, name) == 0) return true;
+  return false;
+}
+
+static void add_parameter(struct header *header, struct parameters *parameters,
+                          const struct sn_event_description *event, const char *name, bool own,
+                          struct net_type type, bool is_receptacle) {
+  while (is_taken_word(name) || is_parameter(parameters, name) ||
+         (!own && is_domain(event, name))) {
+    name = base_arena_printf(header->arena, "%s_", name);
+    own = false;
+  }
+  parameters->items[parameters->count] = (struct parameter){name, type, is_receptacle};
+  if (is_receptacle) parameters->receptacle = &parameters->items[parameters->count];
+  parameters->count++;
+}
+
+static struct parameters parameters_of(struct header *header,
+                                       const struct sn_event_description *event) {
+  const struct net_type name = {NET_NAME, 0};
+  struct parameters parameters = {
+      .items = BASE_NEW_ARRAY(header->arena, event->domain_count + 2, struct parameter)};
+  if (event->object != NULL)
+    add_parameter(header, &parameters, event, "object", false, name,
+                  event->holder == SN_HOLDER_OBJECT);
+  if (event->initiator != NULL)
+    add_parameter(header, &parameters, event, "initiator", false, name,
+                  event->holder == SN_HOLDER_INITIATOR);
+  for (size_t i = 0; i < event->domain_count; i++)
+    add_parameter(header, &parameters, event, event->domains[i].name, true, event->domains[i].type,
+                  false);
+  return parameters;
+}
+
+/* --- small pieces ----------------------------------------------------------------------------- */
+
+static const char *c_type(struct net_type type) {
+  switch (type.base) {
+    case NET_INTEGER:
+      return type.width == 1   ? "int8_t "
+             : type.width == 2 ? "int16_t "
+             : type.width == 4 ? "int32_t "
+                               : "int64_t ";
+    case NET_FLOAT:
+      return type.width == 4 ? "float " : "double ";
+    case NET_BOOL:
+      return "int ";
+    case NET_STRING:
+      return "const char *";
+    default:
+      return "uint64_t ";
+  }
+}
+
+static const char *field_type(struct net_type type) {
+  switch (type.base) {
+    case NET_INTEGER:
+      return type.width == 1   ? "SN_I1"
+             : type.width == 2 ? "SN_I2"
+             : type.width == 4 ? "SN_I4"
+                               : "SN_I8";
+    case NET_FLOAT:
+      return type.width == 4 ? "SN_F4" : "SN_F8";
+    case NET_BOOL:
+      return "SN_BOOL";
+    case NET_STRING:
+      return "SN_TEXT";
+    default:
+      return "SN_NAME";
+  }
+}
+
+/* A C comment of TEXT, which cannot end it, one line of text a line. */
+static void put_comment(struct base_buffer *out, const char *text) {
+  base_buffer_puts(out, "/* ");
+  for (const char *c = text; *c != '\0'; c++) {
+    if (*c == '\n') {
+      base_buffer_puts(out, "\n * ");
+    } else {
+      base_buffer_putc(out, *c);
+      if ((*c == '*' && c[1] == '/') || (*c == '/' && c[1] == '*')) base_buffer_putc(out, ' ');
+    }
+  }
+  base_buffer_puts(out, " */\n");
+}
+
+/* A line of the assembler's as a line of a C string. */
+static void put_assembly(struct base_buffer *out, const char *line) {
+  base_buffer_printf(out, "  \"%s\\n\"\n", line);
+}
+
+/* TEXT as .ascii lines inside a C string: escaped twice. */
+static void put_ascii(struct base_buffer *out, const char *text, size_t length) {
+  bool open = false;
+  for (size_t i = 0; i < length; i++) {
+    unsigned char byte = (unsigned char)text[i];
+    if (!open) base_buffer_puts(out, "  \".ascii \\\"");
+    open = true;
+    if (byte == '"' || byte == '\\')
+      base_buffer_printf(out, "\\\\%s", byte == '"' ? "\\\"" : "\\\\");
+    else if (byte >= ' ' && byte < 0x7f)
+      base_buffer_putc(out, (char)byte);
+    else
+      base_buffer_printf(out, "\\\\%03o", byte);
+    if (byte == '\n' || i + 1 == length) {
+      base_buffer_puts(out, "\\\"\\n\"\n");
+      open = false;
+    }
+  }
+}
+
+/* --- the remote description ------------------------------------------------------------------- */
+
+static void put_note(struct header *header, const struct base_buffer *remote) {
+  struct base_buffer *out = header->out;
+  const char *module = header->module;
+  base_buffer_puts(out,
+                   "/* The remote description, which the monitor reads from the program. */\n");
+  base_buffer_puts(out,
+                   "#pragma GCC diagnostic push\n"
+                   "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
+                   "__asm__(\n");
+  base_buffer_printf(out, "  \".ifndef %s_text\\n\"\n", module);
+  base_buffer_printf(out, "  \".pushsection .note.tquel,\\\"aG\\\",%%note,%s,comdat\\n\"\n",
+                     module);
+  put_assembly(out, ".balign 4");
+  base_buffer_printf(out, "  \".long %zu, %zu, %d\\n\"\n", sizeof SN_NOTE_NAME, remote->length,
+                     SN_NOTE_TYPE);
+  put_assembly(out, ".ascii \\\"" SN_NOTE_NAME "\\\\000\\\"");
+  put_assembly(out, ".balign 4");
+  base_buffer_printf(out, "  \".weak %s_text\\n\"\n  \".hidden %s_text\\n\"\n", module, module);
+  base_buffer_printf(out, "  \".type %s_text, %%object\\n\"\n", module);
+  base_buffer_printf(out, "  \"%s_text:\\n\"\n", module);
+  put_ascii(out, remote->data, remote->length);
+  base_buffer_printf(out, "  \".size %s_text, %zu\\n\"\n", module, remote->length);
+  put_assembly(out, ".balign 4");
+  put_assembly(out, ".popsection");
+  put_assembly(out, ".endif");
+  base_buffer_puts(out, ");\n#pragma GCC diagnostic pop\n");
+  base_buffer_printf(
+      out, "extern const char %s_text[] __attribute__((visibility(\"hidden\")));\n\n", module);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void put_fields(struct header *header, const struct sn_event_description *event) {
+  struct parameters parameters = parameters_of(header, event);
+  const char *names[2] = {NULL, NULL};
+  size_t implicit = 0, written = 0;
+  if (event->object != NULL) names[implicit++] = event->object->name;
+  if (event->initiator != NULL) names[implicit++] = "Initiator";
+  for (size_t i = 0; i < parameters.count; i++) {
+    const struct parameter *one = &parameters.items[i];
+    if (one->is_receptacle) continue;
+    if (written++ == 0)
+      base_buffer_printf(header->out, "static const struct sn_field sn_%s_fields_%s[] = {\n",
+                         header->description->name, event->name);
+    const char *name = i < implicit ? names[i] : event->domains[i - implicit].name;
+    uint32_t size = one->type.base == NET_STRING ? 0 : sn_type_size(one->type);
+    base_buffer_printf(header->out, "  {\"%s\", %s, %u},\n", name, field_type(one->type), size);
+  }
+  if (written > 0) base_buffer_puts(header->out, "};\n");
+}
+
+static void put_flags(struct base_buffer *out, const struct sn_event_description *event) {
+  const struct {
+    bool value;
+    const char *name;
+  } flags[] = {{event->timestamp, "SN_TIMESTAMP"},
+               {event->assume_enabled, "SN_ASSUME_ENABLED"},
+               {event->check_one_time, "SN_CHECK_ONE_TIME"},
+               {event->assume_one_time, "SN_ASSUME_ONE_TIME"},
+               {event->declare_object, "SN_DECLARE_OBJECT"}};
+  bool any = false;
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    if (!flags[i].value) continue;
+    base_buffer_printf(out, "%s%s", any ? " | " : "", flags[i].name);
+    any = true;
+  }
+  if (!any) base_buffer_putc(out, '0');
+}
+
+static void put_event_row(struct header *header, const struct sn_event_description *event) {
+  static const char *const minors[] = {"SN_OBJECT_TRACED", "SN_SENSOR_TRACED",
+                                       "SN_RECEPTACLE_SAMPLED", "SN_MESSAGE_SAMPLED",
+                                       "SN_INVOCATION_SAMPLED"};
+  static const char *const holders[] = {"SN_PERFORMER", "SN_OBJECT", "SN_INITIATOR"};
+  struct base_buffer *out = header->out;
+  struct parameters parameters = parameters_of(header, event);
+  uint32_t size = 0, count = 0;
+  for (size_t i = 0; i < parameters.count; i++) {
+    if (parameters.items[i].is_receptacle) continue;
+    size += sn_type_size(parameters.items[i].type);
+    count++;
+  }
+  int histogram = event->histogram;
+  if (histogram >= 0) histogram += (int)(count - event->domain_count);
+  base_buffer_printf(out, "  {\"%s\", %u, %s, %s, ", event->name, event->number,
+                     minors[event->minor - 1], holders[event->holder]);
+  put_flags(out, event);
+  base_buffer_printf(out, ",\n   %d, %u, %u, %u, %d, %u, %u, ", (int)event->wait_ms,
+                     event->location->number, event->object != NULL ? event->object->number : 0,
+                     event->initiator != NULL ? event->initiator->number : 0, histogram, size,
+                     count);
+  if (count > 0)
+    base_buffer_printf(out, "sn_%s_fields_%s},\n", header->description->name, event->name);
+  else
+    base_buffer_puts(out, "0},\n");
+}
+
+static void put_tables(struct header *header, uint64_t digest, size_t text_length) {
+  const struct sn_description *description = header->description;
+  struct base_buffer *out = header->out;
+  const char *name = description->name;
+  for (size_t i = 0; i < description->event_count; i++) put_fields(header, &description->events[i]);
+  if (description->event_count > 0) {
+    base_buffer_printf(out, "static const struct sn_event sn_%s_events[] = {\n", name);
+    for (size_t i = 0; i < description->event_count; i++)
+      put_event_row(header, &description->events[i]);
+    base_buffer_puts(out, "};\n");
+  }
+  base_buffer_printf(out, "static const struct sn_type sn_%s_types[] = {\n", name);
+  for (size_t i = 0; i < description->type_count; i++) {
+    const struct sn_type_description *type = &description->types[i];
+    base_buffer_printf(out, "  {\"%s\", %u, %d},\n", type->name, type->number, type->is_process);
+  }
+  base_buffer_puts(out, "};\n");
+  base_buffer_printf(out, "SN_MODULE(%s, \"%s\", UINT64_C(0x%016" PRIx64 "),\n", header->module,
+                     name, digest);
+  if (description->event_count > 0)
+    base_buffer_printf(out, "  sn_%s_events, %zu, %u,\n", name, description->event_count,
+                       description->number_max);
+  else
+    base_buffer_puts(out, "  0, 0, 0,\n");
+  base_buffer_printf(out, "  sn_%s_types, %zu, %s_text, %zu);\n\n", name, description->type_count,
+                     header->module, text_length);
+}
+
+/* --- sensors ---------------------------------------------------------------------------------- */
+
+static void put_parameter_list(struct base_buffer *out, const struct parameters *parameters) {
+  for (size_t i = 0; i < parameters->count; i++) {
+    const struct parameter *one = &parameters->items[i];
+    base_buffer_printf(out, "%s%s%s", i > 0 ? ", " : "",
+                       one->is_receptacle ? "struct sn_receptacle *" : c_type(one->type),
+                       one->name);
+  }
+  if (parameters->count == 0) base_buffer_puts(out, "void");
+}
+
+/* The bytes of the record: fixed, or with the lengths of texts. */
+static void put_size(struct base_buffer *out, const struct parameters *parameters) {
+  uint32_t fixed = 0;
+  bool any_text = false;
+  for (size_t i = 0; i < parameters->count; i++) {
+    const struct parameter *one = &parameters->items[i];
+    if (one->is_receptacle) continue;
+    fixed += sn_type_size(one->type);
+    if (one->type.base != NET_STRING) continue;
+    any_text = true;
+    base_buffer_printf(out, "  const size_t sn_length_%zu = %s ? strlen(%s) : 0;\n", i, one->name,
+                       one->name);
+  }
+  if (!any_text) {
+    base_buffer_printf(out, "  const uint32_t sn_size = %u;\n", fixed);
+    return;
+  }
+  base_buffer_printf(out, "  const uint64_t sn_sum = UINT64_C(%u)", fixed);
+  for (size_t i = 0; i < parameters->count; i++)
+    if (!parameters->items[i].is_receptacle && parameters->items[i].type.base == NET_STRING)
+      base_buffer_printf(out, " + sn_length_%zu", i);
+  base_buffer_puts(
+      out, ";\n  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;\n");
+}
+
+static void put_copies(struct base_buffer *out, const struct parameters *parameters) {
+  size_t left = 0;
+  for (size_t i = 0; i < parameters->count; i++) left += !parameters->items[i].is_receptacle;
+  for (size_t i = 0; i < parameters->count; i++) {
+    const struct parameter *one = &parameters->items[i];
+    if (one->is_receptacle) continue;
+    bool last = --left == 0;
+    if (one->type.base == NET_STRING) {
+      base_buffer_printf(
+          out,
+          "  { const uint32_t sn_length = (uint32_t)sn_length_%zu; memcpy(sn_to, "
+          "&sn_length, 4); }\n  if (sn_length_%zu) memcpy(sn_to + 4, %s, sn_length_%zu);\n",
+          i, i, one->name, i);
+      if (!last) base_buffer_printf(out, "  sn_to += 4 + sn_length_%zu;\n", i);
+    } else {
+      if (one->type.base == NET_BOOL)
+        base_buffer_printf(out, "  *sn_to = %s != 0;\n", one->name);
+      else
+        base_buffer_printf(out, "  memcpy(sn_to, &%s, %u);\n", one->name, sn_type_size(one->type));
+      if (!last) base_buffer_printf(out, "  sn_to += %u;\n", sn_type_size(one->type));
+    }
+  }
+}
+
+static void put_record_function(struct header *header, const struct sn_event_description *event,
+                                size_t index, const struct parameters *parameters) {
+  struct base_buffer *out = header->out;
+  const char *name = header->description->name;
+  size_t offset = parameters->count - event->domain_count;
+  base_buffer_printf(out, "static %s void sn_%s_record_%s(",
+                     event->is_inline ? "inline __attribute__((always_inline))"
+                                      : "__attribute__((noinline, unused))",
+                     name, event->name);
+  put_parameter_list(out, parameters);
+  base_buffer_puts(out, ") {\n");
+  put_size(out, parameters);
+  base_buffer_puts(out, "  struct sn_record sn_one;\n");
+  base_buffer_printf(
+      out, "  unsigned char *sn_to = sn_record_open(&%s, &sn_%s_events[%zu], %s, sn_size, ",
+      header->module, name, index,
+      parameters->receptacle != NULL ? parameters->receptacle->name : "0");
+  if (event->histogram >= 0)
+    base_buffer_printf(out, "(double)%s",
+                       parameters->items[offset + (size_t)event->histogram].name);
+  else
+    base_buffer_puts(out, "0.0");
+  base_buffer_puts(out, ", &sn_one);\n  if (!sn_to) return;\n");
+  put_copies(out, parameters);
+  base_buffer_puts(out, "  sn_record_close(&sn_one);\n}\n");
+}
+
+static void put_condition(struct header *header, const struct sn_event_description *event,
+                          const struct parameters *parameters) {
+  if (event->assume_enabled)
+    base_buffer_printf(header->out, "sn_listening(&%s)", header->module);
+  else if (parameters->receptacle != NULL)
+    base_buffer_printf(header->out, "sn_object_enabled(%s, %u)", parameters->receptacle->name,
+                       event->number);
+  else
+    base_buffer_printf(header->out, "sn_enabled(&%s, %u)", header->module, event->number);
+}
+
+static void put_sampling(struct header *header, const struct sn_event_description *event) {
+  struct base_buffer *out = header->out;
+  if (event->minor == SN_MINOR_MESSAGE_SAMPLED) {
+    base_buffer_printf(
+        out,
+        "/* Whether a round of %sSensor is asked for: 1 once for each. */\n"
+        "static inline int %sRequested(void) { return sn_sample_requested(&%s, %u); }\n",
+        event->name, event->name, header->module, event->number);
+    base_buffer_printf(out,
+                       "/* The round is complete. */\n"
+                       "static inline void %sRound(void) { sn_sample_done(&%s, %u); }\n",
+                       event->name, header->module, event->number);
+  }
+  if (event->minor == SN_MINOR_INVOCATION_SAMPLED) {
+    base_buffer_printf(
+        out,
+        "/* The function is called at each request, in a thread of its own, and runs the sensor "
+        "once\n"
+        " * for each entity. Not 0: no memory, or no thread. */\n"
+        "static inline int %sOnSample(void (*function)(void *context), void *context) {\n"
+        "  return sn_sample_register(&%s, %u, function, context);\n}\n",
+        event->name, header->module, event->number);
+  }
+}
+
+/* What the event is, and its domains. */
+static void put_event_comment(struct header *header, const struct sn_event_description *event) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&text, event->documentation);
+  for (size_t i = 0; i < event->domain_count; i++) {
+    const struct sn_domain_description *domain = &event->domains[i];
+    if (domain->documentation[0] == '\0' && domain->object == NULL) continue;
+    base_buffer_printf(&text, "%s%s: ", text.length > 0 ? "\n" : "", domain->name);
+    if (domain->object != NULL) base_buffer_printf(&text, "a %s. ", domain->object->name);
+    base_buffer_puts(&text, domain->documentation);
+  }
+  if (text.length > 0) put_comment(header->out, text.data);
+  base_buffer_done(&text);
+}
+
+static void put_sensor(struct header *header, size_t index) {
+  const struct sn_event_description *event = &header->description->events[index];
+  struct parameters parameters = parameters_of(header, event);
+  struct base_buffer *out = header->out;
+  base_buffer_printf(out, "/* --- event %u: %s, %s */\n", event->number, event->name,
+                     sn_minor_name(event->minor));
+  put_record_function(header, event, index, &parameters);
+  put_event_comment(header, event);
+  base_buffer_printf(out, "static inline void %sSensor(", event->name);
+  put_parameter_list(out, &parameters);
+  base_buffer_puts(out, ") {\n  if (SN_UNLIKELY(");
+  put_condition(header, event, &parameters);
+  base_buffer_printf(out, "))\n    sn_%s_record_%s(", header->description->name, event->name);
+  for (size_t i = 0; i < parameters.count; i++)
+    base_buffer_printf(out, "%s%s", i > 0 ? ", " : "", parameters.items[i].name);
+  base_buffer_puts(out, ");\n}\n");
+  put_sampling(header, event);
+  base_buffer_putc(out, '\n');
+}
+
+static void put_type(struct header *header, const struct sn_type_description *type) {
+  struct base_buffer *out = header->out;
+  if (type->documentation[0] != '\0') put_comment(out, type->documentation);
+  if (type->is_process) {
+    base_buffer_printf(
+        out,
+        "/* This process is a %s called sn_minor, or, where that is NULL, by its process id.\n"
+        " * After fork, again. */\n"
+        "static inline int %sProcess(const char *sn_minor) {\n"
+        "  return sn_process_declare(&%s, %u, sn_minor);\n}\n\n",
+        type->name, type->name, header->module, type->number);
+    return;
+  }
+  base_buffer_printf(
+      out,
+      "/* The receptacle of the %s called sn_minor. NULL when there is no memory: sensors that\n"
+      " * get it do nothing. */\n"
+      "static inline struct sn_receptacle *%sReceptacle(uint64_t sn_minor) {\n"
+      "  return sn_receptacle_new(&%s, %u, sn_minor);\n}\n"
+      "/* The %s is no more. */\n"
+      "static inline void %sRelease(struct sn_receptacle *sn_old) { sn_receptacle_free(sn_old); "
+      "}\n\n",
+      type->name, type->name, header->module, type->number, type->name, type->name);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void put_opening(struct header *header) {
+  const struct sn_description *description = header->description;
+  struct base_buffer *out = header->out;
+  base_buffer_printf(out, "/* The sensors of the task force %s, made from ", description->name);
+  for (const char *c = description->file; *c != '\0'; c++)
+    if (*c >= ' ' && *c != '*' && *c != '/') base_buffer_putc(out, *c);
+  base_buffer_puts(out, " by tquel sdf. Do not edit. */\n");
+  base_buffer_printf(out, "#ifndef TQUEL_SENSORS_%s_H\n#define TQUEL_SENSORS_%s_H\n\n",
+                     description->name, description->name);
+  base_buffer_puts(out, "#include <stdint.h>\n#include <string.h>\n#include <tquel/sensor.h>\n\n");
+  base_buffer_puts(out,
+                   "#if SN_INTERFACE != 1\n#error \"tquel/sensor.h is of another version than the "
+                   "tquel that made this header\"\n#endif\n\n");
+  base_buffer_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+  if (description->documentation[0] != '\0') {
+    put_comment(out, description->documentation);
+    base_buffer_putc(out, '\n');
+  }
+}
+
+void sn_write_header(struct base_buffer *out, const struct sn_description *description,
+                     const struct base_buffer *remote) {
+  struct header header = {.out = out, .arena = base_arena_new(), .description = description};
+  uint64_t digest = sn_remote_digest(remote->data, remote->length);
+  header.module = base_arena_printf(header.arena, "sn_%s_%016" PRIx64, description->name, digest);
+  put_opening(&header);
+  put_note(&header, remote);
+  put_tables(&header, digest, remote->length);
+  for (size_t i = 0; i < description->type_count; i++) put_type(&header, &description->types[i]);
+  for (size_t i = 0; i < description->event_count; i++) put_sensor(&header, i);
+  base_buffer_puts(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+  base_arena_free(header.arena);
+}
