@@ -10,7 +10,8 @@
  * a disjunct that is T) makes it irrelevant, and counts if it reaches the end.
  *
  * A scalar taken from a stop that is still open (a span, a chronon) is not known yet: it travels in
- * the same way as NET_EVAL_OPEN, and what is compared with it is unknown, hence not yet decided.
+ * the same way as NET_EVAL_OPEN, and what is compared with it is unknown, hence not yet decided. Nor is
+ * an error beside what is unknown over an open row: the stop may still make the error irrelevant.
  *
  * Invariants: floats on the stack are finite and never -0; temporal values are in settled form
  * (value.c), a result in normal form;
@@ -597,15 +598,29 @@ static uint8_t perform_on_unsettled(const struct machine *machine, const struct 
   return result == 'x' && args->instant.lo != args->instant.hi ? UNSETTLED : SETTLED;
 }
 
+static bool reads_an_open_stop(const struct net_program *program, const union net_slot *row) {
+  if (!program->reads_open) return false;
+  for (size_t i = 0; i < program->count; i++) {
+    const struct net_step *step = &program->steps[i];
+    if (step->op == NET_OP_STOP_SLOT && row[step->slot].i == NET_OPEN) return true;
+  }
+  return false;
+}
+
 /* One step of which an operand is an ERROR. */
-static uint8_t perform_on_error(const struct net_step *step, uint8_t error, const uint8_t *states,
-                                struct net_value *args) {
+static uint8_t perform_on_error(const struct machine *machine, const struct net_step *step,
+                                uint8_t error, const uint8_t *states, struct net_value *args) {
   bool logic = step->op == NET_OP_AND || step->op == NET_OP_OR;
   enum net_truth absorbing = step->op == NET_OP_AND ? NET_FALSE : NET_TRUE;
   for (unsigned k = 0; logic && k < 2; k++) {
-    if (states[k] != SETTLED || args[k].truth != absorbing) continue;
-    set_truth(args, absorbing);
-    return SETTLED;
+    if (states[k] != SETTLED) continue;
+    if (args[k].truth == absorbing) {
+      set_truth(args, absorbing);
+      return SETTLED;
+    }
+    if (args[k].truth == NET_UNKNOWN && machine->bound != NET_FOREVER &&
+        reads_an_open_stop(machine->program, machine->row))
+      error = NET_EVAL_OPEN;
   }
   bool unless = step->op == NET_OP_IF || step->op == NET_OP_T_IF;
   if (unless && states[0] == SETTLED && args[0].truth == NET_FALSE) {
@@ -633,7 +648,7 @@ static uint8_t perform_specially(struct machine *machine, const struct net_step 
       error = states[k];
     }
   }
-  if (error != SETTLED) return perform_on_error(step, error, states, args);
+  if (error != SETTLED) return perform_on_error(machine, step, error, states, args);
   if (unsettled) return perform_on_unsettled(machine, step, args);
   return (uint8_t)perform(machine, step, args);
 }
@@ -724,15 +739,6 @@ enum net_eval_error net_program_run_moment(const struct net_program *program,
                                            const struct net_moment *moment, struct net_value *ret) {
   return start((struct machine){.program = program, .row = row, .bound = bound, .moment = moment},
                ret);
-}
-
-static bool reads_an_open_stop(const struct net_program *program, const union net_slot *row) {
-  if (!program->reads_open) return false;
-  for (size_t i = 0; i < program->count; i++) {
-    const struct net_step *step = &program->steps[i];
-    if (step->op == NET_OP_STOP_SLOT && row[step->slot].i == NET_OPEN) return true;
-  }
-  return false;
 }
 
 enum net_eval_error net_program_run_instant(const struct net_program *program,

@@ -13,6 +13,9 @@
  * instant that is still open lies at the checkpoint or after. A pair that is decided goes out when
  * nothing in it is open (at `forever`: as it is); until then it waits and holds the checkpoint back.
  *
+ * A tuple may come twice, from two portions of a feed; nothing is dropped below (unused-domains), so
+ * equal rows are one tuple.
+ *
  * State, by keys: right rows that are not decided or that lie behind a left row that can still be
  * paired; left rows that can still be paired, and those between them and what may come. A left row that
  * a definite row has been found behind for sure, of either side, is done.                           */
@@ -148,6 +151,13 @@ static void close_row(struct closest *node, unsigned side, const union net_slot 
 
 /* --- pairs */
 
+/* Are A and B, of one side, one tuple that has come twice? Of what is open nobody knows yet. */
+static bool is_same(const struct closest *node, unsigned side, const struct entry *a,
+                    const struct entry *b) {
+  return a == b || (!a->open && !b->open &&
+                    memcmp(a->row, b->row, node->layouts[side]->slot_count * sizeof *a->row) == 0);
+}
+
 /* Does anything else lie between LEFT and RIGHT? (An uncertain instant may be before itself.) */
 static enum net_truth between(const struct closest *node, const struct group *group,
                               const struct entry *left, const struct entry *right) {
@@ -156,9 +166,10 @@ static enum net_truth between(const struct closest *node, const struct group *gr
   for (unsigned side = 0; side < 2; side++)
     for (size_t i = 0; i < group->sides[side].count && found != NET_TRUE; i++) {
       const struct entry *entry = group->sides[side].items[i];
-      if (entry == left || entry == right || !is_known(node, side, entry)) continue;
+      if (!is_known(node, side, entry)) continue;
       struct net_instant at = instant_of(node, side, entry);
       enum net_truth here = net_and(net_before(a, at), net_before(at, b));
+      if (here == NET_FALSE || is_same(node, side, entry, side == 0 ? left : right)) continue;
       found = net_or(found, net_and(here, definite(entry)));
     }
   return found;

@@ -119,8 +119,9 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
     need(right, node->keys[i].right);
   }
   if (node->kind != NET_NODE_CLOSEST) return;
-  need(below, node->before);
-  need(right, node->after);
+  /* Which of its rows are one tuple it tells by all they have. */
+  need_all(below, node->inputs[0]);
+  need_all(right, node->inputs[1]);
 }
 
 static void find_needs(struct ng_plan *plan, struct needs *needs) {

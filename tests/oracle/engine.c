@@ -91,6 +91,10 @@ int engine_number(const struct engine *engine) {
   return 0;
 }
 
+bool is_run_time_error(const struct engine *engine, enum answer answer) {
+  return answer == ANSWER_REFUSED && engine_number(engine) / 100 == 4;
+}
+
 /* ROWS with the header into the relation. */
 bool engine_copy(struct engine *engine, const struct input *input, const char *rows) {
   char path[] = "/tmp/judge-XXXXXX.csv";

@@ -175,6 +175,7 @@ void engine_close(struct engine *engine);
 enum answer engine_run(struct engine *engine, const char *text);
 const char *engine_message(const struct engine *engine); /* the first error */
 int engine_number(const struct engine *engine);          /* its number; 0: none */
+bool is_run_time_error(const struct engine *engine, enum answer answer);
 bool engine_copy(struct engine *engine, const struct input *input, const char *rows);
 bool engine_load(struct engine *engine, const struct scenario *scenario);
 /* Runs the statement and, if it defines a relation, prints that. */

@@ -10,10 +10,6 @@
 
 /* --- one statement */
 
-static bool is_run_time_error(const struct engine *engine, enum answer answer) {
-  return answer == ANSWER_REFUSED && engine_number(engine) / 100 == 4;
-}
-
 /* What the session's answer ought to be, given the reference's. */
 static bool agree(struct base_buffer *why, const struct outcome *expected,
                   const struct engine *engine, enum answer answer) {
