@@ -116,6 +116,7 @@ static void note_fresh(struct net_aggregate *node, struct net_agg_group *group, 
 static void end_segment(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
                         net_chronon now, enum base_status *status) {
   if (now > group->since) put_segment(node, index, now, node->node.checkpoint, status);
+  net_agg_floor_remove(node, group->value.slots[0].i);
   group->begun = false;
 }
 
@@ -378,8 +379,8 @@ static size_t state_bytes(const struct net_node *base) {
          node->heap_capacity * sizeof *node->heap + node->place_capacity * sizeof *node->places +
          node->stop_capacity * sizeof *node->stops + node->weight_capacity * sizeof *node->weights +
          node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
-         net_ordered_bytes(&node->ordered) + net_inbox_bytes(&node->inbox) +
-         net_alike_bytes(&node->alike);
+         net_ordered_bytes(&node->ordered) + net_ordered_bytes(&node->floors) +
+         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
 }
 
 static void done(struct net_node *base) {
@@ -393,6 +394,7 @@ static void done(struct net_node *base) {
   net_rowmap_done(&node->distinct);
   net_rowmap_done(&node->same_start);
   net_ordered_done(&node->ordered);
+  net_ordered_done(&node->floors);
   net_sum_done(&node->scratch);
   net_batch_builder_done(&node->closes);
   free(node->heap);

@@ -169,6 +169,8 @@ struct net_aggregate {
   bool forgets;                /* groups of which nothing is left */
   enum net_base_type argument; /* NET_INTEGER where there is none */
   struct net_ordered ordered;
+  struct net_ordered floors; /* earliest, latest: starts of the tuples that may yet be chosen */
+  uint32_t floor_root;
   struct net_sum scratch;
   union net_slot *scratch_row, *floor;
 };
@@ -259,8 +261,15 @@ bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_ag
 bool net_agg_can_fail(const struct net_aggregate *node);
 /* Gives up what no later tuple can change; for functions that settle. */
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);
-/* A lower bound of the times that earliest and latest may yet choose. */
+/* A lower bound of the times that earliest and latest may yet choose; they come and go. */
 net_chronon net_agg_floor(const struct net_aggregate *node, net_chronon checkpoint);
+void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool comes);
+static inline void net_agg_floor_add(struct net_aggregate *node, net_chronon start) {
+  if (node->chooses_time) net_agg_floor_count(node, start, true);
+}
+static inline void net_agg_floor_remove(struct net_aggregate *node, net_chronon start) {
+  if (node->chooses_time) net_agg_floor_count(node, start, false);
+}
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 

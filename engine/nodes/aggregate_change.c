@@ -29,6 +29,7 @@ void net_agg_push(struct net_aggregate *node, struct net_agg_change change) {
   }
   node->heap[i] = change;
   if (change.group == NET_NO_ENTRY) return;
+  net_agg_floor_add(node, change.key.start.lo);
   net_agg_group(node, change.group)->references++;
   if (change.distinct != NET_NO_ENTRY)
     ((struct net_agg_distinct *)net_rowmap_state(&node->distinct, change.distinct))->references++;
@@ -48,6 +49,7 @@ struct net_agg_change net_agg_pop(struct net_aggregate *node) {
     i = child;
   }
   if (node->heap_count > 0) node->heap[i] = last;
+  if (top.group != NET_NO_ENTRY) net_agg_floor_remove(node, top.key.start.lo);
   return top;
 }
 
@@ -251,6 +253,18 @@ static void count(struct net_aggregate *node, struct net_agg_group *group,
     count_sure(node, group, change, &change->key, to == NET_TRUE);
 }
 
+static void add_standing(struct net_aggregate *node, struct net_agg_member *member,
+                         const struct net_ordered_key *key) {
+  (void)net_ordered_insert(&node->ordered, &member->ordered, key);
+  net_agg_floor_add(node, key->start.lo);
+}
+
+static void remove_standing(struct net_aggregate *node, struct net_agg_member *member,
+                            const struct net_ordered_key *key) {
+  (void)net_ordered_remove(&node->ordered, &member->ordered, key);
+  net_agg_floor_remove(node, key->start.lo);
+}
+
 /* The tuple that starts first stands for all that are equal; which that is may change. */
 static void count_standing(struct net_aggregate *node, struct net_agg_group *group,
                            struct net_agg_member *member, const struct net_agg_change *change,
@@ -258,10 +272,8 @@ static void count_standing(struct net_aggregate *node, struct net_agg_group *gro
   const struct net_ordered_key *first = net_ordered_first(&node->ordered, member->ordered);
   struct net_ordered_key old = first ? *first : (struct net_ordered_key){.slope = 0};
   bool had = first != NULL;
-  if (to == NET_TRUE && from != NET_TRUE)
-    (void)net_ordered_insert(&node->ordered, &member->ordered, &change->key);
-  if (from == NET_TRUE && to != NET_TRUE)
-    (void)net_ordered_remove(&node->ordered, &member->ordered, &change->key);
+  if (to == NET_TRUE && from != NET_TRUE) add_standing(node, member, &change->key);
+  if (from == NET_TRUE && to != NET_TRUE) remove_standing(node, member, &change->key);
   first = net_ordered_first(&node->ordered, member->ordered);
   struct net_ordered_key new = first ? *first : old;
   bool same = had && first && node->ordered.compare(node, &old, &new) == 0;

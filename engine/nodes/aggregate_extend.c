@@ -12,20 +12,34 @@
  *
  * A period goes out, whole, when its stop is final, that is when no later event can end it earlier; until
  * then its start holds the checkpoint back. So the last period of a group is shown when another event of
- * the group comes, or when the input is closed for ever.                                             */
+ * the group comes, or when the input is closed for ever.
+ *
+ * Events that wait are in two lists: by group, the latest first, for what ends them, and by arrival, which is
+ * the order of their starts, for the checkpoint. Those that have an end are in a heap by it, again when they
+ * get an earlier one. So work is proportional to the events, however many groups there are.             */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
 #include "engine/nodes/aggregate.h"
 
+/* An event that waits, by its place in a map; NET_NO_ENTRY: none. */
 struct waiting {
   net_chronon stop; /* the earliest at.hi of the events that are later for sure */
+  uint32_t group;
+  uint32_t older, younger; /* of its group */
+  uint32_t earlier, next;  /* of all */
   uint8_t marks;
 };
 
 struct group {
-  uint32_t first; /* the latest of its waiting events, by index; NET_NO_ENTRY: none */
+  uint32_t youngest; /* of its events; there is one */
+};
+
+/* That an event ends, if it still waits and has this stop. */
+struct ending {
+  net_chronon stop;
+  uint64_t id;
 };
 
 struct extend {
@@ -34,8 +48,9 @@ struct extend {
   struct net_inbox inbox;
   struct net_rowmap groups;  /* by the by fields */
   struct net_rowmap waiting; /* events by the order in which they came */
-  uint32_t *next;            /* of a waiting event, that before it in its group */
-  size_t next_capacity;
+  uint32_t first, last;      /* of those that wait, by arrival */
+  struct ending *endings;    /* a heap by stop, then id */
+  size_t ending_count, ending_capacity;
   uint64_t last_id;
   uint32_t *by_slots;
   bool origin_known;
@@ -44,41 +59,76 @@ struct extend {
   uint32_t value_slot;
 };
 
-static struct waiting *waiting_at(const struct extend *extend, uint32_t index) {
-  return net_rowmap_state(&extend->waiting, index);
+static struct waiting *waiting_at(const struct extend *extend, uint32_t place) {
+  return net_rowmap_state(&extend->waiting, place);
 }
 
-/* --- events in */
+/* --- endings */
 
-/* ROW ends the events of its group that were before it for sure. */
-static void end_others(struct extend *extend, const struct group *group,
-                       const union net_slot *row) {
-  for (uint32_t i = group->first; i != NET_NO_ENTRY; i = extend->next[i]) {
-    struct waiting *waiting = waiting_at(extend, i);
-    if (net_rowmap_row(&extend->waiting, i)[1].i < row[0].i && row[1].i < waiting->stop)
-      waiting->stop = row[1].i;
-  }
+static bool ends_before(const struct ending *a, const struct ending *b) {
+  return a->stop != b->stop ? a->stop < b->stop : a->id < b->id;
 }
 
-static void take(struct extend *extend, const union net_slot *row, uint8_t marks) {
-  enum net_truth counts = net_agg_counts(&extend->params, row);
-  if (!extend->origin_known && row[0].i != NET_BEGINNING) {
-    extend->origin_known = true;
-    extend->origin = row[0].i < extend->origin ? row[0].i : extend->origin;
+static void push_ending(struct extend *extend, struct ending ending) {
+  base_grow(&extend->endings, &extend->ending_capacity, extend->ending_count + 1,
+            sizeof *extend->endings);
+  struct ending *heap = extend->endings;
+  size_t i = extend->ending_count++;
+  for (; i > 0 && ends_before(&ending, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+    heap[i] = heap[(i - 1) / 2];
+  heap[i] = ending;
+}
+
+static struct ending pop_ending(struct extend *extend) {
+  struct ending *heap = extend->endings, top = heap[0], last = heap[--extend->ending_count];
+  size_t count = extend->ending_count, i = 0;
+  for (size_t child; (child = 2 * i + 1) < count; i = child) {
+    if (child + 1 < count && ends_before(&heap[child + 1], &heap[child])) child++;
+    if (!ends_before(&heap[child], &last)) break;
+    heap[i] = heap[child];
   }
-  if (!extend->origin_known && row[1].i < extend->origin) extend->origin = row[1].i;
-  if (counts == NET_FALSE) return;
-  if (counts == NET_UNKNOWN) marks &= (uint8_t)~NET_DEFINITE;
+  heap[i] = last;
+  return top;
+}
+
+/* --- who waits */
+
+static void add_waiting(struct extend *extend, const union net_slot *row, uint8_t marks) {
   bool fresh;
   uint32_t index = net_rowmap_put(&extend->groups, row, &fresh);
   struct group *group = net_rowmap_state(&extend->groups, index);
-  if (fresh) group->first = NET_NO_ENTRY;
-  if (marks & NET_DEFINITE) end_others(extend, group, row);
   uint32_t place = net_rowmap_put_id(&extend->waiting, ++extend->last_id, row);
-  *waiting_at(extend, place) = (struct waiting){NET_FOREVER, marks & NET_DEFINITE};
-  base_grow(&extend->next, &extend->next_capacity, place + 1, sizeof *extend->next);
-  extend->next[place] = group->first;
-  group->first = place;
+  struct waiting *waiting = waiting_at(extend, place);
+  *waiting = (struct waiting){.stop = NET_FOREVER,
+                              .group = index,
+                              .older = fresh ? NET_NO_ENTRY : group->youngest,
+                              .younger = NET_NO_ENTRY,
+                              .earlier = extend->last,
+                              .next = NET_NO_ENTRY,
+                              .marks = marks & NET_DEFINITE};
+  if (!fresh) waiting_at(extend, group->youngest)->younger = place;
+  group->youngest = place;
+  if (extend->last != NET_NO_ENTRY) waiting_at(extend, extend->last)->next = place;
+  if (extend->first == NET_NO_ENTRY) extend->first = place;
+  extend->last = place;
+}
+
+static void remove_waiting(struct extend *extend, uint32_t place) {
+  const struct waiting *gone = waiting_at(extend, place);
+  struct group *group = net_rowmap_state(&extend->groups, gone->group);
+  if (gone->older != NET_NO_ENTRY) waiting_at(extend, gone->older)->younger = gone->younger;
+  if (gone->younger != NET_NO_ENTRY) {
+    waiting_at(extend, gone->younger)->older = gone->older;
+  } else if (gone->older != NET_NO_ENTRY) {
+    group->youngest = gone->older;
+  } else {
+    net_rowmap_remove(&extend->groups, gone->group);
+  }
+  if (gone->earlier != NET_NO_ENTRY) waiting_at(extend, gone->earlier)->next = gone->next;
+  if (gone->next != NET_NO_ENTRY) waiting_at(extend, gone->next)->earlier = gone->earlier;
+  if (extend->first == place) extend->first = gone->next;
+  if (extend->last == place) extend->last = gone->earlier;
+  net_rowmap_remove(&extend->waiting, place);
 }
 
 /* --- periods out */
@@ -107,30 +157,56 @@ static void put(struct extend *extend, const union net_slot *event, const struct
   row[extend->value_slot] = event[params->in->fields[params->argument_field].slot];
 }
 
-/* Sends out what is final at CHECKPOINT; returns the earliest start that waits. */
-static net_chronon settle(struct extend *extend, net_chronon checkpoint, enum base_status *status) {
-  net_chronon earliest = checkpoint;
-  for (uint32_t g = 0; g < extend->groups.used && *status == BASE_OK; g++) {
-    if (!net_rowmap_live(&extend->groups, g)) continue;
-    struct group *group = net_rowmap_state(&extend->groups, g);
-    uint32_t *place = &group->first;
-    while (*place != NET_NO_ENTRY) {
-      uint32_t index = *place;
-      const union net_slot *row = net_rowmap_row(&extend->waiting, index);
-      const struct waiting *waiting = waiting_at(extend, index);
-      if (waiting->stop > checkpoint) { /* also: for ever, as far as is known */
-        net_chronon start = later_of(row[0].i, extend->origin);
-        if (start < earliest) earliest = start;
-        place = &extend->next[index];
-        continue;
-      }
-      put(extend, row, waiting, extend->node.checkpoint, status);
-      *place = extend->next[index];
-      net_rowmap_remove(&extend->waiting, index);
-    }
-    if (group->first == NET_NO_ENTRY) net_rowmap_remove(&extend->groups, g);
+static void send(struct extend *extend, uint32_t place, enum base_status *status) {
+  put(extend, net_rowmap_row(&extend->waiting, place), waiting_at(extend, place),
+      extend->node.checkpoint, status);
+  remove_waiting(extend, place);
+}
+
+/* Sends out what is final at TIME: nothing that comes starts before. */
+static void settle(struct extend *extend, net_chronon time, enum base_status *status) {
+  while (extend->ending_count > 0 && extend->endings[0].stop <= time && *status == BASE_OK) {
+    struct ending ending = pop_ending(extend);
+    uint32_t place = net_rowmap_find_id(&extend->waiting, ending.id);
+    if (place != NET_NO_ENTRY && waiting_at(extend, place)->stop == ending.stop)
+      send(extend, place, status);
   }
-  return earliest;
+}
+
+/* --- events in */
+
+static void know_origin(struct extend *extend, const union net_slot *row) {
+  if (!extend->origin_known && row[0].i != NET_BEGINNING) {
+    extend->origin_known = true;
+    extend->origin = row[0].i < extend->origin ? row[0].i : extend->origin;
+  }
+  if (!extend->origin_known && row[1].i < extend->origin) extend->origin = row[1].i;
+}
+
+/* ROW, which is there for sure, ends the events of its group that were before it for sure. */
+static void end_others(struct extend *extend, const union net_slot *row) {
+  uint32_t index = net_rowmap_find(&extend->groups, row);
+  if (index == NET_NO_ENTRY) return;
+  uint32_t place = ((struct group *)net_rowmap_state(&extend->groups, index))->youngest;
+  while (place != NET_NO_ENTRY) {
+    struct waiting *waiting = waiting_at(extend, place);
+    if (net_rowmap_row(&extend->waiting, place)[1].i < row[0].i && row[1].i < waiting->stop) {
+      waiting->stop = row[1].i;
+      push_ending(extend, (struct ending){row[1].i, net_rowmap_id(&extend->waiting, place)});
+    }
+    place = waiting->older;
+  }
+}
+
+static void take(struct extend *extend, const union net_slot *row, uint8_t marks,
+                 enum base_status *status) {
+  enum net_truth counts = net_agg_counts(&extend->params, row);
+  know_origin(extend, row);
+  settle(extend, row[0].i, status);
+  if (counts == NET_FALSE) return;
+  if (counts == NET_UNKNOWN) marks &= (uint8_t)~NET_DEFINITE;
+  if (marks & NET_DEFINITE) end_others(extend, row);
+  add_waiting(extend, row, marks);
 }
 
 static enum base_status consume(struct net_node *base, unsigned port,
@@ -143,10 +219,20 @@ static enum base_status consume(struct net_node *base, unsigned port,
   struct net_inbox_item item;
   const union net_slot *row;
   enum base_status status = BASE_OK;
-  while ((row = net_inbox_next(&extend->inbox, &item, NULL)) != NULL) take(extend, row, item.marks);
+  while (status == BASE_OK && (row = net_inbox_next(&extend->inbox, &item, NULL)) != NULL)
+    take(extend, row, item.marks, &status);
   net_inbox_tidy(&extend->inbox);
-  net_chronon earliest = settle(extend, checkpoint, &status);
+  settle(extend, checkpoint, &status);
+  /* those that nothing ends */
+  while (checkpoint == NET_FOREVER && extend->first != NET_NO_ENTRY && status == BASE_OK)
+    send(extend, extend->first, &status);
   if (status != BASE_OK) return status;
+  net_chronon earliest = checkpoint;
+  if (extend->first != NET_NO_ENTRY) {
+    net_chronon start =
+        later_of(net_rowmap_row(&extend->waiting, extend->first)[0].i, extend->origin);
+    if (start < earliest) earliest = start;
+  }
   return net_out_flush(base, earliest, base->checkpoint, NULL);
 }
 
@@ -165,7 +251,7 @@ static size_t state_rows(const struct net_node *base) {
 static size_t state_bytes(const struct net_node *base) {
   const struct extend *extend = (const struct extend *)base;
   return net_inbox_bytes(&extend->inbox) + net_rowmap_bytes(&extend->groups) +
-         net_rowmap_bytes(&extend->waiting) + extend->next_capacity * sizeof *extend->next;
+         net_rowmap_bytes(&extend->waiting) + extend->ending_capacity * sizeof *extend->endings;
 }
 
 static void done(struct net_node *base) {
@@ -173,7 +259,7 @@ static void done(struct net_node *base) {
   net_inbox_done(&extend->inbox);
   net_rowmap_done(&extend->groups);
   net_rowmap_done(&extend->waiting);
-  free(extend->next);
+  free(extend->endings);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_AGGREGATE,
@@ -198,6 +284,7 @@ struct net_node *net_create_extend(struct net_network *network, const char *name
   net_rowmap_init(&extend->groups, params->in, NET_KEY_SLOTS, 0, extend->by_slots, params->by_count,
                   sizeof(struct group));
   net_rowmap_init(&extend->waiting, params->in, NET_KEY_ID, 0, NULL, 0, sizeof(struct waiting));
+  extend->first = extend->last = NET_NO_ENTRY;
   extend->origin_known = params->origin_given;
   extend->origin = params->origin_given ? params->origin : NET_FOREVER;
   extend->value_slot = params->out->fields[params->out->field_count - 1].slot;

@@ -53,8 +53,15 @@ static bool chooses(enum net_aggregate_function function) {
          function == NET_AGG_LATEST;
 }
 
+static int compare_starts(const void *context, const struct net_ordered_key *a,
+                          const struct net_ordered_key *b) {
+  (void)context;
+  return compare_integers(a->start.lo, b->start.lo);
+}
+
 void net_agg_value_init(struct net_aggregate *node) {
   net_ordered_init(&node->ordered, compare_keys, node);
+  net_ordered_init(&node->floors, compare_starts, NULL);
 }
 
 /* --- units of time: seconds on the real timeline, chronons on the abstract one */
@@ -198,7 +205,10 @@ static void choose(struct net_aggregate *node, struct net_agg_group *group,
   struct net_ordered_key *best = &group->tally.best;
   int order = compare_keys(node, key, best);
   bool better = wants_smallest(node->function) ? order < 0 : order > 0;
-  if (group->values == 1 || better) *best = *key;
+  if (group->values > 1 && !better) return;
+  if (group->values > 1) net_agg_floor_remove(node, best->start.lo);
+  net_agg_floor_add(node, key->start.lo);
+  *best = *key;
 }
 
 void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
@@ -219,6 +229,7 @@ void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
     case NET_AGG_LATEST:
       if (node->goes) {
         (void)net_ordered_insert(&node->ordered, &tally->ordered, key);
+        net_agg_floor_add(node, key->start.lo);
       } else {
         choose(node, group, key);
       }
@@ -253,6 +264,7 @@ void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
     case NET_AGG_EARLIEST:
     case NET_AGG_LATEST:
       (void)net_ordered_remove(&node->ordered, &tally->ordered, key);
+      net_agg_floor_remove(node, key->start.lo);
       break;
     case NET_AGG_STDEV:
       sum_squares(node, tally, key, true);
@@ -593,6 +605,7 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
                   const struct net_agg_value *value) {
   struct net_tally *tally = &group->tally;
   group->value = *value;
+  net_agg_floor_add(node, value->slots[0].i);
   if (node->function == NET_AGG_AVGC) {
     group->function.whole_weight = tally->whole_weight;
     net_sum_copy(&group->function.weight, &tally->weight);
@@ -604,23 +617,20 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
   }
 }
 
-/* Of the times that earliest and latest may yet choose: nothing comes back that has gone. */
+/* Of the times that earliest and latest may yet choose: nothing comes back that has gone. They are those of
+ * changes to come, of what is in an ordered set or the best of a group, and of the values of segments. */
 net_chronon net_agg_floor(const struct net_aggregate *node, net_chronon checkpoint) {
-  net_chronon floor = checkpoint;
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
-    const struct net_agg_group *group = net_agg_group(node, i);
-    if (group->values > 0 && !node->goes && group->tally.best.start.lo < floor)
-      floor = group->tally.best.start.lo;
-    if (group->begun && group->value.slots[0].i < floor) floor = group->value.slots[0].i;
+  const struct net_ordered_key *first = net_ordered_first(&node->floors, node->floor_root);
+  return first != NULL && first->start.lo < checkpoint ? first->start.lo : checkpoint;
+}
+
+void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool comes) {
+  struct net_ordered_key key = {.start = {start, start}};
+  if (comes) {
+    (void)net_ordered_insert(&node->floors, &node->floor_root, &key);
+  } else {
+    (void)net_ordered_remove(&node->floors, &node->floor_root, &key);
   }
-  for (size_t i = 1; i < node->ordered.used; i++)
-    if (node->ordered.nodes[i].count > 0 && node->ordered.nodes[i].key.start.lo < floor)
-      floor = node->ordered.nodes[i].key.start.lo;
-  for (size_t i = 0; i < node->heap_count; i++)
-    if (node->heap[i].group != NET_NO_ENTRY && node->heap[i].key.start.lo < floor)
-      floor = node->heap[i].key.start.lo;
-  return floor;
 }
 
 /* --- the end, and strings */
