@@ -131,6 +131,16 @@ bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
   return true;
 }
 
+const struct net_ordered_key *net_ordered_find(const struct net_ordered *sets, uint32_t root,
+                                               const struct net_ordered_key *key) {
+  while (root != 0) {
+    int order = compare(sets, key, root);
+    if (order == 0) return &sets->nodes[root].key;
+    root = order < 0 ? sets->nodes[root].left : sets->nodes[root].right;
+  }
+  return NULL;
+}
+
 const struct net_ordered_key *net_ordered_first(const struct net_ordered *sets, uint32_t root) {
   if (root == 0) return NULL;
   while (sets->nodes[root].left != 0) root = sets->nodes[root].left;

@@ -45,6 +45,8 @@ bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
 bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key);
 /* NULL: none. Good until the next insertion. */
+const struct net_ordered_key *net_ordered_find(const struct net_ordered *sets, uint32_t root,
+                                               const struct net_ordered_key *key);
 const struct net_ordered_key *net_ordered_first(const struct net_ordered *sets, uint32_t root);
 const struct net_ordered_key *net_ordered_last(const struct net_ordered *sets, uint32_t root);
 const struct net_ordered_key *net_ordered_before(const struct net_ordered *sets, uint32_t root,

@@ -402,6 +402,7 @@ static void done(struct net_node *base) {
   free(node->stops);
   free(node->idle);
   free(node->weights);
+  free(node->tuples);
   free(node->touched);
   free(node->fresh);
 }
@@ -488,6 +489,10 @@ static void configure(struct net_aggregate *node) {
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
   node->way = net_agg_way(node);
+  node->wants_smallest = net_agg_wants_smallest(node->function);
+  node->has_stairs = (node->way == NET_AGG_MEMBER || node->way == NET_AGG_TUPLE) &&
+                     (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX ||
+                      node->function == NET_AGG_FIRST || node->function == NET_AGG_LAST);
   node->names_rows = net_agg_can_fail(node);
   node->adds_integers = (node->function == NET_AGG_SUM || node->function == NET_AGG_AVG) &&
                         node->argument == NET_INTEGER && params->argument_field >= 0;

@@ -3,6 +3,7 @@
  *     aggregate.c          rows in, segments out: consuming, advancing, maximal periods of one value
  *     aggregate_change.c   rows become changes at instants; changes move tuples in and out of groups
  *     aggregate_plain.c    the short way of plain rows, which makes no changes that wait but stops
+ *     aggregate_best.c     the best of tuples whose ends are known
  *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
  *     aggregate_extend.c   extendc, a node of its own
  *
@@ -26,6 +27,7 @@ struct net_tally {
   struct net_sum squares;         /* stdev */
   struct net_sum slopes, moments; /* temporal arguments: sums of slope, and of slope times start */
   uint32_t ordered;               /* root: min, max, first, last that may go; varts, avgti */
+  uint32_t stairs;                /* root: those of which the ends are known (aggregate_best.c) */
   struct net_ordered_key best;    /* min, max, first, last that never go */
   int64_t pairs, infinite;        /* avgti: successive tuples of different starts; too steep ones */
   uint64_t spans;                 /* varts: the sum of the spans between successive starts */
@@ -75,6 +77,7 @@ struct net_agg_member {
   uint32_t
       ordered; /* root: those that count for sure, if it matters which of them stands for all */
   uint32_t group;
+  bool ranked; /* its key is in the group's ordered set */
   bool idle;   /* no tuple of it is there, nor will be by what is known */
   bool listed; /* among the idle ones of the node, if it is idle */
 };
@@ -99,7 +102,7 @@ struct net_agg_change {
 /* The stop of a tuple that came the short way: it was there for sure, and is not from TIME on. */
 struct net_agg_stop {
   net_chronon time;
-  uint32_t member; /* or weight */
+  uint32_t member; /* or weight, or tuple */
   enum net_truth counts;
 };
 
@@ -108,6 +111,7 @@ enum net_agg_way {
   NET_AGG_LONG,   /* nothing but what all rows do */
   NET_AGG_MEMBER, /* of a set of equal tuples, whose argument is a domain */
   NET_AGG_STAY,   /* tuples that never go */
+  NET_AGG_TUPLE,  /* tuples that each count, until a window has passed them */
   NET_AGG_WEIGH,  /* avgc: their weights go */
 };
 
@@ -115,6 +119,13 @@ enum net_agg_way {
 struct net_agg_weight {
   union net_slot value;
   uint32_t group;
+  uint32_t next_free; /* index + 1 */
+};
+
+/* A tuple that will go. */
+struct net_agg_tuple {
+  struct net_ordered_key key;
+  uint32_t group, distinct;
   uint32_t next_free; /* index + 1 */
 };
 
@@ -139,7 +150,9 @@ struct net_aggregate {
   struct net_agg_change *heap;
   size_t heap_count, heap_capacity;
   enum net_agg_way way;
-  bool names_rows;    /* may have no value for a group: errors name its last row */
+  bool names_rows; /* may have no value for a group: errors name its last row */
+  bool has_stairs; /* the best of plain rows is found by their ends */
+  bool wants_smallest;
   bool adds_integers; /* sums of integers, or means */
   uint32_t *places;   /* of the rows of a batch: the members at them */
   size_t place_capacity;
@@ -152,6 +165,9 @@ struct net_aggregate {
   struct net_agg_weight *weights;
   size_t weight_count, weight_capacity;
   uint32_t free_weight; /* index + 1 */
+  struct net_agg_tuple *tuples;
+  size_t tuple_count, tuple_capacity;
+  uint32_t free_tuple; /* index + 1 */
   uint64_t sequence, last_id;
   uint32_t *by_slots, *row_slots;
   bool origin_known, averaging_known, first_known;
@@ -225,6 +241,15 @@ static inline struct net_agg_member *net_agg_wake(struct net_aggregate *node, ui
 /* No tuple of the member at INDEX is there, nor will be by what is known. */
 void net_agg_leave_idle(struct net_aggregate *node, uint32_t index);
 
+/* --- aggregate_best.c */
+
+/* A tuple of KEY counts for sure, and does until STOP. */
+void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
+                      struct net_ordered_key key, net_chronon stop);
+/* The best of those that are there at NOW, NULL: none; NOW is never earlier than the last time. */
+const struct net_ordered_key *net_agg_best(struct net_aggregate *node, struct net_agg_group *group,
+                                           net_chronon now);
+
 /* --- aggregate.c */
 
 /* All changes before NOW, where a row starts; none starts earlier from now on. */
@@ -241,6 +266,10 @@ void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
                  const struct net_ordered_key *key);
 void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
                     const struct net_ordered_key *key);
+/* What the order of tuples is by: to min and max it does not matter when one starts. */
+struct net_ordered_key net_agg_rank(const struct net_aggregate *node,
+                                    const struct net_ordered_key *key);
+bool net_agg_wants_smallest(enum net_aggregate_function function);
 /* Has the tally a value at NOW, and which? *RET_HAS is written on success only. */
 enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_group *group,
                                  net_chronon now, struct net_agg_value *ret, bool *ret_has);

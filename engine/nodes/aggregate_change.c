@@ -281,6 +281,23 @@ static void count_standing(struct net_aggregate *node, struct net_agg_group *gro
   if (first && !same) count_sure(node, group, change, &new, true);
 }
 
+/* The same for functions that look for the best: plain tuples of a member are not in the ordered set
+ * (aggregate_best.c), so it is put there when one comes the long way, and stays as long as it counts. */
+static void count_ranked(struct net_aggregate *node, struct net_agg_group *group,
+                         struct net_agg_member *member, const struct net_agg_change *change,
+                         enum net_truth from, enum net_truth to) {
+  bool counted = from == NET_TRUE, counts = to == NET_TRUE;
+  move(group->counted, from, to);
+  group->values += counts - counted;
+  if (counts == member->ranked) return;
+  member->ranked = counts;
+  if (counts) {
+    net_agg_add(node, group, &change->key);
+  } else {
+    net_agg_remove(node, group, &change->key);
+  }
+}
+
 static void apply_member(struct net_aggregate *node, struct net_agg_group *group,
                          const struct net_agg_change *change) {
   struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
@@ -290,6 +307,8 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
   if (node->stands) {
     count_standing(node, group, member, change, from, to);
     move(group->counted, old, surest(member->counted));
+  } else if (node->has_stairs) {
+    count_ranked(node, group, member, change, old, surest(member->counted));
   } else {
     count(node, group, change, old, surest(member->counted));
   }

@@ -6,10 +6,11 @@
  * tuples are valid. The look-ups of a batch are made together. Groups, members and tallies are those of the
  * long way (aggregate_change.c): rows may come in any mixture.
  *
- * Three kinds of nodes have a short way: those that count a set of equal tuples, where what the function
+ * Four kinds of nodes have a short way: those that count a set of equal tuples, where what the function
  * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; those
- * whose tuples never go; and avgc, where a tuple's weight goes. Of the latter two equal tuples of one start
- * are one, so where several start together they take the long way.                                   */
+ * whose tuples never go; those of a window, where each tuple counts until it has passed; and avgc, where a
+ * tuple's weight goes. But for the first, equal tuples of one start are one, so where several start together
+ * they take the long way. Of distinct arguments the first and the last are what counts, as there.     */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,10 @@
 #include "engine/nodes/aggregate.h"
 
 enum net_agg_way net_agg_way(const struct net_aggregate *node) {
-  const struct net_aggregate_params *params = &node->params;
-  if (params->unique || node->temporal || node->argument == NET_TEMPORAL) return NET_AGG_LONG;
+  if (node->temporal || node->argument == NET_TEMPORAL) return NET_AGG_LONG;
   if (node->set) return node->stands ? NET_AGG_LONG : NET_AGG_MEMBER;
-  if (node->chooses_time || params->window > 0) return NET_AGG_LONG;
   if (node->function == NET_AGG_AVGC) return NET_AGG_WEIGH;
-  return node->goes ? NET_AGG_LONG : NET_AGG_STAY;
+  return node->goes ? NET_AGG_TUPLE : NET_AGG_STAY;
 }
 
 /* --- stops */
@@ -120,6 +119,35 @@ static inline enum net_truth counts_of(const struct net_aggregate *node,
   return all ? NET_TRUE : net_agg_counts(&node->params, row);
 }
 
+/* Something of ARGUMENT counts for sure that did not, or the reverse; false: it has counted without it. */
+static bool count_distinct(struct net_aggregate *node, uint32_t argument, bool comes) {
+  struct net_agg_distinct *distinct = net_rowmap_state(&node->distinct, argument);
+  int64_t others = comes ? distinct->sure++ : --distinct->sure;
+  if (others == 0 && !comes && distinct->references == 0)
+    net_rowmap_remove(&node->distinct, argument);
+  return others == 0;
+}
+
+/* A tuple of KEY counts for sure until STOP: those are not taken away one by one. */
+static inline void rank(struct net_aggregate *node, struct net_agg_group *group,
+                        const struct net_ordered_key *key, net_chronon stop) {
+  net_agg_best_add(node, group, net_agg_rank(node, key), stop);
+}
+
+/* KEY comes to what counts for sure in GROUP, or goes. */
+static inline void count_sure(struct net_aggregate *node, struct net_agg_group *group,
+                              const struct net_ordered_key *key, bool comes) {
+  group->values += comes ? 1 : -1;
+  if (!keeps_tally(node) || node->has_stairs) return;
+  if (node->adds_integers) {
+    group->tally.sum += comes ? (net_wide)key->value.i : -(net_wide)key->value.i;
+  } else if (comes) {
+    net_agg_add(node, group, key);
+  } else {
+    net_agg_remove(node, group, key);
+  }
+}
+
 /* A member of GROUP counts as surely as TO, and did as surely as FROM. */
 static inline void move_member(struct net_aggregate *node, struct net_agg_group *group,
                                const union net_slot *row, enum net_truth from, enum net_truth to) {
@@ -127,19 +155,16 @@ static inline void move_member(struct net_aggregate *node, struct net_agg_group 
   if (from != NET_FALSE) group->counted[from]--;
   if (to != NET_FALSE) group->counted[to]++;
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
-  group->values += to == NET_TRUE ? 1 : -1;
-  if (!keeps_tally(node)) return;
-  if (node->adds_integers) {
-    int64_t value = row[node->argument_slot].i;
-    group->tally.sum += to == NET_TRUE ? (net_wide)value : -(net_wide)value;
+  if (node->params.unique &&
+      !count_distinct(node, net_rowmap_put(&node->distinct, row, NULL), to == NET_TRUE))
     return;
+  struct net_ordered_key key;
+  if (node->adds_integers) {
+    key.value = row[node->argument_slot];
+  } else if (keeps_tally(node) && !node->has_stairs) {
+    key = net_agg_key(node, row);
   }
-  struct net_ordered_key key = net_agg_key(node, row);
-  if (to == NET_TRUE) {
-    net_agg_add(node, group, &key);
-  } else {
-    net_agg_remove(node, group, &key);
-  }
+  count_sure(node, group, &key, to == NET_TRUE);
 }
 
 static void touch_at(struct net_aggregate *node, uint32_t group, net_chronon now) {
@@ -194,6 +219,10 @@ static void arrive_member(struct net_aggregate *node, const union net_slot *row,
   group->present[NET_TRUE]++;
   if (counts != NET_FALSE) member->counted[counts]++;
   move_member(node, group, row, old, surest(member->counted));
+  if (node->has_stairs && counts == NET_TRUE) {
+    struct net_ordered_key key = net_agg_key(node, row);
+    rank(node, group, &key, stop);
+  }
   touch_at(node, member->group, row[0].i);
   if (stop != NET_FOREVER) {
     push_stop(node, (struct net_agg_stop){stop, index, counts});
@@ -209,7 +238,13 @@ static void stop_member(struct net_aggregate *node, struct net_agg_stop stop) {
   group->present[NET_TRUE]--;
   if (stop.counts != NET_FALSE) member->counted[stop.counts]--;
   enum net_truth rest = surest(member->counted);
-  move_member(node, group, net_rowmap_row(&node->members, stop.member), old, rest);
+  const union net_slot *row = net_rowmap_row(&node->members, stop.member);
+  move_member(node, group, row, old, rest);
+  if (member->ranked && rest != NET_TRUE) {
+    struct net_ordered_key key = net_agg_key(node, row);
+    net_agg_remove(node, group, &key);
+    member->ranked = false;
+  }
   net_agg_touch(node, member->group);
   if (--member->references == 0 && rest == NET_FALSE) net_agg_leave_idle(node, stop.member);
 }
@@ -230,7 +265,7 @@ static inline bool changes_nothing(const struct net_aggregate *node, struct net_
                                    const union net_slot *row) {
   const struct net_ordered_key *best = &group->tally.best;
   if (group->counted[NET_TRUE] == 0 || node->argument != NET_INTEGER) return false;
-  if (node->params.argument_field < 0) return false;
+  if (node->params.argument_field < 0 || node->params.unique) return false;
   if (node->function != NET_AGG_MIN && node->function != NET_AGG_MAX) return false;
   int64_t value = row[node->argument_slot].i;
   if (node->function == NET_AGG_MIN ? value < best->value.i : value > best->value.i) return false;
@@ -247,6 +282,51 @@ static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row
   if (counts == NET_TRUE && changes_nothing(node, group, row)) return;
   move_member(node, group, row, NET_FALSE, counts);
   touch_at(node, index, row[0].i);
+}
+
+/* --- windows */
+
+static uint32_t new_tuple(struct net_aggregate *node, const struct net_agg_tuple *tuple) {
+  uint32_t index = node->free_tuple;
+  if (index != 0) {
+    node->free_tuple = node->tuples[--index].next_free;
+  } else {
+    base_grow(&node->tuples, &node->tuple_capacity, node->tuple_count + 1, sizeof *node->tuples);
+    index = (uint32_t)node->tuple_count++;
+  }
+  node->tuples[index] = *tuple;
+  return index;
+}
+
+static void arrive_to_go(struct net_aggregate *node, const union net_slot *row, net_chronon stop) {
+  struct net_agg_tuple tuple = {
+      .key = net_agg_key(node, row), .group = group_of(node, row), .distinct = NET_NO_ENTRY};
+  struct net_agg_group *group = net_agg_group(node, tuple.group);
+  enum net_truth counts = counts_of(node, row);
+  group->present[NET_TRUE]++;
+  if (counts != NET_FALSE) group->counted[counts]++;
+  if (node->params.unique && counts == NET_TRUE)
+    tuple.distinct = net_rowmap_put(&node->distinct, row, NULL);
+  if (counts == NET_TRUE &&
+      (tuple.distinct == NET_NO_ENTRY || count_distinct(node, tuple.distinct, true)))
+    count_sure(node, group, &tuple.key, true);
+  if (node->has_stairs && counts == NET_TRUE) rank(node, group, &tuple.key, stop);
+  touch_at(node, tuple.group, row[0].i);
+  if (stop != NET_FOREVER)
+    push_stop(node, (struct net_agg_stop){stop, new_tuple(node, &tuple), counts});
+}
+
+static void stop_tuple(struct net_aggregate *node, struct net_agg_stop stop) {
+  struct net_agg_tuple *tuple = &node->tuples[stop.member];
+  struct net_agg_group *group = net_agg_group(node, tuple->group);
+  group->present[NET_TRUE]--;
+  if (stop.counts != NET_FALSE) group->counted[stop.counts]--;
+  if (stop.counts == NET_TRUE &&
+      (tuple->distinct == NET_NO_ENTRY || count_distinct(node, tuple->distinct, false)))
+    count_sure(node, group, &tuple->key, false);
+  net_agg_touch(node, tuple->group);
+  tuple->next_free = node->free_tuple;
+  node->free_tuple = stop.member + 1;
 }
 
 /* --- avgc */
@@ -296,6 +376,8 @@ void net_agg_stop(struct net_aggregate *node) {
   struct net_agg_stop stop = pop_stop(node);
   if (node->way == NET_AGG_WEIGH) {
     stop_weight(node, stop);
+  } else if (node->way == NET_AGG_TUPLE) {
+    stop_tuple(node, stop);
   } else {
     stop_member(node, stop);
   }
@@ -339,6 +421,8 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
       arrive_member(node, row, node->places[i], stop);
     } else if (node->way == NET_AGG_WEIGH) {
       arrive_to_weigh(node, row, stop);
+    } else if (node->way == NET_AGG_TUPLE) {
+      arrive_to_go(node, row, stop);
     } else {
       arrive_to_stay(node, row);
     }

@@ -44,12 +44,12 @@ static int compare_keys(const void *context, const struct net_ordered_key *a,
   }
 }
 
-static bool wants_smallest(enum net_aggregate_function function) {
+bool net_agg_wants_smallest(enum net_aggregate_function function) {
   return function == NET_AGG_MIN || function == NET_AGG_FIRST || function == NET_AGG_EARLIEST;
 }
 
 static bool chooses(enum net_aggregate_function function) {
-  return wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST ||
+  return net_agg_wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST ||
          function == NET_AGG_LATEST;
 }
 
@@ -190,9 +190,8 @@ static void sum_squares(struct net_aggregate *node, struct net_tally *tally,
   }
 }
 
-/* To min and max it does not matter when a tuple starts. */
-static struct net_ordered_key without_start(const struct net_aggregate *node,
-                                            const struct net_ordered_key *key) {
+struct net_ordered_key net_agg_rank(const struct net_aggregate *node,
+                                    const struct net_ordered_key *key) {
   struct net_ordered_key plain = *key;
   if (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX)
     plain.start = (struct net_instant){0, 0};
@@ -204,7 +203,7 @@ static void choose(struct net_aggregate *node, struct net_agg_group *group,
                    const struct net_ordered_key *key) {
   struct net_ordered_key *best = &group->tally.best;
   int order = compare_keys(node, key, best);
-  bool better = wants_smallest(node->function) ? order < 0 : order > 0;
+  bool better = node->wants_smallest ? order < 0 : order > 0;
   if (group->values > 1 && !better) return;
   if (group->values > 1) net_agg_floor_remove(node, best->start.lo);
   net_agg_floor_add(node, key->start.lo);
@@ -214,7 +213,7 @@ static void choose(struct net_aggregate *node, struct net_agg_group *group,
 void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
                  const struct net_ordered_key *key) {
   struct net_tally *tally = &group->tally;
-  struct net_ordered_key plain = without_start(node, key);
+  struct net_ordered_key plain = net_agg_rank(node, key);
   key = &plain;
   switch (node->function) {
     case NET_AGG_SUM:
@@ -250,7 +249,7 @@ void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
 void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
                     const struct net_ordered_key *key) {
   struct net_tally *tally = &group->tally;
-  struct net_ordered_key plain = without_start(node, key);
+  struct net_ordered_key plain = net_agg_rank(node, key);
   key = &plain;
   switch (node->function) {
     case NET_AGG_SUM:
@@ -503,16 +502,22 @@ static enum net_eval_error variation(const struct net_agg_group *group, struct n
   return finite_value(sqrtl(rest) / (long double)tally->spans, ret);
 }
 
-static const struct net_ordered_key *chosen(const struct net_aggregate *node,
-                                            const struct net_tally *tally) {
+static const struct net_ordered_key *chosen(struct net_aggregate *node, struct net_agg_group *group,
+                                            net_chronon now) {
+  const struct net_tally *tally = &group->tally;
   if (!node->goes) return &tally->best;
-  return wants_smallest(node->function) ? net_ordered_first(&node->ordered, tally->ordered)
-                                        : net_ordered_last(&node->ordered, tally->ordered);
+  const struct net_ordered_key *known = node->has_stairs ? net_agg_best(node, group, now) : NULL;
+  const struct net_ordered_key *other = node->wants_smallest
+                                            ? net_ordered_first(&node->ordered, tally->ordered)
+                                            : net_ordered_last(&node->ordered, tally->ordered);
+  if (known == NULL || other == NULL) return known != NULL ? known : other;
+  int order = compare_keys(node, known, other);
+  return (node->wants_smallest ? order <= 0 : order >= 0) ? known : other;
 }
 
-static void tell_choice(const struct net_aggregate *node, const struct net_agg_group *group,
+static void tell_choice(struct net_aggregate *node, struct net_agg_group *group, net_chronon now,
                         struct net_agg_value *ret) {
-  const struct net_ordered_key *key = chosen(node, &group->tally);
+  const struct net_ordered_key *key = chosen(node, group, now);
   ret->slots[0] = key->value;
   if (!node->chooses_time) return;
   ret->slots[0].i = key->start.lo;
@@ -588,7 +593,7 @@ enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_grou
               : finite_value(net_sum_mean(&group->tally.exact, (uint64_t)group->tally.pairs), ret);
       break;
     default:
-      tell_choice(node, group, ret);
+      tell_choice(node, group, now, ret);
   }
   if (error == NET_EVAL_OK) *ret_has = true;
   return error;
@@ -639,6 +644,7 @@ void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group)
   if (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY) return;
   struct net_tally *tally = &group->tally;
   net_ordered_clear(&node->ordered, &tally->ordered);
+  net_ordered_clear(&node->ordered, &tally->stairs);
   struct net_sum *const sums[] = {
       &tally->exact,           &tally->squares,         &tally->slopes,
       &tally->moments,         &tally->weight,          &tally->integral,

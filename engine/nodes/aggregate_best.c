@@ -1,0 +1,53 @@
+/* Aggregate: the best of tuples whose ends are known (min, max, first, last).
+ *
+ * A tuple for which there is another one, as good or better, that stays as long or longer is never the
+ * best while it is there, so it is not kept. Those that are left form stairs: the better one goes, the
+ * sooner it goes. The best is the first that is not gone, and what comes takes all away that is no better
+ * and goes no later. Of tuples in no particular order as many are left as their number has digits, and a
+ * tuple that goes costs nothing unless it is the best.
+ *
+ * Each group's stairs are an ordered set (ordered.h) whose keys carry the ends. Tuples that come the long
+ * way are not here: their ends may be unknown, or uncertain.                                        */
+#include "engine/nodes/aggregate.h"
+
+/* The next of what is worse than KEY, and of what is better; NULL: there is none. */
+static const struct net_ordered_key *worse(const struct net_aggregate *node, uint32_t root,
+                                           const struct net_ordered_key *key) {
+  return node->wants_smallest ? net_ordered_after(&node->ordered, root, key)
+                              : net_ordered_before(&node->ordered, root, key);
+}
+
+static const struct net_ordered_key *better(const struct net_aggregate *node, uint32_t root,
+                                            const struct net_ordered_key *key) {
+  return node->wants_smallest ? net_ordered_before(&node->ordered, root, key)
+                              : net_ordered_after(&node->ordered, root, key);
+}
+
+static void take_out(struct net_aggregate *node, uint32_t *root, struct net_ordered_key key) {
+  (void)net_ordered_remove(&node->ordered, root, &key);
+}
+
+void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
+                      struct net_ordered_key key, net_chronon stop) {
+  uint32_t *root = &group->tally.stairs;
+  const struct net_ordered_key *other = net_ordered_find(&node->ordered, *root, &key);
+  key.stop = (struct net_instant){stop, stop};
+  if (other != NULL && other->stop.lo >= stop) return;
+  if (other != NULL) take_out(node, root, *other);
+  other = better(node, *root, &key);
+  if (other != NULL && other->stop.lo >= stop) return;
+  while ((other = worse(node, *root, &key)) != NULL && other->stop.lo <= stop)
+    take_out(node, root, *other);
+  (void)net_ordered_insert(&node->ordered, root, &key);
+}
+
+const struct net_ordered_key *net_agg_best(struct net_aggregate *node, struct net_agg_group *group,
+                                           net_chronon now) {
+  uint32_t *root = &group->tally.stairs;
+  const struct net_ordered_key *best;
+  while ((best = node->wants_smallest ? net_ordered_first(&node->ordered, *root)
+                                      : net_ordered_last(&node->ordered, *root)) != NULL &&
+         best->stop.lo <= now)
+    take_out(node, root, *best);
+  return best;
+}
