@@ -4,6 +4,7 @@
 
 #include "engine/base/status.h"
 #include "engine/batch.h"
+#include "engine/wanted.h"
 
 /* A stream of batches that an access node pulls from. */
 struct net_source {
@@ -19,18 +20,28 @@ enum net_scan_form {
                      * record) for every stop that is known; by time, ends before starts of one time */
 };
 
+/* What is to be read: the tuples of RELATION in order of their implicit times, the fields of LAYOUT by
+ * name (a subset of the relation's domains; they need not be in its order). Open rows come with
+ * NET_OPEN. */
+struct net_scan {
+  const char *relation;
+  const struct net_layout *layout;
+  enum net_scan_form form;
+  net_chronon checkpoint; /* rows at or after it are left out; the last batch carries it */
+  uint32_t batch_rows;    /* rows per batch at most; 0: NET_BATCH_ROWS */
+  /* Rows that are not may be left out; NULL: all are. In the form of records, of which the reader then
+   * leaves out the ends, times are those of the starts. Copied as far as it is needed. */
+  const struct net_wanted *wanted;
+};
+
 struct net_store {
   const struct net_store_class *class;
 };
 
 struct net_store_class {
-  /* The tuples of RELATION in order of their implicit times, the fields of LAYOUT by name (a subset
-   * of the relation's domains; they need not be in its order). Open rows come with NET_OPEN. The
-   * last batch carries the checkpoint CHECKPOINT, batches before it smaller ones; rows at or after
-   * CHECKPOINT are left out. BATCH_ROWS: rows per batch at most.                                     */
-  enum base_status (*scan)(struct net_store *store, const char *relation,
-                           const struct net_layout *layout, enum net_scan_form form,
-                           net_chronon checkpoint, uint32_t batch_rows, struct net_source **ret);
+  /* A stream of what SCAN says; batches before the last carry smaller checkpoints. */
+  enum base_status (*scan)(struct net_store *store, const struct net_scan *scan,
+                           struct net_source **ret);
   /* Adds a whole or an open row. A row that is there already (same times and domains) stays one row,
    * definite if either is.                                                                           */
   enum base_status (*put)(struct net_store *store, const char *relation,

@@ -217,9 +217,11 @@ static enum base_status build_access(struct builder *builder, const struct ng_no
   built->layout = net_layout_new(builder->arena, class_of(node), fields, (uint32_t)count);
   built->index = identity(builder, count);
   struct net_source *source = NULL;
+  struct net_wanted all = NET_WANTED_ALL;
   if (inputs->source) {
     enum base_status status =
-        inputs->source(inputs->context, node->relation, built->layout, node->form, &source);
+        inputs->source(inputs->context, node->relation, built->layout, node->form,
+                       node->wanted && !inputs->shared ? node->wanted : &all, &source);
     if (status != BASE_OK) return status;
   }
   const char *name =

@@ -18,7 +18,8 @@ static void print_columns(struct base_buffer *out, const struct ng_columns *colu
   }
 }
 
-static void print_access(struct base_buffer *out, const struct ng_node *node) {
+static void print_access(struct base_buffer *out, const struct ng_plan *plan,
+                         const struct ng_node *node) {
   if (node->single_row) {
     base_buffer_puts(out, "one row, from the origin to forever");
     return;
@@ -34,6 +35,9 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
   print_columns(out, &node->fields);
   for (size_t i = 0; i < node->also_count; i++)
     base_buffer_printf(out, "%s%s", i ? ", " : "; also as ", node->also[i]);
+  if (!node->wanted) return;
+  base_buffer_puts(out, "; only ");
+  ng_wanted_print(out, plan, node->wanted, !node->stop);
 }
 
 static void print_projection(struct base_buffer *out, const struct ng_node *node) {
@@ -106,7 +110,7 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
                      const struct ng_node *node) {
   switch (node->kind) {
     case NET_NODE_ACCESS:
-      print_access(out, node);
+      print_access(out, plan, node);
       break;
     case NET_NODE_EVENT_TO_PERIOD:
       if (node->by)

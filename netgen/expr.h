@@ -59,6 +59,10 @@ void ng_expr_conjuncts(struct base_arena *arena, const struct ng_expr *expr,
 /* Readable infix: A.IterNum > B.IterNum + 1. */
 void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan, const struct ng_expr *expr);
 
+/* What is wanted of the rows of an access node, events or periods: k = 3 and stop >= 10. */
+void ng_wanted_print(struct base_buffer *out, const struct ng_plan *plan,
+                     const struct net_wanted *wanted, bool events);
+
 /* Where a column is in the rows that a program runs over. */
 typedef uint32_t (*ng_slot_fn)(void *context, const struct ng_column *column);
 const struct net_program *ng_expr_compile(struct base_arena *arena, const struct ng_expr *expr,

@@ -106,10 +106,11 @@ struct ng_inputs {
   void *context;
   const char *owner; /* whose nodes they are (net_node_place); NULL: of nobody known by name */
   /* The source for an access node of RELATION (traced: FORM is NET_SCAN_RECORDS, LAYOUT an event
-   * layout; sampled: its periods), with the fields of LAYOUT by name. *RET NULL: rows will be pushed.                */
+   * layout; sampled: its periods), with the fields of LAYOUT by name. WANTED: what of it is (never NULL);
+   * where nodes are SHARED, all. *RET NULL: rows will be pushed. */
   enum base_status (*source)(void *context, const struct ng_relation *relation,
                              const struct net_layout *layout, enum net_scan_form form,
-                             struct net_source **ret);
+                             const struct net_wanted *wanted, struct net_source **ret);
   /* Every access node made: the session remembers it to push rows (NULL allowed). */
   void (*made)(void *context, const struct ng_relation *relation, enum net_scan_form form,
                struct net_node *access);

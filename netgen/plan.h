@@ -70,6 +70,7 @@ struct ng_node {
   enum net_scan_form form;
   bool times_only;   /* no domains: for a clock */
   bool starts_only;  /* records: end records are left out (rule traced-start-only) */
+  const struct net_wanted *wanted; /* NULL: all (rule access-control) */
   const char **also; /* names of other variables that read it (rule common-subnetworks) */
   size_t also_count, also_capacity;
   /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
@@ -223,5 +224,6 @@ void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_stored_periods(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);
 void ng_rule_common_subnetworks(struct ng_plan *plan);
+void ng_rule_access_control(struct ng_plan *plan);
 
 #endif

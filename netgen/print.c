@@ -297,3 +297,58 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
       print_operator(out, plan, expr);
   }
 }
+
+/* --- what is wanted */
+
+static void print_value(struct base_buffer *out, const struct ng_plan *plan, struct net_type type,
+                        union net_slot value) {
+  if (type.base == NET_STRING || type.base == NET_NAME)
+    print_string(out, plan, value.s);
+  else if (type.base == NET_BOOL)
+    base_buffer_puts(out, value.i ? "true" : "false");
+  else
+    base_buffer_int(out, value.i);
+}
+
+static void print_wanted_domain(struct base_buffer *out, const struct ng_plan *plan,
+                                const struct net_wanted_domain *domain) {
+  if (!domain->listed) {
+    if (domain->min != INT64_MIN)
+      base_buffer_printf(out, "%s >= %" PRId64, domain->name, domain->min);
+    if (domain->min != INT64_MIN && domain->max != INT64_MAX) base_buffer_puts(out, " and ");
+    if (domain->max != INT64_MAX)
+      base_buffer_printf(out, "%s <= %" PRId64, domain->name, domain->max);
+    return;
+  }
+  base_buffer_printf(out, domain->count == 1 ? "%s = " : "%s one of (", domain->name);
+  for (uint32_t i = 0; i < domain->count; i++) {
+    if (i > 0) base_buffer_puts(out, ", ");
+    print_value(out, plan, domain->type, domain->values[i]);
+  }
+  if (domain->count != 1) base_buffer_putc(out, ')');
+}
+
+static void print_wanted_time(struct base_buffer *out, const struct ng_plan *plan, const char *what,
+                              net_chronon time, net_chronon all, bool *any) {
+  if (time == all) return;
+  if (*any) base_buffer_puts(out, " and ");
+  *any = true;
+  base_buffer_puts(out, what);
+  net_time_print(out, plan->timeline, time);
+}
+
+void ng_wanted_print(struct base_buffer *out, const struct ng_plan *plan,
+                     const struct net_wanted *wanted, bool events) {
+  bool any = false;
+  for (uint32_t i = 0; i < wanted->domain_count; i++) {
+    if (any) base_buffer_puts(out, " and ");
+    any = true;
+    print_wanted_domain(out, plan, &wanted->domains[i]);
+  }
+  print_wanted_time(out, plan, events ? "at >= " : "start >= ", wanted->start_hi_min, NET_BEGINNING,
+                    &any);
+  print_wanted_time(out, plan, events ? "at <= " : "start <= ", wanted->start_lo_max, NET_FOREVER,
+                    &any);
+  print_wanted_time(out, plan, "stop >= ", wanted->stop_hi_min, NET_BEGINNING, &any);
+  print_wanted_time(out, plan, "stop <= ", wanted->stop_lo_max, NET_FOREVER, &any);
+}

@@ -28,6 +28,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_STORED_PERIODS] = ng_rule_stored_periods,
     [NG_RULE_TRACED_START_ONLY] = ng_rule_traced_start_only,
     [NG_RULE_COMMON_SUBNETWORKS] = ng_rule_common_subnetworks,
+    [NG_RULE_ACCESS_CONTROL] = ng_rule_access_control,
 };
 
 const struct ng_rule_info *ng_rule_info(enum ng_rule rule) {

@@ -374,6 +374,7 @@ static enum base_status create_table(struct st_database *database,
                                      const struct st_relation *relation) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   st_sql_create(&sql, relation);
+  st_sql_create_long(&sql, database->timeline, relation);
   st_sql_create_view(&sql, database->timeline, relation);
   enum base_status status = st_run(database, sql.data, "creating a relation");
   base_buffer_done(&sql);

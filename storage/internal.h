@@ -268,10 +268,23 @@ enum base_status st_row_damaged(struct st_database *database, const char *relati
 /* --- sample.c */
 enum base_status st_samples_prepare(struct st_database *database);
 
+/* --- bounded.c: part of a relation */
+/* SQL that makes the index of long rows, behind the relation's table. */
+void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
+                        const struct st_relation *relation);
+/* " WHERE ..." of rows before CHECKPOINT that are WANTED, whose strings st_bind_wanted binds. */
+void st_sql_wanted(struct base_buffer *sql, const struct st_table *table,
+                   const struct net_wanted *wanted, net_chronon checkpoint);
+void st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
+                    const struct net_wanted *wanted);
+/* If few rows are wanted and indexes find them: statements (the first may be NULL) that one after the
+ * other give them in the order of time, as st_sql_select does; else both are NULL. */
+enum base_status st_open_bounded(struct st_database *database, const struct st_table *table,
+                                 const struct net_layout *layout, const struct net_wanted *wanted,
+                                 net_chronon checkpoint, sqlite3_stmt *statements[2]);
+
 /* --- scan.c */
-enum base_status st_relation_scan(struct net_store *store, const char *relation,
-                                  const struct net_layout *layout, enum net_scan_form form,
-                                  net_chronon checkpoint, uint32_t batch_rows,
+enum base_status st_relation_scan(struct net_store *store, const struct net_scan *what,
                                   struct net_source **ret);
 /* The database goes: open scans end. */
 void st_scans_detach(struct st_database *database);

@@ -2,8 +2,8 @@
  *
  * An index of a user is an SQLite index of that name on the relation's table; relations and indexes
  * share one set of names, as they do in SQLite. `modify R to hash on d` makes an index as well, called
- * "tq_R_hash", a name that no user can give. None of them changes a result: scans walk the set's own
- * index. A structure that is not written down is `time`.
+ * "tq_R_hash", a name that no user can give. None of them changes a result; scans may find rows through
+ * them (bounded.c). A structure that is not written down is `time`.
  *
  * Rules are texts in the language of the query, which this folder does not read.                    */
 #include <stdlib.h>

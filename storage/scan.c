@@ -3,7 +3,8 @@
  * Rows that are in memory (cache.c), or for which there is room, come from there: batches point into them
  * where the layout asked for is that of the relation, else their fields are picked out. Others are read
  * from SQLite through the index "tq_R_set", so they are in the order of time without sorting; INDEXED BY
- * makes sure of it. Either way, among rows of one start open ones come first.
+ * makes sure of it. Where few rows are wanted, other indexes may find them (bounded.c). Every way gives the
+ * same rows, those that are wanted and no others; among rows of one start open ones come first.
  *
  *   NET_SCAN_TUPLES    the rows as they stand.
  *   NET_SCAN_RECORDS   of a traced relation, what its sensor must have said: an event at each start
@@ -41,9 +42,12 @@ struct st_scan {
   struct st_database *database; /* NULL: closed before the scan was */
   struct st_scan *next, *previous;
   sqlite3_stmt *snapshot, *statement;
+  sqlite3_stmt *following; /* takes the place of STATEMENT when that is done; or NULL */
+  struct base_arena *arena;
   const struct net_layout *layout;
   enum net_scan_form form;
   net_chronon checkpoint;
+  struct net_wanted wanted; /* all: nothing is asked of a row */
   struct net_batch_builder builder;
   bool started, row_ready, ended;
 
@@ -56,11 +60,13 @@ struct st_scan {
   size_t at, end;    /* of its rows */
   uint32_t *sources; /* of each slot of ROW_LAYOUT behind the times, in the rows in memory */
   bool as_they_are;  /* they have ROW_LAYOUT already */
+  bool tests;        /* not all of them are wanted */
+  struct net_wanted_test test;
+  uint32_t *selection; /* of a batch that points at them, if they are tested */
 
   const struct net_layout *row_layout; /* what the rows of the table are read as */
 
   /* records only */
-  struct base_arena *arena;     /* of ROW_LAYOUT */
   const union net_slot *period; /* the row that comes next: in memory, or */
   union net_slot *period_row;   /* as it was read from SQLite */
   uint8_t period_marks;
@@ -127,12 +133,29 @@ static void take_period(struct st_scan *scan) {
   }
 }
 
+/* To the first row in memory, from AT on, that is wanted. */
+static void skip_unwanted(struct st_scan *scan) {
+  while (scan->tests && scan->at < scan->end &&
+         !net_wanted_row(&scan->test, net_rows_row(&scan->cached->rows, scan->at)))
+    scan->at++;
+  scan->row_ready = scan->at < scan->end;
+}
+
+static int step(struct st_scan *scan) {
+  int code = sqlite3_step(scan->statement);
+  if (code != SQLITE_DONE || !scan->following) return code;
+  sqlite3_finalize(scan->statement);
+  scan->statement = scan->following;
+  scan->following = NULL;
+  return sqlite3_step(scan->statement);
+}
+
 /* Steps to the next row. */
 static enum base_status read_ahead(struct st_scan *scan) {
   if (scan->cached) {
-    scan->row_ready = scan->at < scan->end;
+    skip_unwanted(scan);
   } else {
-    int code = sqlite3_step(scan->statement);
+    int code = step(scan);
     scan->row_ready = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
       scan->ended = true;
@@ -216,10 +239,11 @@ static bool has_more(const struct st_scan *scan) {
 
 /* ---- where the rows come from ---- */
 
-/* How many of the rows in memory start before the checkpoint. */
-static size_t rows_before(const struct net_rows *rows, net_chronon checkpoint) {
+/* How many of the rows in memory start before the checkpoint, and not too late. */
+static size_t rows_before(const struct net_rows *rows, net_chronon checkpoint, net_chronon latest) {
   size_t low = 0, high = rows->count;
-  if (checkpoint == NET_FOREVER) return high;
+  if (checkpoint == NET_FOREVER && latest == NET_FOREVER) return high;
+  if (checkpoint == NET_FOREVER || latest < checkpoint) checkpoint = latest + 1; /* is finite */
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (net_rows_row(rows, middle)[0].i < checkpoint)
@@ -257,30 +281,53 @@ static bool is_worth_loading(const struct st_table *table, const struct net_layo
   return true;
 }
 
-/* From memory if the rows are there, or find room, as they are at this moment; else from SQLite. */
-static enum base_status start(struct st_scan *scan) {
+/* The rows in memory, of which the scan has found that they are there. */
+static void start_in_memory(struct st_scan *scan) {
+  const struct net_rows *rows = &scan->cached->rows;
+  scan->end = rows_before(rows, scan->checkpoint, scan->wanted.start_lo_max);
+  match_slots(scan);
+  scan->tests = !net_wanted_is_all(&scan->wanted);
+  if (scan->tests) {
+    net_wanted_test_init(&scan->test, scan->arena, &scan->wanted, rows->layout);
+    scan->selection = BASE_NEW_ARRAY(scan->arena, scan->builder.capacity, uint32_t);
+  }
+  skip_unwanted(scan);
+}
+
+/* Where the rows come from, if the table is there: memory, if they are in it; indexes that find the few
+ * that are wanted; memory, if there is room for all; else the statement that was prepared. */
+static enum base_status choose(struct st_scan *scan, int64_t version) {
   struct st_database *database = scan->database;
+  sqlite3_stmt *bounded[2];
+  scan->cached = st_cache_find(database, scan->table, version);
+  if (scan->cached) return BASE_OK;
+  enum base_status status = st_open_bounded(database, scan->table, scan->row_layout, &scan->wanted,
+                                            scan->checkpoint, bounded);
+  if (bounded[1]) {
+    sqlite3_finalize(scan->statement);
+    scan->statement = bounded[0] ? bounded[0] : bounded[1];
+    scan->following = bounded[0] ? bounded[1] : NULL;
+    return status;
+  }
+  if (status == BASE_OK && is_worth_loading(scan->table, scan->row_layout))
+    status = st_cache_load(database, scan->table, version, &scan->cached);
+  return status;
+}
+
+/* As the relation is at this moment. */
+static enum base_status start(struct st_scan *scan) {
   enum base_status status = BASE_OK;
   scan->started = true;
   if (sqlite3_step(scan->snapshot) != SQLITE_ROW) {
     scan->ended = true;
-    return st_fail(database, "reading a relation");
+    return st_fail(scan->database, "reading a relation");
   }
-  int64_t version = sqlite3_column_int64(scan->snapshot, 0);
-  if (table_is_there(scan)) {
-    scan->cached = st_cache_find(database, scan->table, version);
-    if (!scan->cached && is_worth_loading(scan->table, scan->row_layout))
-      status = st_cache_load(database, scan->table, version, &scan->cached);
-  }
+  if (table_is_there(scan)) status = choose(scan, sqlite3_column_int64(scan->snapshot, 0));
   if (status != BASE_OK) {
     scan->ended = true;
     return status;
   }
-  if (scan->cached) {
-    scan->end = rows_before(&scan->cached->rows, scan->checkpoint);
-    match_slots(scan);
-    scan->row_ready = scan->at < scan->end;
-  }
+  if (scan->cached) start_in_memory(scan);
   return scan->cached && scan->form == NET_SCAN_TUPLES ? BASE_OK : read_ahead(scan);
 }
 
@@ -301,17 +348,33 @@ static enum base_status build_batch(struct st_scan *scan, struct net_batch *ret)
   return status;
 }
 
+/* Lists the rows from AT on that are wanted, and goes behind them. */
+static uint32_t select_wanted(struct st_scan *scan) {
+  uint32_t count = 0;
+  size_t first = scan->at;
+  while (scan->row_ready && count < scan->builder.capacity && scan->at - first < UINT32_MAX) {
+    scan->selection[count++] = (uint32_t)(scan->at++ - first);
+    skip_unwanted(scan);
+  }
+  return count;
+}
+
 /* Rows in memory, where they are. */
 static void point_at(struct st_scan *scan, struct net_batch *ret) {
   size_t left = scan->end - scan->at, most = scan->builder.capacity;
   *ret = (struct net_batch){.layout = scan->layout,
                             .rows = scan->cached->rows.rows + scan->at * scan->layout->slot_count,
                             .marks = scan->cached->rows.marks + scan->at,
-                            .count = (uint32_t)(left < most ? left : most),
                             .checkpoint = scan->checkpoint,
                             .bound = NET_BEGINNING};
-  scan->at += ret->count;
-  scan->row_ready = scan->at < scan->end;
+  if (scan->tests) {
+    ret->count = select_wanted(scan);
+    ret->selection = scan->selection;
+  } else {
+    ret->count = (uint32_t)(left < most ? left : most);
+    scan->at += ret->count;
+    scan->row_ready = scan->at < scan->end;
+  }
 }
 
 static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {
@@ -326,7 +389,7 @@ static enum base_status scan_next(struct net_source *source, struct net_batch *r
     status = build_batch(scan, ret);
   if (status != BASE_OK) return status;
   if (has_more(scan))
-    ret->checkpoint = ret->rows[(size_t)(ret->count - 1) * scan->layout->slot_count].i;
+    ret->checkpoint = net_batch_row(ret, ret->count - 1)[0].i;
   else
     end(scan);
   return BASE_OK;
@@ -335,8 +398,9 @@ static enum base_status scan_next(struct net_source *source, struct net_batch *r
 static void detach(struct st_scan *scan) {
   if (!scan->database) return;
   sqlite3_finalize(scan->statement);
+  sqlite3_finalize(scan->following);
   sqlite3_finalize(scan->snapshot);
-  scan->statement = scan->snapshot = NULL;
+  scan->statement = scan->following = scan->snapshot = NULL;
   if (scan->previous)
     scan->previous->next = scan->next;
   else
@@ -367,6 +431,7 @@ void st_scans_detach(struct st_database *database) {
 void st_mark_strings(struct st_database *database) {
   st_cache_mark_strings(database);
   for (const struct st_scan *scan = database->scans; scan; scan = scan->next) {
+    net_wanted_mark_strings(&scan->wanted, database->strings);
     if (scan->cached) {
       st_rows_mark_strings(&scan->cached->rows, database->strings);
       continue;
@@ -396,44 +461,43 @@ static enum base_status prepare_scan(struct st_scan *scan, const struct st_table
   st_sql_select(&sql, table, scan->row_layout);
   base_buffer_puts(&sql, " INDEXED BY ");
   st_sql_index(&sql, table->name);
-  if (scan->checkpoint != NET_FOREVER)
-    base_buffer_puts(&sql,
-                     st_kind_is_event(table->kind) ? " WHERE at_lo<?1" : " WHERE start_lo<?1");
+  st_sql_wanted(&sql, table, &scan->wanted, scan->checkpoint);
   base_buffer_puts(&sql, " ORDER BY ");
   st_sql_key(&sql, table);
   enum base_status status = st_prepare(scan->database, sql.data, false, &scan->statement);
   base_buffer_done(&sql);
   if (status == BASE_OK)
     status = st_prepare(scan->database, "PRAGMA data_version", false, &scan->snapshot);
-  if (status == BASE_OK && scan->checkpoint != NET_FOREVER)
-    sqlite3_bind_int64(scan->statement, 1, scan->checkpoint);
+  if (status == BASE_OK) st_bind_wanted(scan->database, scan->statement, &scan->wanted);
   return status;
 }
 
-enum base_status st_relation_scan(struct net_store *store, const char *relation,
-                                  const struct net_layout *layout, enum net_scan_form form,
-                                  net_chronon checkpoint, uint32_t batch_rows,
+enum base_status st_relation_scan(struct net_store *store, const struct net_scan *what,
                                   struct net_source **ret) {
   struct st_database *database = (struct st_database *)store;
+  const struct net_layout *layout = what->layout;
   struct st_table *table = NULL;
-  enum base_status status = st_catalogue_find(database, relation, &table);
+  enum base_status status = st_catalogue_find(database, what->relation, &table);
   if (status != BASE_OK) return status;
-  check_layout(table, layout, form);
+  check_layout(table, layout, what->form);
   struct st_scan *scan = base_xcalloc(1, sizeof *scan);
   *scan = (struct st_scan){.source = {.next = scan_next, .free = scan_free},
                            .database = database,
                            .next = database->scans,
+                           .arena = base_arena_new(),
                            .layout = layout,
                            .row_layout = layout,
-                           .form = form,
-                           .checkpoint = checkpoint,
+                           .form = what->form,
+                           .checkpoint = what->checkpoint,
+                           .wanted = NET_WANTED_ALL,
                            .table = table,
                            .catalogue_changes = database->catalogue_changes};
+  if (what->wanted) scan->wanted = net_wanted_copy(scan->arena, what->wanted);
   if (scan->next) scan->next->previous = scan;
   database->scans = scan;
-  net_batch_builder_init(&scan->builder, layout, batch_rows ? batch_rows : NET_BATCH_ROWS);
-  if (form == NET_SCAN_RECORDS) {
-    scan->arena = base_arena_new();
+  net_batch_builder_init(&scan->builder, layout,
+                         what->batch_rows ? what->batch_rows : NET_BATCH_ROWS);
+  if (scan->form == NET_SCAN_RECORDS) {
     scan->row_layout = net_layout_new(scan->arena, NET_PERIOD, layout->fields, layout->field_count);
     scan->period_row = base_xcalloc(scan->row_layout->slot_count, sizeof *scan->period_row);
   }

@@ -383,8 +383,8 @@ static struct outcome scan(struct store *store, const struct net_layout *layout)
   struct net_store *net = st_net(store->database);
   struct net_source *source;
   struct net_batch batch;
-  must(net->class->scan(net, "R", layout, NET_SCAN_TUPLES, NET_FOREVER, NET_BATCH_ROWS, &source),
-       "cannot scan");
+  struct net_scan scan = {"R", layout, NET_SCAN_TUPLES, NET_FOREVER, NET_BATCH_ROWS, NULL};
+  must(net->class->scan(net, &scan, &source), "cannot scan");
   while (source->next(source, &batch) == BASE_OK)
     add_rows(&outcome, batch.rows, batch.count, layout->slot_count);
   source->free(source);

@@ -99,8 +99,8 @@ static void range_of(struct machine *machine, const char *name, const struct ng_
 
 static enum base_status no_source(void *context, const struct ng_relation *relation,
                                   const struct net_layout *layout, enum net_scan_form form,
-                                  struct net_source **ret) {
-  (void)context, (void)relation, (void)layout, (void)form;
+                                  const struct net_wanted *wanted, struct net_source **ret) {
+  (void)context, (void)relation, (void)layout, (void)form, (void)wanted;
   *ret = NULL;
   return BASE_OK;
 }

@@ -545,7 +545,7 @@ static const char golden_of_view_equal_values[] =
 
 static const char golden_of_view_final[] =
     "of_view_final\n"
-    "   1  access                R records: E.A, E.B; also as F\n"
+    "   1  access                R records: E.A, E.B; also as F; only A = 3\n"
     "   2  selection        1    E.A = 3\n"
     "   3  event-to-period  2    single entity                       [keys: one open period]\n"
     "   4  join             3 3  overlap, E.A = F.A; hash E.A = F.A  [overlap: tuples valid at the "
@@ -560,7 +560,8 @@ static const char golden_of_view_final[] =
     "common-period: 2 applies replaced by the product's own time\n"
     "merged-projections: 1 projection of a projection\n"
     "unused-domains: 6 domains dropped, 2 event-to-periods of a single entity\n"
-    "common-subnetworks: 1 access node shared, 2 operator nodes shared\n";
+    "common-subnetworks: 1 access node shared, 2 operator nodes shared\n"
+    "access-control: 1 access node asks only for what may count\n";
 
 static const char golden_of_groups_initial[] =
     "of_groups_initial\n"
@@ -759,7 +760,8 @@ static const char golden_thesis_unused_domains[] =
 
 static const char golden_thesis_starts_only[] =
     "thesis_starts_only\n"
-    "   1  access                 Iteration records: A.Process, A.IterNum; also as B\n"
+    "   1  access                 Iteration records: A.Process, A.IterNum; also as B; only Process "
+    "one of (\"P1\", \"P2\")\n"
     "   2  selection        1     A.Process = \"P1\"\n"
     "   3  event-to-period  2     single entity                             [keys: one open "
     "period]\n"
@@ -775,7 +777,8 @@ static const char golden_thesis_starts_only[] =
     "sums]\n"
     "  11  apply            10    Percent = avgc(AB) * 100\n"
     "  12  projection       11    [avgc(AB).start, avgc(AB).stop): Percent  [overlap: open rows]\n"
-    "  13  access                 Iteration records, starts only: B.Process, B.IterNum\n"
+    "  13  access                 Iteration records, starts only: B.Process, B.IterNum; only "
+    "Process = \"P2\"\n"
     "  14  selection        13    B.Process = \"P2\"\n"
     "  15  product          3 14  overlap at B.start                        [overlap: tuples valid "
     "at the checkpoint or after]\n"
@@ -790,7 +793,8 @@ static const char golden_thesis_starts_only[] =
     "unused-domains: 9 domains dropped, 1 switch-disposition merged into its projection, 4 "
     "event-to-periods of a single entity\n"
     "traced-start-only: 1 event-to-period node removed\n"
-    "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n";
+    "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n"
+    "access-control: 2 access nodes ask only for what may count\n";
 
 static const char golden_thesis_common_subnetworks[] =
     "thesis_common_subnetworks\n"
@@ -900,7 +904,8 @@ static const char golden_twice_final[] =
 
 static const char golden_thesis_final[] =
     "thesis_final\n"
-    "   1  access                  Iteration records: A.Process, A.IterNum; also as B\n"
+    "   1  access                  Iteration records: A.Process, A.IterNum; also as B; only "
+    "Process one of (\"P1\", \"P2\")\n"
     "   2  selection        1      A.Process = \"P1\"\n"
     "   3  event-to-period  2      single entity                             [keys: one open "
     "period]\n"
@@ -916,7 +921,7 @@ static const char golden_thesis_final[] =
     "  10  apply            9      Percent = avgc(AB) * 100\n"
     "  11  projection       10     [avgc(AB).start, avgc(AB).stop): Percent  [overlap: open rows]\n"
     "  12  access                  Iteration records, starts only: A.Process, A.IterNum; also as "
-    "B\n"
+    "B; only Process one of (\"P1\", \"P2\")\n"
     "  13  selection        12     A.Process = \"P1\"\n"
     "  14  selection        12     B.Process = \"P2\"\n"
     "  15  join             13 14  partial overlap, A.IterNum = B.IterNum and A.start before "
@@ -932,11 +937,13 @@ static const char golden_thesis_final[] =
     "unused-domains: 10 domains dropped, 1 switch-disposition merged into its projection, 4 "
     "event-to-periods of a single entity\n"
     "traced-start-only: 2 event-to-period nodes removed\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "access-control: 2 access nodes ask only for what may count\n";
 
 static const char golden_thesis_during_final[] =
     "thesis_during_final\n"
-    "   1  access                 Iteration records: A.Process, A.IterNum; also as B\n"
+    "   1  access                 Iteration records: A.Process, A.IterNum; also as B; only Process "
+    "one of (\"P1\", \"P2\")\n"
     "   2  selection        1     A.Process = \"P1\"\n"
     "   3  event-to-period  2     single entity                             [keys: one open "
     "period]\n"
@@ -951,7 +958,8 @@ static const char golden_thesis_during_final[] =
     "sums]\n"
     "  10  apply            9     Percent = avgc(AB) * 100\n"
     "  11  projection       10    [avgc(AB).start, avgc(AB).stop): Percent  [overlap: open rows]\n"
-    "  12  access                 Iteration records, starts only: B.Process, B.IterNum\n"
+    "  12  access                 Iteration records, starts only: B.Process, B.IterNum; only "
+    "Process = \"P2\"\n"
     "  13  selection        12    B.Process = \"P2\"\n"
     "  14  join             3 13  overlap at B.start, A.IterNum = B.IterNum; hash A.IterNum = "
     "B.IterNum  [overlap: tuples valid at the checkpoint or after]\n"
@@ -966,7 +974,8 @@ static const char golden_thesis_during_final[] =
     "unused-domains: 11 domains dropped, 1 switch-disposition merged into its projection, 4 "
     "event-to-periods of a single entity\n"
     "traced-start-only: 1 event-to-period node removed\n"
-    "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n";
+    "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n"
+    "access-control: 2 access nodes ask only for what may count\n";
 
 static const char golden_single_initial[] =
     "single_initial\n"
@@ -1191,6 +1200,58 @@ static const char golden_pairs_stored_periods[] =
     "unused-domains: 7 domains dropped\n"
     "stored-periods: 3 event-to-period nodes not needed\n"
     "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_bounded_down[] =
+    "bounded_down\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  selection   1    E.A = 3 or E.A = 5\n"
+    "   3  selection   2    E.B > 0\n"
+    "   4  access           R: F.A, F.B\n"
+    "   5  selection   4    10 not after F.start\n"
+    "   6  product     3 5  full                     [nothing: all tuples]\n"
+    "   7  selection   6    E.B < F.B\n"
+    "   8  selection   7    20 in [E.start, E.stop)  [overlap: open rows not yet decided]\n"
+    "   9  apply       8    stop = earlier(E.stop, F.stop)\n"
+    "  10  apply       9    start = later(E.start, F.start)\n"
+    "  11  projection  10   [start, stop): B = F.B   [overlap: open rows]\n"
+    "2 access nodes, 9 operator nodes\n"
+    "predicates-down: 3 selections moved\n";
+
+static const char golden_bounded_access_control[] =
+    "bounded_access_control\n"
+    "   1  access           R: E.A, E.B; only A one of (3, 5) and B >= 1 and start <= 20 and stop "
+    ">= 21\n"
+    "   2  selection   1    E.A = 3 or E.A = 5\n"
+    "   3  selection   2    E.B > 0\n"
+    "   4  access           R: F.A, F.B; only start >= 10\n"
+    "   5  selection   4    10 not after F.start\n"
+    "   6  product     3 5  full                     [nothing: all tuples]\n"
+    "   7  selection   6    E.B < F.B\n"
+    "   8  selection   7    20 in [E.start, E.stop)  [overlap: open rows not yet decided]\n"
+    "   9  apply       8    stop = earlier(E.stop, F.stop)\n"
+    "  10  apply       9    start = later(E.start, F.start)\n"
+    "  11  projection  10   [start, stop): B = F.B   [overlap: open rows]\n"
+    "2 access nodes, 9 operator nodes\n"
+    "predicates-down: 3 selections moved\n"
+    "access-control: 2 access nodes ask only for what may count\n";
+
+static const char golden_bounded_final[] =
+    "bounded_final\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  selection   1    E.A = 3 or E.A = 5\n"
+    "   3  selection   2    E.B > 0\n"
+    "   4  selection   1    10 not after F.start\n"
+    "   5  join        3 4  overlap, E.B < F.B       [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   6  selection   5    20 in [E.start, E.stop)  [overlap: open rows not yet decided]\n"
+    "   7  projection  6    [start, stop): B = F.B   [overlap: open rows]\n"
+    "1 access node, 6 operator nodes\n"
+    "predicates-down: 3 selections moved\n"
+    "product-rule: 1 full product now overlap\n"
+    "joins: 1 join from 1 selection, 0 hash keys\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 1 domain dropped\n"
+    "common-subnetworks: 1 access node shared\n";
 
 static const char golden_choice_initial[] =
     "choice_initial\n"

@@ -34,6 +34,7 @@ struct table_source {
   struct net_batch_builder builder;
   size_t next;
   bool ended;
+  struct net_wanted_test wanted; /* what is not is left out, as a store would */
 };
 
 static enum base_status next_batch(struct net_source *base, struct net_batch *ret) {
@@ -43,6 +44,11 @@ static enum base_status next_batch(struct net_source *base, struct net_batch *re
   net_batch_builder_clear(&source->builder);
   while (source->next < rows->count && !net_batch_builder_full(&source->builder)) {
     const union net_slot *from = net_rows_row(rows, source->next);
+    bool closes = rows->marks[source->next] & NET_CLOSES;
+    if (!closes && !net_wanted_row(&source->wanted, from)) {
+      source->next++;
+      continue;
+    }
     union net_slot *to = net_batch_builder_add(&source->builder, rows->marks[source->next++]);
     memcpy(to, from, source->layout->first_domain_slot * sizeof *to);
     for (uint32_t i = 0; i < source->layout->field_count; i++) {
@@ -64,7 +70,7 @@ static void free_source(struct net_source *base) {
 
 static enum base_status open_source(void *context, const struct ng_relation *relation,
                                     const struct net_layout *layout, enum net_scan_form form,
-                                    struct net_source **ret) {
+                                    const struct net_wanted *wanted, struct net_source **ret) {
   (void)context;
   for (size_t i = 0; i < table_count; i++) {
     if (strcmp(tables[i].relation->name, relation->name) != 0) continue;
@@ -73,6 +79,9 @@ static enum base_status open_source(void *context, const struct ng_relation *rel
     source->source = (struct net_source){next_batch, free_source};
     source->table = &tables[i];
     source->layout = layout;
+    struct net_wanted *copy = BASE_NEW(nq_arena, struct net_wanted);
+    *copy = net_wanted_copy(nq_arena, wanted);
+    net_wanted_test_init(&source->wanted, nq_arena, copy, tables[i].layout);
     net_batch_builder_init(&source->builder, layout, batch_rows);
     *ret = &source->source;
     return BASE_OK;

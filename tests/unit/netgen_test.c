@@ -70,6 +70,7 @@ enum {
   STORED = 1 << NG_RULE_STORED_PERIODS,
   STARTS = 1 << NG_RULE_TRACED_START_ONLY,
   COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
+  CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
   ALL = (1 << NG_RULES) - 1,
 };
 
@@ -371,6 +372,23 @@ static const struct ng_query *query_of_groups(void) {
   return over_view(nq_finish(query, NET_PERIOD));
 }
 
+/* One variable's times and values are bounded by constants. */
+static const struct ng_query *query_bounded(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 2);
+  nq_target(query, "B", nq_domain(query, 1, "B"));
+  query->where = nq_binary(
+      NG_AND,
+      nq_binary(NG_OR, nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_integer(3)),
+                nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_integer(5))),
+      nq_binary(NG_AND, nq_binary(NG_GT, nq_domain(query, 0, "B"), nq_integer(0)),
+                nq_binary(NG_LT, nq_domain(query, 0, "B"), nq_domain(query, 1, "B"))));
+  query->when =
+      nq_binary(NG_AND,
+                nq_holds(nq_temporal(NG_T_OVERLAP, nq_variable(query, 0), nq_constant(20))),
+                nq_holds(nq_temporal(NG_T_PRECEDE, nq_constant(10), nq_variable(query, 1))));
+  return nq_finish(query, NET_PERIOD);
+}
+
 static const struct ng_query *query_constants(void) {
   struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
   nq_target(query, "x", nq_integer(7));
@@ -460,6 +478,9 @@ static const struct golden goldens[] = {
     GOLDEN(implied_final, query_implied, false, ALL),
     GOLDEN_OVER_STORE(implied_stored_periods, query_implied, STORED),
     GOLDEN_OVER_STORE(pairs_stored_periods, query_pairs, ALL),
+    GOLDEN(bounded_down, query_bounded, false, DOWN),
+    GOLDEN(bounded_access_control, query_bounded, false, DOWN | CONTROL),
+    GOLDEN(bounded_final, query_bounded, false, ALL),
     GOLDEN(choice_initial, query_choice, false, 0),
     GOLDEN(constants_initial, query_constants, false, 0),
     GOLDEN(at_constant_initial, query_at_constant, false, 0),
@@ -759,8 +780,9 @@ END_TEST
 
 static enum base_status no_source(void *context, const struct ng_relation *relation,
                                   const struct net_layout *layout, enum net_scan_form form,
-                                  struct net_source **ret) {
+                                  const struct net_wanted *wanted, struct net_source **ret) {
   unsigned *asked = context;
+  (void)wanted;
   ++*asked;
   for (uint32_t i = 0; i < layout->field_count; i++) {
     ck_assert_int_ge(net_layout_find(relation->layout, layout->fields[i].name), 0);
@@ -818,8 +840,8 @@ END_TEST
 
 static enum base_status failing_source(void *context, const struct ng_relation *relation,
                                        const struct net_layout *layout, enum net_scan_form form,
-                                       struct net_source **ret) {
-  (void)context, (void)relation, (void)layout, (void)form, (void)ret;
+                                       const struct net_wanted *wanted, struct net_source **ret) {
+  (void)context, (void)relation, (void)layout, (void)form, (void)wanted, (void)ret;
   return BASE_SYSTEM;
 }
 

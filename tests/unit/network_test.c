@@ -93,11 +93,9 @@ static void source_free(struct net_source *source) {
   free(source);
 }
 
-static enum base_status memory_scan(struct net_store *store, const char *relation,
-                                    const struct net_layout *of, enum net_scan_form form,
-                                    net_chronon checkpoint, uint32_t batch_rows,
+static enum base_status memory_scan(struct net_store *store, const struct net_scan *scan,
                                     struct net_source **ret) {
-  (void)relation, (void)of, (void)form, (void)checkpoint, (void)batch_rows;
+  (void)scan;
   struct memory_source *source = base_xcalloc(1, sizeof *source);
   source->source = (struct net_source){source_next, source_free};
   source->memory = (struct memory *)store;

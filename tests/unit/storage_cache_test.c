@@ -233,7 +233,9 @@ static void leave_a_scan(struct world *world) {
     struct net_store *store = st_net(world->databases[i]);
     struct net_source *source;
     struct net_batch batch;
-    ok(store->class->scan(store, "T", world->layouts[0], NET_SCAN_TUPLES, NET_FOREVER, 2, &source));
+    ok(store->class->scan(
+        store, &(struct net_scan){"T", world->layouts[0], NET_SCAN_TUPLES, NET_FOREVER, 2, NULL},
+        &source));
     ok(source->next(source, &batch));
     if (world->transactions && i == WITH) {
       union net_slot row[11];
@@ -346,8 +348,8 @@ START_TEST(rows_that_were_written_are_in_memory) {
   struct net_store *store = st_net(database);
   struct net_source *source;
   struct net_batch batch;
-  ok(store->class->scan(store, "E", layout_of(&event_e, false), NET_SCAN_TUPLES, NET_FOREVER, 10,
-                        &source));
+  struct net_scan scan = {"E", layout_of(&event_e, false), NET_SCAN_TUPLES, NET_FOREVER, 10, NULL};
+  ok(store->class->scan(store, &scan, &source));
   ok(source->next(source, &batch));
   ck_assert_ptr_eq(batch.rows, table->cached->rows.rows);
   /* The scan goes on with them when the table has forgotten them, and when it is gone. */

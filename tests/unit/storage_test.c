@@ -476,7 +476,8 @@ START_TEST(a_scan_outlives_the_database) {
   struct net_source *source;
   struct net_batch batch;
   create(database, &event_e);
-  ok(store->class->scan(store, "E", layout_of(&event_e, false), NET_SCAN_TUPLES, 5, 1, &source));
+  struct net_scan scan = {"E", layout_of(&event_e, false), NET_SCAN_TUPLES, 5, 1, NULL};
+  ok(store->class->scan(store, &scan, &source));
   st_close(database);
   ck_assert_int_eq(source->next(source, &batch), BASE_END);
   source->free(source);

@@ -108,10 +108,17 @@ bool close_row(struct st_database *database, const char *name, const struct net_
 void scan_form(struct st_database *database, const char *name, const struct net_layout *layout,
                enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows,
                struct net_rows *ret) {
+  scan_wanted(database, name, layout, form, checkpoint, batch_rows, NULL, ret);
+}
+
+void scan_wanted(struct st_database *database, const char *name, const struct net_layout *layout,
+                 enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows,
+                 const struct net_wanted *wanted, struct net_rows *ret) {
   struct net_source *source;
   struct net_store *store = st_net(database);
   net_rows_init(ret, layout);
-  ok(store->class->scan(store, name, layout, form, checkpoint, batch_rows, &source));
+  ok(store->class->scan(
+      store, &(struct net_scan){name, layout, form, checkpoint, batch_rows, wanted}, &source));
   struct net_batch batch;
   enum base_status status;
   net_chronon promised = NET_BEGINNING;

@@ -44,6 +44,10 @@ bool close_row(struct st_database *database, const char *name, const struct net_
 void scan_form(struct st_database *database, const char *name, const struct net_layout *layout,
                enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows,
                struct net_rows *ret);
+/* ... of those, what is WANTED, and perhaps more. */
+void scan_wanted(struct st_database *database, const char *name, const struct net_layout *layout,
+                 enum net_scan_form form, net_chronon checkpoint, uint32_t batch_rows,
+                 const struct net_wanted *wanted, struct net_rows *ret);
 /* All rows as tuples. */
 void scan(struct st_database *database, const char *name, const struct net_layout *layout,
           struct net_rows *ret);

@@ -23,12 +23,13 @@ static bool is_traced(const struct session_relation *relation) {
 
 static enum base_status open_replay(void *context, const struct ng_relation *ng,
                                     const struct net_layout *layout, enum net_scan_form form,
-                                    struct net_source **ret) {
+                                    const struct net_wanted *wanted, struct net_source **ret) {
   struct tql_session *session = context;
   struct session_relation *relation = session_of(session, ng);
   struct net_store *store = st_net(session->database);
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
-  return store->class->scan(store, ng->name, layout, form, relation->checkpoint, rows, ret);
+  struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
+  return store->class->scan(store, &scan, ret);
 }
 
 static void remember_access(void *context, const struct ng_relation *ng, enum net_scan_form form,
@@ -83,7 +84,7 @@ static enum base_status build_store(struct tql_session *session,
   struct net_source *source = NULL;
   enum base_status status =
       open_replay(session, &relation->ng, layout,
-                  is_traced(relation) ? NET_SCAN_RECORDS : NET_SCAN_TUPLES, &source);
+                  is_traced(relation) ? NET_SCAN_RECORDS : NET_SCAN_TUPLES, NULL, &source);
   if (status != BASE_OK) return status;
   struct net_node *top = net_create_access(network, name, layout, source, false);
   net_access_set_passed(top, relation->passed);
@@ -316,9 +317,11 @@ static enum base_status collect_open_rows(struct tql_session *session,
   struct net_store *store = st_net(session->database);
   if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
   net_rows_init(&relation->open_rows, relation->ng.layout);
-  enum base_status status =
-      store->class->scan(store, relation->ng.name, relation->ng.layout, NET_SCAN_TUPLES,
-                         NET_FOREVER, NET_BATCH_ROWS, &source);
+  struct net_scan scan = {.relation = relation->ng.name,
+                          .layout = relation->ng.layout,
+                          .form = NET_SCAN_TUPLES,
+                          .checkpoint = NET_FOREVER};
+  enum base_status status = store->class->scan(store, &scan, &source);
   struct net_batch batch;
   while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
     for (uint32_t i = 0; i < batch.count; i++)

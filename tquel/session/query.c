@@ -93,7 +93,7 @@ static struct net_source *open_given(const struct session_given *given,
 
 static enum base_status open_source(void *context, const struct ng_relation *ng,
                                     const struct net_layout *layout, enum net_scan_form form,
-                                    struct net_source **ret) {
+                                    const struct net_wanted *wanted, struct net_source **ret) {
   struct tql_session *session = context;
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   if (ng == session->given.relation) {
@@ -104,8 +104,8 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   BASE_CHECK(relation != NULL, "query-relation");
   struct net_store *store = st_net(session->database);
   struct net_source *inner = NULL;
-  enum base_status status =
-      store->class->scan(store, ng->name, layout, form, relation->checkpoint, rows, &inner);
+  struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
+  enum base_status status = store->class->scan(store, &scan, &inner);
   if (status != BASE_OK) return status;
   struct timed_source *timed = base_xcalloc(1, sizeof *timed);
   timed->source = (struct net_source){timed_next, timed_free};
@@ -597,9 +597,11 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
   ret->checkpoint = relation->checkpoint;
   /* All rows that are stored, also those at or beyond a checkpoint. */
   int64_t began = base_env_monotonic();
-  enum base_status status =
-      store->class->scan(store, relation->ng.name, relation->ng.layout, NET_SCAN_TUPLES,
-                         NET_FOREVER, NET_BATCH_ROWS, &source);
+  struct net_scan scan = {.relation = relation->ng.name,
+                          .layout = relation->ng.layout,
+                          .form = NET_SCAN_TUPLES,
+                          .checkpoint = NET_FOREVER};
+  enum base_status status = store->class->scan(store, &scan, &source);
   struct net_batch batch;
   while (status == BASE_OK) {
     if (base_env_interrupted()) {

@@ -202,9 +202,11 @@ static enum base_status find_runs(struct tql_session *session, struct session_re
   struct net_source *source = NULL;
   struct net_batch batch;
   net_rows_init(&relation->runs, relation->ng.layout);
-  enum base_status status =
-      store->class->scan(store, relation->ng.name, relation->ng.layout, NET_SCAN_TUPLES,
-                         NET_FOREVER, NET_BATCH_ROWS, &source);
+  struct net_scan scan = {.relation = relation->ng.name,
+                          .layout = relation->ng.layout,
+                          .form = NET_SCAN_TUPLES,
+                          .checkpoint = NET_FOREVER};
+  enum base_status status = store->class->scan(store, &scan, &source);
   while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
     for (uint32_t i = 0; i < batch.count; i++)
       if (net_batch_row(&batch, i)[3].i == NET_FOREVER)

@@ -380,9 +380,11 @@ static enum base_status number_tuples(struct update *update, struct net_rows *nu
   const struct net_layout *from = update->tuples.layout, *to = numbered->layout;
   struct net_store *store = st_net(session->database);
   struct net_source *source = NULL;
-  enum base_status status =
-      store->class->scan(store, update->relation->ng.name, from, NET_SCAN_TUPLES,
-                         update->relation->checkpoint, NET_BATCH_ROWS, &source);
+  struct net_scan scan = {.relation = update->relation->ng.name,
+                          .layout = from,
+                          .form = NET_SCAN_TUPLES,
+                          .checkpoint = update->relation->checkpoint};
+  enum base_status status = store->class->scan(store, &scan, &source);
   struct net_batch batch;
   while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK) {
     for (uint32_t i = 0; i < batch.count; i++) {
