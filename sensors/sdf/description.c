@@ -653,6 +653,7 @@ struct sn_description *sn_description_read(struct base_arena *arena,
 
 struct sn_description *sn_description_read_remote(struct base_arena *arena,
                                                   const struct base_source *source,
+                                                  const struct sn_format *format,
                                                   struct base_diag_sink *diags) {
-  return describe(arena, source, sn_format_default(arena), SN_OUTPUT, diags);
+  return describe(arena, source, format, SN_OUTPUT, diags);
 }

@@ -84,9 +84,10 @@ struct sn_description *sn_description_read(struct base_arena *arena,
                                            const struct base_source *source,
                                            const struct sn_format *format,
                                            struct base_diag_sink *diags);
-/* Reads a remote description. */
+/* Reads a remote description; FORMAT is the program's own (sn_format_default). */
 struct sn_description *sn_description_read_remote(struct base_arena *arena,
                                                   const struct base_source *source,
+                                                  const struct sn_format *format,
                                                   struct base_diag_sink *diags);
 
 /* --- what follows from it */

@@ -279,7 +279,7 @@ struct sn_format *sn_format_read(struct base_arena *arena, const struct base_sou
   const struct sn_element *objects = sn_tree_parse(arena, source, diags);
   if (objects == NULL) return NULL;
   reader.format = BASE_NEW(arena, struct sn_format);
-  reader.format->name = source->name;
+  reader.format->source = source;
   reader.format->file_default = "";
   for (const struct sn_element *object = objects->first; object != NULL; object = object->next)
     read_object(&reader, object);
@@ -298,8 +298,8 @@ struct sn_format *sn_format_read(struct base_arena *arena, const struct base_sou
 
 struct sn_format *sn_format_default(struct base_arena *arena) {
   struct base_diag_sink diags;
-  struct base_source source = {
-      .name = "tquel.dff", .text = sn_default_dff, .length = sn_default_dff_length};
+  static struct base_source source = {.name = "tquel.dff", .text = sn_default_dff};
+  source.length = sn_default_dff_length;
   base_diag_sink_init(&diags);
   struct sn_format *format = sn_format_read(arena, &source, &diags);
   BASE_CHECK(format != NULL, "sn-default-format");

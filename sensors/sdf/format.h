@@ -51,13 +51,13 @@ struct sn_class_format {
 };
 
 struct sn_format {
-  const char *name;         /* of the file */
+  const struct base_source *source;
   const char *file_default; /* such as ".sdf" */
   struct sn_class_format *classes;
   struct sn_field_type *fields;
 };
 
-/* Reads a format; NULL when something was reported. */
+/* Reads a format; NULL when something was reported. SOURCE must live as long as it and its messages. */
 struct sn_format *sn_format_read(struct base_arena *arena, const struct base_source *source,
                                  struct base_diag_sink *diags);
 /* The format that the program brings along: tquel.dff. */

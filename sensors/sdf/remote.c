@@ -220,8 +220,8 @@ static void put_object(struct writer *writer, const char *class_name, const char
     if (strcasecmp(one->name, "name") == 0 || sn_format_attribute(own->output, one->name) != NULL)
       continue;
     if (put(writer, what, one)) continue;
-    struct base_source source = {.name = writer->description->format->name};
-    base_report_hint(writer->diags, MSG_FORMAT_DEFINITION, &source, &one->element->range,
+    base_report_hint(writer->diags, MSG_FORMAT_DEFINITION, writer->description->format->source,
+                     &one->element->range,
                      "output consists of attributes of the input and of those that README names",
                      "nothing is known of the attribute %s of the class %s", one->name, class_name);
     writer->ok = false;
@@ -246,13 +246,9 @@ static bool any_event(struct writer *writer, const void *what,
 }
 
 bool sn_remote_write(struct base_buffer *out, const struct sn_description *description,
-                     struct base_diag_sink *diags) {
-  struct base_arena *arena = base_arena_new();
-  struct writer writer = {.out = out,
-                          .description = description,
-                          .own = sn_format_default(arena),
-                          .diags = diags,
-                          .ok = true};
+                     const struct sn_format *own, struct base_diag_sink *diags) {
+  struct writer writer = {
+      .out = out, .description = description, .own = own, .diags = diags, .ok = true};
   put_object(&writer, "taskforce", description->name, NULL, any_taskforce);
   for (size_t i = 0; i < description->type_count; i++) {
     const struct sn_type_description *type = &description->types[i];
@@ -261,6 +257,5 @@ bool sn_remote_write(struct base_buffer *out, const struct sn_description *descr
   }
   for (size_t i = 0; i < description->event_count; i++)
     put_object(&writer, "event", description->events[i].name, &description->events[i], any_event);
-  base_arena_free(arena);
   return writer.ok;
 }

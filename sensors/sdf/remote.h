@@ -12,10 +12,11 @@
 #define SN_NOTE_NAME "tquel"
 #define SN_NOTE_TYPE 1
 
-/* Appends the remote description of DESCRIPTION: for each class what the format's `output` asks for.
- * False: the format asks for something that is not known; reported.                               */
+/* Appends the remote description of DESCRIPTION: for each class what `output` asks for in OWN, the
+ * program's own format, and in the description's. False: that asks for something that is not known;
+ * reported.                                                                                       */
 bool sn_remote_write(struct base_buffer *out, const struct sn_description *description,
-                     struct base_diag_sink *diags);
+                     const struct sn_format *own, struct base_diag_sink *diags);
 /* The 64 bits that tell texts of descriptions apart: FNV-1a. */
 uint64_t sn_remote_digest(const char *text, size_t length);
 

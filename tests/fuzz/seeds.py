@@ -1,13 +1,14 @@
-"""Writes the seed corpus of a fuzzer: seeds.py parse|session DIRECTORY TESTS.
+"""Writes the seed corpus of a fuzzer: seeds.py parse|session|sdf DIRECTORY TESTS.
 
 The seeds are the statements of the tests: the inputs of tests/lang/*.lang, the scripts of the .tqt
 cases (for the session fuzzer behind the statements that create their relations), and each statement
-of a script by itself. One file per distinct text, named by its hash, so that running it again adds
+of a script by itself; for sdf the descriptions and formats of tests/sdf, and a small program. One file per distinct text, named by its hash, so that running it again adds
 only what is new.
 """
 import hashlib
 import pathlib
 import re
+import struct
 import sys
 
 SIZE_MAX = 4096
@@ -98,11 +99,29 @@ def texts(kind, tests):
         yield path.read_text(encoding='utf-8')
 
 
+def program(text):
+    """An ELF file of 64 bits with one segment: a note with a remote description."""
+    note = struct.pack('<3I', 6, len(text), 1) + b'tquel\0\0\0' + text + b'\0' * (-len(text) % 4)
+    header = b'\x7fELF' + bytes([2, 1, 1]) + bytes(9)
+    header += struct.pack('<HHIQQQIHHHHHH', 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    return header + struct.pack('<IIQQQQQQ', 4, 4, 120, 0, 0, len(note), len(note), 4) + note
+
+
+def descriptions(tests):
+    for folder in ('sdf/good', 'sdf/bad', 'sdf/formats', 'sdf/diff', 'sdf/golden'):
+        for path in sorted((tests / folder).iterdir()):
+            if path.suffix in ('.sdf', '.dff', '.sensors', '.remote'):
+                yield path.read_bytes()
+            if path.suffix == '.remote':
+                yield program(path.read_bytes())
+    yield (tests.parent / 'sensors/sdf/tquel.dff').read_bytes()
+
+
 def main():
     kind, directory, tests = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     directory.mkdir(parents=True, exist_ok=True)
-    for text in texts(kind, tests):
-        data = text.encode()
+    for data in (descriptions(tests) if kind == 'sdf' else
+                 (text.encode() for text in texts(kind, tests))):
         if 0 < len(data) <= SIZE_MAX:
             (directory / hashlib.sha1(data).hexdigest()).write_bytes(data)
 

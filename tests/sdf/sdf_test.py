@@ -11,12 +11,37 @@
 --update writes what comes out: read the difference before you believe it. Prints TAP.
 """
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
 
 TIMEOUT = 60
 OUTPUTS = {'header': 'h', 'tquel': 'tq', 'doc': 'md', 'remote': 'remote'}
+
+
+def note(order, name, kind, text):
+    pad = lambda data: data + b'\0' * (-len(data) % 4)
+    return struct.pack(order + 'III', len(name), len(text), kind) + pad(name) + pad(text)
+
+
+def program(wide, order, segment, *notes):
+    """An ELF file whose notes stand in a segment, or in a section."""
+    body = b''.join(note(order, *one) for one in notes)
+    word, header, entry = ('Q', 64, 56 if segment else 64) if wide else ('I', 52, 32 if segment else 40)
+    first = header + entry
+    if segment and wide:
+        table = struct.pack(order + 'IIQQQQQQ', 4, 4, first, 0, 0, len(body), len(body), 4)
+    elif segment:
+        table = struct.pack(order + 'IIIIIIII', 4, first, 0, 0, len(body), len(body), 4, 4)
+    else:
+        table = struct.pack(order + 'II' + word * 4 + 'II' + word * 2, 0, 7, 2, 0, first, len(body),
+                            0, 0, 4, 0)
+    head = b'\x7fELF' + bytes([2 if wide else 1, 1 if order == '<' else 2, 1]) + bytes(9)
+    head += struct.pack(order + 'HHI' + word * 3 + 'IHHHHHH', 2, 62, 1, 0, header if segment else 0,
+                        0 if segment else header, 0, header, entry if segment else 0, int(segment),
+                        0 if segment else entry, 0 if segment else 1, 0)
+    return head + table + body
 
 
 class Test:
@@ -114,6 +139,45 @@ class Test:
             self.ok(result.returncode == 0 and out.read_text().startswith('/* The sensors') and
                     len(list(out.parent.iterdir())) == 1, 'an output takes the place of what was there')
 
+    # --- programs
+
+    def programs(self):
+        text = (self.here / 'golden/files.remote').read_bytes()
+        ours, other = (b'tquel\0', 1, text), (b'GNU\0', 3, b'12345678901234567890')
+        stranger, wrong = (b'tquel\0', 2, b'(future)'), (b'tquex\0', 1, b'(taskforce)')
+        with tempfile.TemporaryDirectory(prefix='tquel-sdf-') as directory:
+            path = pathlib.Path(directory) / 'program'
+
+            def read(data, *options):
+                path.write_bytes(data)
+                return self.run('sdf', path, *options)
+
+            for wide in (True, False):
+                for order in '<>':
+                    for segment in (True, False):
+                        what = f'{64 if wide else 32} bits, {order}, {segment}'
+                        found = read(program(wide, order, segment, other, stranger, ours, wrong, ours),
+                                     '--remote', '-')
+                        self.ok(found.stdout == text and found.returncode == 0,
+                                f'a program carries its description ({what})', found.stderr.decode())
+                        none = read(program(wide, order, segment, other, wrong))
+                        self.ok(none.returncode == 3 and b'TQ-0814' in none.stderr,
+                                f'a program without sensors ({what})', none.stderr.decode())
+            second = (b'tquel\0', 1, b'(taskforce (name Second) (later 1)) (future (name x))')
+            both = program(True, '<', True, ours, second)
+            found = read(both)
+            self.ok(found.returncode == 0 and found.stdout.count(b'task force') == 2,
+                    'two descriptions; what a later version says is passed over', found.stderr.decode())
+            found = read(both, '--taskforce', 'filesystem', '--remote', '-')
+            self.ok(found.stdout == text, 'one of two descriptions is chosen', found.stderr.decode())
+            bad = read(program(True, '<', True, (b'tquel\0', 1, b'(taskforce')))
+            self.ok(bad.returncode == 2 and b'TQ-0801' in bad.stderr, 'a description that is damaged')
+            whole = program(True, '<', True, ours)
+            for length in (4, 20, 63, 64, 100, 121, 140, len(whole) - 1):
+                bad = read(whole[:length])
+                self.ok(bad.returncode == 3 and b'TQ-0814' in bad.stderr,
+                        f'a program cut off after {length} bytes', bad.stderr.decode())
+
     # --- differences
 
     def difference(self, older):
@@ -137,6 +201,7 @@ class Test:
             if path.suffix != '.err':
                 self.bad(path)
         self.nothing_written()
+        self.programs()
         for path in sorted((self.here / 'diff').glob('*-old.sdf')):
             self.difference(path)
         print(f'1..{self.count}')

@@ -54,7 +54,7 @@ struct sdf {
   const char *file, *dff, *taskforce, *older, *newer;
   const char *outputs[SDF_REMOTE + 1]; /* SDF_HEADER to SDF_REMOTE */
   bool quiet, help;
-  struct sn_format *format;
+  struct sn_format *own, *format; /* the program's, and that of descriptions */
 };
 
 void shell_sdf_describe(struct base_buffer *out) {
@@ -180,10 +180,8 @@ static struct base_source *read_source(struct sdf *sdf, const char *path) {
 }
 
 static bool read_format(struct sdf *sdf) {
-  if (!sdf->dff) {
-    sdf->format = sn_format_default(sdf->arena);
-    return true;
-  }
+  sdf->format = sdf->own = sn_format_default(sdf->arena);
+  if (!sdf->dff) return true;
   struct base_source *source = read_source(sdf, sdf->dff);
   sdf->format = source ? sn_format_read(sdf->arena, source, &sdf->diags) : NULL;
   return sdf->format != NULL;
@@ -214,7 +212,7 @@ static struct sn_description **read_program(struct sdf *sdf, const struct base_s
     source->name = program->name;
     source->text = notes[i].text;
     source->length = notes[i].length;
-    all[found] = sn_description_read_remote(sdf->arena, source, &sdf->diags);
+    all[found] = sn_description_read_remote(sdf->arena, source, sdf->own, &sdf->diags);
     if (!all[found]) return NULL;
     if (!sdf->taskforce || strcasecmp(all[found]->name, sdf->taskforce) == 0) found++;
   }
@@ -315,7 +313,7 @@ static bool make_output(struct sdf *sdf, enum sdf_option option,
 static bool make_outputs(struct sdf *sdf) {
   struct sn_description *description = read_one(sdf, sdf->file);
   struct base_buffer remote = BASE_BUFFER_EMPTY;
-  bool ok = description && sn_remote_write(&remote, description, &sdf->diags);
+  bool ok = description && sn_remote_write(&remote, description, sdf->own, &sdf->diags);
   for (enum sdf_option i = SDF_HEADER; ok && i <= SDF_REMOTE; i++)
     if (sdf->outputs[i]) ok = make_output(sdf, i, description, &remote);
   base_buffer_done(&remote);
@@ -328,7 +326,7 @@ static bool check(struct sdf *sdf) {
   struct base_buffer text = BASE_BUFFER_EMPTY, remote = BASE_BUFFER_EMPTY;
   bool ok = all != NULL;
   for (size_t i = 0; ok && i < count; i++) {
-    ok = sn_remote_write(&remote, all[i], &sdf->diags);
+    ok = sn_remote_write(&remote, all[i], sdf->own, &sdf->diags);
     if (!sdf->quiet) sn_write_summary(&text, all[i]);
   }
   ok = ok && put(sdf, "-", &text);
