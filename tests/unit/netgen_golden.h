@@ -1104,6 +1104,31 @@ static const char golden_named_final[] =
     "1 access node, 2 operator nodes\n"
     "group-keys: 1 aggregate of a group's own value dropped\n";
 
+static const char golden_named_ever_initial[] =
+    "named_ever_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  aggregate   1    minc(E) of E.B by E.B              [keys: groups, and one value of "
+    "each]\n"
+    "   3  access           R: E.A, E.B\n"
+    "   4  aggregate   3    avgc(E) by E.B                     [keys: groups and sums]\n"
+    "   5  product     2 4  overlap                            [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   6  selection   5    minc(E).E.B = avgc(E).E.B\n"
+    "   7  apply       6    stop = earlier(minc(E).stop, avgc(E).stop)\n"
+    "   8  apply       7    start = later(minc(E).start, avgc(E).start)\n"
+    "   9  apply       8    share = rebase(avgc(E), avgc(E).start, start)\n"
+    "  10  projection  9    [start, stop): b = minc(E), share  [overlap: open rows]\n"
+    "2 access nodes, 8 operator nodes\n";
+
+static const char golden_named_ever_final[] =
+    "named_ever_final\n"
+    "   1  access         R: E.A, E.B\n"
+    "   2  aggregate   1  avgc(E) by E.B, of what is there for sure  [keys: groups and sums]\n"
+    "   3  projection  2  [avgc(E).start, avgc(E).stop): b = avgc(E).E.B, share = avgc(E)  "
+    "[overlap: open rows]\n"
+    "1 access node, 2 operator nodes\n"
+    "group-keys: 1 aggregate of a group's own value dropped\n";
+
 static const char golden_count_at_initial[] =
     "count_at_initial\n"
     "   1  access                   R records: E.A, E.B\n"

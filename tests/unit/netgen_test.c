@@ -166,6 +166,23 @@ static const struct ng_query *query_named(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* minc(E.B by E.B) and avgc(E by E.B): of all that was ever there. */
+static const struct ng_query *query_named_ever(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(query, 0, "B");
+  query->variables[0].outside = false;
+  struct ng_aggregate aggregate = {.by = by, .by_count = 1, .cumulative = true, .type = type_long};
+  aggregate.function = NET_AGG_MIN;
+  aggregate.argument = nq_domain(query, 0, "B");
+  nq_target(query, "b", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.function = NET_AGG_AVGC;
+  aggregate.argument = NULL;
+  aggregate.type = (struct net_type){NET_TEMPORAL, 0};
+  nq_target(query, "share", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* count(F) at E.start: the value at the result's instant. */
 static const struct ng_query *query_count_at(void) {
   struct ng_query *query = over(NG_REL_TRACED, 2);
@@ -472,6 +489,8 @@ static const struct golden goldens[] = {
     GOLDEN(counts_final, query_counts, false, ALL),
     GOLDEN(named_initial, query_named, false, 0),
     GOLDEN(named_final, query_named, false, KEYS),
+    GOLDEN(named_ever_initial, query_named_ever, false, 0),
+    GOLDEN(named_ever_final, query_named_ever, false, KEYS),
     GOLDEN(count_at_initial, query_count_at, false, 0),
     GOLDEN(count_at_final, query_count_at, false, ALL),
     GOLDEN(implied_initial, query_implied, false, 0),
