@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct {
   struct base_arena *arena;
-  struct sn_format *own; /* in an arena that stays */
+  struct base_arena *lasting; /* what all runs share: the program's own format */
+  struct sn_format *own;
   struct base_diag_sink diags;
   struct base_buffer shown;
 } state;
@@ -118,7 +119,8 @@ static void as_program(const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (state.arena == NULL) {
     state.arena = base_arena_new();
-    state.own = sn_format_default(base_arena_new());
+    state.lasting = base_arena_new();
+    state.own = sn_format_default(state.lasting);
     base_diag_sink_init(&state.diags);
   }
   base_arena_reset(state.arena);

@@ -140,9 +140,9 @@ static void append_program(struct base_buffer *out) {
                        row->not_executed ? " (not executed yet)" : "");
   base_buffer_puts(
       out,
-      "\nExit status: 0 success; 1 wrong usage; 2 an error in a statement; 3 a database, "
-      "file or\nnetwork error; 4 an assertion failed. tquel help TQ-nnnn explains an "
-      "error.\n");
+      "\nExit status: 0 success; 1 wrong usage; 2 an error in a statement or description;\n"
+      "3 a database, file or network error; 4 an assertion failed. tquel help TQ-nnnn\n"
+      "explains an error.\n");
 }
 
 static void append_subcommand(const struct shell_subcommand *row, struct base_buffer *out) {
