@@ -5,8 +5,11 @@
  * those that would only follow from another.                                                      */
 #include "sensors/sdf/check.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "engine/base/env.h"
 
 #define NAMES_MAX 64 /* candidates for "did you mean" */
 
@@ -16,7 +19,8 @@ struct checker {
   const struct sn_format *format;
   enum sn_direction direction;
   struct base_diag_sink *diags;
-  struct sn_object *first, **end;
+  struct sn_objects objects;
+  struct sn_object **end;
   bool ok;
 };
 
@@ -259,6 +263,7 @@ static struct sn_object *read_object(struct checker *checker, const struct sn_el
   object->inner = inner;
   *checker->end = object;
   checker->end = &object->next;
+  checker->objects.count++;
   for (const struct sn_element *one = element->first->next; one != NULL; one = one->next)
     if (!sn_is_comment(one)) read_attribute(checker, object, one);
   const struct sn_attribute *name = sn_attribute(object, "name");
@@ -277,18 +282,46 @@ static bool can_be_named(const struct sn_object *object) {
   return object->name != NULL && !(object->inner && strcasecmp(object->class->name, "domain") == 0);
 }
 
-static const struct sn_object *find_object(const struct checker *checker,
-                                           const struct sn_class_format *class, const char *name) {
-  for (const struct sn_object *one = checker->first; one != NULL; one = one->next)
-    if (one->class == class && can_be_named(one) && strcasecmp(one->name, name) == 0) return one;
+/* Upper and lower case alike. */
+static uint64_t hash_name(const char *class_name, const char *name) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *c = class_name; *c != '\0'; c++)
+    hash = (hash ^ (uint64_t)tolower((unsigned char)*c)) * UINT64_C(0x100000001b3);
+  for (const char *c = name; *c != '\0'; c++)
+    hash = (hash ^ (uint64_t)tolower((unsigned char)*c)) * UINT64_C(0x100000001b3);
+  return base_hash_u64(hash, 0);
+}
+
+struct sn_object *sn_find_object(const struct sn_objects *objects, const char *class_name,
+                                 const char *name) {
+  if (objects->bucket_count == 0) return NULL;
+  size_t bucket = (size_t)(hash_name(class_name, name) & (objects->bucket_count - 1));
+  for (struct sn_object *one = objects->buckets[bucket]; one != NULL; one = one->collision)
+    if (strcasecmp(one->name, name) == 0 && strcasecmp(one->class->name, class_name) == 0)
+      return one;
   return NULL;
+}
+
+/* The first of each name. The others are told of when names are checked. */
+static void fill_table(struct checker *checker) {
+  struct sn_objects *objects = &checker->objects;
+  objects->bucket_count = 16;
+  while (objects->bucket_count < objects->count) objects->bucket_count *= 2;
+  objects->buckets = BASE_NEW_ARRAY(checker->arena, objects->bucket_count, struct sn_object *);
+  for (struct sn_object *one = objects->first; one != NULL; one = one->next) {
+    if (!can_be_named(one) || sn_find_object(objects, one->class->name, one->name) != NULL)
+      continue;
+    size_t bucket = (size_t)(hash_name(one->class->name, one->name) & (objects->bucket_count - 1));
+    one->collision = objects->buckets[bucket];
+    objects->buckets[bucket] = one;
+  }
 }
 
 static void unknown_object(struct checker *checker, const struct sn_class_format *class,
                            const struct sn_element *at) {
   const char *names[NAMES_MAX];
   size_t count = 0;
-  for (const struct sn_object *one = checker->first; one != NULL && count < NAMES_MAX;
+  for (const struct sn_object *one = checker->objects.first; one != NULL && count < NAMES_MAX;
        one = one->next)
     if (one->class == class && can_be_named(one)) names[count++] = one->name;
   const char *hint = did_you_mean(checker, at->text, names, count);
@@ -300,14 +333,16 @@ static void resolve(struct checker *checker, const struct sn_attribute *attribut
   if (attribute->format->type != SN_IS_OBJECT) return;
   for (struct sn_value *value = attribute->values; value != NULL; value = value->next) {
     if (value->object != NULL || value->element->kind != SN_ATOM) continue;
-    value->object = find_object(checker, attribute->format->class, value->element->text);
+    value->object =
+        sn_find_object(&checker->objects, attribute->format->class->name, value->element->text);
     if (value->object == NULL) unknown_object(checker, attribute->format->class, value->element);
   }
 }
 
 static void check_unique(struct checker *checker, const struct sn_object *object) {
   if (!can_be_named(object)) return;
-  const struct sn_object *first = find_object(checker, object->class, object->name);
+  const struct sn_object *first =
+      sn_find_object(&checker->objects, object->class->name, object->name);
   if (first == object) return;
   const char *hint = NULL;
   if (first->place->range.first_line > 0)
@@ -318,26 +353,28 @@ static void check_unique(struct checker *checker, const struct sn_object *object
                           object->class->name, object->name));
 }
 
-struct sn_object *sn_check(struct base_arena *arena, const struct base_source *source,
-                           const struct sn_element *tree, const struct sn_format *format,
-                           enum sn_direction direction, struct base_diag_sink *diags,
-                           bool *ret_ok) {
+bool sn_check(struct base_arena *arena, const struct base_source *source,
+              const struct sn_element *tree, const struct sn_format *format,
+              enum sn_direction direction, struct base_diag_sink *diags,
+              struct sn_objects *ret_objects) {
   struct checker checker = {.arena = arena,
                             .source = source,
                             .format = format,
                             .direction = direction,
                             .diags = diags,
                             .ok = true};
-  checker.end = &checker.first;
+  checker.end = &checker.objects.first;
   for (const struct sn_element *one = tree->first; one != NULL; one = one->next)
     if (!sn_is_comment(one)) read_object(&checker, one, false);
-  for (const struct sn_object *object = checker.first; object != NULL; object = object->next) {
+  fill_table(&checker);
+  for (const struct sn_object *object = checker.objects.first; object != NULL;
+       object = object->next) {
     check_unique(&checker, object);
     for (const struct sn_attribute *one = object->attributes; one != NULL; one = one->next)
       resolve(&checker, one);
   }
-  *ret_ok = checker.ok;
-  return checker.ok ? checker.first : NULL;
+  *ret_objects = checker.objects;
+  return checker.ok;
 }
 
 const struct sn_attribute *sn_attribute(const struct sn_object *object, const char *name) {

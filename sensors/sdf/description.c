@@ -17,7 +17,7 @@ struct describer {
   const struct base_source *source;
   struct base_diag_sink *diags;
   struct sn_description *description;
-  const struct sn_object *objects;
+  struct sn_object *objects;
   enum sn_direction direction;
   bool ok;
 };
@@ -215,26 +215,19 @@ static void read_taskforce(struct describer *describer) {
   check_identifier(describer, taskforce->place, "a task force");
 }
 
-static struct sn_type_description *find_type(const struct sn_description *description,
-                                             const char *name, bool is_process) {
-  for (size_t i = 0; i < description->type_count; i++) {
-    struct sn_type_description *type = &description->types[i];
-    if (type->is_process == is_process && strcasecmp(type->name, name) == 0) return type;
-  }
-  return NULL;
-}
-
-static void add_type(struct describer *describer, const struct sn_object *object, bool is_process) {
+static void add_type(struct describer *describer, struct sn_object *object, bool is_process) {
   struct sn_description *description = describer->description;
   if (!check_named(describer, object)) return;
   if (is_process)
     check_identifier(describer, object->place, "a sensor process");
   else
     check_domain_name(describer, object->place, "an object type");
-  if (find_type(description, object->name, !is_process) != NULL) {
+  const char *other = is_process ? "objecttype" : "sensorprocess";
+  if (!is_process && sn_find_object(&description->objects, other, object->name) != NULL) {
     wrong(describer, MSG_OBJECT_TWICE, object->place, NULL,
           "there are a sensorprocess and an objecttype called %s", object->name);
   }
+  object->index = description->type_count;
   struct sn_type_description *type = &description->types[description->type_count++];
   *type = (struct sn_type_description){.name = object->name,
                                        .number = (uint32_t)description->type_count,
@@ -262,9 +255,9 @@ static void read_types(struct describer *describer) {
                                      .documentation = "",
                                      .range = description->taskforce->place->range};
   }
-  for (const struct sn_object *one = describer->objects; one != NULL; one = one->next)
+  for (struct sn_object *one = describer->objects; one != NULL; one = one->next)
     if (is_class(one, "sensorprocess")) add_type(describer, one, true);
-  for (const struct sn_object *one = describer->objects; one != NULL; one = one->next)
+  for (struct sn_object *one = describer->objects; one != NULL; one = one->next)
     if (is_class(one, "objecttype")) add_type(describer, one, false);
 }
 
@@ -275,7 +268,8 @@ static const struct sn_type_description *type_named(const struct describer *desc
                                                     const char *name, bool is_process) {
   const struct sn_value *value = value_of(object, name);
   if (value == NULL || value->object == NULL || value->object->name == NULL) return NULL;
-  return find_type(describer->description, value->object->name, is_process);
+  if (!is_class(value->object, is_process ? "sensorprocess" : "objecttype")) return NULL;
+  return &describer->description->types[value->object->index];
 }
 
 uint32_t sn_type_size(struct net_type type) {
@@ -380,6 +374,11 @@ static void read_domains(struct describer *describer, struct sn_event_descriptio
   for (const struct sn_value *one = value_of(event->checked, "domains"); one != NULL;
        one = one->next)
     count++;
+  if (count > SN_DOMAINS_MAX) {
+    wrong(describer, MSG_SENSOR_MEANING, event->checked->place, NULL,
+          "an event with more than %d domains", SN_DOMAINS_MAX);
+    return;
+  }
   event->domains = BASE_NEW_ARRAY(describer->arena, count + 1, struct sn_domain_description);
   for (const struct sn_value *one = value_of(event->checked, "domains"); one != NULL;
        one = one->next) {
@@ -536,7 +535,7 @@ static void read_relation(struct describer *describer, struct sn_event_descripti
   read_key(describer, event);
 }
 
-static void read_event(struct describer *describer, const struct sn_object *object,
+static void read_event(struct describer *describer, struct sn_object *object,
                        struct sn_event_description *event) {
   *event = (struct sn_event_description){.name = "", .checked = object, .histogram = -1};
   event->range = object->place->range;
@@ -611,6 +610,12 @@ static void number_events(struct describer *describer) {
         "more events than there are numbers for");
 }
 
+const struct sn_event_description *sn_description_event(const struct sn_description *description,
+                                                        const char *name) {
+  const struct sn_object *object = sn_find_object(&description->objects, "event", name);
+  return object != NULL ? &description->events[object->index] : NULL;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static void read_events(struct describer *describer) {
@@ -619,9 +624,11 @@ static void read_events(struct describer *describer) {
   for (const struct sn_object *one = describer->objects; one != NULL; one = one->next)
     count += is_class(one, "event");
   description->events = BASE_NEW_ARRAY(describer->arena, count + 1, struct sn_event_description);
-  for (const struct sn_object *one = describer->objects; one != NULL; one = one->next)
-    if (is_class(one, "event"))
-      read_event(describer, one, &description->events[description->event_count++]);
+  for (struct sn_object *one = describer->objects; one != NULL; one = one->next) {
+    if (!is_class(one, "event")) continue;
+    one->index = description->event_count;
+    read_event(describer, one, &description->events[description->event_count++]);
+  }
   number_events(describer);
 }
 
@@ -631,11 +638,12 @@ static struct sn_description *describe(struct base_arena *arena, const struct ba
   struct describer describer = {
       .arena = arena, .source = source, .diags = diags, .direction = direction, .ok = true};
   const struct sn_element *tree = sn_tree_parse(arena, source, diags);
-  bool checked = false;
-  if (tree == NULL) return NULL;
-  describer.objects = sn_check(arena, source, tree, format, direction, diags, &checked);
-  if (!checked) return NULL;
+  struct sn_objects objects;
+  if (tree == NULL || !sn_check(arena, source, tree, format, direction, diags, &objects))
+    return NULL;
+  describer.objects = objects.first;
   describer.description = BASE_NEW(arena, struct sn_description);
+  describer.description->objects = objects;
   describer.description->source = source;
   describer.description->format = format;
   read_taskforce(&describer);

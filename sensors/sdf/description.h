@@ -62,6 +62,7 @@ struct sn_event_description {
 };
 
 #define SN_EVENT_NUMBER_MAX 65535
+#define SN_DOMAINS_MAX      1000
 
 struct sn_description {
   const struct base_source *source;
@@ -72,6 +73,7 @@ struct sn_description {
   int64_t version;
   const char *documentation;
   const struct sn_object *taskforce;
+  struct sn_objects objects;
   struct sn_type_description *types;
   size_t type_count;
   struct sn_event_description *events; /* in the order of the text */
@@ -91,6 +93,10 @@ struct sn_description *sn_description_read_remote(struct base_arena *arena,
                                                   struct base_diag_sink *diags);
 
 /* --- what follows from it */
+
+/* The event of that name, or NULL. */
+const struct sn_event_description *sn_description_event(const struct sn_description *description,
+                                                        const char *name);
 
 /* The relation's domains in front of those that the event declares: Process, the object, the
  * initiator. Returns how many; RET_NAMES has room for 3.                                           */

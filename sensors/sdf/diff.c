@@ -96,13 +96,6 @@ static void compare_domains(struct differences *differences,
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static const struct sn_event_description *find_event(const struct sn_description *description,
-                                                     const char *name) {
-  for (size_t i = 0; i < description->event_count; i++)
-    if (strcasecmp(description->events[i].name, name) == 0) return &description->events[i];
-  return NULL;
-}
-
 static void compare_key(struct differences *differences, const struct sn_event_description *older,
                         const struct sn_event_description *newer) {
   if (older->relation != newer->relation) {
@@ -156,14 +149,14 @@ bool sn_write_differences(struct base_buffer *out, const struct sn_description *
   if (strcasecmp(older->name, newer->name) != 0)
     tell(&differences, false, "task force %s, was %s", newer->name, older->name);
   for (size_t i = 0; i < older->event_count; i++) {
-    const struct sn_event_description *one = find_event(newer, older->events[i].name);
+    const struct sn_event_description *one = sn_description_event(newer, older->events[i].name);
     if (one == NULL)
       tell(&differences, false, "event %s is gone", older->events[i].name);
     else
       compare_event(&differences, &older->events[i], one);
   }
   for (size_t i = 0; i < newer->event_count; i++)
-    if (find_event(older, newer->events[i].name) == NULL)
+    if (sn_description_event(older, newer->events[i].name) == NULL)
       tell(&differences, true, "event %s is new", newer->events[i].name);
   return differences.compatible;
 }
