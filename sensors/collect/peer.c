@@ -1,0 +1,447 @@
+/* Announcements: mapped, checked, followed as they grow.
+ *
+ * Sizes are copied before they are checked and used from the copy alone. A unit's own numbers (of
+ * switches, of entries) must fit in the unit that its chunk says; a chunk in the file.               */
+#include "sensors/collect/peer_impl.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+
+/* --- finding */
+
+static bool is_name(const char *name) {
+  size_t length = strlen(name), suffix = strlen(SN_SUFFIX);
+  return name[0] >= '0' && name[0] <= '9' && length > suffix &&
+         strcmp(name + length - suffix, SN_SUFFIX) == 0;
+}
+
+bool sn_directory_each(const char *directory, void (*visit)(void *context, const char *name),
+                       void *context) {
+  DIR *stream = opendir(directory);
+  struct dirent *entry;
+  if (stream == NULL) return false;
+  while ((entry = readdir(stream)) != NULL) {
+    if (is_name(entry->d_name)) visit(context, entry->d_name);
+  }
+  closedir(stream);
+  return true;
+}
+
+/* --- opening */
+
+static const char *check_header(struct sn_peer *peer, const struct stat *status) {
+  const struct sn_header *header = sn_peer_header(peer);
+  if (memcmp(header->magic, SN_MAGIC, sizeof header->magic) != 0) return "not an announcement";
+  if (header->layout != SN_LAYOUT) return "of another version";
+  if (header->header_bytes != sizeof *header) return "with a header of another size";
+  peer->identity = (struct sn_identity){.pid = header->pid,
+                                        .uid = header->uid,
+                                        .clock = header->clock,
+                                        .start_ticks = header->start_ticks,
+                                        .announced_ns = header->announced_ns,
+                                        .pair_stamp = header->pair_stamp,
+                                        .pair_monotonic_ns = header->pair_monotonic_ns,
+                                        .pair_realtime_ns = header->pair_realtime_ns};
+  /* Who it says it is must be who owns the file; its name must be its own. */
+  char name[128];
+  snprintf(name, sizeof name, "%" PRIu32 "-%" PRIu64 "-%" PRIx64 SN_SUFFIX, peer->identity.pid,
+           peer->identity.start_ticks, peer->identity.announced_ns);
+  if (strcmp(name, peer->name) != 0) return "of another name";
+  if (peer->identity.uid != status->st_uid) return "of another user's file";
+  if (peer->identity.pid == 0) return "of no process";
+  if (peer->identity.clock != SN_CLOCK_MONOTONIC && peer->identity.clock != SN_CLOCK_CYCLES) {
+    return "with an unknown clock";
+  }
+  return NULL;
+}
+
+static const char *open_file(struct sn_peer *peer) {
+  struct stat status;
+  peer->file = open(peer->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (peer->file < 0 || fstat(peer->file, &status) != 0) return "cannot be opened";
+  if (!S_ISREG(status.st_mode)) return "not a file";
+  if (status.st_size < (off_t)sizeof(struct sn_header)) return "too short";
+  peer->bytes = (uint64_t)status.st_size;
+  peer->map = mmap(NULL, peer->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, peer->file, 0);
+  if (peer->map == MAP_FAILED) {
+    peer->map = NULL;
+    return "cannot be mapped";
+  }
+  return check_header(peer, &status);
+}
+
+struct sn_peer *sn_peer_open(const char *directory, const char *name, const char **ret_reason) {
+  struct sn_peer *peer = base_xcalloc(1, sizeof *peer);
+  size_t length = strlen(directory);
+  peer->path = base_xmalloc(length + strlen(name) + 2);
+  memcpy(peer->path, directory, length);
+  peer->path[length] = '/';
+  peer->name = memcpy(peer->path + length + 1, name, strlen(name) + 1);
+  peer->file = -1;
+  const char *reason = open_file(peer);
+  if (reason != NULL) {
+    sn_peer_free(peer);
+    *ret_reason = reason;
+    return NULL;
+  }
+  peer->checked = (uint64_t)sysconf(_SC_PAGESIZE);
+  peer->changes = sn_peer_header(peer)->changes - 1;
+  sn_peer_update(peer);
+  return peer;
+}
+
+void sn_peer_free(struct sn_peer *peer) {
+  if (peer == NULL) return;
+  for (size_t i = 0; i < peer->pipe_count; i++) sn_pipe_done(&peer->pipes[i]);
+  if (peer->map != NULL) munmap(peer->map, peer->bytes);
+  if (peer->file >= 0) close(peer->file);
+  free(peer->pipes);
+  free(peer->modules);
+  free(peer->chunks);
+  free(peer->path);
+  free(peer);
+}
+
+bool sn_peer_remove(struct sn_peer *peer) {
+  return unlink(peer->path) == 0;
+}
+
+const struct sn_identity *sn_peer_identity(const struct sn_peer *peer) {
+  return &peer->identity;
+}
+
+const char *sn_peer_name(const struct sn_peer *peer) {
+  return peer->name;
+}
+
+/* --- following */
+
+/* Maps what the file has grown by. */
+static void map_more(struct sn_peer *peer) {
+  struct stat status;
+  uint64_t said = __atomic_load_n(&sn_peer_header(peer)->bytes, __ATOMIC_ACQUIRE);
+  if (said <= peer->bytes || fstat(peer->file, &status) != 0) return;
+  uint64_t bytes = (uint64_t)status.st_size;
+  if (bytes <= peer->bytes) return;
+  void *map = mremap(peer->map, peer->bytes, bytes, MREMAP_MAYMOVE);
+  if (map == MAP_FAILED) return;
+  peer->map = map;
+  peer->bytes = bytes;
+}
+
+static void tell_module(struct sn_peer *peer, const struct sn_unit_place *place);
+
+static void add_module(struct sn_peer *peer, uint64_t offset, uint32_t unit_bytes) {
+  const struct sn_module_unit *unit = sn_peer_at(peer, offset, sizeof *unit);
+  if (unit == NULL || unit_bytes < sizeof *unit) return;
+  struct sn_unit_place place = {offset, unit->receptacle.switches, unit->receptacle.entries};
+  uint64_t needed = sn_receptacle_bytes(place.switches, place.entries, true) + sizeof *unit -
+                    sizeof unit->receptacle;
+  if (place.switches > 65536 || place.switches == 0 || place.entries != place.switches ||
+      needed > unit_bytes || unit->index != peer->module_count) {
+    return; /* its records would be of unknown events: they are passed on as such */
+  }
+  if (peer->module_count == peer->module_room) {
+    peer->module_room = 2 * peer->module_room + 4;
+    peer->modules = base_xrealloc(peer->modules, peer->module_room, sizeof *peer->modules);
+  }
+  peer->modules[peer->module_count++] = place;
+  if (peer->attached) tell_module(peer, &place);
+}
+
+static void add_objects(struct sn_peer *peer, uint64_t offset, uint32_t unit_bytes,
+                        uint32_t units) {
+  if (unit_bytes < sizeof(struct sn_receptacle) || unit_bytes % 64 != 0) return;
+  if (peer->chunk_count == peer->chunk_room) {
+    peer->chunk_room = 2 * peer->chunk_room + 4;
+    peer->chunks = base_xrealloc(peer->chunks, peer->chunk_room, sizeof *peer->chunks);
+  }
+  peer->chunks[peer->chunk_count++] = (struct sn_object_chunk){offset, unit_bytes, units};
+}
+
+/* false: there is no sound chunk there. */
+static bool add_chunk(struct sn_peer *peer) {
+  const struct sn_chunk *chunk = sn_peer_at(peer, peer->checked, sizeof *chunk);
+  if (chunk == NULL) return false;
+  struct sn_chunk head = *chunk;
+  uint64_t first = peer->checked + sizeof *chunk, used = (uint64_t)head.unit_bytes * head.units;
+  if (head.bytes < sizeof head || head.bytes % 64 != 0 || used > head.bytes - sizeof head ||
+      head.bytes > peer->bytes - peer->checked) {
+    return false;
+  }
+  if (head.kind == SN_MODULES && head.units == 1) add_module(peer, first, head.unit_bytes);
+  if (head.kind == SN_OBJECTS) add_objects(peer, first, head.unit_bytes, head.units);
+  if (head.kind == SN_SLOTS && head.unit_bytes == sizeof(struct sn_slot)) {
+    for (uint32_t i = 0; i < head.units; i++) {
+      sn_pipe_add(peer, first + i * (uint64_t)sizeof(struct sn_slot));
+    }
+  }
+  peer->checked += head.bytes;
+  return true;
+}
+
+bool sn_peer_update(struct sn_peer *peer) {
+  map_more(peer);
+  struct sn_header *header = sn_peer_header(peer);
+  uint64_t bytes = __atomic_load_n(&header->bytes, __ATOMIC_ACQUIRE);
+  uint32_t changes = __atomic_load_n(&header->changes, __ATOMIC_ACQUIRE);
+  bool changed = changes != peer->changes;
+  while (peer->checked < bytes && add_chunk(peer)) changed = true;
+  peer->changes = changes;
+  return changed;
+}
+
+/* --- alive */
+
+/* A file below /proc/PID, to its end, zero-terminated; NULL: not to be read. */
+static char *read_proc(uint32_t pid, const char *what) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, what);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return NULL;
+  size_t length = 0, room = 4096;
+  char *text = base_xmalloc(room + 1);
+  for (ssize_t got; (got = read(file, text + length, room - length)) > 0;) {
+    length += (size_t)got;
+    if (length == room) text = base_xrealloc(text, (room *= 2) + 1, 1);
+  }
+  close(file);
+  text[length] = '\0';
+  return text;
+}
+
+bool sn_peer_alive(const struct sn_peer *peer) {
+  char *text = read_proc(peer->identity.pid, "stat");
+  if (text == NULL) return false;
+  char *at = strrchr(text, ')');
+  bool dead = at == NULL || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X';
+  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
+  bool alive = !dead && at != NULL && strtoull(at, NULL, 10) == peer->identity.start_ticks;
+  free(text);
+  return alive;
+}
+
+bool sn_peer_mapped(const struct sn_peer *peer) {
+  char *text = read_proc(peer->identity.pid, "maps");
+  bool mapped = text == NULL || *text == '\0' || strstr(text, peer->name) != NULL;
+  free(text);
+  return mapped;
+}
+
+bool sn_peer_ended(const struct sn_peer *peer) {
+  return __atomic_load_n(&sn_peer_header(peer)->ended, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* --- reading along */
+
+static void clear_switches(struct sn_peer *peer, uint64_t receptacle, uint32_t switches) {
+  struct sn_receptacle *at = sn_peer_at(peer, receptacle, sizeof *at);
+  for (uint32_t i = 0; at != NULL && i < switches; i++) {
+    __atomic_store_n(&sn_switches(at)[i], 0, __ATOMIC_SEQ_CST);
+  }
+}
+
+static uint64_t module_receptacle(const struct sn_unit_place *place) {
+  return place->offset + offsetof(struct sn_module_unit, receptacle);
+}
+
+static void tell_module(struct sn_peer *peer, const struct sn_unit_place *place) {
+  struct sn_receptacle *at = sn_peer_at(peer, module_receptacle(place), sizeof *at);
+  if (at == NULL) return;
+  clear_switches(peer, module_receptacle(place), place->switches);
+  __atomic_store_n(sn_switches(at), peer->generation << SN_GENERATION_SHIFT | SN_TRACE,
+                   __ATOMIC_SEQ_CST);
+}
+
+/* The numbers of switches and entries of a unit, if they fit in it. */
+static bool object_fits(const struct sn_receptacle *receptacle, uint32_t unit_bytes,
+                        uint32_t *ret_switches, uint32_t *ret_entries) {
+  uint32_t switches = receptacle->switches, entries = receptacle->entries;
+  if (switches == 0 || switches > 65536 || entries > 65536 ||
+      sn_receptacle_bytes(switches, entries, false) > unit_bytes) {
+    return false;
+  }
+  *ret_switches = switches;
+  *ret_entries = entries;
+  return true;
+}
+
+void sn_peer_objects(const struct sn_peer *peer,
+                     void (*visit)(void *context, const struct sn_object_view *object),
+                     void *context) {
+  for (size_t c = 0; c < peer->chunk_count; c++) {
+    const struct sn_object_chunk *chunk = &peer->chunks[c];
+    for (uint32_t i = 0; i < chunk->units; i++) {
+      uint64_t offset = chunk->offset + (uint64_t)i * chunk->unit_bytes;
+      const struct sn_receptacle *at = sn_peer_at(peer, offset, chunk->unit_bytes);
+      struct sn_object_view view = {.offset = offset};
+      if (at == NULL || __atomic_load_n(&at->state, __ATOMIC_SEQ_CST) != SN_LIVE ||
+          !object_fits(at, chunk->unit_bytes, &view.switches, &view.entries)) {
+        continue;
+      }
+      view.module = at->module;
+      view.type = at->type;
+      view.epoch = at->epoch;
+      view.minor = at->minor;
+      view.opened = at->opened;
+      visit(context, &view);
+    }
+  }
+}
+
+static void clear_object(void *context, const struct sn_object_view *object) {
+  clear_switches(context, object->offset, object->switches);
+}
+
+void sn_peer_beat(struct sn_peer *peer, uint64_t monotonic_ns) {
+  __atomic_store_n(&sn_peer_header(peer)->beat_ns, monotonic_ns, __ATOMIC_RELAXED);
+}
+
+void sn_peer_attach(struct sn_peer *peer, uint32_t ring_bytes) {
+  struct sn_header *header = sn_peer_header(peer);
+  uint32_t generation = (__atomic_load_n(&header->generation, __ATOMIC_ACQUIRE) + 1) & 0xffffffu;
+  peer->generation = generation != 0 ? generation : 1;
+  peer->attached = true;
+  sn_peer_beat(peer, (uint64_t)base_env_monotonic());
+  __atomic_store_n(&header->ring_bytes, ring_bytes, __ATOMIC_RELAXED);
+  __atomic_store_n(&header->generation, peer->generation, __ATOMIC_SEQ_CST);
+  for (size_t i = 0; i < peer->module_count; i++) tell_module(peer, &peer->modules[i]);
+  sn_peer_objects(peer, clear_object, peer);
+}
+
+/* --- modules and switches */
+
+size_t sn_peer_modules(const struct sn_peer *peer) {
+  return peer->module_count;
+}
+
+static bool text_at(const struct sn_peer *peer, uint64_t offset, const char **ret_text,
+                    uint32_t *ret_length) {
+  uint64_t bytes = sizeof(struct sn_text);
+  if (offset % 4 != 0 || offset > peer->bytes || bytes > peer->bytes - offset) return false;
+  const struct sn_text *text = (const struct sn_text *)(const void *)(peer->map + offset);
+  uint32_t length = text->length;
+  if (length > peer->bytes - offset - bytes) return false;
+  *ret_text = (const char *)(text + 1);
+  *ret_length = length;
+  return true;
+}
+
+bool sn_peer_module(const struct sn_peer *peer, size_t i, struct sn_module_view *ret_module) {
+  if (i >= peer->module_count) return false;
+  const struct sn_module_unit *unit = sn_peer_at(peer, peer->modules[i].offset, sizeof *unit);
+  if (unit == NULL) return false;
+  uint64_t process = __atomic_load_n(&unit->process, __ATOMIC_ACQUIRE);
+  struct sn_module_view view = {
+      .index = (uint32_t)i,
+      .digest = unit->digest,
+      .description = unit->description,
+      .description_bytes = unit->description_bytes,
+      .events = peer->modules[i].switches,
+      .closed = __atomic_load_n(&unit->state, __ATOMIC_ACQUIRE) == SN_CLOSED,
+      .process_type = (uint32_t)(process >> 48)};
+  uint64_t text = process & ((UINT64_C(1) << 48) - 1);
+  if (!text_at(peer, unit->name, &view.name, &view.name_length)) return false;
+  if (text != 0 && !text_at(peer, text, &view.process, &view.process_length)) return false;
+  *ret_module = view;
+  return true;
+}
+
+static struct sn_receptacle *process_receptacle(const struct sn_peer *peer, uint32_t module,
+                                                uint32_t event) {
+  if (module >= peer->module_count || event >= peer->modules[module].switches) return NULL;
+  return sn_peer_at(peer, module_receptacle(&peer->modules[module]), sizeof(struct sn_receptacle));
+}
+
+static uint32_t word_of(const struct sn_peer *peer, unsigned modes) {
+  modes &= SN_MODES;
+  if (modes == SN_ONCE || (modes & (SN_TRACE | SN_ONCE)) == SN_ONCE) modes &= ~(unsigned)SN_ONCE;
+  return modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
+}
+
+bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes) {
+  struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL || !peer->attached) return false;
+  __atomic_store_n(&sn_switches(receptacle)[event], word_of(peer, modes), __ATOMIC_SEQ_CST);
+  return true;
+}
+
+unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return 0;
+  return __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE) & SN_MODES;
+}
+
+/* Another object may have taken the place. */
+static bool is_still(const struct sn_receptacle *receptacle, const struct sn_object_view *object) {
+  return __atomic_load_n(&receptacle->state, __ATOMIC_SEQ_CST) == SN_LIVE &&
+         __atomic_load_n(&receptacle->epoch, __ATOMIC_SEQ_CST) == object->epoch;
+}
+
+bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *object,
+                           uint32_t event, unsigned modes) {
+  struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);
+  if (receptacle == NULL || event >= object->switches || !peer->attached) return false;
+  if (!is_still(receptacle, object)) return false;
+  uint32_t *place = &sn_switches(receptacle)[event];
+  uint32_t before = __atomic_load_n(place, __ATOMIC_SEQ_CST), word = word_of(peer, modes);
+  __atomic_store_n(place, word, __ATOMIC_SEQ_CST);
+  if (is_still(receptacle, object)) return true;
+  /* It went while we looked away: what we set is not the new one's. */
+  __atomic_compare_exchange_n(place, &word, before == word ? 0 : before, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  return false;
+}
+
+bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
+  struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return false;
+  uint32_t *asked = sn_asked(receptacle, peer->modules[module].switches);
+  __atomic_store_n(&asked[event], 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&sn_peer_header(peer)->requests, 1, __ATOMIC_ACQ_REL);
+  sn_peer_wake(peer);
+  return true;
+}
+
+static bool entry_view(const struct sn_peer *peer, const struct sn_entry *entry,
+                       struct sn_entry_view *ret_entry) {
+  *ret_entry = (struct sn_entry_view){.missed = __atomic_load_n(&entry->missed, __ATOMIC_ACQUIRE),
+                                      .count = __atomic_load_n(&entry->count, __ATOMIC_ACQUIRE),
+                                      .rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE),
+                                      .sum = entry->sum,
+                                      .squares = entry->squares};
+  uint64_t offset = __atomic_load_n(&entry->histogram, __ATOMIC_ACQUIRE);
+  const struct sn_histogram *histogram = sn_peer_at(peer, offset, sizeof *histogram);
+  if (offset == 0 || histogram == NULL) return true;
+  ret_entry->has_histogram = true;
+  for (unsigned i = 0; i < SN_BUCKETS; i++) {
+    ret_entry->buckets[i] = __atomic_load_n(&histogram->buckets[i], __ATOMIC_RELAXED);
+  }
+  return true;
+}
+
+bool sn_peer_entry(const struct sn_peer *peer, uint32_t module, uint32_t event,
+                   struct sn_entry_view *ret_entry) {
+  const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return false;
+  uint32_t switches = peer->modules[module].switches;
+  return entry_view(peer, &sn_entries(receptacle, switches, true)[event], ret_entry);
+}
+
+bool sn_peer_object_entry(const struct sn_peer *peer, const struct sn_object_view *object,
+                          uint32_t place, struct sn_entry_view *ret_entry) {
+  const struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);
+  if (receptacle == NULL || place >= object->entries || !is_still(receptacle, object)) return false;
+  return entry_view(peer, &sn_entries(receptacle, object->switches, false)[place], ret_entry) &&
+         is_still(receptacle, object);
+}

@@ -1,0 +1,139 @@
+/* An instrumented program, seen by who reads its records: its announcement, its switches, its pipes.
+ *
+ *     sn_directory_each ──▶ names ──▶ sn_peer_open ──▶ sn_peer_attach
+ *     sn_listener_next  ──▶ a ring  ──▶ sn_peer_adopt ──▶ sn_pipe_next, sn_pipe_release (again and again)
+ *     sn_peer_update: what has been added since (modules, objects, pipes)
+ *     sn_peer_alive, sn_peer_account: at the end, what was generated, received, and lost by which cause
+ *
+ * The program wrote all this: nothing that is read leads outside of what is mapped, whatever it is. A
+ * program can shorten its file, and so hurt (SIGBUS) a reader that it is in the hands of anyway: the
+ * same user's. One peer belongs to one thread; different peers are independent.                     */
+#ifndef SN_COLLECT_PEER_H
+#define SN_COLLECT_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tquel/sensor_layout.h"
+
+struct sn_peer;
+
+/* Calls VISIT with the name of each complete announcement. false: the directory cannot be read. */
+bool sn_directory_each(const char *directory, void (*visit)(void *context, const char *name),
+                       void *context);
+
+/* Maps and checks an announcement. NULL: *ret_reason (a constant) says why. */
+struct sn_peer *sn_peer_open(const char *directory, const char *name, const char **ret_reason);
+void sn_peer_free(struct sn_peer *peer); /* NULL is accepted; the file stays */
+/* Removes the file: the program has ended and its account is made. */
+bool sn_peer_remove(struct sn_peer *peer);
+
+struct sn_identity {
+  uint32_t pid, uid, clock; /* clock: enum sn_clock */
+  uint64_t start_ticks, announced_ns;
+  uint64_t pair_stamp, pair_monotonic_ns, pair_realtime_ns;
+};
+const struct sn_identity *sn_peer_identity(const struct sn_peer *peer);
+const char *sn_peer_name(const struct sn_peer *peer);
+
+/* We are its reader from now on: everything is off, what another reader had on is no longer recorded;
+ * switch 0 of each module says that we listen. RING_BYTES: wished for; 0: the default. Modules that are
+ * found later are told as well.                                                                     */
+void sn_peer_attach(struct sn_peer *peer, uint32_t ring_bytes);
+/* We are there: at least four times a second, or programs stop waiting for us. */
+void sn_peer_beat(struct sn_peer *peer, uint64_t monotonic_ns);
+/* Whether the process lives (not as a zombie, and is not another one with its number). */
+bool sn_peer_alive(const struct sn_peer *peer);
+/* Whether it is still the program that made the announcement: exec leaves the process and takes the
+ * program. Reads /proc/PID/maps; true where that cannot be read.                                     */
+bool sn_peer_mapped(const struct sn_peer *peer);
+/* Whether it said that it ends. */
+bool sn_peer_ended(const struct sn_peer *peer);
+
+/* Looks for what is new; true if anything has changed since the last time. */
+bool sn_peer_update(struct sn_peer *peer);
+
+/* --- what is there to switch */
+
+struct sn_module_view {
+  uint32_t index;
+  bool closed; /* unloaded */
+  uint64_t digest, description, description_bytes;
+  uint32_t events;  /* switches are 0 .. events-1 */
+  const char *name; /* of the task force; not zero-terminated */
+  uint32_t name_length;
+  uint32_t process_type; /* declared; 0: none */
+  const char *process;   /* its minor name; NULL: the process id */
+  uint32_t process_length;
+};
+size_t sn_peer_modules(const struct sn_peer *peer);
+/* Good until the next sn_peer_update. */
+bool sn_peer_module(const struct sn_peer *peer, size_t i, struct sn_module_view *ret_module);
+
+struct sn_object_view {
+  uint64_t offset; /* where its receptacle is */
+  uint32_t module, type, epoch, switches, entries;
+  uint64_t minor, opened;
+};
+/* Each live object. */
+void sn_peer_objects(const struct sn_peer *peer,
+                     void (*visit)(void *context, const struct sn_object_view *object),
+                     void *context);
+
+/* Sets a switch (enum sn_mode; 0: off). Of the process, of events that consult it, or for objects to
+ * come; of an object. false: there is no such switch, or the object is gone.                        */
+bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes);
+bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *object,
+                           uint32_t event, unsigned modes);
+/* How it stands: the modes. */
+unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t event);
+/* Asks for a round of a sampled event. */
+bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
+
+struct sn_entry_view {
+  uint64_t missed, count, rounds;
+  double sum, squares;
+  bool has_histogram;
+  uint64_t buckets[SN_BUCKETS];
+};
+/* Of an event of the process; of the entry at PLACE of an object (the events that consult its type, in
+ * the order of the description).                                                                    */
+bool sn_peer_entry(const struct sn_peer *peer, uint32_t module, uint32_t event,
+                   struct sn_entry_view *ret_entry);
+bool sn_peer_object_entry(const struct sn_peer *peer, const struct sn_object_view *object,
+                          uint32_t place, struct sn_entry_view *ret_entry);
+
+/* --- pipes */
+
+struct sn_record_view {
+  uint32_t event, module, tid;
+  unsigned kind; /* enum sn_record_kind: what of the following there is */
+  uint64_t stamp;
+  uint64_t minor; /* whose receptacle was consulted */
+  uint32_t epoch, type;
+  uint64_t sequence; /* in its pipe, from 0 */
+  const unsigned char *payload;
+  uint32_t payload_bytes; /* with what fills up the last 8 */
+};
+
+/* Takes a ring that came over the socket: FILE becomes the peer's, whatever the answer. false: it is
+ * not one (*ret_reason says why).                                                                   */
+bool sn_peer_adopt(struct sn_peer *peer, const struct sn_handover *handover, int file,
+                   const char **ret_reason);
+size_t sn_peer_pipes(const struct sn_peer *peer);
+/* The next record of pipe I that is complete; false: none now. What it points to is good until the
+ * release. Records of threads' names are dealt with here.                                            */
+bool sn_pipe_next(struct sn_peer *peer, size_t i, struct sn_record_view *ret_record);
+/* All that was got from the pipe is received: the program may write there, and another reader would
+ * not get it again.                                                                                  */
+void sn_pipe_release(struct sn_peer *peer, size_t i);
+
+struct sn_account {
+  uint64_t generated, received, lost[SN_CAUSES];
+  uint64_t waiting; /* in the rings, or being written; 0 once the program has ended */
+};
+/* ENDED: the program runs no more and the pipes are drained: what is missing is lost. */
+void sn_peer_account(struct sn_peer *peer, bool ended, struct sn_account *ret_account);
+
+#endif

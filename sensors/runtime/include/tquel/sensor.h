@@ -1,0 +1,302 @@
+/* Sensors in a program: what a header generated from a sensor description is made of.
+ *
+ *     if (SN_UNLIKELY(sn_enabled(&module, 3))) {                    a load or two and a branch
+ *       unsigned char *payload = sn_record_open(&module, &events[2], NULL, 4, value, &record);
+ *       if (payload) { memcpy(payload, &value, 4); sn_record_close(&record); }
+ *     }
+ *
+ * A sensor asks a switch in the receptacle of its process, of an object or of an initiator, as its
+ * description says (thesis 5.2). A reader, in another process, sets the switches; nothing is allocated,
+ * no thread runs and no record is written before. Records go into a ring of the thread's own, in memory
+ * shared with the reader; what cannot be written is counted, by cause.
+ *
+ * A sensor never fails, never prints, leaves errno alone, and may be passed in a signal handler and in
+ * the child of a fork. It waits only where its description says so, and only while a reader is there.
+ * The quick half is here, in line; the rest is in the library. C99 and C++11, gcc and clang.        */
+#ifndef TQUEL_SENSOR_H
+#define TQUEL_SENSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tquel/sensor_layout.h"
+
+#define SN_INTERFACE 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SN_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* What stands before is done before, as a signal handler of this thread sees it. */
+#define SN_IN_ORDER() __asm__ volatile("" ::: "memory")
+
+/* --- what a description says (written by the generator; read-only) */
+
+enum sn_field_type { SN_I1 = 1, SN_I2, SN_I4, SN_I8, SN_F4, SN_F8, SN_TEXT, SN_BOOL, SN_NAME };
+enum sn_minor_type {
+  SN_OBJECT_TRACED = 1,
+  SN_SENSOR_TRACED,
+  SN_RECEPTACLE_SAMPLED,
+  SN_MESSAGE_SAMPLED,
+  SN_INVOCATION_SAMPLED
+};
+enum sn_consulted { SN_PERFORMER = 0, SN_OBJECT = 1, SN_INITIATOR = 2 };
+enum sn_event_flag {
+  SN_TIMESTAMP = 1,       /* the record carries a time stamp */
+  SN_ASSUME_ENABLED = 2,  /* recorded whenever somebody listens: switch 0 */
+  SN_CHECK_ONE_TIME = 4,  /* SN_ONCE is honoured */
+  SN_ASSUME_ONE_TIME = 8, /* every enable is good for one record */
+  SN_DECLARE_OBJECT = 16  /* for the collector: remember the objects that this event names */
+};
+
+struct sn_field {
+  const char *name;
+  uint8_t type, size; /* bytes in the payload; of SN_TEXT 0: u32 length and the bytes */
+};
+
+struct sn_event {
+  const char *name;
+  uint32_t number; /* 1..65535, the index of its switch */
+  uint8_t minor_type, consulted;
+  uint16_t flags;
+  int32_t
+      wait_ms; /* ring full: 0 discard, n wait so long at most, -1 wait while a reader is there */
+  uint32_t process, object, initiator; /* numbers of sn_type rows; 0: none */
+  int32_t histogram_field;             /* the field that sums and histograms are of; -1: none */
+  uint32_t fixed_size;                 /* of the payload, without the bytes of texts */
+  uint32_t field_count;
+  const struct sn_field *fields; /* packed in this order, native byte order */
+};
+
+struct sn_type {
+  const char *name;
+  uint32_t number; /* 1..65535 */
+  uint8_t is_process;
+};
+
+struct sn_module {
+  const uint32_t *switches; /* no_switches, or in the announcement */
+  uint32_t *asked;          /* NULL, or in the announcement */
+  uint32_t index, registered;
+  const char *name;
+  uint64_t digest;
+  const struct sn_event *events;
+  uint32_t event_count, event_greatest;
+  const struct sn_type *types;
+  uint32_t type_count;
+  uint32_t description_bytes;
+  const char *description;
+  const uint32_t *no_switches;
+  struct sn_module_state *state; /* the library's own */
+};
+
+/* Defines and registers the module SYMBOL. The header that says so is included in many translation
+ * units; one module results in each executable and library.                                        */
+#define SN_MODULE(SYMBOL, NAME, DIGEST, EVENTS, EVENT_COUNT, EVENT_GREATEST, TYPES, TYPE_COUNT, \
+                  DESCRIPTION, DESCRIPTION_BYTES)                                               \
+  __attribute__((weak, visibility("hidden"))) uint32_t SYMBOL##_off[(EVENT_GREATEST) + 1];      \
+  extern struct sn_module SYMBOL;                                                               \
+  __attribute__((weak, visibility("hidden"))) struct sn_module SYMBOL = {SYMBOL##_off,          \
+                                                                         0,                     \
+                                                                         0,                     \
+                                                                         0,                     \
+                                                                         NAME,                  \
+                                                                         DIGEST,                \
+                                                                         EVENTS,                \
+                                                                         EVENT_COUNT,           \
+                                                                         EVENT_GREATEST,        \
+                                                                         TYPES,                 \
+                                                                         TYPE_COUNT,            \
+                                                                         DESCRIPTION_BYTES,     \
+                                                                         DESCRIPTION,           \
+                                                                         SYMBOL##_off,          \
+                                                                         0};                    \
+  static __attribute__((constructor, used)) void SYMBOL##_register(void) {                      \
+    sn_module_register(&SYMBOL);                                                                \
+  }                                                                                             \
+  static __attribute__((destructor, used)) void SYMBOL##_withdraw(void) {                       \
+    sn_module_withdraw(&SYMBOL);                                                                \
+  }                                                                                             \
+  extern struct sn_module SYMBOL
+
+void sn_module_register(struct sn_module *module);
+void sn_module_withdraw(struct sn_module *module);
+
+/* --- is it on? */
+
+static inline int sn_enabled(const struct sn_module *module, uint32_t event) {
+  return __atomic_load_n(&module->switches[event], __ATOMIC_RELAXED) != 0;
+}
+
+static inline int sn_listening(const struct sn_module *module) {
+  return sn_enabled(module, 0);
+}
+
+static inline int sn_object_enabled(const struct sn_receptacle *receptacle, uint32_t event) {
+  return receptacle != NULL &&
+         __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_RELAXED) != 0;
+}
+
+/* --- records */
+
+/* What writing needs of a thread. `ready` is the switch that the quick way is for; SN_BUSY while a
+ * record is being written; SN_SLOW when the long way must be taken. Neither is ever a switch.       */
+#define SN_BUSY 0x80u
+#define SN_SLOW 0x81u
+struct sn_thread {
+  uint32_t ready, resume;
+  uint64_t head, limit; /* may be written up to limit; base is good for that */
+  uint64_t mask;
+  unsigned char *base;
+  struct sn_slot *slot;
+  uint64_t generated;
+};
+
+extern __thread struct sn_thread *sn_this_thread __attribute__((tls_model("initial-exec")));
+
+struct sn_record {
+  struct sn_thread *thread;
+  uint64_t head; /* behind the record */
+};
+
+/* The long way. `claimed`: the caller has set thread->ready to SN_BUSY. */
+unsigned char *sn_record_open_slowly(struct sn_module *module, const struct sn_event *event,
+                                     const struct sn_receptacle *receptacle, uint64_t bytes,
+                                     double value, struct sn_record *record, int claimed);
+
+#if defined(__x86_64__)
+static inline uint64_t sn_cycles(void) {
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (uint64_t)high << 32 | low;
+}
+#define SN_HAS_CYCLES 1
+#elif defined(__aarch64__)
+static inline uint64_t sn_cycles(void) {
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+}
+#define SN_HAS_CYCLES 1
+#else
+static inline uint64_t sn_cycles(void) {
+  return 0;
+} /* the quick way is never taken */
+#define SN_HAS_CYCLES 0
+#endif
+
+static inline unsigned char *sn_put_word(unsigned char *at, uint64_t word) {
+  __builtin_memcpy(at, &word, sizeof word);
+  return at + sizeof word;
+}
+
+static inline uint64_t sn_head_word(const struct sn_module *module, uint32_t event, uint64_t bytes,
+                                    uint32_t kind) {
+  struct sn_record_head head;
+  uint64_t word;
+  head.event = event;
+  head.words = (uint16_t)(bytes / 8u);
+  head.module = (uint16_t)(module->index | kind);
+  __builtin_memcpy(&word, &head, sizeof word);
+  return word;
+}
+
+/* Writes what stands before the payload; returns where the payload goes. */
+static inline unsigned char *sn_put_head(unsigned char *at, const struct sn_module *module,
+                                         const struct sn_event *event,
+                                         const struct sn_receptacle *receptacle, uint64_t bytes,
+                                         uint64_t stamp) {
+  uint32_t kind = (event->flags & SN_TIMESTAMP ? (uint32_t)SN_RECORD_STAMP : 0u) |
+                  (receptacle != NULL ? (uint32_t)SN_RECORD_NAME : 0u);
+  at = sn_put_word(at, sn_head_word(module, event->number, bytes, kind));
+  if (event->flags & SN_TIMESTAMP) at = sn_put_word(at, stamp);
+  if (receptacle != NULL) {
+    at = sn_put_word(at, receptacle->minor);
+    __builtin_memcpy(at, &receptacle->epoch, 4);
+    __builtin_memcpy(at + 4, &receptacle->type, 4);
+    at += 8;
+  }
+  return at;
+}
+
+/* Opens a record with SIZE bytes of payload. VALUE: of the event's numeric field, 0 without one.
+ * NULL: nothing is to be written, what there was to count is counted. Otherwise the payload goes there
+ * (on a multiple of 8 bytes), and sn_record_close must follow, with no other sensor between.        */
+static inline unsigned char *sn_record_open(struct sn_module *module, const struct sn_event *event,
+                                            const struct sn_receptacle *receptacle, uint32_t size,
+                                            double value, struct sn_record *record) {
+  struct sn_thread *thread = sn_this_thread;
+  uint64_t bytes = ((uint64_t)size + 8u + (event->flags & SN_TIMESTAMP ? 8u : 0u) +
+                    (receptacle != NULL ? 16u : 0u) + 7u) &
+                   ~UINT64_C(7);
+  uint32_t number = event->flags & SN_ASSUME_ENABLED ? 0 : event->number;
+  const uint32_t *switches =
+      receptacle != NULL && number != 0 ? sn_switches(receptacle) : module->switches;
+  uint32_t word = __atomic_load_n(&switches[number], __ATOMIC_RELAXED);
+  uint64_t head;
+  if (SN_UNLIKELY(thread->ready != word || (event->flags & SN_ASSUME_ONE_TIME))) {
+    return sn_record_open_slowly(module, event, receptacle, bytes, value, record, 0);
+  }
+  /* From here to the close the ring is ours. A handler that came before may have moved the head. */
+  thread->ready = SN_BUSY;
+  SN_IN_ORDER();
+  head = thread->head;
+  if (SN_UNLIKELY(thread->limit - head < bytes)) {
+    return sn_record_open_slowly(module, event, receptacle, bytes, value, record, 1);
+  }
+  thread->generated++;
+  __atomic_store_n(&thread->slot->generated, thread->generated, __ATOMIC_RELAXED);
+  record->thread = thread;
+  record->head = head + bytes;
+  return sn_put_head(thread->base + (head & thread->mask), module, event, receptacle, bytes,
+                     event->flags & SN_TIMESTAMP ? sn_cycles() : 0);
+}
+
+/* Publishes the record. */
+static inline void sn_record_close(struct sn_record *record) {
+  struct sn_thread *thread = record->thread;
+  thread->head = record->head;
+  __atomic_store_n(&thread->slot->head, record->head, __ATOMIC_RELEASE);
+  SN_IN_ORDER();
+  thread->ready = thread->resume;
+}
+
+/* --- objects */
+
+/* A receptacle for a new object of TYPE with the minor name MINOR; NULL without memory (and sensors then
+ * do nothing). Its switches begin as the process's switches of the same events stand.               */
+struct sn_receptacle *sn_receptacle_new(struct sn_module *module, uint32_t type, uint64_t minor);
+/* The object is gone; NULL is accepted. Not in signal handlers. */
+void sn_receptacle_free(struct sn_receptacle *receptacle);
+
+/* Which sensor process this process is; MINOR: its name, NULL: the process id. 0, or -1: no memory. */
+int sn_process_declare(struct sn_module *module, uint32_t type, const char *minor);
+
+/* --- sampling */
+
+int sn_sample_taken(struct sn_module *module, uint32_t event);
+
+/* 1 once for each round that the reader asked of EVENT. */
+static inline int sn_sample_requested(struct sn_module *module, uint32_t event) {
+  uint32_t *asked = __atomic_load_n(&module->asked, __ATOMIC_ACQUIRE);
+  return asked != NULL && SN_UNLIKELY(__atomic_load_n(&asked[event], __ATOMIC_RELAXED) != 0) &&
+         sn_sample_taken(module, event);
+}
+
+/* All entities of this round have been reported. */
+void sn_sample_done(struct sn_module *module, uint32_t event);
+
+/* Calls FUNCTION at each request for EVENT, then does sn_sample_done: in a thread of the library, which
+ * the first registration starts. 0, or -1: no memory or no thread. NULL: no longer.                 */
+int sn_sample_register(struct sn_module *module, uint32_t event, void (*function)(void *),
+                       void *context);
+
+/* A descriptor that becomes readable (8 bytes, as of eventfd) when something is asked for; -1: none. */
+int sn_sample_fd(struct sn_module *module);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

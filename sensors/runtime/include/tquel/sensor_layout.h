@@ -1,0 +1,233 @@
+/* What an instrumented program and whoever collects its records have in common: the layout of the
+ * announcement (a file in shared memory, one a process) and of the records in its rings.
+ *
+ *     announcement   header | chunk | chunk | ...         found by its name in the directory
+ *     a chunk        what it is, then units of one size   appended, never moved or given back
+ *     a ring         a sealed memfd, mapped twice in a row so that no record is broken in two; its
+ *                    positions and counters are a slot in the announcement, and so outlive it
+ *
+ * Every word has one writer, said beside it: the program, the reader, or both by atomic operations.
+ * Numbers are in the byte order of the machine, times in nanoseconds, stamps in ticks of the clock that
+ * the header names. Positions in a ring count bytes and only grow. A reader takes nothing on trust:
+ * sensors/collect checks all of it. C99 and C++11.                                                 */
+#ifndef TQUEL_SENSOR_LAYOUT_H
+#define TQUEL_SENSOR_LAYOUT_H
+
+#include <stdint.h>
+
+#define SN_MAGIC  "tquelsn\n" /* the first eight bytes */
+#define SN_LAYOUT 1
+
+enum sn_clock { SN_CLOCK_MONOTONIC = 1, SN_CLOCK_CYCLES = 2 };
+enum sn_state { SN_FREE = 0, SN_LIVE = 1, SN_CLOSED = 2 };
+
+/* Why a record that was generated is not received. The first ones the program counts. */
+enum sn_cause {
+  SN_FULL,        /* the ring was full, perhaps after waiting as declared */
+  SN_UNREACHABLE, /* no ring could be made, or handed to the reader */
+  SN_NESTED,      /* signal handlers were nested deeper than there are rings */
+  SN_OVERSIZE,    /* the record can never fit */
+  SN_COUNTED,     /* number of those that the program counts */
+  /* found by the reader */
+  SN_TORN = SN_COUNTED, /* the thread died while it wrote the record */
+  SN_ABANDONED,         /* it was in a ring that was lost with the program */
+  SN_CORRUPT,           /* the ring's content makes no sense */
+  SN_CAUSES
+};
+
+/* A switch: one word for each event in each receptacle. 0: off. Else the generation of the reader that
+ * set it, and what is to be done.                                                                  */
+enum sn_mode {
+  SN_TRACE = 1,     /* write a record */
+  SN_ONCE = 2,      /* ... once: whoever writes it clears SN_TRACE and SN_ONCE */
+  SN_COUNT = 4,     /* add to the entry's count */
+  SN_HISTOGRAM = 8, /* add to its histogram */
+  SN_SUM = 16,      /* add to its sum and squares */
+  SN_MODES = 31
+};
+#define SN_GENERATION_SHIFT 8
+
+struct sn_header {
+  /* by the program, once */
+  char magic[8];
+  uint32_t layout, header_bytes;
+  uint32_t pid, uid;
+  uint64_t start_ticks;  /* of the process: field 22 of /proc/PID/stat; with pid, who it is */
+  uint64_t announced_ns; /* CLOCK_REALTIME */
+  uint32_t clock, pad1;  /* enum sn_clock */
+  uint64_t pair_stamp, pair_monotonic_ns, pair_realtime_ns; /* taken together */
+  uint64_t pad2[7];
+  /* by the program: offset 128 */
+  uint64_t bytes;   /* of the file: chunks before this are complete */
+  uint32_t changes; /* grows with each unit made or closed */
+  uint32_t ended;   /* the program has ended in the ordinary way */
+  uint64_t aside_generated, aside_lost[SN_COUNTED]; /* of threads without a ring; by all threads */
+  uint64_t pad3[9];
+  /* by the reader: offset 256 */
+  uint32_t generation; /* 1..2^24-1, one more for each reader; 0: there never was one */
+  uint32_t ring_bytes; /* size of the rings that it wishes for; 0: SN_RING_BYTES */
+  uint64_t beat_ns;    /* CLOCK_MONOTONIC when it was last there */
+  uint32_t requests;   /* grows with each round asked for; a futex */
+  uint32_t pad4;
+  uint64_t pad5[13];
+};
+
+#define SN_RING_BYTES     (256u << 10)
+#define SN_RING_BYTES_MIN (4u << 10)
+#define SN_RING_BYTES_MAX (64u << 20)
+/* A reader that has not been there for so long is taken for dead by those who wait for it. */
+#define SN_BEAT_NS UINT64_C(1000000000)
+
+enum sn_chunk_kind { SN_MODULES = 1, SN_OBJECTS, SN_SLOTS, SN_HISTOGRAMS, SN_TEXTS };
+
+struct sn_chunk {
+  uint32_t kind, bytes; /* bytes: with this head, a multiple of the page */
+  uint32_t unit_bytes, units;
+  uint64_t pad[6];
+};
+
+/* Receptacle: of the process (in an sn_module_unit, one a module), or of an object. Behind it the
+ * switches, `switches` words, filled up to a multiple of 64 bytes; of a process then as many words
+ * that ask for rounds; then the entries.                                                           */
+struct sn_receptacle {
+  uint32_t state;  /* by the program */
+  uint32_t module; /* index of its module */
+  uint32_t type;   /* of the object, numbered by the description; 0: this is the process */
+  uint32_t epoch;  /* grows with every receptacle of the process: names with `minor` the object */
+  uint64_t minor;
+  uint64_t opened; /* stamp */
+  uint32_t switches, entries;
+  uint64_t owner; /* the program's own use */
+  uint64_t pad[2];
+};
+
+/* What a receptacle keeps of one event. Of a process the entry of event N is number N; of an object
+ * they stand for the events that consult its type, in the order of the description.                */
+struct sn_entry {
+  uint64_t missed;     /* records lost here; by all threads, like the next three */
+  uint64_t count;      /* SN_COUNT */
+  double sum, squares; /* SN_SUM, of the event's numeric field */
+  uint64_t histogram;  /* offset of its sn_histogram in the file; 0: none yet */
+  uint64_t rounds;     /* rounds done, of sampled events */
+};
+
+/* Buckets by powers of two: [64] counts |v| < 1, [65 + k] 2^k <= v < 2^(k+1), [63 - k] the same of -v;
+ * the outermost take what lies beyond.                                                             */
+#define SN_BUCKETS 129
+struct sn_histogram {
+  uint32_t state, pad;
+  uint64_t buckets[SN_BUCKETS];
+  uint64_t pad2[14];
+};
+
+struct sn_module_unit {
+  uint32_t state, index;
+  uint64_t digest;      /* of the description */
+  uint64_t description; /* its address in the program, and its length */
+  uint64_t description_bytes;
+  uint64_t name; /* offset of the sn_text: the task force */
+  uint64_t
+      process; /* type of sensor process in the upper 16 bits; offset of the sn_text with its minor
+                     * name (0: the process id) below */
+  uint64_t pad[2];
+  struct sn_receptacle receptacle; /* ... and what is behind it */
+};
+
+struct sn_text {
+  uint32_t state, length; /* the bytes follow */
+};
+
+struct sn_place {
+  uint64_t tail, received; /* bytes read, records received */
+};
+
+/* The head of a ring. */
+struct sn_slot {
+  /* by the program */
+  uint32_t state;      /* SN_LIVE: it has a writer; SN_CLOSED: its memory is given back */
+  uint32_t generation; /* of the reader it was handed to */
+  uint32_t tid, level; /* who writes: thread, depth of signal handlers */
+  uint32_t serial; /* of the ring's memory, set before the head moves in it: which one to read */
+  uint32_t pad1;
+  uint64_t ring_bytes;
+  uint64_t pad2[4];
+  /* by the program: offset 64 */
+  uint64_t head; /* bytes written */
+  uint64_t generated, lost[SN_COUNTED];
+  uint64_t pad3[2];
+  /* by the reader: offset 128. One store, of `which`, moves position and count at once. */
+  uint32_t which, pad4;
+  struct sn_place place[2];
+  uint64_t pad5[3];
+};
+
+/* --- records */
+
+/* A record: this, then what its kind says, then the payload; filled up to a multiple of 8 bytes.
+ *     SN_RECORD_STAMP    u64 stamp
+ *     SN_RECORD_NAME     u64 minor, u32 epoch, u32 type: whose receptacle was consulted            */
+struct sn_record_head {
+  uint32_t event;
+  uint16_t words;  /* of 8 bytes, with this one */
+  uint16_t module; /* index of the module below, kind above */
+};
+enum sn_record_kind {
+  SN_RECORD_STAMP = 1 << 12,
+  SN_RECORD_NAME = 1 << 13,
+  SN_RECORD_ROUND = 1 << 14,  /* a round of a sampled event ends here: stamp, no payload */
+  SN_RECORD_THREAD = 1 << 15, /* what follows is written by this thread: u64 tid. Not counted */
+  SN_RECORD_MODULE = (1 << 12) - 1
+};
+#define SN_RECORD_BYTES_MAX (UINT32_C(65535) * 8)
+
+/* Sent with the descriptor of a ring over the reader's socket. */
+#define SN_HANDOVER 0x74716e52u
+struct sn_handover {
+  uint32_t magic, layout;
+  uint32_t pid, serial; /* of the ring, as in its slot */
+  uint64_t slot;        /* offset in the announcement */
+  uint64_t ring_bytes;
+  char announcement[96]; /* name of the file */
+};
+
+/* The reader's socket (SOCK_SEQPACKET) in the directory of the announcements, and how their names end.
+ * A name that begins with a dot is not yet complete.                                               */
+#define SN_SOCKET "collector"
+#define SN_SUFFIX ".sensors"
+
+typedef char sn_header_is_384_bytes[sizeof(struct sn_header) == 384 ? 1 : -1];
+typedef char sn_chunk_is_64_bytes[sizeof(struct sn_chunk) == 64 ? 1 : -1];
+typedef char sn_receptacle_is_64_bytes[sizeof(struct sn_receptacle) == 64 ? 1 : -1];
+typedef char sn_entry_is_48_bytes[sizeof(struct sn_entry) == 48 ? 1 : -1];
+typedef char sn_histogram_is_1152_bytes[sizeof(struct sn_histogram) == 1152 ? 1 : -1];
+typedef char sn_module_unit_is_128_bytes[sizeof(struct sn_module_unit) == 128 ? 1 : -1];
+typedef char sn_slot_is_192_bytes[sizeof(struct sn_slot) == 192 ? 1 : -1];
+
+/* --- finding one's way in a receptacle */
+
+static inline uint32_t sn_switch_words(uint32_t switches) {
+  return (switches + 15u) & ~15u;
+}
+
+static inline uint32_t *sn_switches(const struct sn_receptacle *receptacle) {
+  return (uint32_t *)(uintptr_t)(receptacle + 1);
+}
+
+/* Of a process: which events a round is asked of. */
+static inline uint32_t *sn_asked(const struct sn_receptacle *receptacle, uint32_t switches) {
+  return sn_switches(receptacle) + sn_switch_words(switches);
+}
+
+static inline struct sn_entry *sn_entries(const struct sn_receptacle *receptacle, uint32_t switches,
+                                          int of_process) {
+  uint32_t words = sn_switch_words(switches) * (of_process ? 2u : 1u);
+  return (struct sn_entry *)(void *)(sn_switches(receptacle) + words);
+}
+
+static inline uint64_t sn_receptacle_bytes(uint32_t switches, uint32_t entries, int of_process) {
+  uint64_t words = (uint64_t)sn_switch_words(switches) * (of_process ? 2u : 1u);
+  uint64_t bytes = sizeof(struct sn_receptacle) + words * 4u + entries * sizeof(struct sn_entry);
+  return (bytes + 63u) & ~UINT64_C(63);
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* What the parts of the run-time library know of each other.
+ *
+ *     process.c   the announcement: its file, its chunks; what a fork does to it; the lock
+ *     modules.c   modules, receptacles, counting
+ *     threads.c   threads and their rings, how a ring is handed over
+ *     records.c   the long way of a sensor
+ *     samples.c   rounds asked for
+ *
+ * Whatever a sensor may come to works in a signal handler: no malloc, no lock that is waited for without
+ * bound. Private memory of that kind comes from sn_private_new and is never given back to the system.
+ * A page of private memory is wiped by a fork however it was made: `*sn_process.same` tells.          */
+#ifndef TQUEL_SENSOR_INTERNAL_H
+#define TQUEL_SENSOR_INTERNAL_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+#include "tquel/sensor.h"
+
+#define SN_EXPORT __attribute__((visibility("default")))
+
+/* A part of the announcement as it is mapped here; the first is the header's page. */
+struct sn_piece {
+  struct sn_piece *next;
+  unsigned char *address;
+  uint64_t offset, bytes;
+};
+
+struct sn_process {
+  struct sn_header *header; /* NULL: not announced, nothing is ever enabled */
+  struct sn_piece *pieces, *last_piece;
+  char *path;       /* of the announcement; NULL: there is no file (any more) */
+  char *unready;    /* its name before it is complete */
+  size_t directory; /* length of the directory in both, with the slash */
+  uint32_t page;
+  uint32_t pid;
+  uint32_t epoch;
+  uint32_t lock;
+  const uint32_t *same; /* 1; 0: this is a forked child that has not been told so */
+  struct sn_module_state *modules;
+};
+extern struct sn_process sn_process;
+
+/* --- process.c */
+
+/* The lock, with signals blocked, cancellation off and errno kept. false: it could not be had soon (and
+ * nothing is to be undone).                                                                           */
+struct sn_guard {
+  sigset_t signals;
+  int cancel, error;
+};
+bool sn_lock(struct sn_guard *guard);
+void sn_unlock(struct sn_guard *guard);
+
+/* Under the lock: */
+bool sn_announce(void); /* true: is announced */
+void *sn_private_new(size_t bytes);
+/* A new chunk; NULL: no memory. Its units are zero. */
+struct sn_chunk *sn_chunk_new(enum sn_chunk_kind kind, uint64_t unit_bytes, uint32_t units);
+/* Offset in the file of what is at ADDRESS; 0: it is not there. */
+uint64_t sn_offset_of(const void *address);
+void *sn_at_offset(uint64_t offset);
+void sn_changed(void);
+/* This is a child: it gets an announcement of its own, at the same addresses, all switches off. */
+void sn_restart(void);
+
+uint64_t sn_monotonic_ns(void);
+uint64_t sn_stamp(void);
+/* Appends; returns the end. */
+char *sn_put_text(char *at, const char *text);
+char *sn_put_number(char *at, uint64_t number, unsigned base);
+
+/* --- modules.c */
+
+struct sn_object_kind {
+  uint32_t type, switches, entries;
+};
+
+struct sn_module_state {
+  struct sn_module_state *next;
+  struct sn_module *module;
+  struct sn_module_unit *unit;
+  uint32_t *places; /* event number -> its entry in the receptacle of an object; SN_NO_PLACE */
+  struct sn_object_kind *kinds; /* as module->types */
+};
+#define SN_NO_PLACE UINT32_MAX
+
+void sn_modules_restart(void);
+/* Of EVENT in RECEPTACLE (NULL: the process); NULL: none. */
+struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_event *event,
+                             const struct sn_receptacle *receptacle);
+void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t word, double value);
+
+/* --- threads.c */
+
+/* The memory of a ring, twice in a row, and its slot. */
+struct sn_ring {
+  struct sn_ring *next;
+  struct sn_slot *slot;
+  unsigned char *base; /* NULL: none */
+  uint64_t bytes;
+};
+
+/* A thread, or a signal handler that interrupted it in a sensor. In memory that a fork wipes. */
+struct sn_worker {
+  struct sn_thread thread; /* first: sn_this_thread points to it */
+  struct sn_ring *ring;
+  struct sn_worker *nested, *next;
+  uint64_t retry_ns; /* not before this: another try to hand a ring over */
+  uint32_t tid, level;
+  uint64_t pad[3];
+};
+
+#define SN_LEVELS 8 /* handlers within handlers, each in the middle of a sensor */
+
+/* The worker for a record now, claimed (ready is SN_BUSY); NULL: nested too deep, or no memory. */
+struct sn_worker *sn_worker_claim(void);
+void sn_worker_release(struct sn_worker *worker);
+/* Sees to it that the worker has a ring that the reader of GENERATION knows of, or at least one. */
+bool sn_worker_ready(struct sn_worker *worker, uint32_t generation);
+uint64_t sn_slot_tail(const struct sn_slot *slot, uint64_t head, uint64_t bytes);
+bool sn_threads_start(void);
+void sn_threads_stop(void);
+void sn_threads_before_fork(void);
+void sn_threads_after_fork(void);
+void sn_threads_restart(void);
+
+/* --- records.c */
+
+/* Room for BYTES in the worker's ring, counted as generated; NULL: lost, counted. */
+unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes,
+                          struct sn_entry *entry);
+
+/* --- samples.c */
+
+void sn_samples_restart(void);
+void sn_samples_stop(void);
+
+#endif

@@ -1,0 +1,362 @@
+/* Modules and receptacles: what a reader sees of a description, and what it switches.
+ *
+ * A module has a receptacle of the process, with a switch and an entry for each event number; its first
+ * switch, 0, says that somebody listens. An object has a receptacle with the switches of the events that
+ * consult its type. The process's switch of such an event is what new objects begin with, so that a
+ * reader that wants all of them misses none that is made meanwhile. What an object has counted is added
+ * to the process's entry when it goes.                                                              */
+#include "sensors/runtime/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- counting (thesis 5.4) */
+
+/* Adds to a double that other threads add to. */
+static void add(double *sum, double value) {
+  uint64_t *cell = (uint64_t *)(void *)sum, before = __atomic_load_n(cell, __ATOMIC_RELAXED), after;
+  do {
+    double number;
+    memcpy(&number, &before, sizeof number);
+    number += value;
+    memcpy(&after, &number, sizeof after);
+  } while (
+      !__atomic_compare_exchange_n(cell, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+/* 64 + sign * (1 + the exponent of two), 64 below one in absolute value. */
+static unsigned bucket_of(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+  if (exponent < 0) return 64;
+  unsigned distance = exponent > 63 ? 64 : (unsigned)exponent + 1;
+  return bits >> 63 ? 64 - distance : 64 + distance;
+}
+
+/* Under the lock: a histogram, free and empty. */
+static struct sn_histogram *histogram_new(void) {
+  struct sn_chunk *chunk;
+  for (const struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    struct sn_chunk *at = (struct sn_chunk *)(void *)piece->address;
+    if (piece->offset == 0 || at->kind != SN_HISTOGRAMS) continue;
+    struct sn_histogram *histograms = (struct sn_histogram *)(at + 1);
+    for (uint32_t i = 0; i < at->units; i++) {
+      if (histograms[i].state == SN_FREE) {
+        memset(&histograms[i], 0, sizeof histograms[i]);
+        return &histograms[i];
+      }
+    }
+  }
+  uint32_t units = (uint32_t)((sn_process.page - sizeof *chunk) / sizeof(struct sn_histogram));
+  chunk = sn_chunk_new(SN_HISTOGRAMS, sizeof(struct sn_histogram), units);
+  return chunk != NULL ? (struct sn_histogram *)(chunk + 1) : NULL;
+}
+
+static struct sn_histogram *histogram_of(struct sn_entry *entry) {
+  struct sn_histogram *histogram = NULL;
+  struct sn_guard guard;
+  if (!sn_lock(&guard)) return NULL;
+  if (entry->histogram == 0 && (histogram = histogram_new()) != NULL) {
+    histogram->state = SN_LIVE;
+    __atomic_store_n(&entry->histogram, sn_offset_of(histogram), __ATOMIC_RELEASE);
+  } else {
+    histogram = sn_at_offset(entry->histogram);
+  }
+  sn_unlock(&guard);
+  return histogram;
+}
+
+void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t word, double value) {
+  bool is_number = event->histogram_field >= 0 && !__builtin_isnan(value);
+  if (word & SN_COUNT) __atomic_fetch_add(&entry->count, 1, __ATOMIC_RELAXED);
+  if ((word & SN_SUM) && is_number) {
+    add(&entry->sum, value);
+    add(&entry->squares, value * value);
+  }
+  if ((word & SN_HISTOGRAM) && is_number) {
+    uint64_t offset = __atomic_load_n(&entry->histogram, __ATOMIC_ACQUIRE);
+    struct sn_histogram *histogram = offset != 0 ? sn_at_offset(offset) : histogram_of(entry);
+    if (histogram != NULL) {
+      __atomic_fetch_add(&histogram->buckets[bucket_of(value)], 1, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+/* Under the lock: what FROM, of an object that goes, has counted is the process's now. */
+static void entry_merge(struct sn_entry *into, struct sn_entry *from) {
+  __atomic_fetch_add(&into->missed, from->missed, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&into->count, from->count, __ATOMIC_RELAXED);
+  add(&into->sum, from->sum);
+  add(&into->squares, from->squares);
+  struct sn_histogram *old = from->histogram != 0 ? sn_at_offset(from->histogram) : NULL;
+  if (old == NULL) return;
+  if (into->histogram == 0) {
+    __atomic_store_n(&into->histogram, from->histogram, __ATOMIC_RELEASE);
+    return;
+  }
+  struct sn_histogram *sum = sn_at_offset(into->histogram);
+  for (unsigned i = 0; i < SN_BUCKETS; i++) {
+    if (old->buckets[i] != 0) {
+      __atomic_fetch_add(&sum->buckets[i], old->buckets[i], __ATOMIC_RELAXED);
+    }
+  }
+  old->state = SN_FREE;
+}
+
+/* --- modules */
+
+/* The number of the type whose receptacle the event consults; 0: the process. */
+static uint32_t consulted_type(const struct sn_event *event) {
+  switch (event->consulted) {
+    case SN_OBJECT:
+      return event->object;
+    case SN_INITIATOR:
+      return event->initiator;
+    default:
+      return 0;
+  }
+}
+
+/* Which switches and entries the receptacles of each type have. */
+static bool find_places(struct sn_module_state *state) {
+  const struct sn_module *module = state->module;
+  uint32_t numbers = module->event_greatest + 1;
+  state->places = malloc(numbers * sizeof *state->places);
+  state->kinds = calloc(module->type_count + 1, sizeof *state->kinds);
+  if (state->places == NULL || state->kinds == NULL) return false;
+  memset(state->places, 0xff, numbers * sizeof *state->places);
+  for (uint32_t t = 0; t < module->type_count; t++) {
+    struct sn_object_kind *kind = &state->kinds[t];
+    *kind = (struct sn_object_kind){.type = module->types[t].number, .switches = 1};
+    for (uint32_t e = 0; e < module->event_count; e++) {
+      const struct sn_event *event = &module->events[e];
+      if (consulted_type(event) != kind->type) continue;
+      state->places[event->number] = kind->entries++;
+      if (kind->switches <= event->number) kind->switches = event->number + 1;
+    }
+  }
+  return true;
+}
+
+static uint64_t text_new(const char *text) {
+  size_t length = strlen(text);
+  struct sn_chunk *chunk = sn_chunk_new(SN_TEXTS, sizeof(struct sn_text) + length, 1);
+  if (chunk == NULL) return 0;
+  struct sn_text *unit = (struct sn_text *)(void *)(chunk + 1);
+  unit->length = (uint32_t)length;
+  memcpy(unit + 1, text, length);
+  __atomic_store_n(&unit->state, SN_LIVE, __ATOMIC_RELEASE);
+  return sn_offset_of(unit);
+}
+
+/* The module's part of the announcement. Its name stands behind it, in the same chunk. */
+static struct sn_module_unit *unit_new(const struct sn_module *module) {
+  uint32_t switches = module->event_greatest + 1;
+  uint64_t behind = sn_receptacle_bytes(switches, switches, true) - sizeof(struct sn_receptacle);
+  uint64_t bytes = sizeof(struct sn_module_unit) + behind;
+  size_t length = strlen(module->name);
+  struct sn_chunk *chunk = sn_chunk_new(SN_MODULES, bytes + sizeof(struct sn_text) + length, 1);
+  if (chunk == NULL) return NULL;
+  struct sn_module_unit *unit = (struct sn_module_unit *)(void *)(chunk + 1);
+  struct sn_text *name = (struct sn_text *)(void *)((unsigned char *)unit + bytes);
+  *name = (struct sn_text){.state = SN_LIVE, .length = (uint32_t)length};
+  memcpy(name + 1, module->name, length);
+  unit->digest = module->digest;
+  unit->description = (uint64_t)(uintptr_t)module->description;
+  unit->description_bytes = module->description_bytes;
+  unit->name = sn_offset_of(name);
+  unit->receptacle.switches = unit->receptacle.entries = switches;
+  unit->receptacle.opened = sn_stamp();
+  return unit;
+}
+
+/* Indices are given out once: records in rings name them. */
+static bool module_add(struct sn_module *module) {
+  static uint32_t modules;
+  struct sn_module_state *state = calloc(1, sizeof *state);
+  if (state == NULL || modules > SN_RECORD_MODULE) return false;
+  state->module = module;
+  if (!find_places(state) || (state->unit = unit_new(module)) == NULL) return false;
+  module->index = state->unit->index = state->unit->receptacle.module = modules++;
+  module->state = state;
+  state->next = sn_process.modules;
+  sn_process.modules = state;
+  uint32_t *asked = sn_asked(&state->unit->receptacle, module->event_greatest + 1);
+  __atomic_store_n(&module->asked, asked, __ATOMIC_RELEASE);
+  __atomic_store_n(&module->switches, sn_switches(&state->unit->receptacle), __ATOMIC_RELEASE);
+  __atomic_store_n(&state->unit->receptacle.state, SN_LIVE, __ATOMIC_RELEASE);
+  __atomic_store_n(&state->unit->state, SN_LIVE, __ATOMIC_RELEASE);
+  return true;
+}
+
+SN_EXPORT void sn_module_register(struct sn_module *module) {
+  struct sn_guard guard;
+  if (module->registered || !sn_lock(&guard)) return;
+  if (!module->registered && module->event_greatest <= 65535) {
+    module->registered = 1;
+    if (sn_announce() && module_add(module)) sn_changed();
+  }
+  sn_unlock(&guard);
+}
+
+/* What it was in is unloaded. Its part of the announcement stays, for who reads the counts. */
+SN_EXPORT void sn_module_withdraw(struct sn_module *module) {
+  struct sn_guard guard;
+  if (!module->registered || !sn_lock(&guard)) return;
+  struct sn_module_state *state = module->state;
+  module->registered = 0;
+  if (state != NULL) {
+    struct sn_module_state **link = &sn_process.modules;
+    while (*link != NULL && *link != state) link = &(*link)->next;
+    if (*link != NULL) *link = state->next;
+    __atomic_store_n(&module->switches, module->no_switches, __ATOMIC_RELEASE);
+    __atomic_store_n(&module->asked, NULL, __ATOMIC_RELEASE);
+    __atomic_store_n(&state->unit->state, SN_CLOSED, __ATOMIC_RELEASE);
+    sn_changed();
+    /* Another thread may be in a sensor of it at the end of the program: the state is not freed. */
+  }
+  sn_unlock(&guard);
+}
+
+struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_event *event,
+                             const struct sn_receptacle *receptacle) {
+  const struct sn_module_state *state = module->state;
+  if (state == NULL) return NULL;
+  if (receptacle == NULL) {
+    const struct sn_receptacle *process = &state->unit->receptacle;
+    return &sn_entries(process, process->switches, true)[event->number];
+  }
+  uint32_t place = state->places[event->number];
+  return place < receptacle->entries ? &sn_entries(receptacle, receptacle->switches, false)[place]
+                                     : NULL;
+}
+
+SN_EXPORT int sn_process_declare(struct sn_module *module, uint32_t type, const char *minor) {
+  struct sn_guard guard;
+  int result = -1;
+  if (module->state == NULL || type > UINT16_MAX || !sn_lock(&guard)) return -1;
+  uint64_t text = minor != NULL ? text_new(minor) : 0;
+  if ((minor == NULL || text != 0) && text < UINT64_C(1) << 48) {
+    __atomic_store_n(&module->state->unit->process, (uint64_t)type << 48 | text, __ATOMIC_RELEASE);
+    sn_changed();
+    result = 0;
+  }
+  sn_unlock(&guard);
+  return result;
+}
+
+/* --- objects */
+
+/* Receptacles of one size that nobody uses: linked by their `owner`. */
+struct pool {
+  struct pool *next;
+  uint64_t unit_bytes;
+  struct sn_receptacle *free;
+};
+static struct pool *pools;
+
+static struct pool *pool_of(uint64_t bytes) {
+  struct pool *pool = pools;
+  while (pool != NULL && pool->unit_bytes != bytes) pool = pool->next;
+  if (pool == NULL && (pool = malloc(sizeof *pool)) != NULL) {
+    *pool = (struct pool){.next = pools, .unit_bytes = bytes};
+    pools = pool;
+  }
+  return pool;
+}
+
+static void pool_put(struct pool *pool, struct sn_receptacle *receptacle) {
+  receptacle->owner = (uint64_t)(uintptr_t)pool->free;
+  pool->free = receptacle;
+}
+
+static struct sn_receptacle *pool_take(struct pool *pool) {
+  if (pool->free == NULL) {
+    uint64_t room = UINT64_C(16) * sn_process.page - sizeof(struct sn_chunk);
+    uint32_t units = pool->unit_bytes > room ? 1 : (uint32_t)(room / pool->unit_bytes);
+    struct sn_chunk *chunk = sn_chunk_new(SN_OBJECTS, pool->unit_bytes, units);
+    if (chunk == NULL) return NULL;
+    unsigned char *unit = (unsigned char *)(chunk + 1);
+    for (uint32_t i = units; i-- > 0;) {
+      pool_put(pool, (struct sn_receptacle *)(void *)(unit + i * pool->unit_bytes));
+    }
+  }
+  struct sn_receptacle *receptacle = pool->free;
+  pool->free = (struct sn_receptacle *)(uintptr_t)receptacle->owner;
+  return receptacle;
+}
+
+/* The switches begin as the process's stand. The reader changes the process's first and then those of
+ * the objects that it sees; so what changed while we copied is copied again.                         */
+static void copy_switches(const struct sn_module *module, struct sn_receptacle *receptacle) {
+  for (uint32_t e = 0; e < module->event_count; e++) {
+    const struct sn_event *event = &module->events[e];
+    if (consulted_type(event) != receptacle->type) continue;
+    uint32_t *to = &sn_switches(receptacle)[event->number], set = 0, word;
+    while ((word = __atomic_load_n(&module->switches[event->number], __ATOMIC_SEQ_CST)) != set) {
+      if (!__atomic_compare_exchange_n(to, &set, word, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        break; /* the reader has set it */
+      }
+      set = word;
+    }
+  }
+}
+
+static struct sn_receptacle *receptacle_new(struct sn_module *module,
+                                            const struct sn_object_kind *kind, uint64_t minor) {
+  struct pool *pool = pool_of(sn_receptacle_bytes(kind->switches, kind->entries, false));
+  struct sn_receptacle *receptacle = pool != NULL ? pool_take(pool) : NULL;
+  if (receptacle == NULL) return NULL;
+  memset(receptacle, 0, pool->unit_bytes);
+  receptacle->module = module->index;
+  receptacle->type = kind->type;
+  receptacle->epoch = ++sn_process.epoch;
+  receptacle->minor = minor;
+  receptacle->opened = sn_stamp();
+  receptacle->switches = kind->switches;
+  receptacle->entries = kind->entries;
+  receptacle->owner = (uint64_t)(uintptr_t)module;
+  __atomic_store_n(&receptacle->state, SN_LIVE, __ATOMIC_SEQ_CST);
+  copy_switches(module, receptacle);
+  sn_changed();
+  return receptacle;
+}
+
+SN_EXPORT struct sn_receptacle *sn_receptacle_new(struct sn_module *module, uint32_t type,
+                                                  uint64_t minor) {
+  struct sn_receptacle *receptacle = NULL;
+  struct sn_guard guard;
+  if (module->state == NULL || !sn_lock(&guard)) return NULL;
+  for (uint32_t t = 0; t < module->type_count && receptacle == NULL; t++) {
+    const struct sn_object_kind *kind = &module->state->kinds[t];
+    if (kind->type == type && type != 0) receptacle = receptacle_new(module, kind, minor);
+    if (kind->type == type) break;
+  }
+  sn_unlock(&guard);
+  return receptacle;
+}
+
+static void receptacle_end(struct sn_receptacle *receptacle) {
+  const struct sn_module *module = (const struct sn_module *)(uintptr_t)receptacle->owner;
+  struct sn_entry *entries = sn_entries(receptacle, receptacle->switches, false);
+  for (uint32_t e = 0; module->state != NULL && e < module->event_count; e++) {
+    const struct sn_event *event = &module->events[e];
+    if (consulted_type(event) != receptacle->type) continue;
+    entry_merge(sn_entry_of(module, event, NULL), &entries[module->state->places[event->number]]);
+  }
+  uint64_t bytes = sn_receptacle_bytes(receptacle->switches, receptacle->entries, false);
+  __atomic_store_n(&receptacle->state, SN_FREE, __ATOMIC_SEQ_CST);
+  memset(sn_switches(receptacle), 0, bytes - sizeof *receptacle);
+  struct pool *pool = pool_of(bytes);
+  if (pool != NULL) pool_put(pool, receptacle);
+  sn_changed();
+}
+
+SN_EXPORT void sn_receptacle_free(struct sn_receptacle *receptacle) {
+  struct sn_guard guard;
+  /* A lock that cannot be had: the object stays announced, its switches are never asked again. */
+  if (receptacle == NULL || !sn_lock(&guard)) return;
+  receptacle_end(receptacle);
+  sn_unlock(&guard);
+}

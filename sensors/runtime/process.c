@@ -1,0 +1,442 @@
+/* The announcement of this process: a file in shared memory that readers find (tquel/sensor_layout.h).
+ *
+ * It is `$XDG_RUNTIME_DIR/tquel/PID-START-TIME.sensors`, or below /run/tquel, which an administrator
+ * makes. No descriptor of it is kept open: programs close descriptors that they do not know. Chunks are
+ * appended by opening the file again; all space is allocated before it is touched, since a page missing
+ * when the file system is full would be a SIGBUS.
+ *
+ * A child of fork gets an announcement of its own, mapped at the same addresses, so that every pointer
+ * to a receptacle stays good. fork calls us; a child made otherwise is found out by its wiped page.   */
+#include "sensors/runtime/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/prctl.h>
+#endif
+
+struct sn_process sn_process;
+
+enum { NAME_ROOM = 96, LOCK_WAIT_NS = 1000000000 };
+
+/* --- clocks, texts */
+
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+uint64_t sn_monotonic_ns(void) {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t sn_stamp(void) {
+  return sn_process.header->clock == SN_CLOCK_CYCLES ? sn_cycles() : sn_monotonic_ns();
+}
+
+/* The cycle counter serves if it runs at one rate whatever the processor does. */
+static uint32_t choose_clock(void) {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  int allowed = 0;
+  if (prctl(PR_GET_TSC, &allowed) == 0 && allowed == PR_TSC_ENABLE &&
+      __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8) != 0) {
+    return SN_CLOCK_CYCLES;
+  }
+  return SN_CLOCK_MONOTONIC;
+#else
+  return SN_HAS_CYCLES ? SN_CLOCK_CYCLES : SN_CLOCK_MONOTONIC; /* of aarch64 it always does */
+#endif
+}
+
+char *sn_put_text(char *at, const char *text) {
+  size_t length = strlen(text);
+  memcpy(at, text, length + 1);
+  return at + length;
+}
+
+char *sn_put_number(char *at, uint64_t number, unsigned base) {
+  char digits[24];
+  size_t count = 0;
+  do {
+    digits[count++] = "0123456789abcdef"[number % base];
+    number /= base;
+  } while (number != 0);
+  while (count > 0) *at++ = digits[--count];
+  *at = '\0';
+  return at;
+}
+
+/* --- the lock */
+
+static bool take_lock(void) {
+  uint32_t free = 0;
+  return __atomic_compare_exchange_n(&sn_process.lock, &free, 1, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED);
+}
+
+/* Who holds it may be of lower priority, so that yielding alone would never let it run; and it may be
+ * ourselves, if a fault was handled in the midst of it: nobody waits once one has waited in vain.    */
+static bool wait_for_lock(void) {
+  static uint32_t in_vain;
+  struct timespec nap = {0, 20000};
+  if (take_lock()) return true;
+  uint64_t end = sn_monotonic_ns() + LOCK_WAIT_NS;
+  for (int i = 0; !__atomic_load_n(&in_vain, __ATOMIC_RELAXED); i++) {
+    if (i < 20) {
+      sched_yield();
+    } else {
+      nanosleep(&nap, NULL);
+      if (nap.tv_nsec < 1000000) nap.tv_nsec *= 2;
+    }
+    if (take_lock()) return true;
+    if (i > 20 && sn_monotonic_ns() > end) __atomic_store_n(&in_vain, 1, __ATOMIC_RELAXED);
+  }
+  if (!take_lock()) return false;
+  __atomic_store_n(&in_vain, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
+bool sn_lock(struct sn_guard *guard) {
+  sigset_t all;
+  sigfillset(&all);
+  guard->error = errno;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel);
+  pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
+  if (wait_for_lock()) return true;
+  pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
+  pthread_setcancelstate(guard->cancel, NULL);
+  errno = guard->error;
+  return false;
+}
+
+void sn_unlock(struct sn_guard *guard) {
+  __atomic_store_n(&sn_process.lock, 0, __ATOMIC_RELEASE);
+  pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
+  pthread_setcancelstate(guard->cancel, NULL);
+  errno = guard->error;
+}
+
+/* --- private memory */
+
+void *sn_private_new(size_t bytes) {
+  static unsigned char *next;
+  static size_t left;
+  bytes = (bytes + 15u) & ~(size_t)15u;
+  if (bytes > left) {
+    size_t block = bytes > sn_process.page ? (bytes | (sn_process.page - 1)) + 1 : sn_process.page;
+    void *memory = mmap(NULL, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    next = memory;
+    left = block;
+  }
+  void *memory = next;
+  next += bytes;
+  left -= bytes;
+  return memory;
+}
+
+/* --- pieces */
+
+static struct sn_piece *piece_add(void *address, uint64_t offset, uint64_t bytes) {
+  struct sn_piece *piece = sn_private_new(sizeof *piece);
+  if (piece == NULL) return NULL;
+  *piece = (struct sn_piece){.address = address, .offset = offset, .bytes = bytes};
+  /* Sensors that count walk the list without the lock. */
+  struct sn_piece **link =
+      sn_process.last_piece != NULL ? &sn_process.last_piece->next : &sn_process.pieces;
+  __atomic_store_n(link, piece, __ATOMIC_RELEASE);
+  sn_process.last_piece = piece;
+  return piece;
+}
+
+uint64_t sn_offset_of(const void *address) {
+  const unsigned char *place = address;
+  for (const struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    if (place >= piece->address && place < piece->address + piece->bytes) {
+      return piece->offset + (uint64_t)(place - piece->address);
+    }
+  }
+  return 0;
+}
+
+void *sn_at_offset(uint64_t offset) {
+  struct sn_piece *piece = __atomic_load_n(&sn_process.pieces, __ATOMIC_ACQUIRE);
+  while (piece != NULL && offset - piece->offset >= piece->bytes) {
+    piece = __atomic_load_n(&piece->next, __ATOMIC_ACQUIRE);
+  }
+  return piece != NULL ? piece->address + (offset - piece->offset) : NULL;
+}
+
+void sn_changed(void) {
+  __atomic_fetch_add(&sn_process.header->changes, 1, __ATOMIC_RELEASE);
+}
+
+static void *map_new(int file, uint64_t offset, uint64_t bytes) {
+  if (posix_fallocate(file, (off_t)offset, (off_t)bytes) != 0) return NULL;
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct sn_chunk *sn_chunk_new(enum sn_chunk_kind kind, uint64_t unit_bytes, uint32_t units) {
+  uint64_t bytes = sizeof(struct sn_chunk) + unit_bytes * units;
+  bytes = (bytes + sn_process.page - 1) / sn_process.page * sn_process.page;
+  if (sn_process.path == NULL || bytes > UINT32_MAX) return NULL;
+  int file = open(sn_process.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return NULL;
+  uint64_t offset = sn_process.header->bytes;
+  struct sn_chunk *chunk = map_new(file, offset, bytes);
+  close(file);
+  if (chunk == NULL) return NULL;
+  if (piece_add(chunk, offset, bytes) == NULL) {
+    munmap(chunk, bytes);
+    return NULL;
+  }
+  *chunk = (struct sn_chunk){
+      .kind = kind, .bytes = (uint32_t)bytes, .unit_bytes = (uint32_t)unit_bytes, .units = units};
+  __atomic_store_n(&sn_process.header->bytes, offset + bytes, __ATOMIC_RELEASE);
+  return chunk;
+}
+
+/* --- the file */
+
+/* Finds the directory of announcements and makes the paths, with room for a name. false: there is none,
+ * or others may do in it what they like.                                                            */
+static bool find_directory(void) {
+  const char *user = secure_getenv("XDG_RUNTIME_DIR");
+  bool own = user != NULL && user[0] == '/';
+  struct stat status;
+  if (!own) user = "/run";
+  size_t room = strlen(user) + sizeof "/tquel/" + NAME_ROOM;
+  char *path = malloc(2 * room);
+  if (path == NULL) return false;
+  char *end = sn_put_text(sn_put_text(path, user), "/tquel");
+  if (own) mkdir(path, 0700);
+  bool good = lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+              (status.st_uid == geteuid() || status.st_uid == 0) &&
+              ((status.st_mode & 022) == 0 || (status.st_mode & S_ISVTX) != 0);
+  if (!good) {
+    free(path);
+    return false;
+  }
+  sn_process.directory = (size_t)(sn_put_text(end, "/") - path);
+  sn_process.path = path;
+  sn_process.unready = memcpy(path + room, path, sn_process.directory + 1);
+  return true;
+}
+
+/* When the process was started, in ticks since the system was: field 22 of its stat. 0: not known. */
+static uint64_t start_ticks(void) {
+  char text[1024], *at;
+  int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  /* The name, field 2, stands in parentheses and may contain any character. */
+  at = strrchr(text, ')');
+  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
+  uint64_t ticks = 0;
+  for (at = at != NULL ? at + 1 : text + length; *at >= '0' && *at <= '9'; at++) {
+    ticks = ticks * 10 + (uint64_t)(*at - '0');
+  }
+  return ticks;
+}
+
+/* Who we are: the program's first part of the header. The reader's is zero: there is none. */
+static void fill_header(struct sn_header *header, uint64_t bytes) {
+  memset(header, 0, sizeof *header);
+  memcpy(header->magic, SN_MAGIC, sizeof header->magic);
+  header->layout = SN_LAYOUT;
+  header->header_bytes = sizeof *header;
+  header->pid = sn_process.pid;
+  header->uid = (uint32_t)geteuid();
+  header->start_ticks = start_ticks();
+  header->clock = choose_clock();
+  header->pair_monotonic_ns = sn_monotonic_ns();
+  header->pair_stamp = header->clock == SN_CLOCK_CYCLES ? sn_cycles() : header->pair_monotonic_ns;
+  header->pair_realtime_ns = header->announced_ns = clock_ns(CLOCK_REALTIME);
+  header->bytes = bytes;
+}
+
+/* The name PID-START-TIME.sensors, behind the directory in PATH. */
+static void put_name(char *path, const char *prefix, const struct sn_header *header) {
+  char *at = sn_put_text(path + sn_process.directory, prefix);
+  at = sn_put_text(sn_put_number(at, header->pid, 10), "-");
+  at = sn_put_text(sn_put_number(at, header->start_ticks, 10), "-");
+  at = sn_put_number(at, header->announced_ns, 16);
+  sn_put_text(at, SN_SUFFIX);
+}
+
+/* A new file of that size, mapped as a whole; NULL: not to be had. It gets its name, without a dot, by
+ * file_publish: whoever sees that sees a complete announcement.                                      */
+static void *file_new(const struct sn_header *header, uint64_t bytes) {
+  put_name(sn_process.path, "", header);
+  put_name(sn_process.unready, ".", header);
+  int file = open(sn_process.unready, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return NULL;
+  void *memory = map_new(file, 0, bytes);
+  close(file);
+  if (memory == NULL) unlink(sn_process.unready);
+  return memory;
+}
+
+static bool file_publish(void) {
+  return rename(sn_process.unready, sn_process.path) == 0;
+}
+
+/* --- forks */
+
+/* Of the thread that forks. */
+static __thread struct sn_guard fork_guard __attribute__((tls_model("initial-exec")));
+static __thread bool fork_locked __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void) {
+  fork_locked = sn_lock(&fork_guard);
+  if (fork_locked) sn_threads_before_fork();
+}
+
+static void after_fork(void) {
+  if (!fork_locked) return;
+  sn_threads_after_fork();
+  sn_unlock(&fork_guard);
+}
+
+static void in_child(void) {
+  bool locked = fork_locked;
+  sn_process.lock = 1; /* there is no other thread */
+  sn_restart();
+  if (locked) {
+    sn_unlock(&fork_guard);
+  } else {
+    sn_process.lock = 0;
+  }
+  sn_samples_restart();
+}
+
+static bool mark_same(void) {
+  uint32_t *same =
+      mmap(NULL, sn_process.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (same == MAP_FAILED) return false;
+  madvise(same, sn_process.page, MADV_WIPEONFORK); /* without it, what fork calls must do */
+  *same = 1;
+  sn_process.same = same;
+  return true;
+}
+
+static void clear_receptacle(struct sn_receptacle *receptacle, bool of_process) {
+  uint64_t bytes = sn_receptacle_bytes(receptacle->switches, receptacle->entries, of_process);
+  memset(receptacle + 1, 0, bytes - sizeof *receptacle);
+}
+
+/* What a child does not inherit: switches, counts, rings. Objects, with their names, it does. */
+static void clear_chunk(struct sn_chunk *chunk) {
+  unsigned char *unit = (unsigned char *)(chunk + 1);
+  for (uint32_t i = 0; i < chunk->units; i++, unit += chunk->unit_bytes) {
+    switch (chunk->kind) {
+      case SN_MODULES: {
+        struct sn_module_unit *module = (struct sn_module_unit *)(void *)unit;
+        module->process = 0;
+        clear_receptacle(&module->receptacle, true);
+        break;
+      }
+      case SN_OBJECTS: {
+        struct sn_receptacle *receptacle = (struct sn_receptacle *)(void *)unit;
+        if (receptacle->state == SN_LIVE) clear_receptacle(receptacle, false);
+        break;
+      }
+      case SN_SLOTS:
+      case SN_HISTOGRAMS:
+        memset(unit, 0, chunk->unit_bytes);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+/* Moves the new content of each piece to where the old one is mapped. */
+static void move_pieces(unsigned char *content) {
+  for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    mremap(content + piece->offset, piece->bytes, piece->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+           piece->address);
+  }
+}
+
+void sn_restart(void) {
+  if (sn_process.header == NULL) return;
+  struct sn_header header;
+  uint64_t bytes = sn_process.last_piece->offset + sn_process.last_piece->bytes;
+  sn_process.pid = (uint32_t)getpid();
+  fill_header(&header, bytes);
+  unsigned char *content = sn_process.path != NULL ? file_new(&header, bytes) : NULL;
+  bool filed = content != NULL;
+  if (!filed) {
+    /* Nobody will find us: private memory with all switches off. */
+    sn_process.path = NULL;
+    content = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (content == MAP_FAILED) {
+    sn_process.header = NULL;
+    return;
+  }
+  for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    memcpy(content + piece->offset, piece->address, piece->bytes);
+    if (piece->offset != 0) clear_chunk((struct sn_chunk *)(void *)(content + piece->offset));
+  }
+  memcpy(content, &header, sizeof header);
+  move_pieces(content);
+  sn_threads_restart();
+  *(uint32_t *)(uintptr_t)sn_process.same = 1;
+  if (filed && !file_publish()) sn_process.path = NULL;
+}
+
+/* --- beginning and end */
+
+bool sn_announce(void) {
+  static bool tried;
+  if (tried) return sn_process.header != NULL;
+  tried = true;
+  sn_process.page = (uint32_t)sysconf(_SC_PAGESIZE);
+  sn_process.pid = (uint32_t)getpid();
+  if (!mark_same() || !find_directory()) return false;
+  struct sn_header header;
+  fill_header(&header, sn_process.page);
+  struct sn_header *page = file_new(&header, sn_process.page);
+  if (page == NULL) return false;
+  memcpy(page, &header, sizeof header);
+  sn_process.header = page;
+  if (piece_add(page, 0, sn_process.page) == NULL || !file_publish() ||
+      pthread_atfork(before_fork, after_fork, in_child) != 0 || !sn_threads_start()) {
+    unlink(sn_process.path);
+    sn_process.header = NULL;
+    return false;
+  }
+  return true;
+}
+
+/* The program ends, or what it was loaded from is unloaded. Other threads may be in sensors: all stays
+ * mapped. Without a reader nobody is interested in what we counted.                                  */
+static __attribute__((destructor)) void end(void) {
+  struct sn_guard guard;
+  if (sn_process.header == NULL) return;
+  sn_samples_stop();
+  if (!sn_lock(&guard)) return;
+  sn_threads_stop();
+  __atomic_store_n(&sn_process.header->ended, 1, __ATOMIC_RELEASE);
+  sn_changed();
+  if (sn_process.header->generation == 0 && sn_process.path != NULL) unlink(sn_process.path);
+  sn_unlock(&guard);
+}

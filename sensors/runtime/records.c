@@ -1,0 +1,176 @@
+/* The long way of a sensor: everything but a plain record into a ring with room.
+ *
+ * It counts what is counted; honours one-time enables, so that one record only comes of each; finds the
+ * thread's ring, or one of a handler's own; waits where the event says so and a reader is there; and
+ * counts what is lost. What a record costs in system calls is here, too: nothing, except when a ring is
+ * new, full and waited for, or the reader another one.
+ *
+ * generated = received + lost holds at every moment but between two stores of one thread, where a death
+ * leaves one record that the reader finds missing (SN_TORN).                                        */
+#include "sensors/runtime/internal.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* --- losses */
+
+static void lost(struct sn_worker *worker, enum sn_cause cause, struct sn_entry *entry) {
+  struct sn_header *header = sn_process.header;
+  if (worker != NULL && worker->ring != NULL) {
+    struct sn_slot *slot = worker->thread.slot;
+    __atomic_store_n(&slot->generated, ++worker->thread.generated, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->lost[cause], slot->lost[cause] + 1, __ATOMIC_RELEASE);
+  } else {
+    __atomic_fetch_add(&header->aside_generated, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&header->aside_lost[cause], 1, __ATOMIC_RELEASE);
+  }
+  if (entry != NULL) __atomic_fetch_add(&entry->missed, 1, __ATOMIC_RELAXED);
+}
+
+/* --- room */
+
+static bool has_room(struct sn_worker *worker, uint64_t bytes) {
+  struct sn_thread *thread = &worker->thread;
+  uint64_t ring_bytes = worker->ring->bytes;
+  thread->limit = sn_slot_tail(thread->slot, thread->head, ring_bytes) + ring_bytes;
+  return thread->limit - thread->head >= bytes;
+}
+
+static bool reader_is_there(uint64_t now) {
+  uint64_t beat = __atomic_load_n(&sn_process.header->beat_ns, __ATOMIC_RELAXED);
+  return now < beat + SN_BEAT_NS;
+}
+
+/* As the event declares, and not in a handler that interrupted a sensor: that one waits for us. */
+static bool wait_for_room(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes) {
+  struct timespec nap = {0, 2000};
+  uint64_t now = sn_monotonic_ns();
+  uint64_t end = event->wait_ms < 0 ? UINT64_MAX : now + (uint64_t)event->wait_ms * 1000000u;
+  if (event->wait_ms == 0 || worker->level != 0) return false;
+  while (now < end && reader_is_there(now)) {
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    nanosleep(&nap, NULL);
+    pthread_setcancelstate(cancel, NULL);
+    if (nap.tv_nsec < 1000000) nap.tv_nsec *= 2;
+    if (has_room(worker, bytes)) return true;
+    now = sn_monotonic_ns();
+  }
+  return false;
+}
+
+unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes,
+                          struct sn_entry *entry) {
+  struct sn_thread *thread = &worker->thread;
+  if (bytes > worker->ring->bytes || bytes > SN_RECORD_BYTES_MAX) {
+    lost(worker, SN_OVERSIZE, entry);
+    return NULL;
+  }
+  if (!has_room(worker, bytes) && !wait_for_room(worker, event, bytes)) {
+    lost(worker, SN_FULL, entry);
+    return NULL;
+  }
+  __atomic_store_n(&thread->slot->generated, ++thread->generated, __ATOMIC_RELAXED);
+  return thread->base + (thread->head & thread->mask);
+}
+
+/* --- switches */
+
+/* The switch that the sensor asks. */
+static uint32_t *switch_of(const struct sn_module *module, const struct sn_event *event,
+                           const struct sn_receptacle *receptacle) {
+  if (event->flags & SN_ASSUME_ENABLED) return (uint32_t *)(uintptr_t)module->switches;
+  return receptacle != NULL ? &sn_switches(receptacle)[event->number]
+                            : (uint32_t *)(uintptr_t)&module->switches[event->number];
+}
+
+/* Whether this sensor is the one that an enable for one record is good for. */
+static bool takes_once(uint32_t *place, uint32_t word) {
+  uint32_t rest;
+  do {
+    rest = word & ~(uint32_t)(SN_TRACE | SN_ONCE);
+    if ((rest & SN_MODES) == 0) rest = 0;
+    if ((word & SN_TRACE) == 0) return false;
+  } while (
+      !__atomic_compare_exchange_n(place, &word, rest, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return true;
+}
+
+static bool is_once(const struct sn_event *event, uint32_t word) {
+  if (event->flags & SN_ASSUME_ENABLED) return false;
+  return (event->flags & SN_ASSUME_ONE_TIME) ||
+         ((word & SN_ONCE) && (event->flags & SN_CHECK_ONE_TIME));
+}
+
+/* --- the long way */
+
+static unsigned char *open_record(struct sn_module *module, const struct sn_event *event,
+                                  const struct sn_receptacle *receptacle, uint64_t bytes,
+                                  struct sn_record *record, uint32_t generation) {
+  struct sn_entry *entry = sn_entry_of(module, event, receptacle);
+  struct sn_worker *worker = sn_worker_claim();
+  if (worker == NULL) {
+    lost(NULL, SN_NESTED, entry);
+    return NULL;
+  }
+  unsigned char *at = NULL;
+  if (!sn_worker_ready(worker, generation)) {
+    lost(worker, SN_UNREACHABLE, entry);
+  } else {
+    at = sn_reserve(worker, event, bytes, entry);
+    /* A ring that could not yet be handed over is tried again each time. */
+    bool quick = sn_process.header->clock == SN_CLOCK_CYCLES &&
+                 worker->thread.slot->generation == generation;
+    worker->thread.resume = quick ? generation << SN_GENERATION_SHIFT | SN_TRACE : SN_SLOW;
+  }
+  if (at == NULL) {
+    sn_worker_release(worker);
+    return NULL;
+  }
+  record->thread = &worker->thread;
+  record->head = worker->thread.head + bytes;
+  return sn_put_head(at, module, event, receptacle, bytes, sn_stamp());
+}
+
+static unsigned char *open_slowly(struct sn_module *module, const struct sn_event *event,
+                                  const struct sn_receptacle *receptacle, uint64_t bytes,
+                                  double value, struct sn_record *record) {
+  struct sn_header *header = sn_process.header;
+  if (header == NULL) return NULL;
+  if (__atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0) {
+    /* A child that fork does not know of: the lock may have been held by another thread. */
+    struct sn_guard guard;
+    sn_process.lock = 0;
+    if (!sn_lock(&guard)) return NULL;
+    sn_restart();
+    sn_unlock(&guard);
+    return NULL; /* nobody has enabled anything in it */
+  }
+  uint32_t *place = switch_of(module, event, receptacle);
+  uint32_t word = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  if (word == 0) return NULL;
+  /* What a reader that is no more has enabled, the new one has not. */
+  uint32_t generation = __atomic_load_n(&header->generation, __ATOMIC_ACQUIRE);
+  if (word >> SN_GENERATION_SHIFT != generation) return NULL;
+  if (word & (SN_COUNT | SN_HISTOGRAM | SN_SUM)) {
+    struct sn_entry *entry = sn_entry_of(module, event, receptacle);
+    if (entry != NULL) sn_count(entry, event, word, value);
+  }
+  if ((word & SN_TRACE) == 0 || (is_once(event, word) && !takes_once(place, word))) return NULL;
+  return open_record(module, event, receptacle, bytes, record, generation);
+}
+
+SN_EXPORT unsigned char *sn_record_open_slowly(struct sn_module *module,
+                                               const struct sn_event *event,
+                                               const struct sn_receptacle *receptacle,
+                                               uint64_t bytes, double value,
+                                               struct sn_record *record, int claimed) {
+  int error = errno;
+  if (claimed) {
+    SN_IN_ORDER();
+    sn_this_thread->ready = sn_this_thread->resume;
+  }
+  unsigned char *payload = open_slowly(module, event, receptacle, bytes, value, record);
+  errno = error;
+  return payload;
+}

@@ -1,0 +1,2 @@
+// The same program as C++: what it includes must be usable from there.
+#include "tests/sensors/watched.c"
