@@ -84,11 +84,21 @@ static union net_slot *put_plain(struct net_aggregate *node, net_chronon since,
   return row;
 }
 
+static inline void fill_segment(const struct net_aggregate *node, union net_slot *row,
+                                const struct net_agg_group *group, const union net_slot *key,
+                                net_chronon stop) {
+  const struct net_layout *out = node->node.layout;
+  row[0].i = row[1].i = group->since;
+  row[2].i = stop;
+  row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
+  for (size_t i = 0; i < node->params.by_count; i++)
+    row[out->fields[i].slot] = key[node->by_slots[i]];
+  net_row_copy(row + node->value_slot, group->value.slots, out->slot_count - node->value_slot);
+}
+
 static void put_segment(struct net_aggregate *node, uint32_t index, net_chronon stop,
                         net_chronon bound, enum base_status *status) {
-  const struct net_layout *out = node->node.layout;
   const struct net_agg_group *group = net_agg_group(node, index);
-  const union net_slot *key = net_rowmap_row(&node->groups, index);
   uint8_t marks = (uint8_t)(group->omega ? 0 : NET_DEFINITE);
   union net_slot *row;
   if (stop == NET_OPEN || (group->id == 0 && (group->omega || node->chooses_time))) {
@@ -98,15 +108,11 @@ static void put_segment(struct net_aggregate *node, uint32_t index, net_chronon 
   } else {
     row = put_plain(node, group->since, status);
   }
-  row[0].i = row[1].i = group->since;
-  row[2].i = stop;
-  row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
-  for (size_t i = 0; i < node->params.by_count; i++)
-    row[out->fields[i].slot] = key[node->by_slots[i]];
-  net_row_copy(row + node->value_slot, group->value.slots, out->slot_count - node->value_slot);
+  fill_segment(node, row, group, net_rowmap_row(&node->groups, index), stop);
 }
 
-static void note_fresh(struct net_aggregate *node, struct net_agg_group *group, uint32_t index) {
+static inline void note_fresh(struct net_aggregate *node, struct net_agg_group *group,
+                              uint32_t index) {
   if (group->fresh) return;
   group->fresh = true;
   base_grow(&node->fresh, &node->fresh_capacity, node->fresh_count + 1, sizeof *node->fresh);
@@ -129,14 +135,33 @@ static void begin_segment(struct net_aggregate *node, struct net_agg_group *grou
   note_fresh(node, group, index);
 }
 
+/* A segment of a number that ends at NOW, whole. */
+static inline void put_number(struct net_aggregate *node, const struct net_agg_group *group,
+                              const union net_slot *key, net_chronon now,
+                              enum base_status *status) {
+  union net_slot *row = put_plain(node, group->since, status);
+  row[0].i = row[1].i = group->since;
+  row[2].i = row[3].i = now;
+  union net_slot *to = row + 4; /* the by fields are first, and have one slot each */
+  for (size_t i = 0; i < node->params.by_count; i++) to[i] = key[node->by_slots[i]];
+  row[node->value_slot] = group->value.slots[0];
+}
+
 /* The same as look, where the value is a number that the group has. */
-static void look_at_number(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
-                           net_chronon now, enum base_status *status) {
+static inline void look_at_number(struct net_aggregate *node, struct net_agg_group *group,
+                                  uint32_t index, net_chronon now, enum base_status *status) {
   bool omega;
   bool has = is_there(node, group, &omega) && (group->values > 0 || !node->params.some_only);
   int64_t value = node->function == NET_AGG_ANY ? group->values > 0 : group->values;
   if (group->begun && has && omega == group->omega && value == group->value.slots[0].i) return;
-  if (group->begun) end_segment(node, group, index, now, status);
+  if (group->begun) {
+    if (now > group->since && group->id == 0 && !group->omega) {
+      put_number(node, group, net_rowmap_row(&node->groups, index), now, status);
+    } else if (now > group->since) {
+      put_segment(node, index, now, node->node.checkpoint, status);
+    }
+    group->begun = false;
+  }
   if (has) begin_segment(node, group, index, now, omega);
   group->value.slots[0].i = value;
 }
@@ -163,8 +188,22 @@ static void look_at_average(struct net_aggregate *node, struct net_agg_group *gr
   look(node, group, index, now, status);
 }
 
+/* The same where a group has a tally, which is to be brought to NOW. */
+static void look_at_tally(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
+                          net_chronon now, bool begun, enum base_status *status) {
+  bool average = node->function == NET_AGG_AVGC;
+  if (average) net_agg_integrate(node, group, now);
+  if (node->settles) net_agg_settle(node, group);
+  if (begun && average) {
+    look_at_average(node, group, index, now, status);
+  } else if (begun) {
+    look(node, group, index, now, status);
+  }
+}
+
 /* A group that has ended, and of which nothing counts any more, is forgotten. */
-static void forget_group(struct net_aggregate *node, struct net_agg_group *group, uint32_t index) {
+static inline void forget_group(struct net_aggregate *node, struct net_agg_group *group,
+                                uint32_t index) {
   if (group->begun || group->references > 0) return;
   if (group->present[NET_TRUE] > 0 || group->present[NET_UNKNOWN] > 0) return;
   net_agg_group_done(node, group);
@@ -181,20 +220,15 @@ static net_chronon next_change(const struct net_aggregate *node) {
 }
 
 static void look_at_touched(struct net_aggregate *node, net_chronon now, enum base_status *status) {
-  bool begun = node->origin_known && now >= node->origin;
+  bool begun = node->origin_known && now >= node->origin, number = is_number(node);
   for (size_t i = 0; i < node->touched_count; i++) {
     uint32_t index = node->touched[i];
     struct net_agg_group *group = net_agg_group(node, index);
     group->touched = false;
-    bool average = node->function == NET_AGG_AVGC;
-    if (average) net_agg_integrate(node, group, now);
-    if (node->settles) net_agg_settle(node, group);
-    if (begun && is_number(node)) {
-      look_at_number(node, group, index, now, status);
-    } else if (begun && average) {
-      look_at_average(node, group, index, now, status);
-    } else if (begun) {
-      look(node, group, index, now, status);
+    if (number) {
+      if (begun) look_at_number(node, group, index, now, status);
+    } else {
+      look_at_tally(node, group, index, now, begun, status);
     }
     if (node->forgets) forget_group(node, group, index);
   }

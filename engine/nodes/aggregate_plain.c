@@ -3,7 +3,7 @@
  * When such a row comes, all changes before its start have been made, so its tuple is moved into its group
  * at once, and the group is touched; what waits is its stop alone, in a heap of its own, sixteen bytes. So
  * for a tuple there are one look-up by its domains, and one insertion into a heap of as many stops as
- * tuples are valid. The look-ups of a batch are made together. Groups, members and tallies are those of the
+ * tuples are valid. Look-ups among many are made together. Groups, members and tallies are those of the
  * long way (aggregate_change.c): rows may come in any mixture.
  *
  * Four kinds of nodes have a short way: those that count a set of equal tuples, where what the function
@@ -189,36 +189,72 @@ static bool is_group_of(const struct net_aggregate *node, uint32_t index,
   return true;
 }
 
-/* First the members of all rows of a batch are looked up, which takes less time together; each row holds
- * its member from then on. Rows that go the long way have none. */
-static void find_members(struct net_aggregate *node, const struct net_batch *batch,
+/* The member of ROW, which holds it from now on. */
+static inline uint32_t hold_member(struct net_aggregate *node, const union net_slot *row) {
+  bool fresh;
+  uint32_t index = net_rowmap_put(&node->members, row, &fresh);
+  struct net_agg_member *member = net_agg_wake(node, index);
+  if (fresh) member->group = NET_NO_ENTRY;
+  member->references++;
+  return index;
+}
+
+/* Of more members than a cache holds those of a whole batch are looked up first, which takes less time
+ * together. Rows that go the long way have none. */
+#define MEMBERS_AT_HAND ((size_t)1 << 20)
+
+static void hold_members(struct net_aggregate *node, const struct net_batch *batch,
                          uint32_t count) {
   base_grow(&node->places, &node->place_capacity, count, sizeof *node->places);
   for (uint32_t i = 0; i < count; i++) {
     const union net_slot *row = net_batch_row(batch, i);
-    node->places[i] = NET_NO_ENTRY;
-    if (stop_of(node, row) <= row[0].i) continue;
-    bool fresh;
-    uint32_t index = net_rowmap_put(&node->members, row, &fresh);
-    struct net_agg_member *member = net_agg_wake(node, index);
-    if (fresh) member->group = NET_NO_ENTRY;
-    member->references++;
-    node->places[i] = index;
+    bool passes = stop_of(node, row) > row[0].i;
+    node->places[i] = passes ? hold_member(node, row) : NET_NO_ENTRY;
   }
 }
 
-static void arrive_member(struct net_aggregate *node, const union net_slot *row, uint32_t index,
-                          net_chronon stop) {
+/* How surely the member counts but for tuples that do for sure. */
+static inline enum net_truth otherwise(const struct net_agg_member *member) {
+  return member->counted[NET_UNKNOWN] > 0 ? NET_UNKNOWN : NET_FALSE;
+}
+
+static inline void count_in(struct net_aggregate *node, struct net_agg_group *group,
+                            struct net_agg_member *member, const union net_slot *row,
+                            enum net_truth counts) {
+  if (counts == NET_TRUE) {
+    if (member->counted[NET_TRUE]++ == 0)
+      move_member(node, group, row, otherwise(member), NET_TRUE);
+  } else if (counts == NET_UNKNOWN) {
+    enum net_truth old = surest(member->counted);
+    member->counted[NET_UNKNOWN]++;
+    move_member(node, group, row, old, surest(member->counted));
+  }
+}
+
+static inline void count_out(struct net_aggregate *node, struct net_agg_group *group,
+                             struct net_agg_member *member, const union net_slot *row,
+                             enum net_truth counts) {
+  if (counts == NET_TRUE) {
+    if (--member->counted[NET_TRUE] == 0)
+      move_member(node, group, row, NET_TRUE, otherwise(member));
+  } else if (counts == NET_UNKNOWN) {
+    enum net_truth old = surest(member->counted);
+    member->counted[NET_UNKNOWN]--;
+    move_member(node, group, row, old, surest(member->counted));
+  }
+}
+
+static inline void arrive_member(struct net_aggregate *node, const union net_slot *row,
+                                 uint32_t index, net_chronon stop) {
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
   if (member->group == NET_NO_ENTRY || !is_group_of(node, member->group, row))
     member->group = net_rowmap_put(&node->groups, row, NULL);
   struct net_agg_group *group = net_agg_group(node, member->group);
   if (node->names_rows)
     net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
-  enum net_truth counts = counts_of(node, row), old = surest(member->counted);
+  enum net_truth counts = counts_of(node, row);
   group->present[NET_TRUE]++;
-  if (counts != NET_FALSE) member->counted[counts]++;
-  move_member(node, group, row, old, surest(member->counted));
+  count_in(node, group, member, row, counts);
   if (node->has_stairs && counts == NET_TRUE) {
     struct net_ordered_key key = net_agg_key(node, row);
     rank(node, group, &key, stop);
@@ -231,22 +267,20 @@ static void arrive_member(struct net_aggregate *node, const union net_slot *row,
   }
 }
 
-static void stop_member(struct net_aggregate *node, struct net_agg_stop stop) {
+static inline void stop_member(struct net_aggregate *node, struct net_agg_stop stop) {
   struct net_agg_member *member = net_rowmap_state(&node->members, stop.member);
   struct net_agg_group *group = net_agg_group(node, member->group);
-  enum net_truth old = surest(member->counted);
-  group->present[NET_TRUE]--;
-  if (stop.counts != NET_FALSE) member->counted[stop.counts]--;
-  enum net_truth rest = surest(member->counted);
   const union net_slot *row = net_rowmap_row(&node->members, stop.member);
-  move_member(node, group, row, old, rest);
-  if (member->ranked && rest != NET_TRUE) {
+  group->present[NET_TRUE]--;
+  count_out(node, group, member, row, stop.counts);
+  if (member->ranked && member->counted[NET_TRUE] == 0) {
     struct net_ordered_key key = net_agg_key(node, row);
     net_agg_remove(node, group, &key);
     member->ranked = false;
   }
   net_agg_touch(node, member->group);
-  if (--member->references == 0 && rest == NET_FALSE) net_agg_leave_idle(node, stop.member);
+  if (--member->references == 0 && surest(member->counted) == NET_FALSE)
+    net_agg_leave_idle(node, stop.member);
 }
 
 /* The group of ROW, which names it from now on if need be. */
@@ -374,12 +408,12 @@ static void stop_weight(struct net_aggregate *node, struct net_agg_stop stop) {
 
 void net_agg_stop(struct net_aggregate *node) {
   struct net_agg_stop stop = pop_stop(node);
-  if (node->way == NET_AGG_WEIGH) {
-    stop_weight(node, stop);
+  if (node->way == NET_AGG_MEMBER) {
+    stop_member(node, stop);
   } else if (node->way == NET_AGG_TUPLE) {
     stop_tuple(node, stop);
   } else {
-    stop_member(node, stop);
+    stop_weight(node, stop);
   }
 }
 
@@ -401,7 +435,8 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
                             net_chronon checkpoint, enum base_status *status) {
   uint32_t count = count_before(batch, checkpoint);
   bool set = node->way == NET_AGG_MEMBER;
-  if (set) find_members(node, batch, count);
+  bool held = set && net_rowmap_bytes(&node->members) > MEMBERS_AT_HAND;
+  if (held) hold_members(node, batch, count);
   /* the row before is of the same instant */
   bool together = node->same_start.live > 0 && batch->count > 0 &&
                   net_rowmap_row(&node->same_start, 0)[0].i == net_batch_row(batch, 0)[0].i;
@@ -418,7 +453,7 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
     net_agg_come_to(node, now, status);
     know_origin(node, row);
     if (set) {
-      arrive_member(node, row, node->places[i], stop);
+      arrive_member(node, row, held ? node->places[i] : hold_member(node, row), stop);
     } else if (node->way == NET_AGG_WEIGH) {
       arrive_to_weigh(node, row, stop);
     } else if (node->way == NET_AGG_TUPLE) {
