@@ -8,7 +8,8 @@
  * the rows that wait.
  *
  * Open input rows are held until their result is decided: what closes a row that is not held says
- * nothing new. A result that is open has the id of its input row.                                   */
+ * nothing new. A result that is open has the id of its input row. Of the rows held, a checkpoint looks only
+ * at those that it may decide: not at those that have gone out and wait for their closes.           */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +34,16 @@ struct projection {
   bool same;        /* rows of the result are those of the input, slot by slot */
   bool start_openable;
   struct net_rowmap held; /* open input rows by id */
+  uint32_t *pending;      /* those that a checkpoint may decide, and some that are so no longer */
+  size_t pending_count, pending_capacity;
+  bool pending_unsorted;
   union net_slot *scratch; /* an input row */
 };
 
 struct held_state {
   uint8_t marks;       /* of the input row; of one that went out: as it went out */
   bool opened;         /* went out; else it waits */
+  bool listed;         /* among the pending */
   net_chronon stop_hi; /* of the open stop that went out */
 };
 
@@ -115,6 +120,23 @@ static void put_row(struct projection *projection, const union net_slot *row, ui
   copy_fields(projection, out, row);
 }
 
+/* One that went out waits for its close alone, unless its stop has an upper bound. */
+static bool is_pending(const struct held_state *state) {
+  return !state->opened || state->stop_hi != NET_FOREVER;
+}
+
+static void hold(struct projection *projection, uint32_t place, struct held_state held) {
+  struct held_state *state = net_rowmap_state(&projection->held, place);
+  held.listed = state->listed;
+  *state = held;
+  if (state->listed || !is_pending(state)) return;
+  state->listed = true;
+  base_grow(&projection->pending, &projection->pending_capacity, projection->pending_count + 1,
+            sizeof *projection->pending);
+  projection->pending[projection->pending_count++] = place;
+  projection->pending_unsorted = true;
+}
+
 /* A row that came, or that is held and may be decided now. MARKS: NET_CLOSES if it came so. ROW is not
  * in the map. OWN_BOUND: of this row; BOUND: of the batch. */
 static void settle(struct projection *projection, const union net_slot *row, uint8_t marks,
@@ -132,13 +154,13 @@ static void settle(struct projection *projection, const union net_slot *row, uin
   if (before.opened) out_marks = before.marks;
   BASE_CHECK(!before.opened || verdict != DROP, "projection-retracts");
   if (verdict == WAIT || verdict == OPENED) {
-    struct held_state *state =
-        net_rowmap_state(&projection->held, net_rowmap_put_id(&projection->held, id, row));
-    *state = (struct held_state){
-        .marks = before.marks, .opened = before.opened, .stop_hi = period.stop.hi};
-    if (verdict == WAIT || (before.opened && period.stop.hi == before.stop_hi)) return;
-    state->opened = true;
-    state->marks = out_marks;
+    bool goes = verdict == OPENED && !(before.opened && period.stop.hi == before.stop_hi);
+    place = net_rowmap_put_id(&projection->held, id, row);
+    hold(projection, place,
+         (struct held_state){.marks = goes ? out_marks : before.marks,
+                             .opened = before.opened || goes,
+                             .stop_hi = period.stop.hi});
+    if (!goes) return;
     if (before.opened) out_marks |= NET_CLOSES; /* the stop is better known */
     put_row(projection, row, out_marks, id, period, true, bound, status);
     return;
@@ -149,26 +171,56 @@ static void settle(struct projection *projection, const union net_slot *row, uin
   put_row(projection, row, out_marks, before.opened ? id : 0, period, false, bound, status);
 }
 
+static int compare_places(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Looks at the held row at PLACE again. */
+static void settle_again(struct projection *projection, uint32_t place, net_chronon checkpoint,
+                         enum base_status *status) {
+  const struct held_state *state = net_rowmap_state(&projection->held, place);
+  union net_slot *row = projection->scratch;
+  if (state->opened && state->stop_hi > checkpoint) return;
+  memcpy(row, net_rowmap_row(&projection->held, place), projection->in->slot_count * sizeof *row);
+  net_chronon bound = net_row_bound(projection->in, row, 0, checkpoint);
+  settle(projection, row, state->marks | NET_CLOSES, net_rowmap_id(&projection->held, place), bound,
+         checkpoint, status);
+}
+
+/* The start of the held row at PLACE, which waits. */
+static net_chronon waiting_start(const struct projection *projection, uint32_t place,
+                                 net_chronon checkpoint) {
+  const union net_slot *row = net_rowmap_row(&projection->held, place);
+  bool open = projection->start_openable && row[projection->start_slot].i == NET_OPEN;
+  return open ? checkpoint : row[projection->start_slot].i;
+}
+
 /* Returns the earliest start that may still come. */
 static net_chronon settle_held(struct projection *projection, net_chronon checkpoint,
                                enum base_status *status) {
   net_chronon earliest = NET_FOREVER;
-  size_t width = projection->in->slot_count;
-  union net_slot *row = projection->scratch;
-  for (uint32_t i = 0; i < projection->held.used && *status == BASE_OK; i++) {
-    if (!net_rowmap_live(&projection->held, i)) continue;
-    const struct held_state *state = net_rowmap_state(&projection->held, i);
-    if (state->opened && state->stop_hi > checkpoint) continue;
-    memcpy(row, net_rowmap_row(&projection->held, i), width * sizeof *row);
-    net_chronon bound = net_row_bound(projection->in, row, 0, checkpoint);
-    settle(projection, row, state->marks | NET_CLOSES, net_rowmap_id(&projection->held, i), bound,
-           checkpoint, status);
-    if (!net_rowmap_live(&projection->held, i) || state->opened) continue;
-    net_chronon start = projection->start_openable && row[projection->start_slot].i == NET_OPEN
-                            ? checkpoint
-                            : row[projection->start_slot].i;
+  uint32_t *pending = projection->pending, last = NET_NO_ENTRY;
+  size_t kept = 0;
+  if (projection->pending_unsorted)
+    qsort(pending, projection->pending_count, sizeof *pending, compare_places);
+  projection->pending_unsorted = false;
+  for (size_t i = 0; i < projection->pending_count; i++) {
+    uint32_t place = pending[i];
+    /* what took the place of one that went may be listed, too */
+    if (place == last || !net_rowmap_live(&projection->held, place)) continue;
+    last = place;
+    ((struct held_state *)net_rowmap_state(&projection->held, place))->listed = true;
+    if (*status == BASE_OK) settle_again(projection, place, checkpoint, status);
+    if (!net_rowmap_live(&projection->held, place)) continue;
+    struct held_state *state = net_rowmap_state(&projection->held, place);
+    state->listed = is_pending(state);
+    if (state->listed) pending[kept++] = place;
+    if (state->opened) continue;
+    net_chronon start = waiting_start(projection, place, checkpoint);
     if (start < earliest) earliest = start;
   }
+  projection->pending_count = kept;
   return earliest;
 }
 
@@ -255,11 +307,14 @@ static size_t state_rows(const struct net_node *node) {
 }
 
 static size_t state_bytes(const struct net_node *node) {
-  return net_rowmap_bytes(&((const struct projection *)node)->held);
+  const struct projection *projection = (const struct projection *)node;
+  return net_rowmap_bytes(&projection->held) +
+         projection->pending_capacity * sizeof *projection->pending;
 }
 
 static void done(struct net_node *node) {
   net_rowmap_done(&((struct projection *)node)->held);
+  free(((struct projection *)node)->pending);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
@@ -301,14 +356,14 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->not_earlier = not_earlier;
   projection->start_openable = openable(in, start_slot);
   plan_copies(projection);
-  projection->scratch = base_arena_array(net_network_arena(network), in->slot_count,
-                                         sizeof *projection->scratch);
-  projection->same =
-      in->slot_count == out->slot_count && in->tuple_class == out->tuple_class &&
-      in->first_domain_slot == out->first_domain_slot && start_slot == 0 &&
-      (in->tuple_class == NET_EVENT || stop_slot == 2) && projection->copy_count == 1 &&
-      projection->copies[0].from == projection->copies[0].to &&
-      projection->copies[0].count == in->slot_count - in->first_domain_slot;
+  projection->scratch =
+      base_arena_array(net_network_arena(network), in->slot_count, sizeof *projection->scratch);
+  projection->same = in->slot_count == out->slot_count && in->tuple_class == out->tuple_class &&
+                     in->first_domain_slot == out->first_domain_slot && start_slot == 0 &&
+                     (in->tuple_class == NET_EVENT || stop_slot == 2) &&
+                     projection->copy_count == 1 &&
+                     projection->copies[0].from == projection->copies[0].to &&
+                     projection->copies[0].count == in->slot_count - in->first_domain_slot;
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }
