@@ -7,6 +7,7 @@
 static const char *const names[] = {
     "checkpoint",    "parallel", "sequence", "origin",    "averaging origin", "unit",
     "durable every", "durable",  "rule",     "unbounded", "compensate",       "future limit",
+    "cache",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -109,6 +110,18 @@ static enum base_status set_unit(struct tql_session *session,
   return status;
 }
 
+/* In MiB. */
+static enum base_status set_cache(struct tql_session *session,
+                                  const struct tql_statement *statement) {
+  const struct tql_expr *value = statement->value;
+  const int64_t most = (int64_t)(SIZE_MAX >> 20);
+  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < 0 ||
+      value->integer > most)
+    return bad_value(session, statement, "a number of MiB, such as 256; 0 for none");
+  st_set_cache(session->database, (size_t)value->integer << 20);
+  return BASE_OK;
+}
+
 enum base_status session_set(struct tql_session *session, const struct tql_statement *statement) {
   const char *name = statement->words;
   if (strcmp(name, "checkpoint") == 0)
@@ -129,6 +142,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "unbounded") == 0) {
     return choose(session, statement, "refused", "allowed", &session->unbounded);
   }
+  if (strcmp(name, "cache") == 0) return set_cache(session, statement);
   if (strcmp(name, "future limit") == 0)
     return set_duration(session, statement, &session->future_limit);
   if (strcmp(name, "compensate") == 0) {
