@@ -1,5 +1,5 @@
 /* What the engine asks of those who bring records in: files, pipes, sensors. sensors/ implements
- * readers; sessions pump them.                                                                      */
+ * readers, which sessions pump, and sensors, which access nodes control (control.h).                */
 #ifndef NET_INGEST_H
 #define NET_INGEST_H
 
@@ -53,6 +53,41 @@ struct net_reader_class {
   /* Bytes consumed by the records reported so far: where to resume. */
   int64_t (*position)(struct net_reader *reader);
   void (*free)(struct net_reader *reader);
+};
+
+/* --- control */
+
+/* An object, performer or initiator: the domain that names it, and its name. */
+struct net_watch_object {
+  const char *domain;
+  struct net_type type;
+  union net_slot value;
+};
+
+/* What is to be watched: the records of RELATION that have all the values of OBJECTS; without any, those of
+ * all objects, also of those that appear later. */
+struct net_watch {
+  const char *relation;
+  const struct net_watch_object *objects;
+  uint32_t object_count;
+  bool starts_only; /* traced: nobody asks when a period ends, end records need not come */
+  /* sampled: a sample is wanted at ORIGIN and every EVERY chronons after it; 0: as the sensor is used to */
+  int64_t every;
+  net_chronon origin;
+};
+
+/* Who can switch the making of records on and off. He is told of each watch once, remembers what he is told
+ * also while nobody can be reached, and says himself what goes wrong. Records begin to come when it is
+ * possible: what happened before is not reported, nor what happens until it is. Those of a watch that is
+ * disabled may come for a while.                                                                        */
+struct net_sensor {
+  const struct net_sensor_class *class;
+};
+
+struct net_sensor_class {
+  /* WATCH lives until it is disabled; its strings are ids of the network's table, and stay. */
+  void (*enable)(struct net_sensor *sensor, const struct net_watch *watch);
+  void (*disable)(struct net_sensor *sensor, const struct net_watch *watch);
 };
 
 #endif

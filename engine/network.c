@@ -194,6 +194,7 @@ static bool layouts_agree(const struct net_layout *a, const struct net_layout *b
 /* Floors are wanted by projections that take their start from elsewhere than slot 0; the wish goes
  * down to the products. */
 static void want_floors_below(struct net_node *node) {
+  if (node->kind == NET_NODE_ACCESS) return; /* what controls it is not below it */
   for (unsigned port = 0; port < 2; port++) {
     struct net_node *input = node->inputs[port];
     if (input == NULL || input->wants_floor) continue;
@@ -232,7 +233,9 @@ void net_freeze(struct net_network *network) {
     if (node->frozen) continue;
     if (node->owner == NULL) place_by_name(node);
     for (unsigned port = 0; port < infos[node->kind].ports; port++) {
-      if (node->kind == NET_NODE_CLOCK && port == 1 && node->inputs[port] == NULL) continue;
+      bool optional =
+          node->kind == NET_NODE_ACCESS || (node->kind == NET_NODE_CLOCK && port == 1);
+      if (optional && node->inputs[port] == NULL) continue;
       BASE_CHECK(node->inputs[port] != NULL, "freeze-unlinked-port");
       BASE_CHECK(layouts_agree(node->inputs[port]->layout, node->input_layouts[port]),
                  "freeze-layouts");
@@ -418,6 +421,11 @@ struct net_node_stats net_node_stats_at(const struct net_network *network, size_
   const struct net_node *node = network->first;
   while (index-- > 0) node = node->next;
   return net_node_stats(node);
+}
+
+struct net_node *net_access_below(struct net_node *node) {
+  while (node != NULL && node->kind != NET_NODE_ACCESS) node = node->inputs[0];
+  return node;
 }
 
 const struct net_layout *net_node_layout(const struct net_node *node) {

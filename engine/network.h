@@ -61,6 +61,19 @@ void net_network_set_general(struct net_network *network);
 struct net_node *net_create_access(struct net_network *network, const char *name,
                                    const struct net_layout *layout, struct net_source *source,
                                    bool drop_closes);
+/* Access: the records come from a sensor behind CONTROL, of which WATCH is asked as long as the node lives
+ * (any number of them). */
+struct net_control;
+struct net_watch;
+void net_access_watch(struct net_node *access, struct net_control *control,
+                      const struct net_watch *watch);
+/* The access node that NODE is, or that is below it, following first inputs; NULL: there is none. */
+struct net_node *net_access_below(struct net_node *node);
+/* Access: a control arc (port 0, of rows of IN) says which objects: for each row of it WATCH, with the value
+ * at SLOT for its last object, while the row's period lasts (an event: from then on). Once.         */
+void net_access_watch_objects(struct net_node *access, struct net_control *control,
+                              const struct net_watch *watch, const struct net_layout *in,
+                              uint32_t slot);
 /* Access: CHECKPOINT, if it is finite and later than what was so far, was promised to the world: by what
  * was pushed into an earlier network, say. What net_access_push brings counts by itself.             */
 void net_access_set_passed(struct net_node *access, net_chronon checkpoint);
@@ -273,7 +286,7 @@ struct net_node *net_create_file_store(struct net_network *network, const char *
 
 /* --- build */
 
-/* Makes FROM's output input PORT (0 left, 1 right) of TO. BASE_USER (nothing changed) when it would
+/* Makes FROM's output input PORT (0 left, 1 right; of an access node 0 control) of TO. BASE_USER (nothing changed) when it would
  * make a cycle; a port takes one arc.                                                               */
 enum base_status net_link(struct net_node *from, struct net_node *to, unsigned port) BASE_MUST_USE;
 /* Removes the arc. A node that has no reader left and is no sink is collected, and so on downwards. */

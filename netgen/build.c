@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "netgen/build_control.h"
 #include "netgen/expr.h"
 #include "netgen/share.h"
 
@@ -319,10 +320,10 @@ static void build_projection(struct builder *builder, const struct ng_node *node
   }
   uint32_t start_slot = slot_in(builder, below, node->start_from);
   uint32_t stop_slot = node->stop_from ? slot_in(builder, below, node->stop_from) : start_slot;
-  built->node = net_create_projection(builder->network, name_of(builder, node), input->layout,
-                                      built->layout, sources, start_slot, stop_slot,
-                                      ng_node_is_own_period(below, node->start_from, node->stop_from),
-                                      is_not_earlier(builder, node));
+  built->node = net_create_projection(
+      builder->network, name_of(builder, node), input->layout, built->layout, sources, start_slot,
+      stop_slot, ng_node_is_own_period(below, node->start_from, node->stop_from),
+      is_not_earlier(builder, node));
 }
 
 static void build_switch(struct builder *builder, const struct ng_node *node) {
@@ -594,6 +595,23 @@ static bool take_shared(struct builder *builder, const struct ng_node *node, voi
   return **ret_place != NULL;
 }
 
+/* An access node's sensor is told what to watch; FRESH: the node was built now. Sampled relations have
+ * theirs below the node that makes periods of the records. */
+static void watch(struct builder *builder, const struct ng_node *node, bool fresh) {
+  const struct ng_inputs *inputs = builder->inputs;
+  if (node->kind != NET_NODE_ACCESS || node->alias || node->single_row || node->times_only ||
+      !node->relation->sensor || !inputs->control)
+    return;
+  struct net_control *control = inputs->control(inputs->context, node->relation);
+  if (!control) return;
+  struct net_node *access = net_access_below(built_of(builder, node)->node);
+  BASE_CHECK(access, "access-above-sensor");
+  const struct ng_node *objects = node->control ? node->inputs[0] : NULL;
+  ng_watch(builder->arena, node, access, control,
+           objects && fresh ? built_of(builder, objects)->layout : NULL,
+           objects ? slot_in(builder, objects, node->control) : 0);
+}
+
 static enum base_status build(struct builder *builder, const struct ng_node *node) {
   void **place;
   if (built_of(builder, node)->node) return BASE_OK;
@@ -601,8 +619,12 @@ static enum base_status build(struct builder *builder, const struct ng_node *nod
     enum base_status status = build(builder, node->inputs[port]);
     if (status != BASE_OK) return status;
   }
-  if (take_shared(builder, node, &place)) return BASE_OK;
+  if (take_shared(builder, node, &place)) {
+    watch(builder, node, false);
+    return BASE_OK;
+  }
   enum base_status status = create(builder, node);
+  if (status == BASE_OK) watch(builder, node, true);
   if (status == BASE_OK) note_place(builder, node);
   if (status == BASE_OK && place) {
     struct built *copy = BASE_NEW(builder->arena, struct built);

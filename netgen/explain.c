@@ -18,6 +18,35 @@ static void print_columns(struct base_buffer *out, const struct ng_columns *colu
   }
 }
 
+/* What the sensors are told. */
+static void print_watched(struct base_buffer *out, const struct ng_plan *plan,
+                          const struct ng_node *node) {
+  const struct net_wanted *watched = node->watched;
+  bool any = false;
+  for (size_t i = 0; i < node->relation->sensor->object_count; i++) {
+    const char *name = node->relation->layout->fields[node->relation->sensor->objects[i]].name;
+    const struct net_wanted_domain *domain = watched ? net_wanted_find(watched, name) : NULL;
+    if (!domain || !domain->listed) continue;
+    if (node->control &&
+        (domain->count != 1 || node->relation->sensor->objects[i] == node->control_domain))
+      continue;
+    struct net_wanted one = NET_WANTED_ALL;
+    one.domains = domain;
+    one.domain_count = 1;
+    base_buffer_puts(out, any ? " and " : "; watched: ");
+    ng_wanted_print(out, plan, &one, !node->stop);
+    any = true;
+  }
+  if (node->control)
+    base_buffer_printf(out, "%s%s from %s", any ? " and " : "; watched: ",
+                       node->relation->layout->fields[node->control_domain].name,
+                       node->control->name);
+  if (!any && !node->control) base_buffer_puts(out, "; watched: all");
+  if (!node->every) return;
+  base_buffer_printf(out, ", sampled every %" PRId64 " from ", node->every);
+  net_time_print(out, plan->timeline, node->origin);
+}
+
 static void print_access(struct base_buffer *out, const struct ng_plan *plan,
                          const struct ng_node *node) {
   if (node->single_row) {
@@ -35,9 +64,11 @@ static void print_access(struct base_buffer *out, const struct ng_plan *plan,
   print_columns(out, &node->fields);
   for (size_t i = 0; i < node->also_count; i++)
     base_buffer_printf(out, "%s%s", i ? ", " : "; also as ", node->also[i]);
-  if (!node->wanted) return;
-  base_buffer_puts(out, "; only ");
-  ng_wanted_print(out, plan, node->wanted, !node->stop);
+  if (node->wanted) {
+    base_buffer_puts(out, "; only ");
+    ng_wanted_print(out, plan, node->wanted, !node->stop);
+  }
+  if (node->relation->sensor && !node->times_only) print_watched(out, plan, node);
 }
 
 static void print_projection(struct base_buffer *out, const struct ng_node *node) {
@@ -390,6 +421,7 @@ static void explain_dot(const struct ng_plan *plan, const char *title, struct ba
     for (unsigned port = 0; port < node->input_count; port++) {
       base_buffer_printf(out, "  n%u -> n%u", node->inputs[port]->number, node->number);
       if (node->input_count == 2) base_buffer_printf(out, " [label=%s]", port ? "right" : "left");
+      if (node->kind == NET_NODE_ACCESS) base_buffer_puts(out, " [label=control, style=dashed]");
       base_buffer_puts(out, ";\n");
     }
   }

@@ -123,6 +123,9 @@ struct ng_inputs {
   /* Every arc made from a node that derived() gave: NODE's port PORT (NULL allowed). */
   void (*joined)(void *context, const struct ng_relation *relation, struct net_node *node,
                  unsigned port);
+  /* Who controls the sensor of RELATION, which has one; he lives longer than the network. May be NULL, or
+   * give NULL: nobody does. */
+  struct net_control *(*control)(void *context, const struct ng_relation *relation);
   /* Nodes that plans built with the same SHARED into the same network have in common are built once;
    * NULL: each plan has its own. */
   struct ng_shared *shared;

@@ -68,9 +68,16 @@ struct ng_node {
   const struct ng_variable *variable;
   const struct ng_relation *relation;
   enum net_scan_form form;
-  bool times_only;   /* no domains: for a clock */
-  bool starts_only;  /* records: end records are left out (rule traced-start-only) */
+  bool times_only;                 /* no domains: for a clock */
+  bool starts_only;                /* records: end records are left out (rule traced-start-only) */
   const struct net_wanted *wanted; /* NULL: all (rule access-control) */
+  /* access, of a relation with a sensor */
+  const struct net_wanted *watched; /* as WANTED, but what clocks read needs no records */
+  const struct ng_column
+      *control;            /* of the input, its control arc: the objects (rule control-arcs) */
+  uint32_t control_domain; /* of the relation: what they are values of */
+  int64_t every;           /* sampled at ORIGIN + k EVERY (rule clock-samples); 0: no matter when */
+  net_chronon origin;
   const char **also; /* names of other variables that read it (rule common-subnetworks) */
   size_t also_count, also_capacity;
   /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
@@ -108,7 +115,7 @@ struct ng_node {
   const struct ng_column *argument, *where;
   const struct ng_column *when, *unless; /* the inner when is T, and it is F */
   struct ng_columns by_columns;          /* of the input */
-  bool apart; /* equal rows are tuples of their own */
+  bool apart;                            /* equal rows are tuples of their own */
   bool groups_of_all;
   bool some_only; /* no segment while nothing counts for sure (rule group-keys) */
   uint32_t domain_fields;
@@ -126,7 +133,7 @@ struct ng_plan {
   struct base_arena *arena;
   struct base_strings *strings;
   enum net_timeline timeline;
-  bool over_store; /* see ng_plan_over_store */
+  bool over_store;                        /* see ng_plan_over_store */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
@@ -224,6 +231,8 @@ void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_stored_periods(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);
 void ng_rule_common_subnetworks(struct ng_plan *plan);
+void ng_rule_control_arcs(struct ng_plan *plan);
+void ng_rule_clock_samples(struct ng_plan *plan);
 void ng_rule_access_control(struct ng_plan *plan);
 
 #endif

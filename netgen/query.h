@@ -23,6 +23,13 @@ enum ng_relation_kind {
   NG_REL_CLOCK, /* Clock(n): an event at the origin and every n units after it */
 };
 
+/* That a relation's records are made by sensors which access nodes switch on and off (engine/control.h). */
+struct ng_sensor {
+  const uint32_t
+      *objects; /* domains (of the relation's layout) by whose values: object, performer, ... */
+  size_t object_count;
+};
+
 struct ng_relation {
   const char *name; /* as created */
   enum ng_relation_kind kind;
@@ -30,6 +37,7 @@ struct ng_relation {
   const struct net_layout *records; /* traced, sampled: the event layout it is fed with */
   int by;                           /* traced, sampled: index of the domain; else -1 */
   int64_t every;                    /* clock: chronons between two ticks, > 0 */
+  const struct ng_sensor *sensor;   /* NULL: what comes, comes */
 };
 
 struct ng_variable {
@@ -87,7 +95,7 @@ enum ng_op {
   /* temporal expressions (.event says which kind each is) */
   NG_T_VARIABLE,  /* .variable */
   NG_T_AGGREGATE, /* .index: the tuple that earliest or latest chose */
-  NG_T_CONSTANT, /* .instant */
+  NG_T_CONSTANT,  /* .instant */
   NG_T_START,
   NG_T_STOP,
   NG_T_SHIFT,    /* the event args[0] moved by .integer chronons */
@@ -183,7 +191,7 @@ struct ng_query {
   bool one_delimits;
   unsigned delimiter;
   bool coalesced;
-  bool closest; /* set sequence closest: `;` pairs a tuple with its nearest partners only */
+  bool closest;      /* set sequence closest: `;` pairs a tuple with its nearest partners only */
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
   net_chronon origin;
   bool averaging_origin_given;

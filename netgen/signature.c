@@ -75,6 +75,10 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " %p %d %d %d", (const void *)node->relation, (int)node->form,
                      node->starts_only, node->own_stop != NULL);
   for (size_t i = 0; i < node->fields.count; i++) print_column(out, node, node->fields.items[i]);
+  if (!node->control && !node->every) return;
+  base_buffer_printf(out, " control %u %" PRId64 " %" PRId64, node->control_domain, node->every,
+                     node->origin);
+  print_column(out, node, node->control);
 }
 
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {

@@ -1,6 +1,8 @@
 /* Access: where rows enter the network (thesis 6.3).
  *
  *      [ source or push ] ──▶ out          state: ids of open rows      order: that of the source
+ *              ▲                                  and of what is watched
+ *           control                               (watching.c)
  *
  * A source is pulled by net_run; without one, or when it has ended, the owner pushes batches. The
  * checkpoints of batches that are pushed have been promised to the world; those of a source are its own,
@@ -13,6 +15,7 @@
  * so it does not matter which. A close of nothing (the open row was equal to another, and the store kept
  * one of them) is left out.                                                                         */
 #include "engine/nodes/access.h"
+#include "engine/nodes/watching.h"
 
 #include <stdlib.h>
 
@@ -44,6 +47,7 @@ struct access {
   struct opened *opened;
   size_t opened_count, opened_capacity;
   uint32_t opened_free;
+  struct net_watching *watching; /* NULL: no sensor */
 };
 
 /* --- ids */
@@ -215,25 +219,50 @@ static void done(struct net_node *node) {
   free(access->ids);
   free(access->opened);
   net_rowmap_done(&access->open);
+  net_watching_free(access->watching);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
-  net_rowmap_mark_strings(&((const struct access *)node)->open, strings);
+  const struct access *access = (const struct access *)node;
+  net_rowmap_mark_strings(&access->open, strings);
+  net_watching_mark_strings(access->watching, strings);
 }
 
 static size_t state_rows(const struct net_node *node) {
-  return ((const struct access *)node)->open.live;
+  const struct access *access = (const struct access *)node;
+  return access->open.live + net_watching_rows(access->watching);
 }
 
 static size_t state_bytes(const struct net_node *node) {
   const struct access *access = (const struct access *)node;
-  return net_rowmap_bytes(&access->open) + access->opened_capacity * sizeof *access->opened;
+  return net_rowmap_bytes(&access->open) + access->opened_capacity * sizeof *access->opened +
+         net_watching_bytes(access->watching);
 }
 
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
-  return net_access_push(node, batch);
+  net_watching_take(((struct access *)node)->watching, batch);
+  return BASE_OK;
+}
+
+static struct net_watching *watching_of(struct net_node *node) {
+  struct access *access = (struct access *)node;
+  BASE_CHECK(node->kind == NET_NODE_ACCESS, "watch-access");
+  if (access->watching == NULL) access->watching = net_watching_new();
+  return access->watching;
+}
+
+void net_access_watch(struct net_node *node, struct net_control *control,
+                      const struct net_watch *watch) {
+  net_watching_add(watching_of(node), control, watch);
+}
+
+void net_access_watch_objects(struct net_node *node, struct net_control *control,
+                              const struct net_watch *watch, const struct net_layout *in,
+                              uint32_t slot) {
+  node->input_layouts[0] = in;
+  net_watching_objects(watching_of(node), control, watch, in, slot);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_ACCESS,

@@ -61,6 +61,7 @@ static void collect(struct net_clock *clock, const struct net_node *node) {
     if (clock->below[i] == node) return;
   base_grow(&clock->below, &clock->below_capacity, clock->below_count + 1, sizeof *clock->below);
   clock->below[clock->below_count++] = node;
+  if (node->kind == NET_NODE_ACCESS) return; /* what controls it is not below it */
   for (unsigned port = 0; port < 2 && node->inputs[port] != NULL; port++)
     collect(clock, node->inputs[port]);
 }

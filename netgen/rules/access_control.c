@@ -24,6 +24,7 @@
 struct asking {
   struct ng_plan *plan;
   const struct ng_node *access;
+  bool records; /* not what is read for the times alone, by clocks */
 };
 
 /* What the access node's columns are called on one way up from it. */
@@ -32,8 +33,8 @@ struct names {
   const struct ng_columns *fields;
 };
 
-static struct net_wanted wanted_by(const struct asking *asking, const struct ng_node *node,
-                                   const struct names *names);
+static bool wanted_by(const struct asking *asking, const struct ng_node *node,
+                      const struct names *names, struct net_wanted *ret);
 
 /* --- times: an instant is [lo, hi] of an unknown chronon */
 
@@ -236,38 +237,41 @@ static struct net_wanted of_condition(const struct asking *asking, const struct 
   }
 }
 
-/* What READER wants of an input. */
-static struct net_wanted wanted_of(const struct asking *asking, const struct ng_node *reader,
-                                   const struct names *names) {
+/* What READER wants of an input; false: it is nobody who counts. */
+static bool wanted_of(const struct asking *asking, const struct ng_node *reader,
+                      const struct names *names, struct net_wanted *ret) {
+  *ret = NET_WANTED_ALL;
+  if (reader->kind == NET_NODE_CLOCK) return !asking->records;
   if (reader->alias) {
     struct names others = {reader->start, reader->stop, &reader->fields};
-    if (others.fields->count != names->fields->count) return NET_WANTED_ALL;
-    return wanted_by(asking, reader, &others);
+    return others.fields->count != names->fields->count || wanted_by(asking, reader, &others, ret);
   }
   bool passes = reader->kind == NET_NODE_SELECTION || reader->kind == NET_NODE_PRODUCT ||
                 reader->kind == NET_NODE_JOIN;
-  if (!passes || (reader->expr && ng_expr_can_fail(reader->expr))) return NET_WANTED_ALL;
-  struct net_wanted wanted = wanted_by(asking, reader, names);
-  return reader->expr ? both(asking, of_condition(asking, names, reader->expr), wanted) : wanted;
+  if (!passes || (reader->expr && ng_expr_can_fail(reader->expr))) return true;
+  if (!wanted_by(asking, reader, names, ret)) return false;
+  if (reader->expr) *ret = both(asking, of_condition(asking, names, reader->expr), *ret);
+  return true;
 }
 
-/* What the readers of NODE want. */
-static struct net_wanted wanted_by(const struct asking *asking, const struct ng_node *node,
-                                   const struct names *names) {
+/* What the readers of NODE want; false: there are none who count. */
+static bool wanted_by(const struct asking *asking, const struct ng_node *node,
+                      const struct names *names, struct net_wanted *ret) {
   const struct ng_plan *plan = asking->plan;
-  struct net_wanted wanted = NET_WANTED_ALL;
   bool any = false;
+  *ret = NET_WANTED_ALL;
   for (size_t i = 0; i < plan->query_count; i++)
-    if (plan->queries[i].result == node && !plan->queries[i].inner) return NET_WANTED_ALL;
+    if (plan->queries[i].result == node && !plan->queries[i].inner) return true;
   for (size_t i = 0; i < plan->node_count; i++) {
     for (unsigned port = 0; port < plan->nodes[i]->input_count; port++) {
+      struct net_wanted more;
       if (plan->nodes[i]->inputs[port] != node) continue;
-      struct net_wanted more = wanted_of(asking, plan->nodes[i], names);
-      wanted = any ? net_wanted_either(plan->arena, &wanted, &more) : more;
+      if (!wanted_of(asking, plan->nodes[i], names, &more)) continue;
+      *ret = any ? net_wanted_either(plan->arena, ret, &more) : more;
       any = true;
     }
   }
-  return wanted;
+  return any;
 }
 
 /* Of records that event-to-period reads. */
@@ -285,25 +289,33 @@ static struct net_wanted of_entity(const struct ng_plan *plan, const struct ng_r
   return result;
 }
 
+/* What is wanted of ACCESS, NULL: all. RECORDS: as far as records must be made for it. */
+static const struct net_wanted *asked_of(struct ng_plan *plan, const struct ng_node *access,
+                                         bool records) {
+  struct asking asking = {plan, access, records};
+  struct names names = {access->start, access->stop, &access->fields};
+  struct net_wanted wanted;
+  (void)wanted_by(&asking, access, &names, &wanted);
+  if (access->form == NET_SCAN_RECORDS && !access->starts_only)
+    wanted = of_entity(plan, access->relation, &wanted);
+  if (net_wanted_is_all(&wanted)) return NULL;
+  struct net_wanted *copy = BASE_NEW(plan->arena, struct net_wanted);
+  *copy = wanted;
+  return copy;
+}
+
 void ng_rule_access_control(struct ng_plan *plan) {
   size_t asked = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *access = plan->nodes[i];
     if (access->kind != NET_NODE_ACCESS || access->alias || access->single_row) continue;
-    struct asking asking = {plan, access};
-    struct names names = {access->start, access->stop, &access->fields};
-    struct net_wanted wanted = wanted_by(&asking, access, &names);
-    if (access->form == NET_SCAN_RECORDS && !access->starts_only)
-      wanted = of_entity(plan, access->relation, &wanted);
-    if (net_wanted_is_all(&wanted)) continue;
-    struct net_wanted *copy = BASE_NEW(plan->arena, struct net_wanted);
-    *copy = wanted;
-    access->wanted = copy;
-    asked++;
+    access->wanted = asked_of(plan, access, false);
+    if (access->relation->sensor) access->watched = asked_of(plan, access, true);
+    asked += access->wanted || access->watched;
   }
   if (!asked) return;
   ng_rule_changed(plan, NG_RULE_ACCESS_CONTROL, asked,
-                  asked == 1 ? "1 access node asks only for what may count"
+                  asked == 1 ? "%zu access node asks only for what may count"
                              : "%zu access nodes ask only for what may count",
                   asked);
 }

@@ -1253,6 +1253,92 @@ static const char golden_bounded_final[] =
     "unused-domains: 1 domain dropped\n"
     "common-subnetworks: 1 access node shared\n";
 
+static const char golden_figure_7_3_a[] =
+    "figure_7_3_a\n"
+    "   1  access                   ExecutionStatus records: E.Process, E.State; watched: all\n"
+    "   2  event-to-period     1    by E.Process                            [keys: one open period "
+    "per entity]\n"
+    "   3  access                   F: F.Process\n"
+    "   4  product             2 3  full                                    [nothing: all tuples]\n"
+    "   5  selection           4    E.State = \"Done\"\n"
+    "   6  selection           5    E.Process = F.Process\n"
+    "   7  selection           6    E.start in [F.start, F.stop)            [overlap: open rows "
+    "not yet decided]\n"
+    "   8  projection          7    [E.start, E.stop): Process = E.Process  [overlap: open rows]\n"
+    "   9  switch-disposition  8    periods to events\n"
+    "2 access nodes, 7 operator nodes\n";
+
+static const char golden_figure_7_3_b[] =
+    "figure_7_3_b\n"
+    "   1  access                F: F.Process\n"
+    "   2  access           1    ExecutionStatus records: E.Process, E.State; watched: Process "
+    "from F.Process\n"
+    "   3  event-to-period  2    by E.Process  [keys: one open period per entity]\n"
+    "   4  selection        3    E.State = \"Done\"\n"
+    "   5  join             4 1  overlap at E.start, E.Process = F.Process; hash E.Process = "
+    "F.Process  [overlap: tuples valid at the checkpoint or after]\n"
+    "   6  projection       5    at E.start: Process = E.Process\n"
+    "2 access nodes, 4 operator nodes\n"
+    "predicates-down: 1 selection moved\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 5 domains dropped, 1 switch-disposition merged into its projection\n"
+    "control-arcs: 1 access node told what to watch\n";
+
+static const char golden_figure_7_3_c[] =
+    "figure_7_3_c\n"
+    "   1  access           F: F.Process\n"
+    "   2  access      1    ExecutionStatus records, starts only: E.Process, E.State; only State = "
+    "\"Done\"; watched: Process from F.Process\n"
+    "   3  selection   2    E.State = \"Done\"\n"
+    "   4  join        3 1  overlap at E.start, E.Process = F.Process; hash E.Process = F.Process  "
+    "[overlap: tuples valid at the checkpoint or after]\n"
+    "   5  projection  4    at E.start: Process = E.Process\n"
+    "2 access nodes, 3 operator nodes\n"
+    "predicates-down: 1 selection moved\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 5 domains dropped, 1 switch-disposition merged into its projection\n"
+    "traced-start-only: 1 event-to-period node removed\n"
+    "control-arcs: 1 access node told what to watch\n"
+    "access-control: 1 access node asks only for what may count\n";
+
+static const char golden_load_initial[] =
+    "load_initial\n"
+    "   1  access           Load: L.Process, L.Load; watched: all\n"
+    "   2  access           Load, times only\n"
+    "   3  clock       2    Clock: C.at\n"
+    "   4  product     1 3  overlap  [overlap: tuples valid at the checkpoint or after]\n"
+    "   5  selection   4    L.Process = 3 or L.Process = 5\n"
+    "   6  projection  5    at C.at: Load = L.Load\n"
+    "2 access nodes, 4 operator nodes\n";
+
+static const char golden_load_samples[] =
+    "load_samples\n"
+    "   1  access           Load: L.Process, L.Load; watched: all, sampled every 10 from 0\n"
+    "   2  access           Load, times only\n"
+    "   3  clock       2    Clock: C.at\n"
+    "   4  product     1 3  overlap  [overlap: tuples valid at the checkpoint or after]\n"
+    "   5  selection   4    L.Process = 3 or L.Process = 5\n"
+    "   6  projection  5    at C.at: Load = L.Load\n"
+    "2 access nodes, 4 operator nodes\n"
+    "clock-samples: 1 relation sampled when a clock ticks\n";
+
+static const char golden_load_final[] =
+    "load_final\n"
+    "   1  access           Load: L.Process, L.Load; watched: Process one of (3, 5), sampled every "
+    "10 from 0\n"
+    "   2  selection   1    L.Process = 3 or L.Process = 5\n"
+    "   3  clock       1    Clock: C.at\n"
+    "   4  product     2 3  overlap  [overlap: tuples valid at the checkpoint or after]\n"
+    "   5  projection  4    at C.at: Load = L.Load\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 1 selection moved\n"
+    "unused-domains: 3 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n"
+    "clock-samples: 1 relation sampled when a clock ticks\n"
+    "access-control: 1 access node asks only for what may count\n";
+
 static const char golden_choice_initial[] =
     "choice_initial\n"
     "   1  access           R: E.A, E.B\n"

@@ -4,7 +4,7 @@
 struct base_arena *nq_arena;
 struct base_strings *nq_strings;
 
-static const struct ng_relation *iteration; /* one for all queries */
+static const struct ng_relation *iteration, *execution_status; /* one for all queries */
 
 static const struct net_type type_bool = {NET_BOOL, 1};
 static const struct net_type type_long = {NET_INTEGER, 8};
@@ -20,7 +20,7 @@ unsigned nq_rule_choice(unsigned index) {
 }
 
 void nq_set_up(void) {
-  iteration = NULL;
+  iteration = execution_status = NULL;
   nq_arena = base_arena_new();
   nq_strings = base_strings_new();
 }
@@ -63,9 +63,73 @@ const struct ng_relation *nq_relation(const char *name, enum ng_relation_kind ki
   return relation(name, kind, fields, count, by ? 0 : -1);
 }
 
+static const struct ng_relation *sensed(const struct ng_relation *of) {
+  static const uint32_t first[] = {0};
+  static const struct ng_sensor sensor = {first, 1};
+  struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
+  *result = *of;
+  result->sensor = &sensor;
+  return result;
+}
+
+const struct ng_relation *nq_execution_status(void) {
+  struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}},
+                               {.name = "State", .type = {NET_STRING, 8}}};
+  if (!execution_status)
+    execution_status = sensed(relation("ExecutionStatus", NG_REL_TRACED, fields, 2, 0));
+  return execution_status;
+}
+
+const struct ng_relation *nq_processes(const char *name) {
+  struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}}};
+  return relation(name, NG_REL_PERIOD, fields, 1, -1);
+}
+
+const struct ng_relation *nq_load(void) {
+  struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}},
+                               {.name = "Load", .type = {NET_INTEGER, 4}}};
+  return sensed(relation("Load", NG_REL_SAMPLED, fields, 2, 0));
+}
+
+const struct ng_relation *nq_clock(int64_t every) {
+  struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
+  *result = (struct ng_relation){.name = "Clock",
+                                 .kind = NG_REL_CLOCK,
+                                 .layout = net_layout_new(nq_arena, NET_EVENT, NULL, 0),
+                                 .by = -1,
+                                 .every = every};
+  return result;
+}
+
+const struct ng_query *nq_stop_running(bool at_start) {
+  const struct ng_relation *relations[] = {nq_execution_status(), nq_processes("F")};
+  static const char *const names[] = {"E", "F"};
+  struct ng_query *query = nq_query("StopRunning", 2, names, relations);
+  nq_target(query, "Process", nq_domain(query, 0, "Process"));
+  query->where =
+      nq_binary(NG_AND, nq_binary(NG_EQ, nq_domain(query, 0, "State"), nq_string("Done")),
+                nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_domain(query, 1, "Process")));
+  if (at_start)
+    query->when =
+        nq_holds(nq_temporal(NG_T_OVERLAP, nq_start(nq_variable(query, 0)), nq_variable(query, 1)));
+  query->at = nq_start(nq_variable(query, 0));
+  return nq_finish(query, NET_EVENT);
+}
+
+const struct ng_query *nq_load_at_ticks(void) {
+  const struct ng_relation *relations[] = {nq_load(), nq_clock(10)};
+  static const char *const names[] = {"L", "C"};
+  struct ng_query *query = nq_query("Loads", 2, names, relations);
+  nq_target(query, "Load", nq_domain(query, 0, "Load"));
+  query->where = nq_binary(NG_OR, nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_integer(3)),
+                           nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_integer(5)));
+  return nq_finish(query, NET_EVENT);
+}
+
 const struct ng_relation *nq_derived(const struct ng_query *query) {
   struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
-  *result = (struct ng_relation){query->name, NG_REL_DERIVED, query->layout, NULL, -1, 0};
+  *result = (struct ng_relation){
+      .name = query->name, .kind = NG_REL_DERIVED, .layout = query->layout, .by = -1};
   return result;
 }
 

@@ -21,6 +21,17 @@ const struct ng_relation *nq_iteration(void);
 /* A relation of COUNT integer domains named A, B, ... of WIDTH bytes. */
 const struct ng_relation *nq_relation(const char *name, enum ng_relation_kind kind, unsigned count,
                                       uint32_t width);
+/* Relations with sensors, which are switched by Process: ExecutionStatus (Process = i4, State = c8), traced
+ * by Process; Load (Process = i4, Load = i4), sampled by Process. */
+const struct ng_relation *nq_execution_status(void);
+const struct ng_relation *nq_load(void);
+/* NAME (Process = i4), periods. */
+const struct ng_relation *nq_processes(const char *name);
+const struct ng_relation *nq_clock(int64_t every);
+/* The query of thesis 7.2.1, over ExecutionStatus and F; AT_START: when E.start , F. */
+const struct ng_query *nq_stop_running(bool at_start);
+/* Load of the processes 3 and 5 when Clock(10) ticks. */
+const struct ng_query *nq_load_at_ticks(void);
 /* The derived relation that QUERY defines. */
 const struct ng_relation *nq_derived(const struct ng_query *query);
 

@@ -70,6 +70,8 @@ enum {
   STORED = 1 << NG_RULE_STORED_PERIODS,
   STARTS = 1 << NG_RULE_TRACED_START_ONLY,
   COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
+  ARCS = 1 << NG_RULE_CONTROL_ARCS,
+  SAMPLES = 1 << NG_RULE_CLOCK_SAMPLES,
   CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
   ALL = (1 << NG_RULES) - 1,
 };
@@ -389,6 +391,11 @@ static const struct ng_query *query_bounded(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* Figure 7-3. */
+static const struct ng_query *query_stop_running(void) {
+  return nq_stop_running(true);
+}
+
 static const struct ng_query *query_constants(void) {
   struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
   nq_target(query, "x", nq_integer(7));
@@ -481,6 +488,12 @@ static const struct golden goldens[] = {
     GOLDEN(bounded_down, query_bounded, false, DOWN),
     GOLDEN(bounded_access_control, query_bounded, false, DOWN | CONTROL),
     GOLDEN(bounded_final, query_bounded, false, ALL),
+    GOLDEN(figure_7_3_a, query_stop_running, false, 0),
+    GOLDEN(figure_7_3_b, query_stop_running, false, DOWN | PRODUCTS | JOINS | UNUSED | ARCS),
+    GOLDEN(figure_7_3_c, query_stop_running, false, ALL),
+    GOLDEN(load_initial, nq_load_at_ticks, false, 0),
+    GOLDEN(load_samples, nq_load_at_ticks, false, SAMPLES),
+    GOLDEN(load_final, nq_load_at_ticks, false, ALL),
     GOLDEN(choice_initial, query_choice, false, 0),
     GOLDEN(constants_initial, query_constants, false, 0),
     GOLDEN(at_constant_initial, query_at_constant, false, 0),

@@ -1,0 +1,82 @@
+/* From what a plan's access node asks for to watches (engine/control.h): one for each combination of the
+ * values that its selections leave of the domains by which the sensor is switched. Without any, one for all
+ * objects: the universal relation of thesis 7.1.1. */
+#include "netgen/build_control.h"
+
+#include <strings.h>
+
+/* So many watches at most: a sensor is not to be asked for every combination of long lists. */
+enum { WATCHES_MAX = 256 };
+
+struct watching {
+  struct net_node *access;
+  struct net_control *control;
+  const struct net_wanted_domain **domains; /* with lists of values */
+  uint32_t domain_count;
+  struct net_watch watch;
+  struct net_watch_object *objects;
+};
+
+/* All combinations of values of the domains from INDEX on. */
+static void watch_values(struct watching *watching, uint32_t index) {
+  if (index == watching->domain_count) {
+    net_access_watch(watching->access, watching->control, &watching->watch);
+    return;
+  }
+  const struct net_wanted_domain *domain = watching->domains[index];
+  for (uint32_t i = 0; i < domain->count; i++) {
+    watching->objects[index] =
+        (struct net_watch_object){domain->name, domain->type, domain->values[i]};
+    watch_values(watching, index + 1);
+  }
+}
+
+static void list_domains(struct watching *watching, const struct ng_node *node) {
+  const struct ng_sensor *sensor = node->relation->sensor;
+  size_t watches = 1;
+  for (size_t i = 0; i < sensor->object_count && node->watched; i++) {
+    const char *name = node->relation->layout->fields[sensor->objects[i]].name;
+    const struct net_wanted_domain *domain = net_wanted_find(node->watched, name);
+    if (!domain || !domain->listed || watches * domain->count > WATCHES_MAX) continue;
+    watches *= domain->count;
+    watching->domains[watching->domain_count++] = domain;
+  }
+}
+
+/* What the selections say besides of the objects that a control arc brings; only single values can be put
+ * beside them. */
+static void watch_objects(struct watching *watching, const struct ng_node *node,
+                          const struct net_layout *in, uint32_t slot) {
+  const struct net_field *field = &node->relation->layout->fields[node->control_domain];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < watching->domain_count; i++) {
+    const struct net_wanted_domain *domain = watching->domains[i];
+    if (domain->count == 1 && strcasecmp(domain->name, field->name) != 0)
+      watching->objects[count++] =
+          (struct net_watch_object){domain->name, domain->type, domain->values[0]};
+  }
+  watching->objects[count++] =
+      (struct net_watch_object){.domain = field->name, .type = field->type};
+  watching->watch.object_count = count;
+  net_access_watch_objects(watching->access, watching->control, &watching->watch, in, slot);
+}
+
+void ng_watch(struct base_arena *arena, const struct ng_node *node, struct net_node *access,
+              struct net_control *control, const struct net_layout *in, uint32_t slot) {
+  size_t most = node->relation->sensor->object_count + 1;
+  struct watching watching = {.access = access, .control = control};
+  watching.domains = BASE_NEW_ARRAY(arena, most, const struct net_wanted_domain *);
+  watching.objects = BASE_NEW_ARRAY(arena, most, struct net_watch_object);
+  watching.watch = (struct net_watch){.relation = node->relation->name,
+                                      .objects = watching.objects,
+                                      .starts_only = node->starts_only,
+                                      .every = node->every,
+                                      .origin = node->origin};
+  list_domains(&watching, node);
+  if (node->control) {
+    if (in) watch_objects(&watching, node, in, slot);
+    return;
+  }
+  watching.watch.object_count = watching.domain_count;
+  watch_values(&watching, 0);
+}

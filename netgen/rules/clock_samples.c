@@ -1,0 +1,81 @@
+/* Samples at clock ticks (thesis 7.2.1, figure 7-2 b): where all that is read of a sampled relation is what
+ * held when a clock ticked, its sensor takes a sample at each tick, and no others.
+ *
+ *         product                          product
+ *         /     \                          /     \
+ *    access S    clock Clock(n)   ==>  access S   clock Clock(n)
+ *                                    sampled every n
+ *
+ * The product stays: it says at which ticks there is a sample, and a sample may come late or not at all. A
+ * clock ticks at its origin and every n chronons after it, so the sensor can be told once and for all; the
+ * clock's own inputs, which say how far it may tick, are no reason to make records. Of an origin that is
+ * not known when the query is planned (the earliest tuple, on the real timeline) nothing can be said. */
+#include "netgen/plan.h"
+
+/* The clock at the bottom of NODE, or NULL. */
+static const struct ng_node *clock_of(const struct ng_node *node) {
+  while (node->alias || node->kind == NET_NODE_SELECTION) node = node->inputs[0];
+  return node->kind == NET_NODE_CLOCK ? node : NULL;
+}
+
+/* Does NODE read its input for the times alone, for clocks? */
+static bool is_for_clocks(const struct ng_plan *plan, const struct ng_node *node) {
+  if (!node->alias) return node->kind == NET_NODE_CLOCK;
+  for (size_t i = 0; i < plan->query_count; i++)
+    if (plan->queries[i].result == node) return false;
+  for (size_t i = 0; i < plan->node_count; i++)
+    for (unsigned port = 0; port < plan->nodes[i]->input_count; port++)
+      if (plan->nodes[i]->inputs[port] == node && !is_for_clocks(plan, plan->nodes[i]))
+        return false;
+  return true;
+}
+
+/* The one node that reads NODE for its records, or NULL. */
+static const struct ng_node *record_reader(const struct ng_plan *plan, const struct ng_node *node) {
+  const struct ng_node *found = NULL;
+  for (size_t i = 0; i < plan->query_count; i++)
+    if (plan->queries[i].result == node && !plan->queries[i].inner) return NULL;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct ng_node *reader = plan->nodes[i];
+    for (unsigned port = 0; port < reader->input_count; port++) {
+      if (reader->inputs[port] != node || is_for_clocks(plan, reader)) continue;
+      if (found) return NULL;
+      found = reader;
+    }
+  }
+  return found;
+}
+
+/* The clock at whose ticks alone ACCESS is read, or NULL. */
+static const struct ng_node *ticks_for(const struct ng_plan *plan, const struct ng_node *access) {
+  const struct ng_node *node = access, *reader = record_reader(plan, node);
+  while (reader && (reader->alias || reader->kind == NET_NODE_SELECTION)) {
+    node = reader;
+    reader = record_reader(plan, node);
+  }
+  bool overlaps = reader && (reader->kind == NET_NODE_PRODUCT || reader->kind == NET_NODE_JOIN) &&
+                  reader->rule == NET_PRODUCT_OVERLAP && reader->untested.count == 0 &&
+                  reader->as_events.count == 0;
+  if (!overlaps) return NULL;
+  return clock_of(reader->inputs[reader->inputs[0] == node ? 1 : 0]);
+}
+
+void ng_rule_clock_samples(struct ng_plan *plan) {
+  size_t sampled = 0;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *access = plan->nodes[i];
+    if (access->kind != NET_NODE_ACCESS || access->alias || access->single_row ||
+        access->times_only || access->relation->kind != NG_REL_SAMPLED || !access->relation->sensor)
+      continue;
+    const struct ng_node *clock = ticks_for(plan, access);
+    bool known =
+        clock && (clock->query->origin_given || clock->query->timeline == NET_TIMELINE_ABSTRACT);
+    if (!known) continue;
+    access->every = clock->relation->every;
+    access->origin = clock->query->origin_given ? clock->query->origin : 0;
+    sampled++;
+  }
+  if (!sampled) return;
+  ng_rule_changed(plan, NG_RULE_CLOCK_SAMPLES, sampled, "%zu relation%s sampled when a clock ticks",
+                  sampled, sampled == 1 ? "" : "s");
+}
