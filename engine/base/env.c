@@ -15,6 +15,7 @@
 
 static bool clock_is_set;
 static int64_t clock_set_to_ns;
+static clockid_t measuring_clock = CLOCK_MONOTONIC;
 static volatile sig_atomic_t interrupt_seen;
 
 static int64_t read_clock(clockid_t clock) {
@@ -28,7 +29,11 @@ int64_t base_env_now(void) {
 }
 
 int64_t base_env_monotonic(void) {
-  return read_clock(CLOCK_MONOTONIC);
+  return read_clock(measuring_clock);
+}
+
+void base_env_use_processor_clock(void) {
+  measuring_clock = CLOCK_PROCESS_CPUTIME_ID;
 }
 
 void base_env_set_clock(int64_t now_ns) {

@@ -139,7 +139,8 @@ static void change(struct processor *processor, int32_t number, int64_t at, int3
 
 static void push_stop(struct stop *heap, size_t count, struct stop stop) {
   size_t at = count;
-  for (size_t above; at > 0 && heap[above = (at - 1) / 2].at > stop.at; at = above) heap[at] = heap[above];
+  for (size_t above; at > 0 && heap[above = (at - 1) / 2].at > stop.at; at = above)
+    heap[at] = heap[above];
   heap[at] = stop;
 }
 

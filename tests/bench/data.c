@@ -94,8 +94,8 @@ static void make_messages(struct base_random *random, struct bench_data *data, s
   for (size_t i = 0; i < size / 2; i++) {
     at += between(random, 1, 100);
     struct bench_message message = {(int32_t)between(random, 0, PROCESSES - 1),
-                                    (int32_t)between(random, 0, PROCESSES - 1),
-                                    (int32_t)(i % IDS), at};
+                                    (int32_t)between(random, 0, PROCESSES - 1), (int32_t)(i % IDS),
+                                    at};
     data->sent[data->sent_count++] = message;
     int64_t fate = between(random, 0, 99);
     if (fate == 0) continue;
@@ -112,7 +112,8 @@ void bench_data_make(struct bench_data *data, size_t size) {
   struct base_random random = {size};
   *data = (struct bench_data){.running_count = size, .waiting_count = size};
   make_iterations(&random, data, size);
-  data->running = make_periods(&random, size, PROCESSORS, (int64_t[]){200, 1800}, (int64_t[]){0, 1000});
+  data->running =
+      make_periods(&random, size, PROCESSORS, (int64_t[]){200, 1800}, (int64_t[]){0, 1000});
   data->waiting = make_periods(&random, size, LOCKS, (int64_t[]){50, 950}, (int64_t[]){0, 2000});
   make_messages(&random, data, size);
 }
@@ -124,4 +125,14 @@ void bench_data_done(struct bench_data *data) {
   free(data->sent);
   free(data->received);
   *data = (struct bench_data){0};
+}
+
+static int by_size(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+int64_t bench_median(int64_t *times, size_t count) {
+  qsort(times, count, sizeof *times, by_size);
+  return times[count / 2];
 }

@@ -50,4 +50,7 @@ struct bench_sums bench_count_by_hand(const struct bench_data *data);
  * receiver, rounded down.                                                                            */
 struct bench_sums bench_sequence_by_hand(const struct bench_data *data);
 
+/* The median of COUNT times, which are sorted. */
+int64_t bench_median(int64_t *times, size_t count);
+
 #endif

@@ -137,6 +137,7 @@ static void load(struct tql_session *session, struct capture *capture, const str
 }
 
 int main(int argc, char **argv) {
+  base_env_use_processor_clock();
   size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 200000;
   size_t runs = argc > 2 ? strtoull(argv[2], NULL, 10) : 5;
   struct record *records = make_records(count);

@@ -328,6 +328,7 @@ int main(int argc, char **argv) {
     }
   }
   size_t number = 0;
+  base_env_use_processor_clock();
   if (timing)
     printf("%-36s %9s %9s %10s %12s %8s\n", "variant", "rows in", "rows out", "ns a row",
            "general, ns", "ratio");

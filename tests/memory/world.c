@@ -124,14 +124,16 @@ static void note_access(void *context, const struct ng_relation *ng, enum net_sc
 }
 
 static enum base_status count_rows(void *context, const struct net_batch *batch) {
-  ((struct machine *)context)->results += batch->count;
+  for (uint32_t i = 0; i < batch->count; i++)
+    ((struct machine *)context)->results += !(net_batch_marks(batch, i) & NET_CLOSES);
   return BASE_OK;
 }
 
 static void run_out(struct machine *machine, struct ng_plan *plan, const struct ng_query *query) {
-  static const struct ng_switches switches;
+  struct ng_switches switches = {{false}};
   struct net_node *result = NULL;
   struct ng_inputs inputs = {.context = machine, .source = no_source, .made = note_access};
+  for (size_t i = 0; i < NG_RULES; i++) switches.off[i] = machine->shape->rules_off;
   ng_plan_transform(plan, &switches);
   if (ng_plan_build(plan, machine->network, &inputs, &machine->diags, &result) != BASE_OK)
     give_up(machine, "is not built");
@@ -303,6 +305,10 @@ void machine_run(struct machine *machine, uint64_t count) {
 
 uint64_t machine_results(const struct machine *machine) {
   return machine->results;
+}
+
+const struct net_network *machine_network(const struct machine *machine) {
+  return machine->network;
 }
 
 struct machine_state machine_state(const struct machine *machine) {

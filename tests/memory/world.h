@@ -1,5 +1,5 @@
 /* Networks that run without a session: statements over relations whose rows are made here, pushed in
- * batches, without end. For tests of what running costs in memory.                                 */
+ * batches, without end. For tests of what running costs in memory, and for benchmarks.                                 */
 #ifndef TESTS_MEMORY_WORLD_H
 #define TESTS_MEMORY_WORLD_H
 
@@ -17,6 +17,7 @@ struct shape {
    * k, x (i8) and y (f8). A retrieve with a name is there for those after it; all others are run.    */
   const char *text;
   enum how how;
+  bool rules_off; /* all of them */
 };
 
 struct machine;
@@ -26,7 +27,10 @@ struct machine *machine_new(const struct shape *shape, uint64_t live, uint32_t b
 void machine_free(struct machine *machine);
 /* Pushes COUNT more tuples into each relation, and checkpoints behind them. */
 void machine_run(struct machine *machine, uint64_t count);
+/* Tuples that have come out. */
 uint64_t machine_results(const struct machine *machine);
+/* Its nodes, for those who count fires. */
+const struct net_network *machine_network(const struct machine *machine);
 /* Rows that all nodes keep, and the memory that they say they hold for them. */
 struct machine_state {
   uint64_t rows, bytes;
