@@ -8,9 +8,11 @@
  * description can be read, is its own remote description, makes the same documentation and declarations,
  * and does not differ from it.                                                                    */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/status.h"
+#include "sensors/sdf/decode.h"
 #include "sensors/sdf/output.h"
 #include "sensors/sdf/remote.h"
 
@@ -55,11 +57,28 @@ static void check_same(const struct base_buffer *a, const struct base_buffer *b,
       what);
 }
 
+/* Any bytes as the payload of each event. */
+static void check_payloads(const struct sn_description *description) {
+  for (size_t i = 0; i < description->event_count; i++) {
+    const struct sn_event_description *event = &description->events[i];
+    size_t count = sn_payload_values(event), length = 7 * i % 128;
+    struct sn_value_view *values = BASE_NEW_ARRAY(state.arena, count, struct sn_value_view);
+    /* A copy of its own, so that a look behind its end is seen. */
+    unsigned char *payload = base_xmalloc(length + 1);
+    for (size_t j = 0; j < length; j++) payload[j] = (unsigned char)(event->name[0] * (j % 5 == 0));
+    bool good = sn_payload_read(event, payload, length, values);
+    for (size_t j = 0; good && j < count; j++)
+      BASE_CHECK(values[j].length <= length, "fuzz-payload-text");
+    free(payload);
+  }
+}
+
 static void check_outputs(const struct sn_description *description) {
   struct base_buffer remote = BASE_BUFFER_EMPTY, again = BASE_BUFFER_EMPTY,
                      first = BASE_BUFFER_EMPTY, second = BASE_BUFFER_EMPTY;
   bool written = sn_remote_write(&remote, description, state.own, &state.diags);
   check_messages(written, SIZE_MAX - 1);
+  check_payloads(description);
   if (written) {
     sn_write_header(&first, description, &remote);
     base_buffer_clear(&first);

@@ -1,10 +1,11 @@
 """The header made from good/files.sdf, compiled and linked in all ways, run, and read back.
 
-    compile_test.py TQUEL SOURCE-ROOT [--all]
+    compile_test.py TQUEL SOURCE-ROOT [--all] [--runtime INCLUDE LIBRARY]
 
 Each way builds mock/header_test.c with a stand-in for the run-time, runs it, strips the program, and
 compares the description that tquel sdf finds in it with golden/files.remote. Without --all only the
-compilers gcc and g++ with the usual linker. Ways whose compiler or linker is not there are skipped.
+compilers gcc and g++ with the usual linker. With --runtime quiet_test.c is built and run likewise, with
+the run-time itself. Ways whose compiler or linker is not there are skipped.
 Prints TAP.
 """
 import pathlib
@@ -44,17 +45,18 @@ class Test:
         return subprocess.run([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=TIMEOUT, check=False)
 
-    def way(self, compiler, options, linker):
+    def way(self, compiler, options, linker, sources=('header_test.c', 'other.c', 'mock.c'),
+            folder='mock', include=None, libraries=()):
         what = ' '.join([compiler, *options, *([linker] if linker else [])])
         if not shutil.which(compiler) or (linker and not shutil.which('ld.' + linker)):
             self.ok(True, what + ' # skip not there')
             return
         compiling = [option for option in options if not option.startswith('-Wl,')]
         objects = []
-        for source in ('header_test.c', 'other.c', 'mock.c'):
+        for source in sources:
             made = self.directory / (source + '.o')
-            found = self.run(compiler, *WARNINGS, *compiling, '-I', self.here / 'mock', '-I',
-                             self.directory, '-c', self.here / 'mock' / source, '-o', made)
+            found = self.run(compiler, *WARNINGS, *compiling, '-I', include or self.here / 'mock',
+                             '-I', self.directory, '-c', self.here / folder / source, '-o', made)
             if found.returncode != 0:
                 self.ok(False, what, found.stdout.decode())
                 return
@@ -62,7 +64,7 @@ class Test:
         program = self.directory / 'program'
         linking = [option for option in options if option not in ('-x', 'c++')]
         found = self.run(compiler, *linking, *([f'-fuse-ld={linker}'] if linker else []), *objects,
-                         '-o', program)
+                         *libraries, '-o', program)
         if found.returncode != 0:
             self.ok(False, what, found.stdout.decode())
             return
@@ -74,18 +76,22 @@ class Test:
         self.ok(remote.stdout == (self.here / 'golden/files.remote').read_bytes(),
                 'its description, after strip', remote.stderr.decode())
 
-    def all(self, ways):
+    def all(self, ways, runtime):
         made = self.run(self.tquel, 'sdf', self.here / 'good/files.sdf', '--header',
                         self.directory / 'files.h')
         self.ok(made.returncode == 0, 'the header is made', made.stdout.decode())
         for way in ways:
             self.way(*way)
+            if runtime:
+                self.way(*way, sources=('quiet_test.c',), folder='.', include=runtime[0],
+                         libraries=(runtime[1], '-lpthread'))
         print(f'1..{self.count}')
         return self.failed
 
 
 if __name__ == '__main__':
-    words = [word for word in sys.argv[1:] if word != '--all']
+    words = [word for word in sys.argv[1:] if not word.startswith('--')]
     with tempfile.TemporaryDirectory(prefix='tquel-sdf-') as temporary:
         test = Test(str(pathlib.Path(words[0]).resolve()), pathlib.Path(words[1]).resolve(), temporary)
-        sys.exit(1 if test.all(FEW + MORE if '--all' in sys.argv else FEW) else 0)
+        real = [pathlib.Path(word).resolve() for word in words[2:4]]
+        sys.exit(1 if test.all(FEW + MORE if '--all' in sys.argv else FEW, real) else 0)

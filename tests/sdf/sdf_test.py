@@ -178,6 +178,34 @@ class Test:
                 self.ok(bad.returncode == 3 and b'TQ-0814' in bad.stderr,
                         f'a program cut off after {length} bytes', bad.stderr.decode())
 
+    # --- the command line
+
+    def command_line(self):
+        good = 'good/empty.sdf'
+        for arguments, words in (
+                (['--heder', 'x', good], 'did you mean --header?'), ([], 'which description?'),
+                ([good, good], 'one file too many'), ([''], 'one file too many'),
+                (['--header', '-', '--header', '-', good], 'is given twice'),
+                ([good, '--header'], '--header needs a value'), (['--diff', good], '--diff OLD NEW'),
+                (['--header='], '--header needs a value'), (['--help=x'], '--help takes no value'),
+                (['--diff', good, good, good], '--diff stands alone'),
+                (['--diff', good, good, '--doc', '-'], '--diff stands alone')):
+            found = self.run('sdf', *arguments)
+            self.ok(found.returncode == 1 and words.encode() in found.stderr and
+                    b'TQ-0001' in found.stderr and not found.stdout,
+                    f'wrong usage: {" ".join(arguments)}', found.stderr.decode())
+        found = self.run('sdf', '--tquel=-', '--', good)
+        self.ok(found.stdout == (self.here / 'golden/empty.tq').read_bytes(), 'to standard output')
+        found = self.run('sdf', '-q', '-', stdin=(self.here / good).read_bytes())
+        self.ok(found.returncode == 0 and not found.stdout, 'from standard input',
+                found.stderr.decode())
+        found = self.run('sdf', 'good/none.sdf')
+        self.ok(found.returncode == 3 and b'TQ-0650' in found.stderr, 'no such file')
+        found = self.run('sdf', '--help')
+        self.ok(found.returncode == 0 and b'--taskforce NAME' in found.stdout, '--help')
+        found = self.run('help', 'sdf')
+        self.ok(found.returncode == 0 and b'--taskforce NAME' in found.stdout, 'tquel help sdf')
+
     # --- differences
 
     def difference(self, older):
@@ -202,6 +230,7 @@ class Test:
                 self.bad(path)
         self.nothing_written()
         self.programs()
+        self.command_line()
         for path in sorted((self.here / 'diff').glob('*-old.sdf')):
             self.difference(path)
         print(f'1..{self.count}')
