@@ -241,7 +241,8 @@ struct net_aggregate_params {
   size_t by_count;
   bool apart;                  /* equal rows are tuples of their own: pieces of different ones */
   bool groups_of_all;          /* with WHERE: tuples that do not satisfy it still make a group */
-  bool some_only;              /* no segment while nothing counts for sure */
+  /* no segment while nothing counts for sure; those of avgc end where something is in doubt no more */
+  bool some_only;
   bool origin_given;           /* false: the start of the first tuple that comes */
   net_chronon origin;          /* everything is clipped there */
   bool averaging_origin_given; /* else: the start of the first tuple that counts */

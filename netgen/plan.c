@@ -4,6 +4,8 @@
  * needs any more simply drop out of plan->nodes at the next refresh. */
 #include "netgen/plan.h"
 
+#include "netgen/expr.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -274,6 +276,43 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
   }
   for (size_t i = 0; i < plan->query_count; i++) {
     if (plan->queries[i].result == node) plan->queries[i].result = replacement;
+  }
+}
+
+static void exchange(const struct ng_column **reference, const struct ng_column *from,
+                     const struct ng_column *to) {
+  if (*reference == from) *reference = to;
+}
+
+static void exchange_all(struct ng_columns *references, const struct ng_column *from,
+                         const struct ng_column *to) {
+  for (size_t i = 0; i < references->count; i++) exchange(&references->items[i], from, to);
+}
+
+void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
+                      const struct ng_column *to) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct ng_node *node = plan->nodes[i];
+    if (node->expr) node->expr = ng_expr_substitute(plan->arena, node->expr, from, to);
+    exchange(&node->start_from, from, to);
+    exchange(&node->stop_from, from, to);
+    exchange(&node->by, from, to);
+    exchange(&node->before, from, to);
+    exchange(&node->after, from, to);
+    exchange(&node->argument, from, to);
+    exchange(&node->where, from, to);
+    exchange(&node->when, from, to);
+    exchange(&node->unless, from, to);
+    exchange_all(&node->sources, from, to);
+    exchange_all(&node->by_columns, from, to);
+    for (size_t k = 0; k < node->key_count; k++) {
+      exchange(&node->keys[k].left, from, to);
+      exchange(&node->keys[k].right, from, to);
+    }
+    for (unsigned port = 0; port < 2; port++) {
+      for (size_t k = 0; k < node->expiry_counts[port]; k++)
+        exchange(&node->expiries[port][k].instant, from, to);
+    }
   }
 }
 

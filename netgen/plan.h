@@ -199,6 +199,9 @@ size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node);
 /* Everything that read NODE reads REPLACEMENT. */
 void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement);
+/* Everything that reads FROM reads TO, which is there wherever FROM is. */
+void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
+                      const struct ng_column *to);
 
 /* Moves SELECTION, whose condition cannot fail, as far down as it goes (rules/predicates_down.c); false: it
  * stays. The plan is to be refreshed. */
@@ -219,6 +222,7 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
 
 void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_constant_folding(struct ng_plan *plan);
+void ng_rule_distinct_tuples(struct ng_plan *plan);
 void ng_rule_product_order(struct ng_plan *plan);
 void ng_rule_equal_values(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
@@ -227,6 +231,7 @@ void ng_rule_partial_overlap(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);
 void ng_rule_merged_projections(struct ng_plan *plan);
+void ng_rule_common_expressions(struct ng_plan *plan);
 void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_stored_periods(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);

@@ -38,6 +38,13 @@ static bool is_there(const struct net_aggregate *node, const struct net_agg_grou
   return true;
 }
 
+/* Where avgc stands for a function that is omega only while something is in doubt, its segments end where that
+ * changes, though its own value is in doubt for ever. */
+static inline bool in_doubt(const struct net_aggregate *node, const struct net_agg_group *group) {
+  return node->params.some_only && node->function == NET_AGG_AVGC &&
+         group->counted[NET_UNKNOWN] > 0;
+}
+
 /* What net_agg_tell says of the functions that cannot fail and depend on numbers alone. */
 static inline bool is_number(const struct net_aggregate *node) {
   return node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY;
@@ -131,6 +138,7 @@ static void begin_segment(struct net_aggregate *node, struct net_agg_group *grou
   group->begun = true;
   group->id = 0;
   group->omega = omega;
+  group->in_doubt = in_doubt(node, group);
   group->since = now;
   note_fresh(node, group, index);
 }
@@ -171,7 +179,9 @@ static void look(struct net_aggregate *node, struct net_agg_group *group, uint32
   struct net_agg_value value;
   bool omega = false;
   bool has = value_now(node, index, now, &value, &omega, status);
-  if (group->begun && has && omega == group->omega && net_agg_same(node, group, &value)) return;
+  if (group->begun && has && omega == group->omega && in_doubt(node, group) == group->in_doubt &&
+      net_agg_same(node, group, &value))
+    return;
   if (group->begun) end_segment(node, group, index, now, status);
   if (!has) return;
   begin_segment(node, group, index, now, omega);
@@ -183,7 +193,7 @@ static void look_at_average(struct net_aggregate *node, struct net_agg_group *gr
                             net_chronon now, enum base_status *status) {
   bool omega;
   if (group->begun && is_there(node, group, &omega) && omega == group->omega &&
-      net_agg_average_lasts(node, group, now))
+      in_doubt(node, group) == group->in_doubt && net_agg_average_lasts(node, group, now))
     return;
   look(node, group, index, now, status);
 }

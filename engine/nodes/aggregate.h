@@ -60,6 +60,7 @@ struct net_agg_group {
   bool begun;         /* a segment runs */
   bool failed;        /* the value cannot be told; it was reported */
   bool omega;         /* of the segment */
+  bool in_doubt;      /* of the segment, avgc of what is there for sure */
   bool touched;
   bool fresh;        /* among those whose segment has to go out open */
   uint64_t id;       /* of the segment; 0: it has not gone out open */

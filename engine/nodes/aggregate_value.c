@@ -546,8 +546,9 @@ static bool has_value(const struct net_aggregate *node, const struct net_agg_gro
     case NET_AGG_COUNT:
     case NET_AGG_ANY:
     case NET_AGG_SUM:
-    case NET_AGG_AVGC:
       return !node->params.some_only || group->values > 0;
+    case NET_AGG_AVGC: /* its values come and go */
+      return !node->params.some_only || group->counted[NET_TRUE] > 0;
     case NET_AGG_VARTS:
       return group->values > 1 && group->tally.spans > 0;
     case NET_AGG_AVGTI:

@@ -17,8 +17,11 @@
  * Where the value is computed of the aggregate's start (a function of time), that is a field of the product,
  * and must be made one when the product goes.
  *
- * Both must count the same: instantaneous functions, or events. The value must be a domain as it is, no
- * float (two of which may be equal and not the same). */
+ * Both must count the same: instantaneous functions, or events. Of periods a cumulative one has the value of
+ * its group from when something was there for sure, and so has avgc if it leaves out what was there before;
+ * avgc is omega wherever the other one is, and stays so. What it gives needs no rebasing any more, because its
+ * segments are the result's periods. The value must be a domain as it is, no float (two of which may be equal
+ * and not the same). */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
@@ -30,7 +33,8 @@ static bool chooses(enum net_aggregate_function function) {
 
 /* Has FUNCTION a value only of what is there for sure? */
 static bool needs_some(enum net_aggregate_function function) {
-  return function != NET_AGG_COUNT && function != NET_AGG_ANY && function != NET_AGG_SUM;
+  return function != NET_AGG_COUNT && function != NET_AGG_ANY && function != NET_AGG_SUM &&
+         function != NET_AGG_AVGC;
 }
 
 static bool same_expr(const struct ng_expr *a, const struct ng_expr *b) {
@@ -61,9 +65,6 @@ static int chosen(const struct ng_node *node) {
   const struct ng_aggregate *aggregate = node->aggregate;
   if (node->kind != NET_NODE_AGGREGATE || !chooses(aggregate->function) || aggregate->unique)
     return -1;
-  bool events =
-      node->query->variables[aggregate->variable].relation->layout->tuple_class == NET_EVENT;
-  if (!events && (aggregate->cumulative || aggregate->window > 0)) return -1;
   for (size_t i = 0; i < node->by_columns.count; i++) {
     if (node->by_columns.items[i]->type.base == NET_FLOAT) return -1;
   }
@@ -75,8 +76,12 @@ static int chosen(const struct ng_node *node) {
 
 static bool may_stand_for(const struct ng_node *node, const struct ng_node *other) {
   if (other == node || other->kind != NET_NODE_AGGREGATE || !same_groups(node, other)) return false;
+  const struct ng_aggregate *aggregate = node->aggregate;
+  bool events =
+      node->query->variables[aggregate->variable].relation->layout->tuple_class == NET_EVENT;
+  if (other->aggregate->function == NET_AGG_AVGC) return !events && aggregate->cumulative;
+  if (!events && (aggregate->cumulative || aggregate->window > 0)) return false;
   switch (other->aggregate->function) {
-    case NET_AGG_AVGC:
     case NET_AGG_EXTEND:
     case NET_AGG_EARLIEST:
     case NET_AGG_LATEST:
@@ -142,6 +147,9 @@ static void exchange(struct ng_plan *plan, const struct ng_column *from,
 /* --- what is left of conditions and times */
 
 static const struct ng_expr *simpler(struct ng_plan *plan, const struct ng_expr *expr) {
+  if (expr->op == NG_REBASE && expr->args[0]->op == NG_COLUMN &&
+      ng_expr_equal(expr->args[1], expr->args[2]))
+    return expr->args[0]; /* from one instant to the same one */
   if (expr->op != NG_LATER && expr->op != NG_EARLIER) return expr;
   const struct ng_expr *args[2] = {simpler(plan, expr->args[0]), simpler(plan, expr->args[1])};
   if (ng_expr_equal(args[0], args[1])) return args[0];

@@ -234,6 +234,81 @@ static const char golden_keys_final[] =
     "unused-domains: 4 domains dropped\n"
     "common-subnetworks: 1 access node shared, 1 operator node shared\n";
 
+static const char golden_halves_initial[] =
+    "halves_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap                    [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    E.A / 2 = F.A / 2\n"
+    "   5  selection   4    E.A / 2 mod 3 > F.B\n"
+    "   6  apply       5    stop = earlier(E.stop, F.stop)\n"
+    "   7  apply       6    start = later(E.start, F.start)\n"
+    "   8  apply       7    half = E.A / 2\n"
+    "   9  apply       8    more = E.A / 2 + 1\n"
+    "  10  projection  9    [start, stop): half, more  [overlap: open rows]\n"
+    "2 access nodes, 8 operator nodes\n";
+
+static const char golden_halves_common_expressions[] =
+    "halves_common_expressions\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap                    [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    E.A / 2 = F.A / 2\n"
+    "   5  selection   4    E.A / 2 mod 3 > F.B\n"
+    "   6  apply       5    stop = earlier(E.stop, F.stop)\n"
+    "   7  apply       6    start = later(E.start, F.start)\n"
+    "   8  apply       7    half = E.A / 2\n"
+    "   9  apply       8    more = half + 1\n"
+    "  10  projection  9    [start, stop): half, more  [overlap: open rows]\n"
+    "2 access nodes, 8 operator nodes\n"
+    "common-expressions: 1 expression with such a part\n";
+
+static const char golden_halves_final[] =
+    "halves_final\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  apply       1    key = E.A / 2\n"
+    "   3  join        2 2  overlap, E.A / 2 = F.A / 2 and E.A / 2 mod 3 > F.B; hash E.A / 2 = F.A "
+    "/ 2  [overlap: tuples valid at the checkpoint or after]\n"
+    "   4  apply       3    more = E.A / 2 + 1\n"
+    "   5  projection  4    [start, stop): half = E.A / 2, more  [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "joins: 1 join from 2 selections, 1 hash key\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "common-expressions: 1 apply of what is computed already, 2 expressions with such a part\n"
+    "unused-domains: 3 domains dropped\n"
+    "common-subnetworks: 1 access node shared, 1 operator node shared\n";
+
+static const char golden_lasting_initial[] =
+    "lasting_initial\n"
+    "   1  access              R records: E.A, E.B\n"
+    "   2  event-to-period  1  by E.A                                            [keys: one open "
+    "period per entity]\n"
+    "   3  set              2  equal tuples are one                              [overlap: open "
+    "rows that may yet be one]\n"
+    "   4  cut              3  while duration() > 1                              [overlap: open "
+    "rows not yet decided]\n"
+    "   5  aggregate        4  countc(E)                                         [keys: groups and "
+    "sums]\n"
+    "   6  projection       5  [countc(E).start, countc(E).stop): n = countc(E)  [overlap: open "
+    "rows]\n"
+    "1 access node, 5 operator nodes\n";
+
+static const char golden_lasting_distinct_tuples[] =
+    "lasting_distinct_tuples\n"
+    "   1  access              R records: E.A, E.B\n"
+    "   2  event-to-period  1  by E.A                                            [keys: one open "
+    "period per entity]\n"
+    "   3  cut              2  while duration() > 1                              [overlap: open "
+    "rows not yet decided]\n"
+    "   4  aggregate        3  countc(E)                                         [keys: groups and "
+    "sums]\n"
+    "   5  projection       4  [countc(E).start, countc(E).stop): n = countc(E)  [overlap: open "
+    "rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "distinct-tuples: 1 set node of distinct tuples\n";
+
 static const char golden_within_initial[] =
     "within_initial\n"
     "   1  access                R records: E.A, E.B\n"
@@ -1100,6 +1175,31 @@ static const char golden_named_final[] =
     "   2  aggregate   1  count(E) by E.B, of what is there for sure  [overlap, keys: tuples valid "
     "now, and groups]\n"
     "   3  projection  2  [count(E).start, count(E).stop): b = count(E).E.B, n = count(E)  "
+    "[overlap: open rows]\n"
+    "1 access node, 2 operator nodes\n"
+    "group-keys: 1 aggregate of a group's own value dropped\n";
+
+static const char golden_named_ever_initial[] =
+    "named_ever_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  aggregate   1    minc(E) of E.B by E.B              [keys: groups, and one value of "
+    "each]\n"
+    "   3  access           R: E.A, E.B\n"
+    "   4  aggregate   3    avgc(E) by E.B                     [keys: groups and sums]\n"
+    "   5  product     2 4  overlap                            [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   6  selection   5    minc(E).E.B = avgc(E).E.B\n"
+    "   7  apply       6    stop = earlier(minc(E).stop, avgc(E).stop)\n"
+    "   8  apply       7    start = later(minc(E).start, avgc(E).start)\n"
+    "   9  apply       8    share = rebase(avgc(E), avgc(E).start, start)\n"
+    "  10  projection  9    [start, stop): b = minc(E), share  [overlap: open rows]\n"
+    "2 access nodes, 8 operator nodes\n";
+
+static const char golden_named_ever_final[] =
+    "named_ever_final\n"
+    "   1  access         R: E.A, E.B\n"
+    "   2  aggregate   1  avgc(E) by E.B, of what is there for sure  [keys: groups and sums]\n"
+    "   3  projection  2  [avgc(E).start, avgc(E).stop): b = avgc(E).E.B, share = avgc(E)  "
     "[overlap: open rows]\n"
     "1 access node, 2 operator nodes\n"
     "group-keys: 1 aggregate of a group's own value dropped\n";

@@ -58,6 +58,7 @@ static void transform(struct ng_plan *plan, unsigned rules) {
 enum {
   KEYS = 1 << NG_RULE_GROUP_KEYS,
   FOLDING = 1 << NG_RULE_CONSTANT_FOLDING,
+  DISTINCT = 1 << NG_RULE_DISTINCT_TUPLES,
   ORDER = 1 << NG_RULE_PRODUCT_ORDER,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
   PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
@@ -67,6 +68,7 @@ enum {
   UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
   EQUAL = 1 << NG_RULE_EQUAL_VALUES,
   MERGED = 1 << NG_RULE_MERGED_PROJECTIONS,
+  EXPRESSIONS = 1 << NG_RULE_COMMON_EXPRESSIONS,
   STORED = 1 << NG_RULE_STORED_PERIODS,
   STARTS = 1 << NG_RULE_TRACED_START_ONLY,
   COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
@@ -168,6 +170,23 @@ static const struct ng_query *query_named(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* minc(E.B by E.B) and avgc(E by E.B): of all that was ever there. */
+static const struct ng_query *query_named_ever(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 1);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(query, 0, "B");
+  query->variables[0].outside = false;
+  struct ng_aggregate aggregate = {.by = by, .by_count = 1, .cumulative = true, .type = type_long};
+  aggregate.function = NET_AGG_MIN;
+  aggregate.argument = nq_domain(query, 0, "B");
+  nq_target(query, "b", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.function = NET_AGG_AVGC;
+  aggregate.argument = NULL;
+  aggregate.type = (struct net_type){NET_TEMPORAL, 0};
+  nq_target(query, "share", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* count(F) at E.start: the value at the result's instant. */
 static const struct ng_query *query_count_at(void) {
   struct ng_query *query = over(NG_REL_TRACED, 2);
@@ -214,6 +233,19 @@ static const struct ng_query *query_keys(void) {
                                      nq_binary(NG_DIV, nq_domain(query, 1, "A"), two)),
                            nq_binary(NG_EQ, nq_domain(query, 0, "B"), nq_domain(query, 1, "B")));
   nq_target(query, "A", nq_domain(query, 1, "A"));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* where E.A / 2 = F.A / 2, E.A / 2 * 3 > E.B: the half as a target, and one more than it. */
+static const struct ng_query *query_halves(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 2);
+  const struct ng_expr *two = nq_integer(2);
+  const struct ng_expr *half = nq_binary(NG_DIV, nq_domain(query, 0, "A"), two);
+  query->where = nq_binary(
+      NG_AND, nq_binary(NG_EQ, half, nq_binary(NG_DIV, nq_domain(query, 1, "A"), two)),
+      nq_binary(NG_GT, nq_binary(NG_MOD, half, nq_integer(3)), nq_domain(query, 1, "B")));
+  nq_target(query, "half", half);
+  nq_target(query, "more", nq_binary(NG_ADD, half, nq_integer(1)));
   return nq_finish(query, NET_PERIOD);
 }
 
@@ -396,6 +428,23 @@ static const struct ng_query *query_stop_running(void) {
   return nq_stop_running(true);
 }
 
+/* countc(E where duration(E) > 1): each tuple counts, and not each piece of it. */
+static const struct ng_query *query_lasting(void) {
+  struct ng_query *query = over(NG_REL_TRACED, 1);
+  struct ng_expr *duration = BASE_NEW(nq_arena, struct ng_expr);
+  duration->op = NG_DURATION;
+  duration->type = (struct net_type){NET_TEMPORAL, 0};
+  query->variables[0].outside = false;
+  struct ng_aggregate count = {
+      .function = NET_AGG_COUNT,
+      .cumulative = true,
+      .type = type_long,
+      .where = nq_binary(NG_GT, duration,
+                         nq_convert(nq_integer(1), (struct net_type){NET_TEMPORAL, 0}))};
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, count)));
+  return nq_finish(query, NET_PERIOD);
+}
+
 static const struct ng_query *query_constants(void) {
   struct ng_query *query = nq_query(NULL, 0, NULL, NULL);
   nq_target(query, "x", nq_integer(7));
@@ -435,6 +484,11 @@ static const struct golden goldens[] = {
     GOLDEN(keys_initial, query_keys, false, 0),
     GOLDEN(keys_joins, query_keys, false, JOINS),
     GOLDEN(keys_final, query_keys, false, ALL),
+    GOLDEN(halves_initial, query_halves, false, 0),
+    GOLDEN(halves_common_expressions, query_halves, false, EXPRESSIONS),
+    GOLDEN(halves_final, query_halves, false, ALL),
+    GOLDEN(lasting_initial, query_lasting, false, 0),
+    GOLDEN(lasting_distinct_tuples, query_lasting, false, DISTINCT),
     GOLDEN(within_initial, query_within, false, 0),
     GOLDEN(within_partial_overlap, query_within, false, PARTIAL),
     GOLDEN(within_final, query_within, false, ALL),
@@ -479,6 +533,8 @@ static const struct golden goldens[] = {
     GOLDEN(counts_final, query_counts, false, ALL),
     GOLDEN(named_initial, query_named, false, 0),
     GOLDEN(named_final, query_named, false, KEYS),
+    GOLDEN(named_ever_initial, query_named_ever, false, 0),
+    GOLDEN(named_ever_final, query_named_ever, false, KEYS),
     GOLDEN(count_at_initial, query_count_at, false, 0),
     GOLDEN(count_at_final, query_count_at, false, ALL),
     GOLDEN(implied_initial, query_implied, false, 0),
