@@ -106,6 +106,14 @@ static inline union net_slot *net_batch_builder_add_plain(struct net_batch_build
   builder->ids[builder->count] = 0;
   return builder->rows + (size_t)builder->count++ * builder->layout->slot_count;
 }
+/* COUNT of them, for which there must be room. */
+static inline union net_slot *net_batch_builder_add_plains(struct net_batch_builder *builder,
+                                                           uint32_t count) {
+  memset(builder->marks + builder->count, NET_DEFINITE, count);
+  memset(builder->ids + builder->count, 0, count * sizeof *builder->ids);
+  builder->count += count;
+  return builder->rows + (size_t)(builder->count - count) * builder->layout->slot_count;
+}
 /* The rows so far as a batch; it points into the builder. Bound: NET_BEGINNING, no floor. */
 struct net_batch net_batch_builder_batch(const struct net_batch_builder *builder,
                                          net_chronon checkpoint);

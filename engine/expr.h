@@ -97,7 +97,7 @@ enum net_op {
   NET_OP_AND,
   NET_OP_OR,
   NET_OP_NOT,
-  NET_OP_IF,   /* truth, value: the value; 0 or "" where the truth is F, whatever the value's error */
+  NET_OP_IF, /* truth, value: the value; 0 or "" where the truth is F, whatever the value's error */
   NET_OP_T_IF, /* the same of temporal values */
   /* instants */
   NET_OP_LATER,
@@ -143,7 +143,9 @@ struct net_program {
   struct base_strings *strings; /* strings that steps make go there */
   struct net_quick_step *quick; /* the second form (expr_quick.c), as far as there is one */
   size_t quick_count;           /* 0: there is none */
-  bool quick_truth;             /* it gives a truth, not an integer */
+  struct net_quick_step *plain; /* the same over plain rows, where instants are numbers */
+  size_t plain_count;
+  bool quick_truth; /* it gives a truth, not an integer (or an instant) */
   bool only_rebases;            /* a temporal value of the row, from one of its instants to another */
 };
 
@@ -181,10 +183,62 @@ enum net_eval_error net_program_run(const struct net_program *program, const uni
 enum net_eval_error net_program_rebase(const struct net_program *program, const union net_slot *row,
                                        union net_slot *ret);
 /* Of the rows of WIDTH slots that SELECTED names, *COUNT of them, leaves those for which PROGRAM, a
- * condition, is T; it is F for the others. False: the program has no quick form, or fails for a row; then
- * SELECTED is spoilt, and the rows must be looked at one by one.                                    */
-bool net_program_select(const struct net_program *program, const union net_slot *rows,
+ * condition, is T; it is F for the others. PLAIN: they are (batch.h). False: the program has no quick form,
+ * or fails for a row; then SELECTED is spoilt, and the rows must be looked at one by one.            */
+bool net_program_select(const struct net_program *program, bool plain, const union net_slot *rows,
                         uint32_t width, uint32_t *selected, uint32_t *count);
+/* The values over COUNT plain rows, those that SELECTION (or NULL) names: each a truth (0, 1), an integer,
+ * or a determinate instant. False: there is no quick form, or it fails for one of them.             */
+bool net_program_column(const struct net_program *program, const union net_slot *rows,
+                        uint32_t width, const uint32_t *selection, uint32_t count, int64_t *ret);
+/* A condition over a combination of two plain rows that nobody has written: its slot i is slot SLOTS[i] of
+ * the left row where SIDES[i] is 0, of the right row for 1, of the combination's own implicit times for 2.
+ * NULL: it has no form for that. Run gives false where it fails: then write the row and ask
+ * net_program_run.                                                                                  */
+struct net_pair_program {
+  const struct net_quick_step *steps;
+  size_t count;
+  /* one comparison of two slots, to which constants are added */
+  bool compares;
+  enum net_comparison comparison;
+  uint32_t sides[2], slots[2];
+  int64_t more[2];
+};
+const struct net_pair_program *net_pair_program_new(struct base_arena *arena,
+                                                    const struct net_program *program,
+                                                    const uint8_t *sides, const uint32_t *slots);
+bool net_pair_program_run(const struct net_pair_program *pair, const union net_slot *left,
+                          const union net_slot *right, const union net_slot *times, bool *ret);
+static inline bool net_compare_integers(enum net_comparison comparison, int64_t a, int64_t b) {
+  switch (comparison) {
+    case NET_EQ:
+      return a == b;
+    case NET_NE:
+      return a != b;
+    case NET_LT:
+      return a < b;
+    case NET_LE:
+      return a <= b;
+    case NET_GT:
+      return a > b;
+    case NET_GE:
+    default:
+      return a >= b;
+  }
+}
+/* The same, the short way for what is asked most. */
+static inline bool net_pair_program_holds(const struct net_pair_program *pair,
+                                          const union net_slot *left, const union net_slot *right,
+                                          const union net_slot *times, bool *ret) {
+  const union net_slot *const rows[3] = {left, right, times};
+  int64_t a, b;
+  if (!pair->compares) return net_pair_program_run(pair, left, right, times, ret);
+  if (__builtin_add_overflow(rows[pair->sides[0]][pair->slots[0]].i, pair->more[0], &a) ||
+      __builtin_add_overflow(rows[pair->sides[1]][pair->slots[1]].i, pair->more[1], &b))
+    return false;
+  *ret = net_compare_integers(pair->comparison, a, b);
+  return true;
+}
 /* The time at which temporal values are compared: chronons since the row's start. The period that the
  * comparison concerns has its last chronon at LAST; a pole up to there is NET_EVAL_POLE. FOUND (or NULL)
  * hears of every root that a comparison has at or after the start: a change is due at the chronon

@@ -38,8 +38,9 @@ enum net_eval_error net_string_operation(const struct net_program *program,
                                          const struct net_step *step, struct net_value *args);
 /* Steps on instants. expr_time.c. */
 enum net_eval_error net_time_operation(const struct net_step *step, struct net_value *args);
-/* The second form of a finished program, if it has one; the arena keeps its steps (of this size, as many
- * as PROGRAM has room for). expr_quick.c. */
+/* The second form of a finished program, if it has one; the arena keeps its steps (of this size, so many
+ * at most for a step). expr_quick.c. */
+enum { NET_QUICK_STEPS = 3 };
 void net_quick_make(struct net_program *program);
 size_t net_quick_step_size(void);
 /* Runs it: false when a step fails, and the stack machine is to be asked. */

@@ -10,6 +10,8 @@
 #ifndef NET_LAYOUT_H
 #define NET_LAYOUT_H
 
+#include <string.h>
+
 #include "engine/base/arena.h"
 #include "engine/value.h"
 
@@ -55,6 +57,33 @@ static inline struct net_instant net_slot_stop(const union net_slot *row, uint32
 /* Copies SLOTS slots: rows are short, and memcpy of a length that is not known is a call. */
 static inline void net_row_copy(union net_slot *to, const union net_slot *from, uint32_t slots) {
   for (uint32_t i = 0; i < slots; i++) to[i] = from[i];
+}
+/* The same COUNT times, for rows that lie side by side or, with a SELECTION, do not. TO_WIDTH slots a row;
+ * the first SLOTS of them are copied. */
+static inline void net_rows_copy(union net_slot *to, uint32_t to_width, const union net_slot *from,
+                                 uint32_t slots, const uint32_t *selection, uint32_t count) {
+#define CASE(SLOTS)                                                                              \
+  case SLOTS:                                                                                    \
+    for (uint32_t i = 0; i < count; i++)                                                         \
+      memcpy(to + (size_t)i * to_width, from + (size_t)(selection ? selection[i] : i) * (SLOTS), \
+             (SLOTS) * sizeof *to);                                                              \
+    break
+  switch (slots) { /* a length that is known is a few moves */
+    CASE(3);
+    CASE(4);
+    CASE(5);
+    CASE(6);
+    CASE(7);
+    CASE(8);
+    CASE(9);
+    CASE(10);
+    CASE(12);
+    default:
+      for (uint32_t i = 0; i < count; i++)
+        net_row_copy(to + (size_t)i * to_width,
+                     from + (size_t)(selection ? selection[i] : i) * slots, slots);
+  }
+#undef CASE
 }
 /* Has the row an open instant anywhere? */
 bool net_row_is_open(const struct net_layout *layout, const union net_slot *row);

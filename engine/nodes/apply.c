@@ -24,6 +24,8 @@ struct apply {
   union net_slot *floor;
   struct net_rowmap held; /* by id: open rows that wait, or were dropped */
   size_t waiting;         /* how many wait */
+  int64_t *values;        /* of the rows of a plain batch */
+  size_t value_capacity;
 };
 
 struct held_state {
@@ -132,6 +134,32 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
   return net_node_error(&apply->node, error, apply->in, row);
 }
 
+/* All rows of a plain batch, if the program has a value for each that is one number: they stay plain. */
+static bool settle_column(struct apply *apply, const struct net_batch *batch,
+                          enum base_status *status) {
+  struct net_batch_builder *out = &apply->node.out;
+  uint32_t in_slots = apply->in->slot_count, slots = apply->node.layout->slot_count;
+  if (apply->program->plain_count == 0 || apply->type == NET_STRING || apply->type == NET_NAME)
+    return false;
+  base_grow(&apply->values, &apply->value_capacity, batch->count, sizeof *apply->values);
+  if (!net_program_column(apply->program, batch->rows, in_slots, batch->selection, batch->count,
+                          apply->values))
+    return false;
+  for (uint32_t done = 0, count; done < batch->count; done += count) {
+    if (net_batch_builder_full(out)) net_out_send_full(&apply->node, batch->bound, status);
+    count = batch->count - done;
+    if (count > out->capacity - out->count) count = out->capacity - out->count;
+    union net_slot *to = net_batch_builder_add_plains(out, count);
+    out->unordered |= batch->unordered;
+    net_rows_copy(to, slots, batch->selection ? batch->rows : net_batch_row(batch, done), in_slots,
+                  batch->selection ? batch->selection + done : NULL, count);
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t k = in_slots; k < slots; k++)
+        to[(size_t)i * slots + k].i = apply->values[done + i];
+  }
+  return true;
+}
+
 /* The same of a row of a plain batch: so is the result's, if it has a value. */
 static enum base_status settle_plain(struct apply *apply, const union net_slot *row,
                                      const struct net_batch *batch) {
@@ -232,7 +260,10 @@ static enum base_status consume(struct net_node *node, unsigned port,
   struct apply *apply = (struct apply *)node;
   /* instants may be indeterminate whatever they are computed from */
   bool plain = batch->plain && apply->type != NET_INSTANT;
-  for (uint32_t i = 0; i < batch->count; i++) {
+  enum base_status sent = BASE_OK;
+  bool all = batch->plain && settle_column(apply, batch, &sent);
+  if (sent != BASE_OK) return sent;
+  for (uint32_t i = 0; i < batch->count && !all; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     enum base_status status =
         plain ? settle_plain(apply, row, batch)
@@ -272,6 +303,7 @@ static size_t state_bytes(const struct net_node *node) {
   return net_rowmap_bytes(&((const struct apply *)node)->held);
 }
 static void done(struct net_node *node) {
+  free(((struct apply *)node)->values);
   net_rowmap_done(&((struct apply *)node)->held);
 }
 

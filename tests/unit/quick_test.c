@@ -129,7 +129,7 @@ START_TEST(selections_agree) {
       else if (value.truth == NET_TRUE)
         expected[expected_count++] = r;
     }
-    if (net_program_select(program, rows, WIDTH, selected, &count)) {
+    if (net_program_select(program, false, rows, WIDTH, selected, &count)) {
       ck_assert(!failed);
       ck_assert_uint_eq(count, expected_count);
       for (uint32_t k = 0; k < count; k++) ck_assert_uint_eq(selected[k], expected[k]);
@@ -141,6 +141,157 @@ START_TEST(selections_agree) {
   }
   ck_assert_int_gt(together, 500);
   ck_assert_int_gt(spoilt, 100);
+}
+END_TEST
+
+/* --- plain rows: four integers, then three instants */
+
+enum { PLAIN_WIDTH = 10 };
+
+static void emit_instant(struct net_program *program, unsigned depth) {
+  int64_t kind = depth == 0 ? below(3) : below(6);
+  int64_t time = below(8) == 0 ? (below(2) ? NET_FOREVER : NET_BEGINNING) : below(12);
+  if (kind == 0) {
+    net_chronon hi = time < 12 && below(20) == 0 ? 12 : time;
+    net_program_emit(arena, program,
+                     (struct net_step){.op = NET_OP_CONST_INSTANT, .instant = {time, hi}});
+  } else if (kind < 3) {
+    emit(program, kind == 1 ? NET_OP_INSTANT_SLOT : NET_OP_STOP_SLOT, 4 + 2 * (uint32_t)below(3),
+         0);
+  } else if (kind == 3) {
+    emit_instant(program, depth - 1);
+    emit(program, NET_OP_SHIFT, 0, below(7) - 3);
+  } else {
+    emit_instant(program, depth - 1);
+    emit_instant(program, depth - 1);
+    emit(program, kind == 4 ? NET_OP_LATER : NET_OP_EARLIER, 0, 0);
+  }
+}
+
+static void emit_relation(struct net_program *program) {
+  static const enum net_op ops[] = {
+      NET_OP_BEFORE,          NET_OP_NOT_AFTER,     NET_OP_EQUAL_INSTANTS, NET_OP_WITHIN,
+      NET_OP_OVERLAP_PERIODS, NET_OP_OVERLAP_EVENT, NET_OP_EQUAL_PERIODS,  NET_OP_CONTAIN};
+  static const unsigned operands[] = {2, 2, 2, 2, 4, 3, 4, 4};
+  int64_t choice = below(8);
+  for (unsigned i = 0; i < operands[choice]; i++) emit_instant(program, 2);
+  emit(program, ops[choice], 0, ops[choice] == NET_OP_WITHIN ? below(4) : 0);
+}
+
+static void emit_plain_truth(struct net_program *program, unsigned depth) {
+  int64_t kind = depth == 0 ? 0 : below(4);
+  if (kind < 2) {
+    if (below(3)) {
+      emit_relation(program);
+    } else {
+      emit_integer(program, 2);
+      emit_integer(program, 1);
+      emit(program, NET_OP_I_COMPARE, 0, below(6));
+    }
+    return;
+  }
+  emit_plain_truth(program, depth - 1);
+  emit_plain_truth(program, depth - 1);
+  emit(program, kind == 2 ? NET_OP_OR : NET_OP_AND, 0, 0);
+}
+
+/* One that gives a truth, an integer (a span, a chronon) or an instant. */
+static struct net_program *plain_program(int64_t kind) {
+  struct net_program *program = net_program_new(arena, NET_TIMELINE_ABSTRACT, NULL);
+  if (kind == 0) emit_plain_truth(program, 2);
+  if (kind > 0) emit_instant(program, 2);
+  if (kind == 2) {
+    emit_instant(program, 2);
+    emit(program, NET_OP_SPAN, 0, below(3));
+  }
+  if (kind == 3) emit(program, NET_OP_CHRONON, 0, below(3));
+  if (kind == 4) {
+    struct net_program *integers = net_program_new(arena, NET_TIMELINE_ABSTRACT, NULL);
+    program = integers;
+    emit_integer(program, 2);
+  }
+  net_program_finish(program);
+  return program;
+}
+
+static void plain_row(union net_slot *row) {
+  for (int s = 0; s < 4; s++) row[s].i = some_integer();
+  for (int s = 4; s < PLAIN_WIDTH; s += 2) {
+    row[s].i = below(12) == 0 ? (below(2) ? NET_FOREVER : NET_EARLIEST) : below(12);
+    row[s + 1].i = row[s].i;
+  }
+}
+
+/* A plain row's value by the stack machine, as the plain form gives it. */
+static bool slow_value(const struct net_program *program, const union net_slot *row, int64_t kind,
+                       int64_t *ret) {
+  struct net_program slow = *program;
+  struct net_value value = {.i = 0};
+  slow.quick_count = 0;
+  if (net_program_run(&slow, row, 0, &value) != NET_EVAL_OK) return false;
+  *ret = kind == 0 ? value.truth == NET_TRUE : value.i;
+  if (kind == 0) ck_assert_int_ne(value.truth, NET_UNKNOWN);
+  if (kind == 1) {
+    ck_assert(value.instant.lo == value.instant.hi);
+    *ret = value.instant.lo;
+  }
+  return true;
+}
+
+START_TEST(columns_of_plain_rows_agree) {
+  enum { ROWS = 7 };
+  int columns = 0, failed = 0;
+  for (int i = 0; i < 40000; i++) {
+    int64_t kind = below(5), fast[ROWS], slow = 0;
+    struct net_program *program = plain_program(kind);
+    union net_slot rows[ROWS * PLAIN_WIDTH];
+    uint32_t selection[ROWS], count = 0;
+    for (uint32_t r = 0; r < ROWS; r++) {
+      plain_row(rows + r * PLAIN_WIDTH);
+      if (below(4)) selection[count++] = r;
+    }
+    if (!net_program_column(program, rows, PLAIN_WIDTH, selection, count, fast)) {
+      failed++;
+    } else {
+      columns++;
+      for (uint32_t r = 0; r < count; r++) {
+        ck_assert(slow_value(program, rows + selection[r] * PLAIN_WIDTH, kind, &slow));
+        ck_assert_int_eq(fast[r], slow);
+      }
+    }
+    if (i % 100 == 0) base_arena_reset(arena);
+  }
+  ck_assert_int_gt(columns, 10000);
+  ck_assert_int_gt(failed, 1000);
+}
+END_TEST
+
+/* A condition over two rows and the times of their combination, and over the combination written out. */
+START_TEST(pairs_agree) {
+  int agreed = 0;
+  for (int i = 0; i < 40000; i++) {
+    struct net_program *program = plain_program(0);
+    union net_slot rows[3][PLAIN_WIDTH], written[PLAIN_WIDTH];
+    uint8_t sides[PLAIN_WIDTH];
+    uint32_t slots[PLAIN_WIDTH];
+    bool fast = false;
+    int64_t slow = 0;
+    for (unsigned k = 0; k < 3; k++) plain_row(rows[k]);
+    for (uint32_t s = 0; s < PLAIN_WIDTH; s += s < 4 ? 1 : 2) {
+      sides[s] = (uint8_t)below(3);
+      slots[s] = s < 4 ? (uint32_t)below(4) : 4 + 2 * (uint32_t)below(3);
+      written[s] = rows[sides[s]][slots[s]];
+      if (s >= 4) written[s + 1] = written[s];
+    }
+    const struct net_pair_program *pair = net_pair_program_new(arena, program, sides, slots);
+    if (pair != NULL && net_pair_program_holds(pair, rows[0], rows[1], rows[2], &fast)) {
+      ck_assert(slow_value(program, written, 0, &slow));
+      ck_assert_int_eq(fast, slow);
+      agreed++;
+    }
+    if (i % 100 == 0) base_arena_reset(arena);
+  }
+  ck_assert_int_gt(agreed, 5000);
 }
 END_TEST
 
@@ -215,6 +366,8 @@ int main(void) {
   tcase_add_test(cases, both_forms_agree);
   tcase_add_test(cases, selections_agree);
   tcase_add_test(cases, values_that_are_moved_agree);
+  tcase_add_test(cases, columns_of_plain_rows_agree);
+  tcase_add_test(cases, pairs_agree);
   tcase_add_test(cases, what_is_deep_goes_to_the_stack_machine);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
