@@ -145,8 +145,8 @@ struct net_program {
   size_t quick_count;           /* 0: there is none */
   struct net_quick_step *plain; /* the same over plain rows, where instants are numbers */
   size_t plain_count;
-  bool quick_truth; /* it gives a truth, not an integer (or an instant) */
-  bool only_rebases;            /* a temporal value of the row, from one of its instants to another */
+  bool quick_truth;  /* it gives a truth, not an integer (or an instant) */
+  bool only_rebases; /* a temporal value of the row, from one of its instants to another */
 };
 
 enum net_eval_error {

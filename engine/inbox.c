@@ -120,6 +120,7 @@ void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct ne
     add_plain(port, batch);
     return;
   }
+  port->starts.mixed = true;
   for (uint32_t i = 0; i < batch->count; i++) {
     uint8_t marks = net_batch_marks(batch, i);
     if (marks & (NET_CLOSES | NET_ROUND)) {
@@ -169,6 +170,7 @@ static void sort_queue(const struct net_inbox *inbox, struct net_inbox_port *por
   qsort(places, waiting, sizeof *places, compare_places);
   struct net_inbox_queue sorted = port->spare;
   sorted.has_ids = queue->has_ids;
+  sorted.mixed = queue->mixed;
   sorted.unsorted = false;
   sorted.head = sorted.count = 0;
   grow(&sorted, waiting, (uint32_t)width, queue->has_ids, others);
@@ -230,7 +232,7 @@ static void tidy_queue(struct net_inbox_queue *queue, size_t width, bool times) 
   size_t waiting = queue->count - queue->head;
   if (waiting == 0) {
     queue->head = queue->count = 0;
-    queue->has_ids = queue->unsorted = false;
+    queue->has_ids = queue->unsorted = queue->mixed = false;
     return;
   }
   if (queue->head <= waiting) return;

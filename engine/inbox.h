@@ -34,6 +34,7 @@ struct net_inbox_queue {
   size_t row_capacity, mark_capacity, id_capacity, time_capacity;
   size_t head, count; /* head .. count - 1 wait */
   bool has_ids, unsorted;
+  bool mixed; /* some came in a batch that was not plain (batch.h) */
 };
 
 struct net_inbox_port {

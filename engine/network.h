@@ -170,8 +170,9 @@ struct net_join_key {
  * the event if one takes part; full rule: an event at the later of the starts), then the fields that
  * the parameters name. FIELDS[i] says where field i of OUT comes from: SIDE 0 left, 1 right, and the
  * slot there (2 slots of an instant, 4 of a temporal value are copied as the field's type says).
- * KEYS or PREDICATE (over OUT rows) make it a join: rows that agree in all KEYS and for which PREDICATE,
- * which need not repeat them, holds (NULL: all).                                                     */
+ * KEYS or PREDICATE make it a join: rows that agree in all KEYS and for which PREDICATE, which need not
+ * repeat them, holds (NULL: all). It is over rows of TEST: OUT, and behind it further fields, none of them
+ * openable, which FIELDS names, too.                                                                 */
 struct net_product_field {
   unsigned side;
   uint32_t slot;
@@ -185,6 +186,7 @@ struct net_expiry {
 struct net_product_params {
   enum net_product_rule rule;
   const struct net_layout *left, *right, *out;
+  const struct net_layout *test; /* NULL: OUT */
   const struct net_participant *left_participants, *right_participants;
   size_t left_count, right_count;
   const struct net_product_field *fields;

@@ -439,11 +439,12 @@ static const struct net_participant *participants(struct builder *builder,
 }
 
 static const struct net_product_field *product_fields(struct builder *builder,
-                                                      const struct ng_node *node) {
+                                                      const struct ng_node *node,
+                                                      const struct ng_columns *columns) {
   struct net_product_field *fields =
-      BASE_NEW_ARRAY(builder->arena, node->fields.count, struct net_product_field);
-  for (size_t i = 0; i < node->fields.count; i++) {
-    const struct ng_column *column = node->fields.items[i];
+      BASE_NEW_ARRAY(builder->arena, columns->count, struct net_product_field);
+  for (size_t i = 0; i < columns->count; i++) {
+    const struct ng_column *column = columns->items[i];
     unsigned side = ng_node_has(node->inputs[0], column) ? 0 : 1;
     fields[i] = (struct net_product_field){side, slot_in(builder, node->inputs[side], column)};
   }
@@ -471,19 +472,71 @@ static const struct net_expiry *expiries(struct builder *builder, const struct n
   return result;
 }
 
+/* The rows that a join's predicate is over: its own, and behind their fields what else it reads. */
+struct tested {
+  const struct ng_node *node;
+  struct ng_columns columns;
+  const struct net_layout *layout;
+};
+
+static uint32_t slot_tested(void *context, const struct ng_column *column) {
+  const struct tested *tested = context;
+  if (column == tested->node->start) return 0;
+  if (column == tested->node->stop) return 2;
+  size_t i = 0;
+  while (tested->columns.items[i] != column) i++;
+  return tested->layout->fields[i].slot;
+}
+
+static void add_tested(struct builder *builder, struct tested *tested, const struct ng_node *side,
+                       const bool *read) {
+  for (size_t i = 0; i < side->fields.count + 2; i++) {
+    const struct ng_column *column = i == 0   ? side->start
+                                     : i == 1 ? side->stop
+                                              : side->fields.items[i - 2];
+    if (column && read[column->id] && !ng_node_has(tested->node, column) &&
+        !ng_columns_have(&tested->columns, column))
+      ng_columns_add(builder->arena, &tested->columns, column);
+  }
+}
+
+static const struct net_program *join_predicate(struct builder *builder,
+                                                const struct ng_node *node,
+                                                const struct ng_expr *predicate,
+                                                struct tested *tested) {
+  bool *read = BASE_NEW_ARRAY(builder->arena, builder->plan->column_count + 1, bool);
+  *tested = (struct tested){.node = node, .layout = built_of(builder, node)->layout};
+  for (size_t i = 0; i < node->fields.count; i++)
+    ng_columns_add(builder->arena, &tested->columns, node->fields.items[i]);
+  if (!predicate) return NULL;
+  ng_expr_mark(predicate, read);
+  for (unsigned port = 0; port < 2; port++)
+    add_tested(builder, tested, node->inputs[port], read);
+  size_t count = tested->columns.count;
+  struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count, struct net_field);
+  for (size_t i = 0; i < count; i++)
+    fields[i] = field_for(tested->columns.items[i], tested->columns.items[i]->name);
+  tested->layout = net_layout_new(builder->arena, class_of(node), fields, (uint32_t)count);
+  return ng_expr_compile(builder->arena, predicate, builder->plan->timeline, builder->plan->strings,
+                         slot_tested, tested);
+}
+
 static void build_product(struct builder *builder, const struct ng_node *node) {
   const struct ng_expr *predicate = ng_join_rest(builder->arena, node);
   struct built *built = built_of(builder, node);
+  struct tested tested;
   lay_out(builder, node);
+  const struct net_program *program = join_predicate(builder, node, predicate, &tested);
   struct net_product_params params = {
       .rule = node->rule,
       .left = built_of(builder, node->inputs[0])->layout,
       .right = built_of(builder, node->inputs[1])->layout,
       .out = built->layout,
-      .fields = product_fields(builder, node),
+      .test = tested.layout,
+      .fields = product_fields(builder, node, &tested.columns),
       .keys = join_keys(builder, node),
       .key_count = node->key_count,
-      .predicate = predicate ? program(builder, node, predicate) : NULL,
+      .predicate = program,
       .expiries = {expiries(builder, node, 0), expiries(builder, node, 1)},
       .expiry_counts = {node->expiry_counts[0], node->expiry_counts[1]},
   };
@@ -501,7 +554,7 @@ static void build_closest(struct builder *builder, const struct ng_node *node) {
       .out = built->layout,
       .before_slot = slot_in(builder, node->inputs[0], node->before),
       .after_slot = slot_in(builder, node->inputs[1], node->after),
-      .fields = product_fields(builder, node),
+      .fields = product_fields(builder, node, &node->fields),
       .keys = join_keys(builder, node),
       .key_count = node->key_count,
   };

@@ -3,16 +3,17 @@
  *
  *   - access nodes and products have only those that are read above (a product's own overlap test, and
  *     what says how long it keeps rows, reads the times of its inputs, not of its output);
- *   - what a join compares by its keys is read below it, and need not be in its own rows;
+ *   - what a join compares, by its keys and in its predicate, is read below it, and need not be in its
+ *     own rows;
  *   - an apply whose column nobody reads is left out, unless it can fail: the error counts;
  *   - a switch-disposition reads no stop, so the projection below it makes the event itself;
  *   - where a selection leaves one entity only, event-to-period need not tell entities apart.
  *
  * Results keep all their domains, and so does everything below an aggregate: its set S(t) is over
  * all explicit domains. Elsewhere a relation with fewer domains may hold rows twice; the result is
- * a set all the same. But a row that goes out open must be recognised when it closes, so wherever
- * rows may be open everything stays that tells tuples apart: of a traced relation the entity and
- * the start, of other relations all domains. */
+ * a set all the same. What closes has the id of what it closes, whatever they look like. But where an
+ * expression can fail over rows that may be open, everything stays that tells tuples apart: of a traced
+ * relation the entity and the start, of other relations all domains. Messages name the tuple by it. */
 #include "netgen/plan.h"
 
 #include <string.h>
@@ -93,9 +94,9 @@ static bool may_be_open(const struct ng_node *node, const bool *set) {
 static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct needs *needs) {
   bool *own = needs_of(needs, node);
   const struct ng_expr *read = node->expr;
-  if (node->kind == NET_NODE_JOIN) read = ng_join_rest(plan->arena, node);
+  if (node->kind == NET_NODE_JOIN) read = NULL;
   if (read) ng_expr_mark(read, own);
-  if (may_be_open(node, own)) need_identity(own, node);
+  if (read && ng_expr_can_fail(read) && may_be_open(node, own)) need_identity(own, node);
   if (node->input_count == 0) return;
   if (node->alias || node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_DISPLAY) {
     need_all(needs_of(needs, node->inputs[0]), node->inputs[0]);
@@ -114,6 +115,11 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   if (!ng_node_is_product(node)) return;
   need_participants(plan, node, needs);
   bool *right = needs_of(needs, node->inputs[1]);
+  const struct ng_expr *predicate = ng_join_rest(plan->arena, node);
+  if (predicate) {
+    ng_expr_mark(predicate, below);
+    ng_expr_mark(predicate, right);
+  }
   for (size_t i = 0; i < node->key_count; i++) {
     need(below, node->keys[i].left);
     need(right, node->keys[i].right);

@@ -1,0 +1,221 @@
+/* The inside of product and join, shared by their files: product.c, product_live.c, product_pairs.c,
+ * product_sweep.c. What they do together is told in product.c.                                       */
+#ifndef NET_NODES_PRODUCT_H
+#define NET_NODES_PRODUCT_H
+
+#include "engine/base/env.h"
+#include "engine/inbox.h"
+#include "engine/node_impl.h"
+#include "engine/rowmap.h"
+
+#define NET_NO_PAIR UINT32_MAX
+
+/* A live row of one side; its slots follow. It does not move. */
+struct net_live {
+  net_chronon expires;   /* no row that starts then or later meets it */
+  struct net_live *next; /* in its chain; or of those that are free */
+  uint32_t pairs;        /* first pair, linked through pair.next[side] */
+  uint8_t marks;
+  uint8_t state; /* NET_LIVE_... */
+};
+
+enum {
+  NET_LIVE_USED = 1,
+  NET_LIVE_IN_CHAIN = 2,
+  NET_LIVE_OPEN = 4,  /* has an open instant */
+  NET_LIVE_PLAIN = 8, /* all its instants are determinate and none is open */
+  /* it is open, its own stop that is and nothing else of it that the result has is uncertain: what it has
+   * in common with a plain row that ends before the checkpoint is known */
+  NET_LIVE_LASTS = 16,
+};
+
+struct net_product_side {
+  const struct net_layout *layout;
+  const struct net_participant *participants;
+  size_t participant_count;
+  /* where the only participant's expiry is, by the overlap rule; of several, NULL */
+  const struct net_participant *only;
+  size_t stride; /* bytes of a live row */
+  unsigned char **blocks;
+  size_t block_count, block_capacity;
+  size_t taken; /* how many live rows the blocks have given out, the first ones first */
+  struct net_live *free_list;
+  size_t live_count;
+  size_t lasting_count, odd_count; /* that last, and that are neither plain nor that */
+  union net_slot *input_floor;     /* the last that came; NULL: none yet */
+  bool has_event;                  /* an event takes part */
+  bool general;                    /* takes no short way: see net_network_set_general */
+  bool shows_open;                 /* the result has fields of it that may be open */
+  uint32_t *instants;              /* slots of all instants of a row */
+  size_t instant_count;
+  struct net_rowmap open; /* open rows by id; state: where the live row is */
+};
+
+enum { NET_LIVE_BLOCK = 64 }; /* live rows a block */
+
+/* The live rows of both sides whose keys have one hash; no heads: the place is empty. */
+struct net_product_group {
+  uint64_t hash;
+  struct net_live *heads[2];
+};
+
+struct net_pair {
+  struct net_live *entry[2];
+  uint32_t next[2], previous[2];
+  uint64_t id; /* of the row that went out; 0: none has */
+  bool used;
+  uint64_t shown; /* hash of what went out of the instants that may be open */
+  uint8_t marks;
+};
+
+/* A slot of the combination: that of SIDE at FROM. */
+struct net_product_slot {
+  uint32_t side, from;
+};
+
+struct net_product {
+  struct net_node node;
+  struct net_product_params params;
+  struct net_inbox inbox;
+  struct net_product_side sides[2];
+  struct net_pair *pairs;
+  size_t pair_count, pair_capacity, pairs_live;
+  uint32_t pair_free;
+  uint64_t last_id;
+  struct net_product_group *groups;
+  size_t group_count, group_capacity; /* a power of two */
+  unsigned group_shift;               /* the first bits of a hash choose a place */
+  size_t purge_at;                    /* live rows */
+  union net_slot *scratch;            /* what the predicate reads; it begins with the out row */
+  union net_slot *floor;
+  struct net_product_slot *slots; /* where those of scratch come from, behind the implicit times */
+  const struct net_pair_program
+      *quick;        /* the predicate of plain rows; NULL: none, or no such form */
+  bool event_result; /* overlap rule with an event participant */
+  uint32_t steps;    /* counted for the sake of interrupts */
+};
+
+static inline union net_slot *net_live_row(struct net_live *live) {
+  return (union net_slot *)(live + 1);
+}
+
+/* The hash of a single key is that of no other. */
+static inline uint64_t net_product_hash(const struct net_product *product, unsigned side,
+                                        const union net_slot *row) {
+  const struct net_join_key *keys = product->params.keys;
+  uint64_t hash = 0;
+  if (product->params.key_count == 1)
+    return (uint64_t)row[side == 0 ? keys->left_slot : keys->right_slot].i *
+           UINT64_C(0x9e3779b97f4a7c15);
+  for (size_t i = 0; i < product->params.key_count; i++) {
+    hash ^= (uint64_t)row[side == 0 ? keys[i].left_slot : keys[i].right_slot].i;
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+  }
+  hash *= UINT64_C(0xd6e8feb86659fd93);
+  return hash;
+}
+
+/* The place of the group of HASH, or the empty one where it belongs. */
+static inline struct net_product_group *net_product_group(const struct net_product *product,
+                                                          uint64_t hash) {
+  size_t place = (size_t)(hash >> product->group_shift);
+  for (;; place = (place + 1) & (product->group_capacity - 1)) {
+    struct net_product_group *group = &product->groups[place];
+    if (group->hash == hash || (group->heads[0] == NULL && group->heads[1] == NULL)) return group;
+  }
+}
+
+/* SIDE has BY more live rows of STATE. */
+static inline void net_product_count(struct net_product_side *side, uint8_t state, size_t by) {
+  side->live_count += by;
+  if (state & NET_LIVE_PLAIN) return;
+  if (state & NET_LIVE_LASTS) {
+    side->lasting_count += by;
+  } else {
+    side->odd_count += by;
+  }
+}
+
+/* One that is in no chain, not open and in no pair goes. */
+static inline void net_product_release(struct net_product_side *side, struct net_live *live) {
+  if ((live->state & (NET_LIVE_IN_CHAIN | NET_LIVE_OPEN)) || live->pairs != NET_NO_PAIR) return;
+  net_product_count(side, live->state, (size_t)-1);
+  live->state = 0;
+  live->next = side->free_list;
+  side->free_list = live;
+  if (side->live_count > 0) return;
+  /* What nobody uses need not be gone through. */
+  side->taken = 0;
+  side->free_list = NULL;
+}
+
+/* The row at *AT leaves its chain. */
+static inline void net_product_drop(struct net_product_side *side, struct net_live **at) {
+  struct net_live *live = *at;
+  *at = live->next;
+  live->state &= (uint8_t)~NET_LIVE_IN_CHAIN;
+  net_product_release(side, live);
+}
+
+/* A row meets nothing that starts at NOW or later. What lasts until `forever` may meet what happens
+ * there: by the full rule, or as an event at the same instant.                                     */
+static inline bool net_product_is_over(net_chronon expires, net_chronon now) {
+  return expires <= now && expires != NET_FOREVER;
+}
+
+/* --- live rows (product_live.c) */
+
+void net_product_live_init(struct net_product *product);
+void net_product_side_init(struct net_product_side *side, struct base_arena *arena,
+                           const struct net_product_params *params, unsigned which);
+void net_product_side_done(struct net_product_side *side);
+/* When a row of side WHICH meets nothing that starts then or later. */
+net_chronon net_product_expires(const struct net_product *product, unsigned which,
+                                const union net_slot *row);
+/* Room for a new one. */
+struct net_live *net_product_take(struct net_product_side *side);
+struct net_live *net_product_add(struct net_product *product, unsigned which,
+                                 const union net_slot *row, uint8_t marks, uint64_t id);
+/* LIVE, of the group of HASH, may be met from now on. */
+void net_product_chain(struct net_product *product, unsigned which, struct net_live *live,
+                       uint64_t hash);
+/* The group, which has lost its last row, leaves its place. */
+void net_product_leave(struct net_product *product, struct net_product_group *group);
+void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
+                       uint64_t id);
+/* Rows that are over leave their chains as these are walked; those in chains nobody walks do so here. */
+void net_product_purge(struct net_product *product, net_chronon now);
+/* The live rows of SIDE, one after the other: *AT begins with 0. NULL: there are no more. */
+struct net_live *net_product_next(const struct net_product_side *side, size_t *at);
+size_t net_product_side_bytes(const struct net_product_side *side);
+
+/* --- combinations and pairs (product_pairs.c) */
+
+/* What is known of the combination in product->scratch. FINAL: no later stop decides it. */
+struct net_verdict {
+  enum net_truth truth;
+  bool final;
+};
+void net_product_combine(struct net_product *product, const union net_slot *left,
+                         const union net_slot *right, bool hide, net_chronon bound);
+/* *STATUS when the predicate fails. */
+struct net_verdict net_product_judge(struct net_product *product, const union net_slot *left,
+                                     const union net_slot *right, net_chronon bound,
+                                     enum base_status *status);
+void net_product_put(struct net_product *product, uint8_t marks, uint64_t id, net_chronon bound,
+                     enum base_status *status);
+void net_product_add_pair(struct net_product *product, struct net_live *left,
+                          struct net_live *right);
+void net_product_settle(struct net_product *product, uint32_t index, net_chronon bound,
+                        enum base_status *status);
+net_chronon net_product_pair_start(const struct net_product *product, const struct net_pair *pair);
+net_chronon net_product_events_start(const struct net_product_side *side, net_chronon checkpoint);
+
+/* --- the sweep (product_sweep.c) */
+
+/* Takes all rows of the inbox that start before CHECKPOINT. */
+void net_product_sweep(struct net_product *product, net_chronon checkpoint,
+                       enum base_status *status);
+
+#endif

@@ -1,0 +1,256 @@
+/* Live rows of a product: those that a later row of the other side may meet. They lie in blocks and do
+ * not move; those of both sides whose keys have one hash are a *group*, each side a chain in it. The
+ * groups are a table with open addressing in which nothing is ever left behind: a group that loses its
+ * last row leaves its place, and those behind it move up.
+ *
+ * A row leaves its chain when somebody walks along it after it has expired, and goes when no pair has it
+ * any more. Those in chains that nobody walks are looked for when there are half as many rows again as
+ * the last look left. See product.c.                                                                */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/status.h"
+#include "engine/nodes/product.h"
+
+enum { FIRST_GROUPS_SHIFT = 4 };
+
+/* --- when they expire */
+
+static net_chronon participant_expiry(const struct net_participant *participant,
+                                      const union net_slot *row) {
+  if (participant->event) { /* one at `beginning` as well: there, net_chronon_add would stay */
+    net_chronon at = row[participant->start_slot + 1].i;
+    return at == NET_FOREVER ? at : at + 1;
+  }
+  return row[participant->stop_slot + 1].i;
+}
+
+static net_chronon expiry(const struct net_product_side *side, const union net_slot *row) {
+  net_chronon earliest = NET_FOREVER;
+  for (size_t i = 0; i < side->participant_count; i++) {
+    net_chronon expires = participant_expiry(&side->participants[i], row);
+    if (expires < earliest) earliest = expires;
+  }
+  return earliest;
+}
+
+/* By the full rule only what the conditions above the product say of it counts; instants at the ends of
+ * the time line say nothing. */
+net_chronon net_product_expires(const struct net_product *product, unsigned which,
+                                const union net_slot *row) {
+  if (product->params.rule != NET_PRODUCT_FULL) return expiry(&product->sides[which], row);
+  const struct net_expiry *expiries = product->params.expiries[which];
+  net_chronon last = NET_BEGINNING;
+  for (size_t i = 0; i < product->params.expiry_counts[which]; i++) {
+    net_chronon instant = row[expiries[i].slot + 1].i;
+    net_chronon expires = net_chronon_add(instant, expiries[i].after);
+    if (instant == NET_BEGINNING || expires == NET_BEGINNING) return NET_FOREVER;
+    if (expires > last) last = expires;
+  }
+  return last == NET_BEGINNING ? NET_FOREVER : last;
+}
+
+/* --- groups */
+
+static void set_groups(struct net_product *product, unsigned bits) {
+  product->group_capacity = (size_t)1 << bits;
+  product->group_shift = 64 - bits;
+  product->groups = base_xcalloc(product->group_capacity, sizeof *product->groups);
+}
+
+static bool is_empty(const struct net_product_group *group) {
+  return group->heads[0] == NULL && group->heads[1] == NULL;
+}
+
+static void grow_groups(struct net_product *product) {
+  struct net_product_group *before = product->groups;
+  size_t count = product->group_capacity;
+  set_groups(product, 64 - product->group_shift + 1);
+  for (size_t i = 0; i < count; i++)
+    if (!is_empty(&before[i])) *net_product_group(product, before[i].hash) = before[i];
+  free(before);
+}
+
+void net_product_leave(struct net_product *product, struct net_product_group *group) {
+  size_t mask = product->group_capacity - 1, place = (size_t)(group - product->groups);
+  for (size_t next = (place + 1) & mask; !is_empty(&product->groups[next]);
+       next = (next + 1) & mask) {
+    size_t home = (size_t)(product->groups[next].hash >> product->group_shift);
+    if (((next - home) & mask) < ((next - place) & mask)) continue;
+    product->groups[place] = product->groups[next];
+    place = next;
+  }
+  product->groups[place] = (struct net_product_group){.hash = 0};
+  product->group_count--;
+}
+
+/* --- coming and going */
+
+static struct net_live *live_at(const struct net_product_side *side, size_t index) {
+  return (struct net_live *)(void *)(side->blocks[index / NET_LIVE_BLOCK] +
+                                     index % NET_LIVE_BLOCK * side->stride);
+}
+
+struct net_live *net_product_take(struct net_product_side *side) {
+  struct net_live *live = side->free_list;
+  if (live != NULL) {
+    side->free_list = live->next;
+    return live;
+  }
+  if (side->taken == side->block_count * NET_LIVE_BLOCK) {
+    base_grow(&side->blocks, &side->block_capacity, side->block_count + 1, sizeof *side->blocks);
+    side->blocks[side->block_count++] = base_xrealloc(NULL, NET_LIVE_BLOCK, side->stride);
+  }
+  return live_at(side, side->taken++);
+}
+
+struct net_live *net_product_next(const struct net_product_side *side, size_t *at) {
+  while (*at < side->taken) {
+    struct net_live *live = live_at(side, (*at)++);
+    if (live->state & NET_LIVE_USED) return live;
+  }
+  return NULL;
+}
+
+static void note_open(struct net_product_side *side, struct net_live *live, uint64_t id) {
+  struct net_live **state = net_rowmap_state(&side->open, net_rowmap_put_id(&side->open, id, NULL));
+  *state = live;
+}
+
+/* What ROW is: NET_LIVE_OPEN, _PLAIN, _LASTS. */
+static uint8_t kind_of(const struct net_product_side *side, const union net_slot *row) {
+  bool own_stop = false;
+  size_t uncertain = 0;
+  for (size_t i = 0; i < side->instant_count; i++) {
+    const union net_slot *instant = row + side->instants[i];
+    if (instant[0].i == instant[1].i) continue;
+    uncertain++;
+    own_stop |= side->instants[i] == 2 && instant[0].i == NET_OPEN;
+  }
+  if (uncertain == 0) return side->general ? 0 : NET_LIVE_PLAIN;
+  if (!side->layout->may_be_open || !net_row_is_open(side->layout, row)) return 0;
+  bool lasts =
+      own_stop && uncertain == 1 && side->only != NULL && !side->shows_open && !side->general;
+  return lasts ? NET_LIVE_OPEN | NET_LIVE_LASTS : NET_LIVE_OPEN;
+}
+
+struct net_live *net_product_add(struct net_product *product, unsigned which,
+                                 const union net_slot *row, uint8_t marks, uint64_t id) {
+  struct net_product_side *side = &product->sides[which];
+  struct net_live *live = net_product_take(side);
+  *live = (struct net_live){.expires = net_product_expires(product, which, row),
+                            .pairs = NET_NO_PAIR,
+                            .marks = marks,
+                            .state = kind_of(side, row) | NET_LIVE_USED};
+  net_row_copy(net_live_row(live), row, side->layout->slot_count);
+  net_product_count(side, live->state, 1);
+  if (live->state & NET_LIVE_OPEN) note_open(side, live, id);
+  return live;
+}
+
+/* Of the rows of a chain that begins at *AT, the first MOST: those that are over at NOW leave it. */
+static void trim(struct net_product_side *side, struct net_live **at, net_chronon now,
+                 size_t most) {
+  for (size_t i = 0; i < most && *at != NULL; i++) {
+    struct net_live *live = *at;
+    if (!net_product_is_over(live->expires, now)) {
+      at = &live->next;
+      continue;
+    }
+    net_product_drop(side, at);
+  }
+}
+
+void net_product_chain(struct net_product *product, unsigned which, struct net_live *live,
+                       uint64_t hash) {
+  struct net_product_group *group = net_product_group(product, hash);
+  if (is_empty(group)) {
+    if ((product->group_count + 1) * 4 > product->group_capacity * 3) {
+      grow_groups(product);
+      group = net_product_group(product, hash);
+    }
+    product->group_count++;
+    group->hash = hash;
+  }
+  live->next = group->heads[which];
+  live->state |= NET_LIVE_IN_CHAIN;
+  group->heads[which] = live;
+}
+
+void net_product_purge(struct net_product *product, net_chronon now) {
+  if (product->sides[0].live_count + product->sides[1].live_count < product->purge_at) return;
+  for (size_t i = 0; i < product->group_capacity;) {
+    struct net_product_group *group = &product->groups[i];
+    if (is_empty(group)) {
+      i++;
+      continue;
+    }
+    for (unsigned which = 0; which < 2; which++)
+      trim(&product->sides[which], &group->heads[which], now, SIZE_MAX);
+    /* One that takes its place is looked at, too. */
+    if (is_empty(group)) {
+      net_product_leave(product, group);
+    } else {
+      i++;
+    }
+  }
+  size_t left = product->sides[0].live_count + product->sides[1].live_count;
+  product->purge_at = left + left / 2 + 64;
+}
+
+void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
+                       uint64_t id) {
+  struct net_product_side *side = &product->sides[which];
+  uint32_t place = net_rowmap_find_id(&side->open, id);
+  BASE_CHECK(place != NET_NO_ENTRY, "product-close-unknown");
+  struct net_live *live = *(struct net_live **)net_rowmap_state(&side->open, place);
+  memcpy(net_live_row(live), row, side->layout->slot_count * sizeof *row);
+  net_product_count(side, live->state, (size_t)-1);
+  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN)) | kind_of(side, row);
+  net_product_count(side, live->state, 1);
+  if (!(live->state & NET_LIVE_OPEN)) net_rowmap_remove(&side->open, place);
+  live->expires = net_product_expires(product, which, row);
+  net_product_release(side, live);
+}
+
+/* --- making */
+
+void net_product_live_init(struct net_product *product) {
+  set_groups(product, FIRST_GROUPS_SHIFT);
+  product->purge_at = 64;
+}
+
+void net_product_side_init(struct net_product_side *side, struct base_arena *arena,
+                           const struct net_product_params *params, unsigned which) {
+  const struct net_layout *layout = which == 0 ? params->left : params->right;
+  side->layout = layout;
+  side->participants = which == 0 ? params->left_participants : params->right_participants;
+  side->participant_count = which == 0 ? params->left_count : params->right_count;
+  for (size_t i = 0; i < side->participant_count; i++)
+    side->has_event |= side->participants[i].event;
+  if (params->rule == NET_PRODUCT_OVERLAP && side->participant_count == 1)
+    side->only = side->participants;
+  for (uint32_t i = 0; i < params->out->field_count; i++)
+    side->shows_open |= params->out->fields[i].openable && params->fields[i].side == which;
+  side->instants = base_arena_array(arena, layout->field_count + 2, sizeof *side->instants);
+  side->instants[side->instant_count++] = 0;
+  if (layout->tuple_class == NET_PERIOD) side->instants[side->instant_count++] = 2;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (layout->fields[i].type.base == NET_INSTANT)
+      side->instants[side->instant_count++] = layout->fields[i].slot;
+  side->stride = sizeof(struct net_live) + layout->slot_count * sizeof(union net_slot);
+  net_rowmap_init(&side->open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(struct net_live *));
+}
+
+void net_product_side_done(struct net_product_side *side) {
+  for (size_t i = 0; i < side->block_count; i++) free(side->blocks[i]);
+  free(side->blocks);
+  free(side->input_floor);
+  net_rowmap_done(&side->open);
+}
+
+size_t net_product_side_bytes(const struct net_product_side *side) {
+  return side->block_count * NET_LIVE_BLOCK * side->stride +
+         side->block_capacity * sizeof *side->blocks + net_rowmap_bytes(&side->open);
+}

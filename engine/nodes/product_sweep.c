@@ -1,0 +1,251 @@
+/* The sweep of a product: rows of both sides in temporal order, each combined with the live rows of the
+ * other side that have the same key. See product.c.
+ *
+ * While only starts wait, and all of them came in plain batches, there is a short way (sweep_plain).
+ * A row that will have expired when the next row of the other side begins meets none, and is not kept.  */
+#include "engine/base/env.h"
+#include "engine/nodes/product.h"
+
+static bool keys_equal(const struct net_product *product, const union net_slot *left,
+                       const union net_slot *right) {
+  for (size_t i = 0; i < product->params.key_count; i++) {
+    const struct net_join_key *key = &product->params.keys[i];
+    if (left[key->left_slot].i != right[key->right_slot].i) return false;
+  }
+  return true;
+}
+
+/* --- plain rows */
+
+/* LEFT and RIGHT, both plain, have in common what begins at NOW and ends at STOP. Writes a row of LAYOUT,
+ * that of the result or of the predicate. */
+static inline void fill_plain(const struct net_product *product, const struct net_layout *layout,
+                              const union net_slot *left, const union net_slot *right,
+                              net_chronon now, net_chronon stop, union net_slot *ret) {
+  const union net_slot *const rows[2] = {left, right};
+  uint32_t first = layout->first_domain_slot, count = layout->slot_count - first;
+  ret[0].i = ret[1].i = now;
+  if (first == 4) ret[2].i = ret[3].i = stop;
+  for (uint32_t i = 0; i < count; i++)
+    ret[first + i] = rows[product->slots[i].side][product->slots[i].from];
+}
+
+static void meet_plain(struct net_product *product, const union net_slot *left,
+                       const union net_slot *right, uint8_t marks, net_chronon now,
+                       net_chronon stop, enum base_status *status) {
+  const struct net_program *predicate = product->params.predicate;
+  const struct net_layout *out = product->node.layout;
+  net_chronon bound = product->node.checkpoint;
+  bool holds = predicate == NULL;
+  if (product->quick != NULL) {
+    const union net_slot times[4] = {{.i = now}, {.i = now}, {.i = stop}, {.i = stop}};
+    if (net_pair_program_holds(product->quick, left, right, times, &holds) && !holds) return;
+  }
+  if (holds) {
+    fill_plain(product, out, left, right, now, stop,
+               marks == NET_DEFINITE ? net_out_plain(&product->node, bound, status)
+                                     : net_out_row(&product->node, marks, 0, bound, status));
+    return;
+  }
+  struct net_value value;
+  fill_plain(product, product->params.test, left, right, now, stop, product->scratch);
+  enum net_eval_error error = net_program_run(predicate, product->scratch, now, &value);
+  if (error != NET_EVAL_OK)
+    *status = net_node_error(&product->node, error, product->params.test, product->scratch);
+  else if (value.truth == NET_TRUE && marks == NET_DEFINITE)
+    net_row_copy(net_out_plain(&product->node, bound, status), product->scratch, out->slot_count);
+  else if (value.truth != NET_FALSE)
+    net_product_put(product, value.truth == NET_TRUE ? marks : 0, 0, bound, status);
+}
+
+/* --- any rows */
+
+/* What is known of the row that arrives: it is plain; it ends before the checkpoint, besides. */
+struct arrival {
+  bool plain, ended;
+};
+
+static void meet(struct net_product *product, unsigned which, struct net_live *live,
+                 struct net_live *its, net_chronon now, struct arrival arrival,
+                 enum base_status *status) {
+  const union net_slot *left = net_live_row(which == 0 ? live : its);
+  const union net_slot *right = net_live_row(which == 0 ? its : live);
+  if (product->params.key_count > 1 && !keys_equal(product, left, right)) return;
+  uint8_t marks = live->marks & its->marks & NET_DEFINITE;
+  /* The close of one that starts now may still be waiting, with a stop before the checkpoint. */
+  bool lasts = (its->state & NET_LIVE_LASTS) && net_live_row(its)[0].i < now;
+  if ((arrival.plain && (its->state & NET_LIVE_PLAIN)) || (arrival.ended && lasts)) {
+    net_chronon stop = its->expires < live->expires ? its->expires : live->expires;
+    meet_plain(product, left, right, marks, now, stop, status);
+  } else if ((live->state | its->state) & NET_LIVE_OPEN) {
+    net_product_add_pair(product, which == 0 ? live : its, which == 0 ? its : live);
+  } else {
+    net_product_combine(product, left, right, false, now);
+    enum net_truth truth = net_product_judge(product, left, right, now, status).truth;
+    if (truth != NET_FALSE)
+      net_product_put(product, truth == NET_TRUE ? marks : 0, 0, product->node.checkpoint, status);
+  }
+}
+
+/* A row that starts NOW, with its marks and its id. */
+static void arrive(struct net_product *product, unsigned which, const union net_slot *row,
+                   net_chronon now, uint8_t row_marks, uint64_t id, enum base_status *status) {
+  net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
+  struct net_product_side *other = &product->sides[1 - which];
+  uint64_t hash = net_product_hash(product, which, row);
+  struct net_live *live = net_product_add(product, which, row, row_marks, id);
+  net_product_chain(product, which, live, hash);
+  /* Members of a combination made by the full rule may lie apart: then it expires before it begins. */
+  bool full = product->params.rule == NET_PRODUCT_FULL;
+  bool plain = (live->state & NET_LIVE_PLAIN) && (full || live->expires > now);
+  bool ended = plain && !full && live->expires <= checkpoint && live->expires != NET_FOREVER;
+  struct net_live **at = &net_product_group(product, hash)->heads[1 - which];
+  while (*at != NULL && *status == BASE_OK) {
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    if (net_product_is_over((*at)->expires, now)) {
+      net_product_drop(other, at);
+      continue;
+    }
+    meet(product, which, live, *at, now, (struct arrival){plain, ended}, status);
+    at = &(*at)->next;
+  }
+}
+
+static void sweep(struct net_product *product, enum base_status *status) {
+  struct net_inbox_item item;
+  const union net_slot *row;
+  unsigned which;
+  while (*status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
+    if (item.marks & NET_CLOSES) {
+      net_product_close(product, which, row, item.id);
+    } else {
+      arrive(product, which, row, item.time, item.marks, item.id, status);
+    }
+  }
+}
+
+/* --- the short way */
+
+/* When a plain row of side WHICH expires. */
+static inline net_chronon expires_plain(const struct net_product *product, unsigned which,
+                                        const union net_slot *row) {
+  const struct net_participant *only = product->sides[which].only;
+  if (only == NULL) return net_product_expires(product, which, row);
+  if (!only->event) return row[only->stop_slot].i;
+  net_chronon at = row[only->start_slot].i;
+  return at == NET_FOREVER ? at : at + 1;
+}
+
+static inline struct net_live *add_plain(struct net_product_side *side, const union net_slot *row,
+                                         net_chronon expires) {
+  struct net_live *live = side->free_list;
+  if (live != NULL) {
+    side->free_list = live->next;
+  } else {
+    live = net_product_take(side);
+  }
+  *live = (struct net_live){.expires = expires,
+                            .pairs = NET_NO_PAIR,
+                            .marks = NET_DEFINITE,
+                            .state = NET_LIVE_USED | NET_LIVE_PLAIN};
+  side->live_count++;
+  net_row_copy(net_live_row(live), row, side->layout->slot_count);
+  return live;
+}
+
+/* Is all known of what a plain row that starts NOW and EXPIRES then has in common with others, those that
+ * are open included, which last at least to CHECKPOINT? */
+static inline bool is_settled(const struct net_product *product, unsigned which, net_chronon now,
+                              net_chronon expires, net_chronon checkpoint) {
+  const struct net_product_side *other = &product->sides[1 - which];
+  bool overlap = product->params.rule == NET_PRODUCT_OVERLAP;
+  if (overlap && expires <= now) return false;
+  if (other->odd_count > 0) return false;
+  return other->lasting_count == 0 || (overlap && expires <= checkpoint && expires != NET_FOREVER);
+}
+
+/* A row of a plain batch. No row of the other side that is still to come starts before NEXT. */
+static inline void arrive_plain(struct net_product *product, unsigned which,
+                                const union net_slot *row, net_chronon now, net_chronon next,
+                                net_chronon checkpoint, enum base_status *status) {
+  struct net_product_side *own = &product->sides[which], *other = &product->sides[1 - which];
+  net_chronon expires = expires_plain(product, which, row);
+  if (!is_settled(product, which, now, expires, checkpoint)) {
+    arrive(product, which, row, now, NET_DEFINITE, 0, status);
+    return;
+  }
+  uint64_t hash = net_product_hash(product, which, row);
+  struct net_product_group *group = net_product_group(product, hash);
+  bool was = group->heads[0] != NULL || group->heads[1] != NULL;
+  struct net_live **at = &group->heads[1 - which];
+  while (*at != NULL && *status == BASE_OK) {
+    struct net_live *its = *at;
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    if (net_product_is_over(its->expires, now)) {
+      net_product_drop(other, at);
+      continue;
+    }
+    const union net_slot *left = which == 0 ? row : net_live_row(its);
+    const union net_slot *right = which == 0 ? net_live_row(its) : row;
+    if (product->params.key_count < 2 || keys_equal(product, left, right))
+      meet_plain(product, left, right, its->marks & NET_DEFINITE, now,
+                 its->expires < expires ? its->expires : expires, status);
+    at = &its->next;
+  }
+  /* What went before it on its own side is mostly over now. */
+  struct net_live **head = &group->heads[which];
+  if (*head != NULL && net_product_is_over((*head)->expires, now)) net_product_drop(own, head);
+  if (*head != NULL && net_product_is_over((*head)->expires, now)) net_product_drop(own, head);
+  if (!net_product_is_over(expires, next)) {
+    struct net_live *live = add_plain(own, row, expires);
+    if (!was) {
+      net_product_chain(product, which, live, hash);
+      return;
+    }
+    live->next = *head;
+    live->state |= NET_LIVE_IN_CHAIN;
+    *head = live;
+  } else if (was && *head == NULL && group->heads[1 - which] == NULL) {
+    net_product_leave(product, group);
+  }
+}
+
+static net_chronon first_start(const struct net_inbox_port *port, net_chronon checkpoint) {
+  const struct net_inbox_queue *queue = &port->starts;
+  if (queue->head == queue->count) return checkpoint;
+  return net_inbox_row(port, queue, queue->head)[0].i;
+}
+
+/* Only starts wait, and all are plain: a merge of two queues. */
+static void sweep_plain(struct net_product *product, net_chronon checkpoint,
+                        enum base_status *status) {
+  struct net_inbox_port *ports = product->inbox.ports;
+  net_chronon starts[2];
+  for (unsigned i = 0; i < 2; i++) starts[i] = first_start(&ports[i], checkpoint);
+  while (*status == BASE_OK) {
+    unsigned which = starts[1] < starts[0];
+    struct net_inbox_queue *queue = &ports[which].starts;
+    if (queue->head == queue->count) which = 1 - which, queue = &ports[which].starts;
+    net_chronon now = starts[which];
+    if (queue->head == queue->count || (now >= checkpoint && checkpoint != NET_FOREVER)) return;
+    const union net_slot *row = net_inbox_row(&ports[which], queue, queue->head++);
+    starts[which] = first_start(&ports[which], checkpoint);
+    arrive_plain(product, which, row, now, starts[1 - which], checkpoint, status);
+  }
+}
+
+static bool all_plain(const struct net_inbox *inbox) {
+  return inbox->ports[0].others.count == 0 && inbox->ports[1].others.count == 0 &&
+         !inbox->ports[0].starts.mixed && !inbox->ports[1].starts.mixed;
+}
+
+void net_product_sweep(struct net_product *product, net_chronon checkpoint,
+                       enum base_status *status) {
+  net_inbox_sort(&product->inbox);
+  if (all_plain(&product->inbox)) {
+    sweep_plain(product, checkpoint, status);
+  } else {
+    sweep(product, status);
+  }
+  net_inbox_tidy(&product->inbox);
+}
