@@ -1,4 +1,4 @@
-/* Row map: open addressing over indices into a slab of entries. See rowmap.h.
+/* Row map: open addressing over indices into blocks of entries. See rowmap.h.
  *
  * An entry is {hash, live flag, next free}, the row's slots, the state. The table holds index + 1,
  * or 0 for empty. What is removed leaves no trace: entries behind it move up, so that the table is as
@@ -14,11 +14,13 @@
 #include "engine/base/status.h"
 
 static struct net_rowmap_entry *entry_at(const struct net_rowmap *map, uint32_t index) {
-  return (struct net_rowmap_entry *)(void *)(map->entries + (size_t)index * map->stride);
+  return (struct net_rowmap_entry *)(void *)net_rowmap_entry(map, index);
 }
 
-static size_t round_up(size_t size) {
-  size_t alignment = _Alignof(max_align_t);
+/* For a state of STATE_SIZE, which is a multiple of what it must be aligned to. */
+static size_t round_up(size_t size, size_t state_size) {
+  size_t alignment = sizeof(int64_t);
+  if (state_size > 0 && state_size % _Alignof(max_align_t) == 0) alignment = _Alignof(max_align_t);
   return (size + alignment - 1) / alignment * alignment;
 }
 
@@ -36,16 +38,18 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_slots = key_slots;
   map->key_count = key_count;
   map->state_size = state_size;
-  map->state_offset =
-      round_up(sizeof(struct net_rowmap_entry) + width(layout) * sizeof(union net_slot));
-  map->stride = round_up(map->state_offset + state_size);
+  map->state_offset = round_up(
+      sizeof(struct net_rowmap_entry) + width(layout) * sizeof(union net_slot), state_size);
+  map->stride = round_up(map->state_offset + state_size, state_size);
 }
 
 void net_rowmap_done(struct net_rowmap *map) {
-  free(map->entries);
+  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++) free(map->blocks[i]);
+  free(map->blocks);
   free(map->table);
-  map->entries = NULL;
+  map->blocks = NULL;
   map->table = NULL;
+  map->block_capacity = 0;
   map->used = map->capacity = map->live = map->table_size = 0;
   map->free_list = 0;
 }
@@ -170,6 +174,16 @@ uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row
   return find_hash(map, row, key_hash(map, row));
 }
 
+/* The first block grows until it is as large as the others. */
+static void add_room(struct net_rowmap *map) {
+  size_t block = map->capacity / NET_ROWMAP_BLOCK, room = NET_ROWMAP_BLOCK;
+  if (map->capacity < NET_ROWMAP_BLOCK) room = map->capacity ? map->capacity * 2 : 8;
+  base_grow(&map->blocks, &map->block_capacity, block + 1, sizeof *map->blocks);
+  if (map->capacity % NET_ROWMAP_BLOCK == 0) map->blocks[block] = NULL;
+  map->blocks[block] = base_xrealloc(map->blocks[block], room, map->stride);
+  map->capacity = block * NET_ROWMAP_BLOCK + room;
+}
+
 static uint32_t new_entry(struct net_rowmap *map) {
   if (map->free_list != 0) {
     uint32_t index = map->free_list - 1;
@@ -178,9 +192,7 @@ static uint32_t new_entry(struct net_rowmap *map) {
   }
   if (map->used == map->capacity) {
     BASE_CHECK(map->used < UINT32_MAX - 1, "rowmap-size");
-    size_t capacity = map->capacity ? map->capacity * 2 : 8;
-    map->entries = base_xrealloc(map->entries, capacity, map->stride);
-    map->capacity = capacity;
+    add_room(map);
   }
   return (uint32_t)map->used++;
 }
@@ -263,7 +275,8 @@ void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
 }
 
 size_t net_rowmap_bytes(const struct net_rowmap *map) {
-  return map->capacity * map->stride + map->table_size * sizeof *map->table;
+  return map->capacity * map->stride + map->block_capacity * sizeof *map->blocks +
+         map->table_size * sizeof *map->table;
 }
 
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings) {

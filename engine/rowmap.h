@@ -20,8 +20,9 @@ struct net_rowmap {
   uint32_t key_fields;
   const uint32_t *key_slots;
   size_t key_count;
-  size_t state_size, state_offset; /* aligned for any type */
-  unsigned char *entries;          /* header, row, state */
+  size_t state_size, state_offset; /* aligned for any type of that size */
+  unsigned char **blocks;          /* of entries: header, row, state */
+  size_t block_capacity;
   size_t stride, used, capacity, live;
   uint32_t free_list; /* index + 1 */
   uint32_t *table;    /* index + 1; 0 empty */
@@ -46,27 +47,28 @@ uint32_t net_rowmap_find_id(const struct net_rowmap *map, uint64_t id);
 uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_slot *row);
 uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index);
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
+enum { NET_ROWMAP_BLOCK = 64 }; /* entries; the first block begins with fewer */
 /* What an entry begins with; its row follows, then its state. */
 struct net_rowmap_entry {
   uint64_t hash;
   uint32_t next_free;
   uint32_t live;
 };
+static inline unsigned char *net_rowmap_entry(const struct net_rowmap *map, uint32_t index) {
+  return map->blocks[index / NET_ROWMAP_BLOCK] + index % NET_ROWMAP_BLOCK * map->stride;
+}
 /* Good until the next put. */
 static inline union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index) {
-  return (union net_slot *)(void *)(map->entries + (size_t)index * map->stride +
-                                    sizeof(struct net_rowmap_entry));
+  return (union net_slot *)(void *)(net_rowmap_entry(map, index) + sizeof(struct net_rowmap_entry));
 }
 static inline void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
-  return map->entries + (size_t)index * map->stride + map->state_offset;
+  return net_rowmap_entry(map, index) + map->state_offset;
 }
 /* Memory that the map holds. */
 size_t net_rowmap_bytes(const struct net_rowmap *map);
 /* For iterating: is INDEX (< map->used) a live entry? */
 static inline bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
-  return ((const struct net_rowmap_entry *)(const void *)(map->entries +
-                                                          (size_t)index * map->stride))
-             ->live != 0;
+  return ((const struct net_rowmap_entry *)(const void *)net_rowmap_entry(map, index))->live != 0;
 }
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings);
 

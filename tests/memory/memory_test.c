@@ -127,18 +127,18 @@ static const struct {
   const char *shape;
   double most;
 } limits[] = {
-    {"projection of open periods", 4.4},
-    {"apply and selection by a stop", 4.4},
-    {"join of events and periods", 6.2},
-    {"join of periods", 3.2},
-    {"count", 3.6},
-    {"count of open periods", 5.9},
-    {"sum", 3.7},
-    {"avg", 3.7},
-    {"min", 3.3},
-    {"stdev", 3.7},
+    {"projection of open periods", 3.0},
+    {"apply and selection by a stop", 2.9},
+    {"join of events and periods", 2.6},
+    {"join of periods", 1.8},
+    {"count", 2.4},
+    {"count of open periods", 2.9},
+    {"sum", 1.8},
+    {"avg", 1.8},
+    {"min", 1.8},
+    {"stdev", 1.8},
     {"first", 3.0},
-    {"credibility 0", 4.9},
+    {"credibility 0", 3.0},
 };
 
 static void held_for_rows(const struct shape *shape, uint64_t live) {
