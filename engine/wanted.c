@@ -228,3 +228,28 @@ bool net_wanted_row(const struct net_wanted_test *test, const union net_slot *ro
     if (!is_value(&wanted->domains[i], row[test->slots[i]])) return false;
   return true;
 }
+
+/* One domain, one or two values, as most often. */
+static uint32_t select_values(const union net_slot *slot, uint32_t slots, uint32_t count, int64_t a,
+                              int64_t b, uint32_t *selection) {
+  uint32_t selected = 0;
+  for (uint32_t i = 0; i < count; i++, slot += slots) {
+    selection[selected] = i;
+    selected += (slot->i == a) | (slot->i == b);
+  }
+  return selected;
+}
+
+uint32_t net_wanted_select(const struct net_wanted_test *test, const union net_slot *rows,
+                           uint32_t slots, uint32_t count, uint32_t *selection) {
+  const struct net_wanted *wanted = test->wanted;
+  const struct net_wanted_domain *domain = wanted->domains;
+  if (!test->times && wanted->domain_count == 1 && domain->listed &&
+      (domain->count == 1 || domain->count == 2))
+    return select_values(rows + test->slots[0], slots, count, domain->values[0].i,
+                         domain->values[domain->count - 1].i, selection);
+  uint32_t selected = 0;
+  for (uint32_t i = 0; i < count; i++, rows += slots)
+    if (net_wanted_row(test, rows)) selection[selected++] = i;
+  return selected;
+}

@@ -66,5 +66,8 @@ struct net_wanted_test {
 void net_wanted_test_init(struct net_wanted_test *test, struct base_arena *arena,
                           const struct net_wanted *wanted, const struct net_layout *layout);
 bool net_wanted_row(const struct net_wanted_test *test, const union net_slot *row);
+/* Of COUNT rows of SLOTS slots each, those that are wanted, into SELECTION; how many there are. */
+uint32_t net_wanted_select(const struct net_wanted_test *test, const union net_slot *rows,
+                           uint32_t slots, uint32_t count, uint32_t *selection);
 
 #endif

@@ -11,7 +11,7 @@
  * The rows of the latter two are sorted. What the indexes leave is asked of each row (st_sql_wanted),
  * while it is only in the index as far as possible. None of that pays if most rows are wanted: then the
  * relation is read in one of the usual ways (scan.c). To know, rows are counted in the indexes, up to one
- * in WORTH of the relation.
+ * in WORTH of the relation. Bounds of time always pay where nothing is kept in memory.
  *
  * An index that is not there (files that older programs made; somebody dropped it) is done without. */
 #include <stdlib.h>
@@ -301,8 +301,8 @@ enum base_status st_open_bounded(struct st_database *database, const struct st_t
   enum base_status status = st_query_integer(database, base_buffer_text(&sql), 0, &rows);
   base_buffer_done(&sql);
   if (status != BASE_OK || rows <= 0) return status;
-  if (open_by_time(database, table, layout, wanted, checkpoint, rows / WORTH, statements))
-    return BASE_OK;
+  int64_t most = database->cache_limit == 0 ? rows : rows / WORTH;
+  if (open_by_time(database, table, layout, wanted, checkpoint, most, statements)) return BASE_OK;
   for (unsigned i = 0; i < 2; i++) {
     sqlite3_finalize(statements[i]);
     statements[i] = NULL;

@@ -281,6 +281,11 @@ static bool is_worth_loading(const struct st_table *table, const struct net_layo
   return true;
 }
 
+/* Do batches point into the rows in memory? */
+static bool points(const struct st_scan *scan) {
+  return scan->cached && scan->form == NET_SCAN_TUPLES && scan->as_they_are;
+}
+
 /* The rows in memory, of which the scan has found that they are there. */
 static void start_in_memory(struct st_scan *scan) {
   const struct net_rows *rows = &scan->cached->rows;
@@ -291,7 +296,10 @@ static void start_in_memory(struct st_scan *scan) {
     net_wanted_test_init(&scan->test, scan->arena, &scan->wanted, rows->layout);
     scan->selection = BASE_NEW_ARRAY(scan->arena, scan->builder.capacity, uint32_t);
   }
-  skip_unwanted(scan);
+  if (points(scan))
+    scan->row_ready = scan->at < scan->end;
+  else
+    skip_unwanted(scan);
 }
 
 /* Where the rows come from, if the table is there: memory, if they are in it; indexes that find the few
@@ -348,33 +356,28 @@ static enum base_status build_batch(struct st_scan *scan, struct net_batch *ret)
   return status;
 }
 
-/* Lists the rows from AT on that are wanted, and goes behind them. */
-static uint32_t select_wanted(struct st_scan *scan) {
-  uint32_t count = 0;
-  size_t first = scan->at;
-  while (scan->row_ready && count < scan->builder.capacity && scan->at - first < UINT32_MAX) {
-    scan->selection[count++] = (uint32_t)(scan->at++ - first);
-    skip_unwanted(scan);
-  }
-  return count;
-}
-
-/* Rows in memory, where they are. */
+/* Rows in memory, where they are: the next so many, or of the next that have any those that are wanted. */
 static void point_at(struct st_scan *scan, struct net_batch *ret) {
-  size_t left = scan->end - scan->at, most = scan->builder.capacity;
+  const struct net_rows *rows = &scan->cached->rows;
+  uint32_t slots = scan->layout->slot_count, count, selected;
+  size_t first;
+  do {
+    size_t left = scan->end - scan->at, most = scan->builder.capacity;
+    first = scan->at;
+    count = selected = (uint32_t)(left < most ? left : most);
+    if (scan->tests)
+      selected =
+          net_wanted_select(&scan->test, rows->rows + first * slots, slots, count, scan->selection);
+    scan->at += count;
+  } while (selected == 0 && scan->at < scan->end);
+  scan->row_ready = scan->at < scan->end;
   *ret = (struct net_batch){.layout = scan->layout,
-                            .rows = scan->cached->rows.rows + scan->at * scan->layout->slot_count,
-                            .marks = scan->cached->rows.marks + scan->at,
+                            .rows = rows->rows + first * slots,
+                            .marks = rows->marks + first,
+                            .selection = selected < count ? scan->selection : NULL,
+                            .count = selected,
                             .checkpoint = scan->checkpoint,
                             .bound = NET_BEGINNING};
-  if (scan->tests) {
-    ret->count = select_wanted(scan);
-    ret->selection = scan->selection;
-  } else {
-    ret->count = (uint32_t)(left < most ? left : most);
-    scan->at += ret->count;
-    scan->row_ready = scan->at < scan->end;
-  }
 }
 
 static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {
@@ -383,7 +386,7 @@ static enum base_status scan_next(struct net_source *source, struct net_batch *r
   if (scan->ended) return BASE_END;
   if (!scan->started) status = start(scan);
   if (status != BASE_OK) return status;
-  if (scan->cached && scan->form == NET_SCAN_TUPLES && scan->as_they_are)
+  if (points(scan))
     point_at(scan, ret);
   else
     status = build_batch(scan, ret);

@@ -49,6 +49,8 @@ bool engine_open(struct engine *engine, struct base_arena *arena, struct base_st
     engine->session = NULL;
     return false;
   }
+  /* Then nothing is kept in memory: what is wanted is found by the store's indexes. */
+  if (options.batch_rows == 1 && engine_run(engine, "set cache 0") != ANSWER_ROWS) return false;
   if (options.rule_off == 0) return true;
   const char *rule = ng_rule_info((enum ng_rule)(options.rule_off - 1))->name;
   return engine_run(engine, base_arena_printf(arena, "set rule %s off", rule)) == ANSWER_ROWS;
