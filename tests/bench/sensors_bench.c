@@ -1,11 +1,13 @@
-/* Benchmark: what a sensor costs, in calls of a function that is not inlined (thesis table 8-1), and how
- * many records go from a program to a reader, against a bare ring between two processes.
+/* Benchmark: what a sensor costs, in calls of a function that is not inlined, and how many records go from
+ * a program to a reader, against a bare ring between two processes. The sensors are those of thesis figure
+ * D-7, generated; the figures are those of its table 8-1.
  *
  *     sensors_bench [RUNS]
  *
  * Every run measures everything once; figures are medians over the runs, ratios medians of the ratios
  * within a run. The program is its own reader while sensors are timed: it empties the ring between
- * bursts, untimed. Fails if a record is missing.                          */
+ * bursts, untimed. Where LTTng-UST is installed, tracepoints of the same payload are timed, too (on, when
+ * with_lttng.sh runs this). Fails if a record is missing.                          */
 #include <dirent.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -21,8 +23,12 @@
 
 #include "sensors/collect/listener.h"
 #include "sensors/collect/peer.h"
-#include "tests/sensors/watched.h"
+#include "measure.h" /* made from tests/sdf/good/measure.sdf */
+#ifdef HAVE_LTTNG
+#include "tests/bench/lttng_points.h"
+#endif
 
+enum { SHORTEST = 1, SHORT, MEDIUM, LONG };
 enum { LOOPS = 20000000, BURST = 8000, BURSTS = 60, RUNS_MAX = 99 };
 static const char text15[] = "fifteen letters";
 
@@ -107,8 +113,7 @@ static __attribute__((noinline)) void call(uint32_t a, uint64_t b, uint64_t c, u
     return (own_ns() - start) / LOOPS;   \
   }
 LOOP(time_call, call(1, (uint64_t)i, (uint64_t)i + 1, (uint64_t)i + 2))
-LOOP(time_disabled, IterationSensor((int32_t)i))
-LOOP(time_object_disabled, ReadSensor((const struct sn_receptacle *)NULL, (int32_t)i))
+LOOP(time_short_in_loop, ShortSensor((int32_t)i))
 
 /* In bursts that fit in the ring. */
 #define BURSTS_OF(NAME, BODY)                                             \
@@ -129,30 +134,32 @@ LOOP(time_object_disabled, ReadSensor((const struct sn_receptacle *)NULL, (int32
     return total / ((double)BURST * BURSTS);                              \
   }
 BURSTS_OF(time_shortest, ShortestSensor())
-BURSTS_OF(time_short, IterationSensor(i))
+BURSTS_OF(time_short, ShortSensor(i))
+BURSTS_OF(time_medium, MediumSensor(i, i))
 BURSTS_OF(time_long, LongSensor(i, i, text15))
 
 static uint64_t sink;
 LOOP(time_cycles, sink += sn_cycles())
 LOOP(time_clock, struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); sink += (uint64_t)t.tv_nsec)
 
+#ifdef HAVE_LTTNG
+LOOP(time_lttng_short, tracepoint(tquel_bench, short_event, (int32_t)i))
+LOOP(time_lttng_long, tracepoint(tquel_bench, long_event, (int32_t)i, i, text15))
+#endif
+
 static void count_on(void) {
-  sn_peer_switch(peer, 0, WATCHED_ITERATION, SN_COUNT);
-}
-static void sum_on(void) {
-  sn_peer_switch(peer, 0, WATCHED_ITERATION, SN_COUNT | SN_SUM | SN_HISTOGRAM);
+  sn_peer_switch(peer, 0, SHORT, SN_COUNT);
 }
 static void all_on(void) {
-  for (uint32_t event = 1; event <= WATCHED_EVENTS; event++)
-    sn_peer_switch(peer, 0, event, SN_TRACE);
+  for (uint32_t event = 0; event <= LONG; event++) sn_peer_switch(peer, 0, event, SN_TRACE);
 }
 static void others_on(void) {
   all_on();
-  sn_peer_switch(peer, 0, WATCHED_ITERATION, 0);
+  sn_peer_switch(peer, 0, SHORT, 0);
 }
 static void all_off(void) {
   if (peer == NULL) return;
-  for (uint32_t event = 0; event <= WATCHED_EVENTS; event++) sn_peer_switch(peer, 0, event, 0);
+  for (uint32_t event = 0; event <= LONG; event++) sn_peer_switch(peer, 0, event, 0);
 }
 
 static struct item {
@@ -163,21 +170,19 @@ static struct item {
   double ns[RUNS_MAX], calls[RUNS_MAX];
 } items[] = {
     {"call of a function", NULL, time_call, "", {0}, {0}},
-    {"sensor, nothing enabled", all_off, time_disabled, "0.3 [0.15]", {0}, {0}},
-    {"sensor of an object without receptacle",
-     all_off,
-     time_object_disabled,
-     "0.3 [0.15]",
-     {0},
-     {0}},
-    {"sensor, others enabled, this one not", others_on, time_disabled, "0.5 [1.65]", {0}, {0}},
-    {"event counted only", count_on, time_disabled, "", {0}, {0}},
-    {"event counted, summed, in a histogram", sum_on, time_disabled, "", {0}, {0}},
+    {"sensor, nothing enabled", all_off, time_short_in_loop, "0.3 [0.15]", {0}, {0}},
+    {"sensor, others enabled, this one not", others_on, time_short_in_loop, "0.5 [1.65]", {0}, {0}},
+    {"event counted only", count_on, time_short_in_loop, "", {0}, {0}},
     {"record: nothing, no stamp", all_on, time_shortest, " [5.9]", {0}, {0}},
     {"record: stamp, integer", all_on, time_short, "8 [7.3]", {0}, {0}},
+    {"record: stamp, 2 integers", all_on, time_medium, " [7.7]", {0}, {0}},
     {"record: stamp, 2 integers, 15 characters", all_on, time_long, "14 [14]", {0}, {0}},
     {"cycle counter", NULL, time_cycles, "", {0}, {0}},
     {"clock_gettime", NULL, time_clock, "", {0}, {0}},
+#ifdef HAVE_LTTNG
+    {"LTTng-UST: integer", NULL, time_lttng_short, "", {0}, {0}},
+    {"LTTng-UST: 2 integers, 15 characters", NULL, time_lttng_long, "", {0}, {0}},
+#endif
 };
 enum { ITEMS = sizeof items / sizeof *items };
 
@@ -241,7 +246,7 @@ static double pass_bare(void) {
 }
 
 /* The other side of the same, with a child's reader that sees the parent's announcement. */
-static void sensor_consume(void) {
+static void sensor_consume(int ready) {
   struct sn_record_view record;
   struct sn_handover handover;
   uint64_t next = 0, sum = 0;
@@ -249,7 +254,8 @@ static void sensor_consume(void) {
   const char *reason;
   pin(1);
   begin_reading(getppid());
-  sn_peer_switch(peer, 0, WATCHED_PATIENT, SN_TRACE);
+  sn_peer_switch(peer, 0, SHORT, SN_TRACE);
+  if (write(ready, "", 1) != 1) _exit(1);
   while (next < PASSED) {
     int file = sn_listener_next(listener, &handover, &uid);
     if (file >= 0 && !sn_peer_adopt(peer, &handover, file, &reason)) fail(reason);
@@ -258,9 +264,9 @@ static void sensor_consume(void) {
     sn_peer_beat(peer, (uint64_t)now_ns());
     for (size_t i = 0; i < sn_peer_pipes(peer); i++) {
       while (sn_pipe_next(peer, i, &record)) {
-        int64_t number;
-        if (record.event != WATCHED_PATIENT) continue;
-        memcpy(&number, record.payload, 8);
+        int32_t number;
+        if (record.event != SHORT) continue;
+        memcpy(&number, record.payload, 4);
         if ((uint64_t)number != next++) _exit(3);
         sum += record.stamp;
       }
@@ -269,22 +275,23 @@ static void sensor_consume(void) {
     if (next == before) sched_yield();
   }
   sink = sum;
-  sn_peer_switch(peer, 0, WATCHED_PATIENT, 0);
+  sn_peer_switch(peer, 0, SHORT, 0);
   sn_listener_free(listener);
   _exit(0);
 }
 
 static double pass_sensors(void) {
+  int ready[2], status;
+  char byte;
+  if (pipe(ready) != 0) fail("no pipe");
   fflush(NULL);
   pid_t child = fork();
-  if (child == 0) sensor_consume();
-  int status;
-  while (!sn_enabled(&watched, WATCHED_PATIENT)) {
-    if (waitpid(child, &status, WNOHANG) == child) fail("the reader has died");
-    sched_yield();
-  }
+  if (child == 0) sensor_consume(ready[1]);
+  close(ready[1]);
+  if (read(ready[0], &byte, 1) != 1) fail("the reader has died");
+  close(ready[0]);
   double start = now_ns();
-  for (int64_t i = 0; i < PASSED; i++) PatientSensor(i);
+  for (int i = 0; i < PASSED; i++) ShortSensor(i);
   waitpid(child, &status, 0);
   double took = now_ns() - start;
   if (status != 0) fail("a record was lost");
@@ -351,7 +358,7 @@ int main(int argc, char **argv) {
   }
   begin_reading(getpid());
   all_on();
-  IterationSensor(0); /* the ring is made */
+  ShortSensor(0); /* the ring is made */
   read_all();
   for (int run = 0; run < runs; run++) {
     for (int i = 0; i < ITEMS; i++) {
@@ -363,6 +370,9 @@ int main(int argc, char **argv) {
   printf("stamps: %s\n",
          sn_peer_identity(peer)->clock == SN_CLOCK_CYCLES ? "cycle counter" : "clock_gettime");
   print(runs);
+#ifdef HAVE_LTTNG
+  printf("LTTng's tracepoints are %s\n", getenv("TQUEL_BENCH_LTTNG") != NULL ? "on" : "off");
+#endif
   printf("\n24-byte records from process to process: %.1f M/s; bare ring %.1f M/s; ratio %.2f\n",
          median(passed, runs) / 1e6, median(bare, runs) / 1e6, median(ratio, runs));
   sn_listener_free(listener);
