@@ -134,12 +134,15 @@ static enum base_status consume(struct net_node *node, unsigned port,
   net_product_sweep(product, checkpoint, &status);
   if (status == BASE_OK && product->pairs_live > 0 && node->out.plain && node->out.count > 0)
     status = net_out_flush(node, node->checkpoint, node->checkpoint, NULL);
+  product->lasting = checkpoint;
   for (uint32_t i = 0; i < product->pair_count && status == BASE_OK; i++)
     if (product->pairs[i].used) net_product_settle(product, i, checkpoint, &status);
   if (status != BASE_OK) return status;
   net_product_purge(product, checkpoint);
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
-  return net_out_settle(node, out_checkpoint(product, checkpoint), checkpoint,
+  net_chronon promised = out_checkpoint(product, checkpoint);
+  if (product->lasting < promised) promised = product->lasting;
+  return net_out_settle(node, promised, product->lasting,
                         wants_floor ? floors(product, checkpoint) : NULL);
 }
 

@@ -82,6 +82,7 @@ struct net_product {
   size_t pair_count, pair_capacity, pairs_live;
   uint32_t pair_free;
   uint64_t last_id;
+  net_chronon lasting; /* so long last the rows that went out open; of the round */
   struct net_product_group *groups;
   size_t group_count, group_capacity; /* a power of two */
   unsigned group_shift;               /* the first bits of a hash choose a place */

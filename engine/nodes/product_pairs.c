@@ -191,20 +191,26 @@ static void remove_pair(struct net_product *product, uint32_t index) {
 }
 
 /* A stop that is known, but not to the chronon, cannot count as open (it may lie before the bound), and
- * cannot stand known beside one that is open. Such a pair waits. */
+ * cannot stand known beside one that is open. Such a pair waits, and where it has gone out nothing of the
+ * arc is said to last beyond that stop. */
 static bool is_vague(struct net_instant stop, net_chronon bound) {
   return stop.lo != NET_OPEN && stop.lo != stop.hi && stop.hi > bound;
 }
 
-static bool has_vague_stop(const struct net_product_side *side, const union net_slot *row,
-                           net_chronon bound) {
+/* The earliest time at which such a stop of ROW may be; NET_FOREVER: it has none. */
+static net_chronon vague_stop(const struct net_product_side *side, const union net_slot *row,
+                              net_chronon bound) {
   const struct net_layout *layout = side->layout;
-  if (layout->tuple_class == NET_PERIOD && is_vague(net_slot_instant(row, 2), bound)) return true;
-  for (uint32_t i = 0; i < layout->field_count; i++)
-    if (layout->fields[i].openable &&
-        is_vague(net_slot_instant(row, layout->fields[i].slot), bound))
-      return true;
-  return false;
+  net_chronon earliest = NET_FOREVER;
+  if (layout->tuple_class == NET_PERIOD && is_vague(net_slot_instant(row, 2), bound))
+    earliest = row[2].i;
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    uint32_t slot = layout->fields[i].slot;
+    if (layout->fields[i].openable && is_vague(net_slot_instant(row, slot), bound) &&
+        row[slot].i < earliest)
+      earliest = row[slot].i;
+  }
+  return earliest;
 }
 
 /* Judges one pair with everything before BOUND seen. */
@@ -214,6 +220,14 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
   struct net_live *left = pair->entry[0], *right = pair->entry[1];
   const union net_slot *left_row = net_live_row(left), *right_row = net_live_row(right);
   bool open = ((left->state | right->state) & NET_LIVE_OPEN) != 0;
+  if (open) {
+    net_chronon vague = vague_stop(&product->sides[0], left_row, bound);
+    net_chronon other = vague_stop(&product->sides[1], right_row, bound);
+    if (other < vague) vague = other;
+    if (pair->id != 0 && vague < product->lasting) product->lasting = vague;
+    /* What went out said that it lasts: that is true up to there, and all that is known for now. */
+    if (pair->id == 0 ? vague != NET_FOREVER : vague < bound) return;
+  }
   net_product_combine(product, left_row, right_row, open, bound);
   bool opens = net_row_is_open(product->node.layout, product->scratch);
   uint64_t shown = hash_openable(product->node.layout, product->scratch);
@@ -224,9 +238,6 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
     if (!opens) remove_pair(product, index);
     return;
   }
-  if (open && (has_vague_stop(&product->sides[0], left_row, bound) ||
-               has_vague_stop(&product->sides[1], right_row, bound)))
-    return;
   struct net_verdict verdict = net_product_judge(product, left_row, right_row, bound, status);
   if (!verdict.final && open && bound != NET_FOREVER) return;
   if (verdict.truth == NET_FALSE) {
