@@ -42,7 +42,8 @@ static net_chronon out_checkpoint(const struct net_product *product, net_chronon
     if (start < promised) promised = start;
   }
   for (unsigned which = 0; which < 2 && product->event_result; which++) {
-    if (!product->sides[which].has_event) continue;
+    /* Those whose instants are determinate are over before the checkpoint, or begin there. */
+    if (!product->sides[which].has_event || product->sides[which].odd_count == 0) continue;
     net_chronon start = net_product_events_start(&product->sides[which], checkpoint);
     if (start < promised) promised = start;
   }
@@ -75,6 +76,13 @@ static net_chronon lower_of_input(const struct net_product *product, unsigned wh
   return smallest;
 }
 
+/* Is SLOT that of an instant that lies behind the checkpoint in all live rows of SIDE that have not expired,
+ * as an event's does, and a period's stop? */
+static bool is_later(const struct net_product_side *side, uint32_t slot) {
+  if (side->only == NULL || side->odd_count > 0) return false;
+  return slot == (side->only->event ? side->only->start_slot : side->only->stop_slot);
+}
+
 /* Lower bounds of the instants of all later rows: those of the rows that may still be combined and of
  * the pairs that wait, else the checkpoint. */
 static const union net_slot *floors(struct net_product *product, net_chronon checkpoint) {
@@ -94,7 +102,8 @@ static const union net_slot *floors(struct net_product *product, net_chronon che
     uint32_t slot = product->params.fields[f].slot;
     net_chronon smallest = lower_of_input(product, which, field, slot, checkpoint);
     struct net_live *live;
-    for (size_t at = 0; (live = net_product_next(&product->sides[which], &at)) != NULL;)
+    const struct net_product_side *side = &product->sides[which];
+    for (size_t at = 0; !is_later(side, slot) && (live = net_product_next(side, &at)) != NULL;)
       if ((live->state & NET_LIVE_IN_CHAIN) && live->expires > checkpoint)
         smallest = lower(field, net_live_row(live), slot, smallest);
     for (uint32_t i = 0; i < product->pair_count; i++) {
@@ -167,7 +176,7 @@ static size_t state_bytes(const struct net_node *node) {
   const struct net_product *product = (const struct net_product *)node;
   size_t bytes =
       net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct net_pair);
-  bytes += product->group_capacity * sizeof *product->groups;
+  bytes += (product->group_capacity + product->left_capacity) * sizeof *product->groups;
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
 }
@@ -177,6 +186,7 @@ static void done(struct net_node *node) {
   net_inbox_done(&product->inbox);
   for (unsigned which = 0; which < 2; which++) net_product_side_done(&product->sides[which]);
   free(product->groups);
+  free(product->left);
   free(product->pairs);
 }
 

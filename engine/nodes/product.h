@@ -42,6 +42,7 @@ struct net_product_side {
   struct net_live *free_list;
   size_t live_count;
   size_t lasting_count, odd_count; /* that last, and that are neither plain nor that */
+  net_chronon last_lasting;        /* the latest start of one that lasts */
   union net_slot *input_floor;     /* the last that came; NULL: none yet */
   bool has_event;                  /* an event takes part */
   bool general;                    /* takes no short way: see net_network_set_general */
@@ -87,7 +88,9 @@ struct net_product {
   size_t group_count, group_capacity; /* a power of two */
   unsigned group_shift;               /* the first bits of a hash choose a place */
   size_t purge_at;                    /* live rows */
-  union net_slot *scratch;            /* what the predicate reads; it begins with the out row */
+  struct net_product_group *left;     /* what a purge leaves */
+  size_t left_capacity;
+  union net_slot *scratch; /* what the predicate reads; it begins with the out row */
   union net_slot *floor;
   struct net_product_slot *slots; /* where those of scratch come from, behind the implicit times */
   const struct net_pair_program
@@ -176,6 +179,8 @@ net_chronon net_product_expires(const struct net_product *product, unsigned whic
                                 const union net_slot *row);
 /* Room for a new one. */
 struct net_live *net_product_take(struct net_product_side *side);
+/* What ROW is: NET_LIVE_OPEN, _PLAIN, _LASTS. */
+uint8_t net_product_kind(const struct net_product_side *side, const union net_slot *row);
 struct net_live *net_product_add(struct net_product *product, unsigned which,
                                  const union net_slot *row, uint8_t marks, uint64_t id);
 /* LIVE, of the group of HASH, may be met from now on. */

@@ -113,13 +113,18 @@ struct net_live *net_product_next(const struct net_product_side *side, size_t *a
   return NULL;
 }
 
+/* LIVE has become one that lasts, if it does. */
+static void note_lasting(struct net_product_side *side, struct net_live *live) {
+  net_chronon start = net_live_row(live)[0].i;
+  if ((live->state & NET_LIVE_LASTS) && start > side->last_lasting) side->last_lasting = start;
+}
+
 static void note_open(struct net_product_side *side, struct net_live *live, uint64_t id) {
   struct net_live **state = net_rowmap_state(&side->open, net_rowmap_put_id(&side->open, id, NULL));
   *state = live;
 }
 
-/* What ROW is: NET_LIVE_OPEN, _PLAIN, _LASTS. */
-static uint8_t kind_of(const struct net_product_side *side, const union net_slot *row) {
+uint8_t net_product_kind(const struct net_product_side *side, const union net_slot *row) {
   bool own_stop = false;
   size_t uncertain = 0;
   for (size_t i = 0; i < side->instant_count; i++) {
@@ -142,17 +147,17 @@ struct net_live *net_product_add(struct net_product *product, unsigned which,
   *live = (struct net_live){.expires = net_product_expires(product, which, row),
                             .pairs = NET_NO_PAIR,
                             .marks = marks,
-                            .state = kind_of(side, row) | NET_LIVE_USED};
+                            .state = net_product_kind(side, row) | NET_LIVE_USED};
   net_row_copy(net_live_row(live), row, side->layout->slot_count);
   net_product_count(side, live->state, 1);
   if (live->state & NET_LIVE_OPEN) note_open(side, live, id);
+  note_lasting(side, live);
   return live;
 }
 
-/* Of the rows of a chain that begins at *AT, the first MOST: those that are over at NOW leave it. */
-static void trim(struct net_product_side *side, struct net_live **at, net_chronon now,
-                 size_t most) {
-  for (size_t i = 0; i < most && *at != NULL; i++) {
+/* The rows of a chain that begins at *AT that are over at NOW leave it. */
+static void trim(struct net_product_side *side, struct net_live **at, net_chronon now) {
+  while (*at != NULL) {
     struct net_live *live = *at;
     if (!net_product_is_over(live->expires, now)) {
       at = &live->next;
@@ -178,23 +183,26 @@ void net_product_chain(struct net_product *product, unsigned which, struct net_l
   group->heads[which] = live;
 }
 
+/* The groups that have rows still, each in its place in an empty table. */
+static void place_again(struct net_product *product, const struct net_product_group *left,
+                        size_t count) {
+  memset(product->groups, 0, product->group_capacity * sizeof *product->groups);
+  for (size_t i = 0; i < count; i++) *net_product_group(product, left[i].hash) = left[i];
+  product->group_count = count;
+}
+
 void net_product_purge(struct net_product *product, net_chronon now) {
   if (product->sides[0].live_count + product->sides[1].live_count < product->purge_at) return;
-  for (size_t i = 0; i < product->group_capacity;) {
+  size_t count = 0;
+  for (size_t i = 0; i < product->group_capacity; i++) {
     struct net_product_group *group = &product->groups[i];
-    if (is_empty(group)) {
-      i++;
-      continue;
-    }
     for (unsigned which = 0; which < 2; which++)
-      trim(&product->sides[which], &group->heads[which], now, SIZE_MAX);
-    /* One that takes its place is looked at, too. */
-    if (is_empty(group)) {
-      net_product_leave(product, group);
-    } else {
-      i++;
-    }
+      trim(&product->sides[which], &group->heads[which], now);
+    if (is_empty(group)) continue;
+    base_grow(&product->left, &product->left_capacity, count + 1, sizeof *product->left);
+    product->left[count++] = *group;
   }
+  if (count < product->group_count) place_again(product, product->left, count);
   size_t left = product->sides[0].live_count + product->sides[1].live_count;
   product->purge_at = left + left / 2 + 64;
 }
@@ -207,10 +215,11 @@ void net_product_close(struct net_product *product, unsigned which, const union 
   struct net_live *live = *(struct net_live **)net_rowmap_state(&side->open, place);
   memcpy(net_live_row(live), row, side->layout->slot_count * sizeof *row);
   net_product_count(side, live->state, (size_t)-1);
-  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN)) | kind_of(side, row);
+  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN)) | net_product_kind(side, row);
   net_product_count(side, live->state, 1);
   if (!(live->state & NET_LIVE_OPEN)) net_rowmap_remove(&side->open, place);
   live->expires = net_product_expires(product, which, row);
+  note_lasting(side, live);
   net_product_release(side, live);
 }
 
@@ -225,6 +234,7 @@ void net_product_side_init(struct net_product_side *side, struct base_arena *are
                            const struct net_product_params *params, unsigned which) {
   const struct net_layout *layout = which == 0 ? params->left : params->right;
   side->layout = layout;
+  side->last_lasting = NET_BEGINNING;
   side->participants = which == 0 ? params->left_participants : params->right_participants;
   side->participant_count = which == 0 ? params->left_count : params->right_count;
   for (size_t i = 0; i < side->participant_count; i++)
