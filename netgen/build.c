@@ -296,9 +296,32 @@ static bool is_later_than(const struct ng_expr *expr, const struct ng_column *co
          (is_later_than(expr->args[0], column) || is_later_than(expr->args[1], column));
 }
 
+/* Does PROJECTION start at the one event that takes part in an overlap product, when its rows are? */
+static bool is_its_event(struct builder *builder, const struct ng_node *projection) {
+  const struct ng_node *node = projection->inputs[0];
+  struct ng_plan scratch = {.arena = builder->arena};
+  const struct ng_column *event = NULL;
+  size_t events = 0;
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  bool product = node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN;
+  if (!product || node->rule != NET_PRODUCT_OVERLAP) return false;
+  for (unsigned port = 0; port < 2; port++) {
+    struct ng_participants found = {0};
+    ng_node_participants(&scratch, node->inputs[port], &found);
+    for (size_t i = 0; i < found.count; i++) {
+      if (ng_columns_have(&node->untested, found.items[i].start)) continue;
+      if (!ng_product_takes_event(node, found.items[i])) continue;
+      event = found.items[i].start;
+      events++;
+    }
+  }
+  return events == 1 && event == projection->start_from;
+}
+
 /* A combination's own start is the latest of its participants' starts (or an instant within its
  * bounds): a projection to later(all starts, ...) never starts before it. */
 static bool is_not_earlier(struct builder *builder, const struct ng_node *projection) {
+  if (is_its_event(builder, projection)) return true;
   const struct ng_node *maker = ng_node_maker(projection, projection->start_from);
   struct ng_participants found = {0};
   struct ng_plan scratch = {.arena = builder->arena};
@@ -500,8 +523,7 @@ static void add_tested(struct builder *builder, struct tested *tested, const str
   }
 }
 
-static const struct net_program *join_predicate(struct builder *builder,
-                                                const struct ng_node *node,
+static const struct net_program *join_predicate(struct builder *builder, const struct ng_node *node,
                                                 const struct ng_expr *predicate,
                                                 struct tested *tested) {
   bool *read = BASE_NEW_ARRAY(builder->arena, builder->plan->column_count + 1, bool);
@@ -510,8 +532,7 @@ static const struct net_program *join_predicate(struct builder *builder,
     ng_columns_add(builder->arena, &tested->columns, node->fields.items[i]);
   if (!predicate) return NULL;
   ng_expr_mark(predicate, read);
-  for (unsigned port = 0; port < 2; port++)
-    add_tested(builder, tested, node->inputs[port], read);
+  for (unsigned port = 0; port < 2; port++) add_tested(builder, tested, node->inputs[port], read);
   size_t count = tested->columns.count;
   struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count, struct net_field);
   for (size_t i = 0; i < count; i++)
