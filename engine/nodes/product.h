@@ -88,6 +88,8 @@ struct net_product {
   size_t group_count, group_capacity; /* a power of two */
   unsigned group_shift;               /* the first bits of a hash choose a place */
   size_t purge_at;                    /* live rows */
+  size_t hashed_keys;                 /* so many of the keys choose a group; the first, or all */
+  uint64_t patience;                  /* so many steps along chains, and all keys do */
   struct net_product_group *left;     /* what a purge leaves */
   size_t left_capacity;
   union net_slot *scratch; /* what the predicate reads; it begins with the out row */
@@ -96,22 +98,22 @@ struct net_product {
   const struct net_pair_program
       *quick;        /* the predicate of plain rows; NULL: none, or no such form */
   bool event_result; /* overlap rule with an event participant */
-  uint32_t steps;    /* counted for the sake of interrupts */
+  uint64_t steps;    /* along chains */
 };
 
 static inline union net_slot *net_live_row(struct net_live *live) {
   return (union net_slot *)(live + 1);
 }
 
-/* The hash of a single key is that of no other. */
+/* Of the keys that choose a group. The hash of a single one is that of no other. */
 static inline uint64_t net_product_hash(const struct net_product *product, unsigned side,
                                         const union net_slot *row) {
   const struct net_join_key *keys = product->params.keys;
   uint64_t hash = 0;
-  if (product->params.key_count == 1)
+  if (product->hashed_keys == 1)
     return (uint64_t)row[side == 0 ? keys->left_slot : keys->right_slot].i *
            UINT64_C(0x9e3779b97f4a7c15);
-  for (size_t i = 0; i < product->params.key_count; i++) {
+  for (size_t i = 0; i < product->hashed_keys; i++) {
     hash ^= (uint64_t)row[side == 0 ? keys[i].left_slot : keys[i].right_slot].i;
     hash *= UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 32;
@@ -186,6 +188,14 @@ struct net_live *net_product_add(struct net_product *product, unsigned which,
 /* LIVE, of the group of HASH, may be met from now on. */
 void net_product_chain(struct net_product *product, unsigned which, struct net_live *live,
                        uint64_t hash);
+/* All keys choose the groups from now on. */
+void net_product_hash_all(struct net_product *product);
+/* Another row arrives. With several keys, the first chooses the groups as long as chains are short: rows of
+ * an entity find each other, and the last one expired, where every key by itself would begin a group anew. */
+static inline void net_product_arrives(struct net_product *product) {
+  product->patience += 4;
+  if (product->steps > product->patience) net_product_hash_all(product);
+}
 /* The group, which has lost its last row, leaves its place. */
 void net_product_leave(struct net_product *product, struct net_product_group *group);
 void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,

@@ -13,7 +13,7 @@
 #include "engine/base/status.h"
 #include "engine/nodes/product.h"
 
-enum { FIRST_GROUPS_SHIFT = 4 };
+enum { FIRST_GROUPS_SHIFT = 4, SHORT_CHAINS = 64 };
 
 /* --- when they expire */
 
@@ -183,6 +183,19 @@ void net_product_chain(struct net_product *product, unsigned which, struct net_l
   group->heads[which] = live;
 }
 
+void net_product_hash_all(struct net_product *product) {
+  struct net_live *live;
+  product->hashed_keys = product->params.key_count;
+  product->patience = UINT64_MAX / 2;
+  memset(product->groups, 0, product->group_capacity * sizeof *product->groups);
+  product->group_count = 0;
+  for (unsigned which = 0; which < 2; which++)
+    for (size_t at = 0; (live = net_product_next(&product->sides[which], &at)) != NULL;)
+      if (live->state & NET_LIVE_IN_CHAIN)
+        net_product_chain(product, which, live,
+                          net_product_hash(product, which, net_live_row(live)));
+}
+
 /* The groups that have rows still, each in its place in an empty table. */
 static void place_again(struct net_product *product, const struct net_product_group *left,
                         size_t count) {
@@ -227,6 +240,9 @@ void net_product_close(struct net_product *product, unsigned which, const union 
 
 void net_product_live_init(struct net_product *product) {
   set_groups(product, FIRST_GROUPS_SHIFT);
+  bool several = product->params.key_count > 1;
+  product->hashed_keys = several ? 1 : product->params.key_count;
+  product->patience = several ? SHORT_CHAINS : UINT64_MAX / 2;
   product->purge_at = 64;
 }
 

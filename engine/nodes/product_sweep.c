@@ -92,6 +92,7 @@ static void arrive(struct net_product *product, unsigned which, const union net_
                    net_chronon now, uint8_t row_marks, uint64_t id, enum base_status *status) {
   net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
   struct net_product_side *other = &product->sides[1 - which];
+  net_product_arrives(product);
   uint64_t hash = net_product_hash(product, which, row);
   struct net_live *live = net_product_add(product, which, row, row_marks, id);
   net_product_chain(product, which, live, hash);
@@ -163,6 +164,7 @@ static inline __attribute__((always_inline)) void arrive_plain(
     arrive(product, which, row, now, NET_DEFINITE, 0, status);
     return;
   }
+  net_product_arrives(product);
   uint64_t hash = net_product_hash(product, which, row);
   struct net_product_group *group = net_product_group(product, hash);
   bool was = group->heads[0] != NULL || group->heads[1] != NULL;
