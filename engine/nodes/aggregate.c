@@ -548,8 +548,6 @@ static void configure(struct net_aggregate *node) {
 static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   const struct net_aggregate_params *params = &node->params;
   const struct net_layout *in = params->in;
-  bool counts = node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY;
-  size_t group_size = counts ? offsetof(struct net_agg_group, tally) : sizeof(struct net_agg_group);
   node->by_slots = BASE_NEW_ARRAY(arena, params->by_count + 1, uint32_t);
   for (size_t i = 0; i < params->by_count; i++)
     node->by_slots[i] = in->fields[params->by_fields[i]].slot;
@@ -565,7 +563,7 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   node->alike.all = node->chooses_time;
   node->alike.mixed = params->unique || ignores_copies(node->function);
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
-                  group_size);
+                  net_agg_group_size(node));
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count,
                   sizeof(struct net_agg_member));
   net_rowmap_init(&node->distinct, in, NET_KEY_SLOTS, 0, distinct, distinct_count,

@@ -20,22 +20,32 @@
 #include "engine/ordered.h"
 #include "engine/rowmap.h"
 
-/* What a group keeps of the tuples that count for sure. */
+/* What a group keeps of the tuples that count for sure; each function uses what is its own. */
 struct net_tally {
-  net_wide sum;                   /* sum, avg of integers */
-  struct net_sum exact;           /* of floats; stdev: of all arguments; avgti: of the rates */
-  struct net_sum squares;         /* stdev */
-  struct net_sum slopes, moments; /* temporal arguments: sums of slope, and of slope times start */
-  uint32_t ordered;               /* root: min, max, first, last that may go; varts, avgti */
-  uint32_t stairs;                /* root: those of which the ends are known (aggregate_best.c) */
-  struct net_ordered_key best;    /* min, max, first, last that never go */
-  int64_t pairs, infinite;        /* avgti: successive tuples of different starts; too steep ones */
-  uint64_t spans;                 /* varts: the sum of the spans between successive starts */
-  net_wide_unsigned span_squares;
-  struct net_sum weight, integral; /* avgc: the sum of the arguments, its integral in chronons */
-  net_wide whole_weight, whole_integral; /* of integers, until 128 bits have no room: BEYOND */
-  bool beyond;
-  net_chronon integrated_to;
+  uint32_t ordered;     /* root: min, max, first, last that may go; varts, avgti */
+  uint32_t stairs;      /* root: those of which the ends are known (aggregate_best.c) */
+  struct net_sum exact; /* sum, avg of floats; stdev: of all arguments; avgti: of the rates */
+  union {
+    struct net_ordered_key best; /* min, max, first, last that never go */
+    struct {
+      net_wide sum; /* sum, avg of integers */
+      struct net_sum slopes,
+          moments; /* temporal arguments: sums of slope, and of slope times start */
+    };
+    struct net_sum squares; /* stdev */
+    struct {
+      int64_t pairs, infinite; /* avgti: successive tuples of different starts; too steep ones */
+      uint64_t spans;          /* varts: the sum of the spans between successive starts */
+      net_wide_unsigned span_squares;
+    };
+    struct {
+      struct net_sum weight,
+          integral; /* avgc: the sum of the arguments, its integral in chronons */
+      net_wide whole_weight, whole_integral; /* of integers, until 128 bits have no room: BEYOND */
+      net_chronon integrated_to;
+      bool beyond;
+    };
+  };
 };
 
 /* The value of a segment. */
@@ -45,10 +55,16 @@ struct net_agg_value {
 
 /* What else tells whether a segment's function is the same still. */
 struct net_agg_function {
-  struct net_sum exact, slopes, moments; /* temporal sums */
-  struct net_sum weight;                 /* avgc */
-  net_wide whole_weight;
-  int64_t count;
+  union {
+    struct {
+      struct net_sum exact, slopes, moments; /* temporal sums */
+      int64_t count;
+    };
+    struct {
+      struct net_sum weight; /* avgc */
+      net_wide whole_weight;
+    };
+  };
 };
 
 struct net_agg_group {
@@ -68,6 +84,7 @@ struct net_agg_group {
   struct net_agg_value value;
   /* count and any have none of the following: their groups end here */
   struct net_tally tally;
+  /* functions whose values do not change with time: here */
   struct net_agg_function function;
 };
 
@@ -300,6 +317,8 @@ static inline void net_agg_floor_add(struct net_aggregate *node, net_chronon sta
 static inline void net_agg_floor_remove(struct net_aggregate *node, net_chronon start) {
   if (node->chooses_time) net_agg_floor_count(node, start, false);
 }
+/* What of a group the node's function has. */
+size_t net_agg_group_size(const struct net_aggregate *node);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 

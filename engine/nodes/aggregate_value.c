@@ -614,7 +614,7 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
   net_agg_floor_add(node, value->slots[0].i);
   if (node->function == NET_AGG_AVGC) {
     group->function.whole_weight = tally->whole_weight;
-    net_sum_copy(&group->function.weight, &tally->weight);
+    if (!is_whole(node, tally)) net_sum_copy(&group->function.weight, &tally->weight);
   } else if (node->argument == NET_TEMPORAL) {
     net_sum_copy(&group->function.exact, &tally->exact);
     net_sum_copy(&group->function.slopes, &tally->slopes);
@@ -644,15 +644,29 @@ void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool com
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group) {
   if (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY) return;
   struct net_tally *tally = &group->tally;
+  struct net_agg_function *function = &group->function;
   net_ordered_clear(&node->ordered, &tally->ordered);
   net_ordered_clear(&node->ordered, &tally->stairs);
-  struct net_sum *const sums[] = {
-      &tally->exact,           &tally->squares,         &tally->slopes,
-      &tally->moments,         &tally->weight,          &tally->integral,
-      &group->function.exact,  &group->function.slopes, &group->function.moments,
-      &group->function.weight,
-  };
-  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) net_sum_done(sums[i]);
+  net_sum_done(&tally->exact);
+  if (node->function == NET_AGG_STDEV) net_sum_done(&tally->squares);
+  if (node->function == NET_AGG_AVGC) {
+    net_sum_done(&tally->weight);
+    net_sum_done(&tally->integral);
+    net_sum_done(&function->weight);
+  } else if (node->argument == NET_TEMPORAL) {
+    net_sum_done(&tally->slopes);
+    net_sum_done(&tally->moments);
+    net_sum_done(&function->exact);
+    net_sum_done(&function->slopes);
+    net_sum_done(&function->moments);
+  }
+}
+
+size_t net_agg_group_size(const struct net_aggregate *node) {
+  if (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY)
+    return offsetof(struct net_agg_group, tally);
+  bool changes = node->function == NET_AGG_AVGC || node->argument == NET_TEMPORAL;
+  return changes ? sizeof(struct net_agg_group) : offsetof(struct net_agg_group, function);
 }
 
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
