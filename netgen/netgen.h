@@ -42,6 +42,8 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
 /* The last query is there for those that are added later and read it, and has no result of its own (the
  * query of a view). */
 void ng_plan_make_inner(struct ng_plan *plan);
+/* Can a query of PLAN report an error of a row while it runs? */
+bool ng_plan_can_fail(const struct ng_plan *plan);
 /* Adds a display node on the derived relation NAME (of this plan) or, NULL, on the last query. */
 void ng_plan_add_display(struct ng_plan *plan, const char *name);
 /* Says, before the plan is transformed, that it will run once over what is stored, and that the traced

@@ -5,6 +5,7 @@
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
+#include "netgen/signature.h"
 
 #include <string.h>
 #include <strings.h>
@@ -320,6 +321,14 @@ void ng_plan_make_inner(struct ng_plan *plan) {
   BASE_CHECK(plan->query_count > 0, "inner-without-query");
   plan->queries[plan->query_count - 1].inner = true;
   ng_plan_refresh(plan);
+}
+
+bool ng_plan_can_fail(const struct ng_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct ng_node *node = plan->nodes[i];
+    if (!node->alias && (node->kind == NET_NODE_CLOCK || ng_node_can_fail(node))) return true;
+  }
+  return false;
 }
 
 size_t ng_plan_access_count(const struct ng_plan *plan) {

@@ -128,7 +128,8 @@ static enum base_status build_query(struct tql_session *session,
       .derived = derived_node,
       .passed = session_passed,
       .shared = session->live_nodes};
-  enum base_status status = ng_plan_add_query(plan, query, session->diags);
+  enum base_status status = session_add_inlined_views(session, relation, plan);
+  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   session_transform(session, plan, true);
   struct net_node *result = NULL;
@@ -234,7 +235,7 @@ static enum base_status build_view(struct tql_session *session, struct session_r
       .derived = derived_node,
       .passed = session_passed,
       .shared = session->live_nodes};
-  if (!is_wanted(session, view)) return BASE_OK;
+  if (!is_wanted(session, view) || session_view_is_inlined(session, view)) return BASE_OK;
   return session_build_view(session, view, session->live, &inputs, &view->store_node);
 }
 

@@ -374,6 +374,13 @@ enum base_status session_check_bounds_of_dependants(
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
                                     struct net_network *network, const struct ng_inputs *inputs,
                                     struct net_node **ret) BASE_MUST_USE;
+/* Is VIEW, in the live network, part of the one query that reads it, and no network of its own? Rules then
+ * see both as one. Not where its errors would become those of its reader.                           */
+bool session_view_is_inlined(struct tql_session *session, struct session_relation *view);
+/* The inlined views that READER reads, directly or through such ones, become inner queries of PLAN. */
+enum base_status session_add_inlined_views(struct tql_session *session,
+                                           const struct session_relation *reader,
+                                           struct ng_plan *plan) BASE_MUST_USE;
 /* The views that QUERY reads, directly or through views, become inner queries of PLAN. RUN: with the
  * origins that hold now.                                                                            */
 enum base_status session_add_views(struct tql_session *session, const struct ng_query *query,

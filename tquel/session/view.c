@@ -4,7 +4,8 @@
  *
  * A view is bound when it is defined, like a derived relation, and its definition is kept the same
  * way; but it has no table. In the plan of a one-off over a view the view's query comes first, and rules
- * see both as one; a standing query in the live network is linked to the view's node there. The origin of its aggregates on
+ * see both as one. In the live network so does the query of a view that one standing query alone reads, if
+ * nothing in it can fail; else the view has a node there, to which its readers are linked. The origin of its aggregates on
  * the real timeline is fixed as that of a derived relation: at the first tuple, when that is seen by a
  * statement that writes; before, it is that of the tuples as they stand.                             */
 #include <string.h>
@@ -21,6 +22,45 @@ static const struct ng_query *view_query(struct tql_session *session,
   return query == NULL ? NULL : session_at_origin(session, query, view);
 }
 
+static size_t readers_of(const struct tql_session *session, const struct session_relation *view) {
+  size_t count = 0;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *reader = session->relations[i];
+    for (size_t k = 0; k < reader->input_count; k++)
+      count += strcasecmp(reader->inputs[k], view->ng.name) == 0;
+  }
+  for (size_t i = 0; i < session->display_count; i++)
+    count += 2 * (strcasecmp(session->displays[i].name, view->ng.name) == 0);
+  return count;
+}
+
+bool session_view_is_inlined(struct tql_session *session, struct session_relation *view) {
+  if (!view->view || readers_of(session, view) != 1) return false;
+  const struct ng_query *query = session_query(session, view);
+  if (query == NULL) return false;
+  struct base_arena *arena = base_arena_new();
+  struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
+  bool may = ng_plan_add_query(plan, query, session->diags) == BASE_OK && !ng_plan_can_fail(plan);
+  base_arena_free(arena);
+  return may;
+}
+
+enum base_status session_add_inlined_views(struct tql_session *session,
+                                           const struct session_relation *reader,
+                                           struct ng_plan *plan) {
+  for (size_t i = 0; i < reader->input_count; i++) {
+    struct session_relation *view = session_find(session, reader->inputs[i]);
+    if (view == NULL || !session_view_is_inlined(session, view)) continue;
+    enum base_status status = session_add_inlined_views(session, view, plan);
+    if (status != BASE_OK) return status;
+    const struct ng_query *query = view_query(session, view);
+    status = query == NULL ? BASE_USER : ng_plan_add_query(plan, query, session->diags);
+    if (status != BASE_OK) return status;
+    ng_plan_make_inner(plan);
+  }
+  return BASE_OK;
+}
+
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
                                     struct net_network *network, const struct ng_inputs *inputs,
                                     struct net_node **ret) {
@@ -28,7 +68,8 @@ enum base_status session_build_view(struct tql_session *session, struct session_
   if (query == NULL) return BASE_USER;
   struct ng_plan *plan =
       ng_plan_new(net_network_arena(network), session->strings, session->timeline);
-  enum base_status status = ng_plan_add_query(plan, query, session->diags);
+  enum base_status status = session_add_inlined_views(session, view, plan);
+  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   session_transform(session, plan, true);
   struct ng_inputs own = *inputs;
