@@ -222,6 +222,7 @@ void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, cons
 
 void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_constant_folding(struct ng_plan *plan);
+void ng_rule_normal_forms(struct ng_plan *plan);
 void ng_rule_distinct_tuples(struct ng_plan *plan);
 void ng_rule_product_order(struct ng_plan *plan);
 void ng_rule_equal_values(struct ng_plan *plan);

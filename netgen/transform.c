@@ -16,6 +16,7 @@ static const struct ng_rule_info infos[NG_RULES] = {
 static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_GROUP_KEYS] = ng_rule_group_keys,
     [NG_RULE_CONSTANT_FOLDING] = ng_rule_constant_folding,
+    [NG_RULE_NORMAL_FORMS] = ng_rule_normal_forms,
     [NG_RULE_DISTINCT_TUPLES] = ng_rule_distinct_tuples,
     [NG_RULE_PRODUCT_ORDER] = ng_rule_product_order,
     [NG_RULE_PREDICATES_DOWN] = ng_rule_predicates_down,

@@ -194,6 +194,58 @@ static const char golden_folded_constant_folding[] =
     "1 access node, 5 operator nodes\n"
     "constant-folding: 4 values computed, 1 selection always true dropped\n";
 
+static const char golden_turned_initial[] =
+    "turned_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap             [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    3 < E.A\n"
+    "   5  selection   4    E.A > 3\n"
+    "   6  selection   5    1 = 2 or 0 < E.A / 3 mod 5\n"
+    "   7  selection   6    1 = 2 or E.A != E.A / 3 mod 5\n"
+    "   8  selection   7    F.B = E.B\n"
+    "   9  apply       8    stop = earlier(E.stop, F.stop)\n"
+    "  10  apply       9    start = later(E.start, F.start)\n"
+    "  11  apply       10   sum = 2 * E.A / 3 mod 5\n"
+    "  12  projection  11   [start, stop): sum  [overlap: open rows]\n"
+    "2 access nodes, 10 operator nodes\n";
+
+static const char golden_turned_normal_forms[] =
+    "turned_normal_forms\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap             [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    E.A > 3\n"
+    "   5  selection   4    1 = 2 or E.A / 3 mod 5 > 0\n"
+    "   6  selection   5    1 = 2 or E.A != E.A / 3 mod 5\n"
+    "   7  selection   6    E.B = F.B\n"
+    "   8  apply       7    stop = earlier(E.stop, F.stop)\n"
+    "   9  apply       8    start = later(E.start, F.start)\n"
+    "  10  apply       9    sum = E.A / 3 mod 5 * 2\n"
+    "  11  projection  10   [start, stop): sum  [overlap: open rows]\n"
+    "2 access nodes, 9 operator nodes\n"
+    "normal-forms: 4 expressions turned around, 1 selection said twice dropped\n";
+
+static const char golden_turned_folded[] =
+    "turned_folded\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  overlap             [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    E.A > 3\n"
+    "   5  selection   4    E.A / 3 mod 5 > 0\n"
+    "   6  selection   5    E.A != E.A / 3 mod 5\n"
+    "   7  selection   6    E.B = F.B\n"
+    "   8  apply       7    stop = earlier(E.stop, F.stop)\n"
+    "   9  apply       8    start = later(E.start, F.start)\n"
+    "  10  apply       9    sum = E.A / 3 mod 5 * 2\n"
+    "  11  projection  10   [start, stop): sum  [overlap: open rows]\n"
+    "2 access nodes, 9 operator nodes\n"
+    "constant-folding: 2 values computed\n"
+    "normal-forms: 4 expressions turned around, 1 selection said twice dropped\n";
+
 static const char golden_keys_initial[] =
     "keys_initial\n"
     "   1  access           R: E.A, E.B\n"

@@ -58,6 +58,7 @@ static void transform(struct ng_plan *plan, unsigned rules) {
 enum {
   KEYS = 1 << NG_RULE_GROUP_KEYS,
   FOLDING = 1 << NG_RULE_CONSTANT_FOLDING,
+  FORMS = 1 << NG_RULE_NORMAL_FORMS,
   DISTINCT = 1 << NG_RULE_DISTINCT_TUPLES,
   ORDER = 1 << NG_RULE_PRODUCT_ORDER,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
@@ -224,6 +225,22 @@ static const struct ng_query *query_folded(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* Conditions that are written the wrong way round, twice, or as a part of what is never true. */
+static const struct ng_query *query_turned(void) {
+  struct ng_query *query = over(NG_REL_PERIOD, 2);
+  const struct ng_expr *a = nq_domain(query, 0, "A"), *three = nq_integer(3);
+  const struct ng_expr *sum = nq_binary(NG_MOD, nq_binary(NG_DIV, a, three), nq_integer(5));
+  const struct ng_expr *twice =
+      nq_binary(NG_AND, nq_binary(NG_LT, three, a), nq_binary(NG_GT, a, three));
+  const struct ng_expr *either =
+      nq_binary(NG_OR, nq_binary(NG_EQ, nq_integer(1), nq_integer(2)),
+                nq_binary(NG_AND, nq_binary(NG_LT, nq_integer(0), sum), nq_binary(NG_NE, a, sum)));
+  query->where = nq_binary(NG_AND, nq_binary(NG_AND, twice, either),
+                           nq_binary(NG_EQ, nq_domain(query, 1, "B"), nq_domain(query, 0, "B")));
+  nq_target(query, "sum", nq_binary(NG_MUL, nq_integer(2), sum));
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* where E.A / 2 = F.A / 2 and E.B = F.B. */
 static const struct ng_query *query_keys(void) {
   struct ng_query *query = over(NG_REL_PERIOD, 2);
@@ -241,9 +258,9 @@ static const struct ng_query *query_halves(void) {
   struct ng_query *query = over(NG_REL_PERIOD, 2);
   const struct ng_expr *two = nq_integer(2);
   const struct ng_expr *half = nq_binary(NG_DIV, nq_domain(query, 0, "A"), two);
-  query->where = nq_binary(
-      NG_AND, nq_binary(NG_EQ, half, nq_binary(NG_DIV, nq_domain(query, 1, "A"), two)),
-      nq_binary(NG_GT, nq_binary(NG_MOD, half, nq_integer(3)), nq_domain(query, 1, "B")));
+  query->where =
+      nq_binary(NG_AND, nq_binary(NG_EQ, half, nq_binary(NG_DIV, nq_domain(query, 1, "A"), two)),
+                nq_binary(NG_GT, nq_binary(NG_MOD, half, nq_integer(3)), nq_domain(query, 1, "B")));
   nq_target(query, "half", half);
   nq_target(query, "more", nq_binary(NG_ADD, half, nq_integer(1)));
   return nq_finish(query, NET_PERIOD);
@@ -481,6 +498,9 @@ static const struct golden goldens[] = {
     GOLDEN(thesis_product_rule, NULL, true, PRODUCTS),
     GOLDEN(folded_initial, query_folded, false, 0),
     GOLDEN(folded_constant_folding, query_folded, false, FOLDING),
+    GOLDEN(turned_initial, query_turned, false, 0),
+    GOLDEN(turned_normal_forms, query_turned, false, FORMS),
+    GOLDEN(turned_folded, query_turned, false, FOLDING | FORMS),
     GOLDEN(keys_initial, query_keys, false, 0),
     GOLDEN(keys_joins, query_keys, false, JOINS),
     GOLDEN(keys_final, query_keys, false, ALL),
