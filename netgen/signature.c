@@ -146,6 +146,9 @@ bool ng_node_can_fail(const struct ng_node *node) {
     case NET_AGG_LATEST:
     case NET_AGG_EXTEND:
       return false;
+    case NET_AGG_AVG: /* of integers: sums without end, and a mean is no larger than what it is of */
+    case NET_AGG_AVGC:
+      return node->argument && node->argument->type.base != NET_INTEGER;
     default:
       return true;
   }

@@ -105,6 +105,8 @@ static bool reads_exact_domains(const struct ng_expr *expr) {
 }
 
 static bool has_origin(const struct ng_node *aggregate) {
+  if (aggregate->aggregate->function == NET_AGG_AVGC && !aggregate->query->averaging_origin_given)
+    return false;
   return aggregate->query->origin_given || aggregate->query->timeline == NET_TIMELINE_ABSTRACT;
 }
 
