@@ -209,8 +209,21 @@ static void make_fields(struct ng_plan *plan, struct ng_node *node) {
   }
 }
 
+/* Do aggregates contribute the value they have at the result's instant? Of an instant with bounds that may be
+ * a value of either of two segments, and so each by itself. */
+static bool are_taken_at_instant(const struct ng_node *product) {
+  for (unsigned port = 0; port < 2; port++) {
+    const struct ng_node *input = product->inputs[port];
+    if (input->kind == NET_NODE_AGGREGATE && product->rule == NET_PRODUCT_FULL &&
+        input->query->result_class == NET_EVENT)
+      return true;
+  }
+  return false;
+}
+
 static bool take_out(struct ng_plan *plan, struct ng_node *product, unsigned port) {
   struct ng_node *node = product->inputs[port], *rest = product->inputs[1 - port];
+  if (are_taken_at_instant(product)) return false;
   int place = chosen(node);
   if (place < 0 || ng_node_readers(plan, node) != 1 || !may_go(plan, product)) return false;
   struct ng_node *root = product;
