@@ -169,7 +169,13 @@ static void add_objects(struct sn_peer *peer, uint64_t offset, uint32_t unit_byt
   peer->chunks[peer->chunk_count++] = (struct sn_object_chunk){offset, unit_bytes, units};
 }
 
-/* false: there is no sound chunk there. */
+/* The program is at work at it: its chunk comes into the file before what is in it. */
+static bool is_unready(const struct sn_peer *peer, uint64_t offset) {
+  const struct sn_module_unit *unit = sn_peer_at(peer, offset, sizeof *unit);
+  return unit != NULL && __atomic_load_n(&unit->state, __ATOMIC_ACQUIRE) == SN_FREE;
+}
+
+/* false: there is no sound chunk there, or not yet. */
 static bool add_chunk(struct sn_peer *peer) {
   const struct sn_chunk *chunk = sn_peer_at(peer, peer->checked, sizeof *chunk);
   if (chunk == NULL) return false;
@@ -179,6 +185,7 @@ static bool add_chunk(struct sn_peer *peer) {
       head.bytes > peer->bytes - peer->checked) {
     return false;
   }
+  if (head.kind == SN_MODULES && is_unready(peer, first)) return false;
   if (head.kind == SN_MODULES && head.units == 1) add_module(peer, first, head.unit_bytes);
   if (head.kind == SN_OBJECTS) add_objects(peer, first, head.unit_bytes, head.units);
   if (head.kind == SN_SLOTS && head.unit_bytes == sizeof(struct sn_slot)) {

@@ -187,6 +187,8 @@ static bool ring_renew(struct sn_ring *ring, uint32_t generation) {
   ring->base = base;
   ring->bytes = slot->ring_bytes = bytes;
   slot->generation = generation;
+  /* Before the serial: the reader lets go of memory that is its own and whose slot is closed. */
+  __atomic_store_n(&slot->state, SN_LIVE, __ATOMIC_RELEASE);
   __atomic_store_n(&slot->serial, slot->serial + 1, __ATOMIC_RELEASE);
   return true;
 }
@@ -396,7 +398,6 @@ static void worker_use(struct sn_worker *worker, struct sn_ring *ring) {
     sn_put_word(at + sizeof head, worker->tid);
     slot->tid = worker->tid;
     slot->level = worker->level;
-    __atomic_store_n(&slot->state, SN_LIVE, __ATOMIC_RELEASE);
     thread->head += THREAD_BYTES;
     __atomic_store_n(&slot->head, thread->head, __ATOMIC_RELEASE);
   }

@@ -151,7 +151,7 @@ bool watcher_find(struct watcher *watcher, size_t peers) {
   while ((watcher->peer_count < peers || watcher->enabled[peers - 1] == 0) && now_ns() < end) {
     watcher_pass(watcher);
   }
-  return watcher->peer_count >= peers;
+  return watcher->peer_count >= peers && watcher->enabled[peers - 1] != 0;
 }
 
 bool watcher_until(struct watcher *watcher, uint32_t stage) {

@@ -144,7 +144,7 @@ struct sn_place {
 /* The head of a ring. */
 struct sn_slot {
   /* by the program */
-  uint32_t state;      /* SN_LIVE: it has a writer; SN_CLOSED: its memory is given back */
+  uint32_t state;      /* SN_LIVE: it has memory; SN_CLOSED: that is given back */
   uint32_t generation; /* of the reader it was handed to */
   uint32_t tid, level; /* who writes: thread, depth of signal handlers */
   uint32_t serial; /* of the ring's memory, set before the head moves in it: which one to read */
