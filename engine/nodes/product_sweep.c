@@ -201,6 +201,7 @@ static inline __attribute__((always_inline)) void arrive_plain(
   }
 }
 
+/* Of the rows that wait at PORT. One behind the checkpoint may be overtaken by rows that are still to come. */
 static net_chronon first_start(const struct net_inbox_port *port, net_chronon checkpoint) {
   const struct net_inbox_queue *queue = &port->starts;
   if (queue->head == queue->count) return checkpoint;
@@ -236,7 +237,8 @@ static void sweep_plain(struct net_product *product, net_chronon checkpoint,
     if (product->group_capacity >= FAR_GROUPS) fetch_ahead(product, which, &ports[which]);
     const union net_slot *row = net_inbox_row(&ports[which], queue, queue->head++);
     starts[which] = first_start(&ports[which], checkpoint);
-    arrive_plain(product, which, row, now, starts[1 - which], checkpoint, status);
+    net_chronon next = starts[1 - which] < checkpoint ? starts[1 - which] : checkpoint;
+    arrive_plain(product, which, row, now, next, checkpoint, status);
   }
 }
 
@@ -252,6 +254,7 @@ static void sweep_mixed(struct net_product *product, net_chronon checkpoint,
     } else if (item.marks == NET_DEFINITE && item.id == 0 &&
                net_product_kind(&product->sides[which], row) == NET_LIVE_PLAIN) {
       net_chronon next = first_start(&product->inbox.ports[1 - which], checkpoint);
+      if (next > checkpoint) next = checkpoint;
       arrive_plain(product, which, row, item.time, next, checkpoint, status);
     } else {
       arrive(product, which, row, item.time, item.marks, item.id, status);
