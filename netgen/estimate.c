@@ -9,10 +9,6 @@ void ng_plan_set_statistics(struct ng_plan *plan, const struct ng_statistics *st
   plan->statistics = statistics;
 }
 
-bool ng_is_standing(const struct ng_plan *plan) {
-  return plan->statistics && plan->statistics->standing;
-}
-
 static double guessed_share(const struct ng_expr *condition) {
   switch (condition->op) {
     case NG_EQ:

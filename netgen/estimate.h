@@ -21,7 +21,5 @@ bool ng_estimate_inputs(struct ng_plan *plan, struct ng_node *const *inputs, siz
                         const struct ng_node *top, struct ng_estimate *ret);
 /* The share of the combinations of inputs I and J that an equality, or a time in common, leaves. */
 double ng_estimate_share(const struct ng_estimate *estimate, size_t i, size_t j);
-/* Is it known that the query will stand? */
-bool ng_is_standing(const struct ng_plan *plan);
 
 #endif

@@ -52,7 +52,6 @@ void ng_plan_over_store(struct ng_plan *plan);
 /* What is known of the relations' contents: rules choose by it among equivalent plans. */
 struct ng_statistics {
   void *context;
-  bool standing; /* the query will go on over other tuples */
   /* How many tuples RELATION has; negative: nobody knows. */
   double (*tuples)(void *context, const struct ng_relation *relation);
   /* The share of its rows that the selection by CONDITION (as explain shows it) let pass when one ran;

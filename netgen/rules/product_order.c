@@ -12,8 +12,9 @@
  * order stays, and so it does where nothing is better.
  *
  * Where the session says how many tuples the relations have (ng_plan_set_statistics), the order with the
- * fewest estimated rows on the way is taken (estimate.c), of those that are as well connected. Not for the
- * full products of a standing query: what bounds their state must not depend on what is stored.
+ * fewest estimated rows on the way is taken (estimate.c), of those that are as well connected. It says so
+ * only of queries that run once over what is closed: what bounds the state of one that stands, and how far
+ * its checkpoint comes, must not depend on what is stored.
  *
  * The rule comes before predicates-down, while all conditions stand above all products. A tree has
  * products of one rule only. */
@@ -240,8 +241,7 @@ static bool reorder(struct ng_plan *plan, struct ng_node *top, const char **ret_
   find_connections(&tree);
   order_as_written(&tree, &order);
   struct ng_estimate estimate;
-  bool free_order = top->rule == NET_PRODUCT_OVERLAP || !ng_is_standing(plan);
-  if (free_order && tree.count <= PERMUTED_MAX &&
+  if (tree.count <= PERMUTED_MAX &&
       ng_estimate_inputs(plan, tree.inputs, tree.count, top, &estimate)) {
     struct search search = {
         .tree = &tree, .estimate = &estimate, .least_connection = order.connection};

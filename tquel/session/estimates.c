@@ -34,10 +34,20 @@ static bool share(void *context, const char *condition, double *ret) {
   return found;
 }
 
-void session_transform(struct tql_session *session, struct ng_plan *plan, bool standing) {
-  struct ng_statistics statistics = {
-      .context = session, .standing = standing, .tuples = tuples, .share = share};
-  ng_plan_set_statistics(plan, &statistics);
+/* How far the checkpoint of a result comes depends on the order of the products: it must not depend on
+ * how many tuples there were when it was computed, unless nothing is to come. */
+static bool is_all_there(const struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    if (!relation->view && (relation->checkpoint != NET_FOREVER || relation->has_pending))
+      return false;
+  }
+  return true;
+}
+
+void session_transform(struct tql_session *session, struct ng_plan *plan, bool kept) {
+  struct ng_statistics statistics = {.context = session, .tuples = tuples, .share = share};
+  if (!kept && is_all_there(session)) ng_plan_set_statistics(plan, &statistics);
   ng_plan_transform(plan, &session->switches);
   ng_plan_set_statistics(plan, NULL);
 }

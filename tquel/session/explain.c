@@ -18,7 +18,7 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
   session_over_store(session, plan);
-  session_transform(session, plan, false);
+  session_transform(session, plan, query->name != NULL);
   enum base_status status = session_run_figures(session, query, plan, collect, &rows, &text);
   if (status == BASE_OK) {
     tql_rows_finish(&rows, session->strings);
@@ -33,10 +33,10 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   return status;
 }
 
-static void explain(struct tql_session *session, struct ng_plan *plan) {
+static void explain(struct tql_session *session, struct ng_plan *plan, bool kept) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
-  session_transform(session, plan, false);
+  session_transform(session, plan, kept);
   base_buffer_putc(&text, '\n');
   ng_plan_explain_rules(plan, &text);
   base_buffer_putc(&text, '\n');
@@ -60,7 +60,7 @@ enum base_status session_explain(struct tql_session *session,
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   if (statement->analyze) return analyze(session, query, plan);
-  explain(session, plan);
+  explain(session, plan, query->name != NULL);
   return BASE_OK;
 }
 

@@ -461,7 +461,7 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
   if (status == BASE_OK) status = ng_plan_add_query(one_off.plan, query, session->diags);
   if (status == BASE_OK) {
     session_over_store(session, one_off.plan);
-    session_transform(session, one_off.plan, false);
+    session_transform(session, one_off.plan, store_name != NULL);
     session->counters.network_ns += base_env_monotonic() - began;
     status = run_one_off(session, &one_off);
   }

@@ -426,9 +426,9 @@ void session_forget_node_stats(struct tql_session *session);
 
 /* --- estimates.c */
 
-/* Transforms PLAN by the session's rules, which are told what the relations contain. STANDING: the query
- * will go on. */
-void session_transform(struct tql_session *session, struct ng_plan *plan, bool standing);
+/* Transforms PLAN by the session's rules. Unless the result is KEPT, or a relation is not closed, they
+ * are told what the relations contain. */
+void session_transform(struct tql_session *session, struct ng_plan *plan, bool kept);
 
 /* --- live.c: the live network */
 
