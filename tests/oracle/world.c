@@ -357,7 +357,8 @@ static void follow_up(struct world *world, struct world_relation *changed,
         oracle_evaluate(world->arena, &oracle, &query, &derived->rows, &derived->may_fail);
     inherit(world, &query, &derived->may_fail, &derived->unsaid);
     if (!derived->origin.found) derived->origin = origin;
-    if (outcome->why) outcome->status = BASE_END;
+    /* A view is not stored: that it fails now is known when somebody asks for it, or never. */
+    if (outcome->why) outcome->status = derived->view ? BASE_AGAIN : BASE_END;
     outcome->may_fail = outcome->may_fail || derived->may_fail;
     *add_contents(world, outcome) = (struct contents){
         derived->ng.name, derived->rows, derived->view && derived->may_fail, derived->unsaid};
