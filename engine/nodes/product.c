@@ -21,7 +21,8 @@
  * expired, both began at or before now and neither has ended: they overlap, and what they have in common
  * begins now and ends when the first of them expires. That needs no judging (product_sweep.c), and the
  * predicate reads both where they lie: nothing is written that does not go out. The same holds of a plain
- * row that ends before the checkpoint and one that *lasts*, of which only the stop is not known.
+ * row that ends before the checkpoint and one that *lasts*, of which only the stop is not known, unless the
+ * result shows another stop of the plain row, which may lie behind the checkpoint.
  *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>

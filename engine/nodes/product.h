@@ -47,6 +47,9 @@ struct net_product_side {
   bool has_event;                  /* an event takes part */
   bool general;                    /* takes no short way: see net_network_set_general */
   bool shows_open;                 /* the result has fields of it that may be open */
+  /* ... and others than the stop of its only participant: they may be later than when a row expires, and
+   * beside something open they count as open until the checkpoint has passed them */
+  bool shows_later;
   uint32_t *instants;              /* slots of all instants of a row */
   size_t instant_count;
   struct net_rowmap open; /* open rows by id; state: where the live row is */

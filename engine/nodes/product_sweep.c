@@ -60,7 +60,8 @@ static inline void meet_plain(struct net_product *product, const union net_slot 
 
 /* --- any rows */
 
-/* What is known of the row that arrives: it is plain; it ends before the checkpoint, besides. */
+/* What is known of the row that arrives: it is plain; it ends before the checkpoint, besides, and so does
+ * every stop of it that the result shows. */
 struct arrival {
   bool plain, ended;
 };
@@ -99,7 +100,8 @@ static void arrive(struct net_product *product, unsigned which, const union net_
   /* Members of a combination made by the full rule may lie apart: then it expires before it begins. */
   bool full = product->params.rule == NET_PRODUCT_FULL;
   bool plain = (live->state & NET_LIVE_PLAIN) && (full || live->expires > now);
-  bool ended = plain && !full && live->expires <= checkpoint && live->expires != NET_FOREVER;
+  bool ended = plain && !full && !product->sides[which].shows_later &&
+               live->expires <= checkpoint && live->expires != NET_FOREVER;
   struct net_live **at = &net_product_group(product, hash)->heads[1 - which];
   while (*at != NULL && *status == BASE_OK) {
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
@@ -151,7 +153,8 @@ static inline bool is_settled(const struct net_product *product, unsigned which,
   if (overlap && expires <= now) return false;
   if (other->odd_count > 0) return false;
   return other->lasting_count == 0 ||
-         (overlap && expires <= checkpoint && expires != NET_FOREVER && other->last_lasting < now);
+         (overlap && !product->sides[which].shows_later && expires <= checkpoint &&
+          expires != NET_FOREVER && other->last_lasting < now);
 }
 
 /* A row of a plain batch. No row of the other side that is still to come starts before NEXT. */
