@@ -238,7 +238,8 @@ static enum base_status consume(struct net_node *base, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
   struct coalesce *node = (struct coalesce *)base;
-  if (batch->bound > node->bound) node->bound = batch->bound;
+  /* What is open may be closed by this very batch, before its bound: until all its rows are taken, what was
+   * known behind the last one counts. */
   for (uint32_t i = 0; i < batch->count; i++)
     take(node, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
   bool news = batch->count > 0 || batch->checkpoint > base->checkpoint;

@@ -260,8 +260,8 @@ void net_product_side_init(struct net_product_side *side, struct base_arena *are
   for (uint32_t i = 0; i < params->out->field_count; i++) {
     if (!params->out->fields[i].openable || params->fields[i].side != which) continue;
     side->shows_open = true;
-    side->shows_later |= side->only == NULL || side->only->event ||
-                         params->fields[i].slot != side->only->stop_slot;
+    side->shows_later |=
+        side->only == NULL || side->only->event || params->fields[i].slot != side->only->stop_slot;
   }
   side->instants = base_arena_array(arena, layout->field_count + 2, sizeof *side->instants);
   side->instants[side->instant_count++] = 0;
