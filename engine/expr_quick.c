@@ -44,7 +44,7 @@ struct net_quick_step {
   int64_t span; /* WITHIN, SHIFT */
 };
 
-enum { DEEPEST = 16 };
+enum { DEEPEST = 16, LONGEST = 1024 /* steps */ };
 
 /* --- making */
 
@@ -275,9 +275,11 @@ static bool make_conjuncts(struct maker *maker, struct extent extent) {
   return true;
 }
 
-/* The number of steps; 0: there is no such form. */
+/* The number of steps; 0: there is no such form. Making it goes as deep as the program, so that very
+ * long ones are left to the stack machine. */
 static size_t make_form(const struct net_program *program, struct net_quick_step *steps,
                         bool plain) {
+  if (program->count > LONGEST) return 0;
   struct maker maker = {.program = program, .steps = steps, .plain = plain};
   struct extent all = {0, program->count - 1};
   char result = net_op_info(program->steps[all.last].op)->result;
