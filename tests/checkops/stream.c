@@ -104,6 +104,7 @@ static void write_script(struct script *script, const struct net_layout *layout,
     if (records && manner != PLAIN && one_in(12)) happening.marks |= NET_CLOSES;
     happens(script, happening);
   }
+  if (script->count == 0) return; /* nothing was allocated, and qsort wants an array */
   qsort(script->items, script->count, sizeof *script->items, by_time);
 }
 
