@@ -31,9 +31,9 @@ ok() {
   : >"$dir/why"
 }
 
-# run ARGUMENTS: leaves status, $dir/out and $dir/err.
+# run ARGUMENTS: with records; leaves status, $dir/out and $dir/err.
 run() {
-  "$solver" "$@" >"$dir/out" 2>"$dir/err"
+  "$solver" --ndjson "$@" >"$dir/out" 2>"$dir/err"
   status=$?
 }
 
@@ -123,6 +123,10 @@ run --grid 31 --pace-us 200 --quiet
 [ "$status" -eq 0 ] && [ ! -s "$dir/err" ]
 ok "--quiet: nothing on standard error" $?
 
+"$solver" --grid 31 --pace-us 200 >"$dir/out" 2>"$dir/err"
+[ $? -eq 0 ] && [ ! -s "$dir/out" ] && grep -q 'agrees' "$dir/err"
+ok "nothing on standard output unless it is asked for" $?
+
 # No convergence: exit status 4, but orderly records.
 run --workers 3 --grid 201 --max-iterations 7 --pace-us 0
 [ "$status" -eq 4 ]; ok "--max-iterations 7: exit status 4" $?
@@ -153,16 +157,16 @@ run --help
 ok "--help" $?
 
 # A reader that goes away: the computation goes on and its result counts.
-{ "$solver" --grid 41 --pace-us 300 2>"$dir/err"; echo $? >"$dir/status"; } | sed 3q >"$dir/out"
+{ "$solver" --ndjson --grid 41 --pace-us 300 2>"$dir/err"; echo $? >"$dir/status"; } | sed 3q >"$dir/out"
 [ "$(cat "$dir/status")" -eq 0 ] && grep -q 'reader of the records has gone' "$dir/err"
 ok "reader gone: computed all the same" $?
 
 if [ -w /dev/full ]; then
-  "$solver" --grid 41 --pace-us 300 >/dev/full 2>"$dir/err"
+  "$solver" --ndjson --grid 41 --pace-us 300 >/dev/full 2>"$dir/err"
   [ $? -eq 2 ] && grep -q 'reporting was given up' "$dir/err"
   ok "disk full: exit status 2" $?
 fi
-"$solver" --grid 41 >&- 2>"$dir/err"
+"$solver" --ndjson --grid 41 >&- 2>"$dir/err"
 [ $? -eq 2 ]; ok "no standard output: exit status 2" $?
 
 # Signals. A process counts as gone when it does not exist or is a zombie that its new parent has
@@ -182,7 +186,7 @@ gone_soon() {
 }
 # background: starts a run of many seconds; leaves pid and children once all have reported.
 background() {
-  "$solver" --workers 3 --grid 1001 --pace-us 20000 >"$dir/out" 2>"$dir/err" &
+  "$solver" --ndjson --workers 3 --grid 1001 --pace-us 20000 >"$dir/out" 2>"$dir/err" &
   pid=$!
   children=
   for _ in $(seq 300); do
@@ -225,7 +229,7 @@ if [ -r "/proc/$$/task/$$/children" ]; then
   # shellcheck disable=SC2217 # that it does not read is the point
   sleep 20 <"$dir/pipe" &
   reader=$!
-  "$solver" --grid 1001 --pace-us 100 --quiet >"$dir/pipe" 2>"$dir/err" &
+  "$solver" --ndjson --grid 1001 --pace-us 100 --quiet >"$dir/pipe" 2>"$dir/err" &
   pid=$!
   sleep 1.5
   kill -TERM "$pid"

@@ -26,14 +26,14 @@ static const struct pde_options defaults = {
     .omega = 0.0,
     .time_limit_s = 60.0,
     .pace_us = 4500,
-    .csv = false,
+    .records = PDE_RECORDS_NONE,
     .quiet = false,
 };
 
 static const char help_text[] =
     "Usage: pde-solver [OPTION]...\n"
     "Solves Laplace's equation on a grid with several processes that do not wait for each other,\n"
-    "and reports the start of every iteration of every process on standard output.\n"
+    "and has a sensor where every process begins an iteration (tquel collect switches it).\n"
     "\n"
     "  --workers N          number of processes, 2 to 8 (default 4)\n"
     "  --grid N             square grid of N by N points, edges included (default 501)\n"
@@ -47,7 +47,8 @@ static const char help_text[] =
     "  --time-limit SECONDS all processes give up after this time (default 60)\n"
     "  --pace-us N          an iteration takes N microseconds on the average, with variation that\n"
     "                       depends on the seed; 0: as fast as it goes (default 4500)\n"
-    "  --csv                records as CSV instead of NDJSON (without the end records)\n"
+    "  --ndjson             also print a record of every iteration's start on standard output\n"
+    "  --csv                likewise, as CSV (without the end records)\n"
     "  --quiet              only errors on standard error\n"
     "  --help               this text\n"
     "\n"
@@ -131,6 +132,7 @@ enum {
   OPT_OMEGA,
   OPT_TIME,
   OPT_PACE,
+  OPT_NDJSON,
   OPT_CSV,
   OPT_QUIET
 };
@@ -145,6 +147,7 @@ static const struct option long_options[] = {
     {"omega", required_argument, NULL, OPT_OMEGA},
     {"time-limit", required_argument, NULL, OPT_TIME},
     {"pace-us", required_argument, NULL, OPT_PACE},
+    {"ndjson", no_argument, NULL, OPT_NDJSON},
     {"csv", no_argument, NULL, OPT_CSV},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
@@ -182,8 +185,11 @@ static bool take_option(int option, const char *value, struct pde_options *optio
     case OPT_PACE:
       return natural(value, 0, 10000000, &options->pace_us) ||
              bad("pace-us", value, "a whole number of microseconds from 0 to 10000000");
+    case OPT_NDJSON:
+      options->records = PDE_RECORDS_NDJSON;
+      return true;
     case OPT_CSV:
-      options->csv = true;
+      options->records = PDE_RECORDS_CSV;
       return true;
     case OPT_QUIET:
       options->quiet = true;

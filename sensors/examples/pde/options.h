@@ -13,6 +13,9 @@
 #define PDE_WORKERS_MIN 2
 #define PDE_WORKERS_MAX 8
 
+/* What is printed of the iterations, besides what the sensors report. */
+enum pde_records { PDE_RECORDS_NONE, PDE_RECORDS_NDJSON, PDE_RECORDS_CSV };
+
 struct pde_options {
   unsigned workers;
   size_t rows; /* of the grid, its outer edges included */
@@ -23,7 +26,7 @@ struct pde_options {
   double omega; /* relaxation factor; 0: the best one for the grid */
   double time_limit_s;
   uint64_t pace_us; /* 0: every process runs as fast as it can */
-  bool csv;
+  enum pde_records records;
   bool quiet;
 };
 

@@ -3,9 +3,10 @@
  * Solves Laplace's equation with given values on the edges of a grid by finite differences. The
  * parent process in this file lays out the grid in shared memory, starts one process per strip
  * (worker.c), lets them go together, waits for all, and compares the answer with the analytic
- * solution (problem.c). The processes write their event records themselves (record.c).
+ * solution (problem.c). The processes pass their sensor themselves (worker.c), and print records if
+ * that was asked for (record.c).
  *
- * Invariants: standard output carries records and nothing else; no process outlives the parent,
+ * Invariants: standard output carries records or nothing; no process outlives the parent,
  * however it ends (PR_SET_PDEATHSIG); the parent reaps every process it has started; the shared
  * memory has no name, so it is gone with the last process. The parent does not take part in the
  * computation and does not synchronise the processes after their start.                          */
@@ -131,6 +132,7 @@ static void set_child_signals(const struct run *run, pid_t parent) {
 static void child(struct run *run, unsigned worker, pid_t parent, const int ready[2],
                   const int go[2]) {
   set_child_signals(run, parent);
+  pde_worker_declare(worker);
   close(ready[0]);
   close(go[1]);
   char byte = 0;
@@ -342,7 +344,7 @@ static int solve(struct run *run) {
   block_signals(run);
   describe_problem(run);
   struct pde_reporter header = {
-      .reporting = &run->shared->reporting, .csv = run->options.csv, .is_stopping = never};
+      .reporting = &run->shared->reporting, .records = run->options.records, .is_stopping = never};
   pde_report_header(&header);
   bool started = start_all(run);
   wait_all(run);

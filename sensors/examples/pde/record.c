@@ -65,11 +65,12 @@ static void write_line(struct pde_reporter *reporter, const char *line, int leng
 }
 
 static bool is_off(const struct pde_reporter *reporter) {
-  return atomic_load_explicit(&reporter->reporting->off, memory_order_relaxed);
+  return reporter->records == PDE_RECORDS_NONE ||
+         atomic_load_explicit(&reporter->reporting->off, memory_order_relaxed);
 }
 
 void pde_report_header(struct pde_reporter *reporter) {
-  if (reporter->csv) {
+  if (reporter->records == PDE_RECORDS_CSV) {
     static const char header[] = "at,Process,IterNum\n";
     write_line(reporter, header, (int)sizeof header - 1);
   }
@@ -80,15 +81,16 @@ void pde_report_iteration(struct pde_reporter *reporter, uint64_t iteration) {
     return;
   }
   char line[LINE_SIZE];
-  const char *format = reporter->csv ? "%" PRId64 ",P%u,%" PRIu64 "\n"
-                                     : "{\"at\": %" PRId64
-                                       ", \"Process\": \"P%u\", \"IterNum\": %" PRIu64 "}\n";
+  const char *format = reporter->records == PDE_RECORDS_CSV
+                           ? "%" PRId64 ",P%u,%" PRIu64 "\n"
+                           : "{\"at\": %" PRId64 ", \"Process\": \"P%u\", \"IterNum\": %" PRIu64
+                             "}\n";
   int length = snprintf(line, sizeof line, format, stamp(reporter), reporter->process, iteration);
   write_line(reporter, line, length);
 }
 
 void pde_report_end(struct pde_reporter *reporter) {
-  if (is_off(reporter) || reporter->csv) {
+  if (is_off(reporter) || reporter->records == PDE_RECORDS_CSV) {
     return;
   }
   if (reporter->is_stopping()) {

@@ -1,17 +1,17 @@
-/* The sensor of the example: event records on standard output.
- *
- * A traced event sensor in the sense of the thesis: it reports every start of an iteration. One
- * record is one line and one write(2) of less than PIPE_BUF bytes, so the lines of several
+/* The records of --ndjson and --csv: what the sensor reports, on standard output, for those who want
+ * lines. One record is one line and one write(2) of less than PIPE_BUF bytes, so the lines of several
  * processes never mix in a pipe and never wait in a buffer.
  *
- * The sensor may not disturb the program it reports on: when the reader closes the pipe, or a
- * write fails, all processes stop reporting and go on computing.                                 */
+ * Printing may not disturb the program: when the reader closes the pipe, or a write fails, all processes
+ * stop printing and go on computing.                                                             */
 #ifndef PDE_RECORD_H
 #define PDE_RECORD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "sensors/examples/pde/options.h"
 
 /* Lives in memory shared by all processes. */
 struct pde_reporting {
@@ -23,7 +23,7 @@ struct pde_reporting {
 /* One per process, not shared. */
 struct pde_reporter {
   struct pde_reporting *reporting;
-  bool csv;
+  enum pde_records records;
   unsigned process;          /* 1, 2, ... for P1, P2, ... */
   int64_t last_ns;           /* stamps of a process never decrease, even if the clock is set back */
   bool (*is_stopping)(void); /* an interrupted write is given up if this says so */

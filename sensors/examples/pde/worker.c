@@ -10,7 +10,10 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
+
+#include "pde_sensors.h"
 
 /* A strip is at rest when no correction exceeds this part of the residual allowed at the end. After
  * such an iteration the residual of a point is at most (|1 - omega| + omega) times as large, below
@@ -151,12 +154,18 @@ static bool iterate(const struct pde_options *options, const struct pde_problem 
   return largest <= REST_PART * problem->residual_max;
 }
 
+void pde_worker_declare(unsigned worker) {
+  char name[16];
+  (void)snprintf(name, sizeof name, "P%u", worker + 1);
+  (void)PDESolverProcess(name);
+}
+
 enum pde_worker_end pde_worker_run(const struct pde_options *options,
                                    const struct pde_problem *problem, struct pde_shared *shared,
                                    unsigned worker) {
   running = shared;
   struct pde_reporter reporter = {.reporting = &shared->reporting,
-                                  .csv = options->csv,
+                                  .records = options->records,
                                   .process = worker + 1,
                                   .is_stopping = is_stopping};
   struct pde_progress *mine = &shared->progress[worker];
@@ -171,6 +180,7 @@ enum pde_worker_end pde_worker_run(const struct pde_options *options,
       break;
     }
     atomic_store_explicit(&mine->iterations, k, memory_order_relaxed);
+    IterationSensor((int64_t)k);
     pde_report_iteration(&reporter, k);
     at_rest = iterate(options, problem, shared, worker, at_rest);
     if (at_rest && is_finished(shared, options->workers)) {

@@ -40,6 +40,10 @@ struct pde_shared {
 /* Exit status of a solver process. */
 enum pde_worker_end { PDE_WORKER_CONVERGED = 0, PDE_WORKER_EXHAUSTED = 4, PDE_WORKER_STOPPED = 5 };
 
+/* Says who this process is in what its sensors report: P1 for worker 0, and so on. If that fails, it is called
+ * by its process id. */
+void pde_worker_declare(unsigned worker);
+
 /* Runs process number `worker` (from 0) to its end. SIGTERM or shared->stop ends it early. */
 enum pde_worker_end pde_worker_run(const struct pde_options *options,
                                    const struct pde_problem *problem, struct pde_shared *shared,
