@@ -74,24 +74,28 @@ static char *target_before(const char *text, size_t end) {
   return word_before(text, &end);
 }
 
+static void offer_names(struct completion *completion, enum shell_names kind, const char *owner) {
+  struct shell_backend *backend = completion->terminal->shell->backend;
+  backend->class->each_name(backend, kind, owner, on_name, completion);
+}
+
 static void offer_domains(struct completion *completion) {
   size_t end = completion->length;
   bool dotted = end > 0 && completion->text[end - 1] == '.';
   if (dotted) end--;
   char *owner = dotted ? word_before(completion->text, &end) : target_before(completion->text, end);
-  tql_session_each_domain(completion->terminal->shell->session, owner, on_name, completion);
+  offer_names(completion, SHELL_DOMAINS, owner);
   free(owner);
 }
 
 static void on_expected(void *context, const char *word) {
   struct completion *completion = context;
-  struct tql_session *session = completion->terminal->shell->session;
   completion->tail = "";
   if (strcmp(word, "<relation>") == 0) {
     completion->tail = " ";
-    tql_session_each_relation(session, on_name, completion);
+    offer_names(completion, SHELL_RELATIONS, NULL);
   } else if (strcmp(word, "<variable>") == 0) {
-    tql_session_each_variable(session, on_name, completion);
+    offer_names(completion, SHELL_VARIABLES, NULL);
   } else if (strcmp(word, "<domain>") == 0) {
     offer_domains(completion);
   } else if (isalpha((unsigned char)word[0])) {
@@ -155,7 +159,7 @@ static void offer_for_command(struct completion *completion, const char *line, s
   completion->word = line + name_length + strspn(line + name_length, " \t");
   completion->word_length = length - (size_t)(completion->word - line);
   if (strncmp(line, "\\d ", 3) == 0 || strncmp(line, "\\dn ", 4) == 0)
-    tql_session_each_relation(completion->terminal->shell->session, on_name, completion);
+    offer_names(completion, SHELL_RELATIONS, NULL);
   else if (strncmp(line, "\\format ", 8) == 0)
     for (int i = 0; i <= TQL_FORMAT_COUNT; i++)
       offer(completion, tql_format_name((enum tql_format)i));

@@ -49,11 +49,11 @@ static void before_writing(void *context) {
 
 static void run_feeds(struct terminal *terminal) {
   struct shell *shell = terminal->shell;
-  enum base_status status = tql_session_follow(shell->session, &shell->output.output, TURN_MS);
+  enum base_status status = shell->backend->class->follow(shell->backend, TURN_MS);
   shell_output_flush(&shell->output);
   if (status != BASE_AGAIN && status != BASE_CANCEL) {
     terminal->feeds_over = true;
-    if (tql_session_commit(shell->session) != BASE_OK) terminal->wrote = true;
+    if (shell->backend->class->commit(shell->backend) != BASE_OK) terminal->wrote = true;
   }
   if (terminal->wrote) el_set(terminal->edit, EL_REFRESH);
   terminal->wrote = false;
@@ -76,7 +76,8 @@ static bool wait_input(struct terminal *terminal) {
     }
     if (shell_signals_resized()) el_resize(terminal->edit);
     if (has_input()) return true;
-    if (!terminal->feeds_over && tql_session_has_feeds(terminal->shell->session))
+    struct shell_backend *backend = terminal->shell->backend;
+    if (!terminal->feeds_over && backend->class->goes_on(backend))
       run_feeds(terminal);
     else
       (void)shell_signals_wait_input();
@@ -120,8 +121,7 @@ void terminal_run_text(struct terminal *terminal, const char *name, const char *
   base_env_clear_interrupt();
   terminal->feeds_over = false;
   /* What went wrong has been reported, and the next statement may do better. */
-  enum base_status status =
-      tql_session_run(shell->session, name, 1, text, length, &shell->output.output, false);
+  enum base_status status = shell->backend->class->run(shell->backend, name, text, length, false);
   (void)status;
   shell_output_flush(&shell->output);
   if (!shell_signals_ending()) base_env_clear_interrupt();
@@ -237,12 +237,12 @@ static bool open_terminal(struct terminal *terminal) {
 
 static void greet(const struct shell *shell) {
   if (shell->quiet) return;
-  const char *database = shell->options->database;
-  const char *timeline =
-      tql_session_timeline(shell->session) == NET_TIMELINE_REAL ? "real" : "abstract";
-  printf("tquel: %s, %s timeline. A blank line runs what was typed; \\? for help, \\q to leave.\n",
-         database ? database : "database in memory", timeline);
+  struct base_buffer title = BASE_BUFFER_EMPTY;
+  shell->backend->class->title(shell->backend, &title);
+  printf("tquel: %s. A blank line runs what was typed; \\? for help, \\q to leave.\n",
+         base_buffer_text(&title));
   fflush(stdout);
+  base_buffer_done(&title);
 }
 
 void shell_interact(struct shell *shell) {

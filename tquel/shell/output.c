@@ -45,7 +45,10 @@ void shell_output_flush(struct shell_output *output) {
   if (output->pending.length == 0) return;
   if (!output->error) {
     if (output->before_writing) output->before_writing(output->context);
-    write_all(output, output->pending.data, output->pending.length);
+    if (output->write)
+      output->write(output->context, output->pending.data, output->pending.length);
+    else
+      write_all(output, output->pending.data, output->pending.length);
   }
   base_buffer_clear(&output->pending);
 }
@@ -55,11 +58,15 @@ static void flush_large(struct shell_output *output) {
 }
 
 void shell_output_text(struct shell_output *output, const char *text) {
-  base_buffer_puts(&output->pending, text);
+  shell_output_bytes(output, text, strlen(text));
+}
+
+void shell_output_bytes(struct shell_output *output, const char *bytes, size_t length) {
+  base_buffer_append(&output->pending, bytes, length);
   flush_large(output);
 }
 
-static unsigned terminal_width(void) {
+unsigned shell_output_terminal_width(void) {
   struct winsize size;
   if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
@@ -71,7 +78,9 @@ static struct tql_format_context format_context(const struct shell_output *outpu
       .timeline = tql_session_timeline(output->session),
       .strings = tql_session_strings(output->session),
       .results_before = output->results,
-      .width = terminal_width(),
+      .width = output->width   ? output->width
+               : output->write ? 0
+                               : shell_output_terminal_width(),
   };
 }
 
@@ -117,9 +126,8 @@ static void on_timing(void *context, const char *line) {
   fprintf(stderr, "%s\n", line);
 }
 
-void shell_output_init(struct shell_output *output, struct tql_session *session,
-                       enum tql_format format, bool timing) {
-  *output = (struct shell_output){.session = session, .format = format};
+void shell_output_init(struct shell_output *output, enum tql_format format, bool timing) {
+  *output = (struct shell_output){.format = format};
   output->output =
       (struct tql_output){.context = output, .rows = on_rows, .text = on_text, .live = on_live};
   shell_output_set_timing(output, timing);

@@ -1,15 +1,18 @@
-/* Where results go: standard output in the chosen format. */
+/* Where results go: standard output in the chosen format, or someone who takes the text. */
 #ifndef TQL_SHELL_OUTPUT_H
 #define TQL_SHELL_OUTPUT_H
 
 #include "tquel/session/session.h"
 
 struct shell_output {
-  struct tql_output output; /* for the session; its context is this struct */
-  struct tql_session *session;
+  struct tql_output output;    /* for the session; its context is this struct */
+  struct tql_session *session; /* for times and strings of rows; NULL: texts only */
   enum tql_format format;
   bool timing;
-  int error; /* errno of the first write that failed; nothing is written after it */
+  unsigned width; /* of the terminal; 0: standard output is asked */
+  int error;      /* errno of the first write that failed; nothing is written after it */
+  /* Takes what would go to standard output. NULL: it goes there. */
+  void (*write)(void *context, const char *bytes, size_t length);
 
   /* Called before something comes while the user types (NULL: never). */
   void (*before_writing)(void *context);
@@ -22,13 +25,15 @@ struct shell_output {
   size_t headed_count, headed_capacity;
 };
 
-void shell_output_init(struct shell_output *output, struct tql_session *session,
-                       enum tql_format format, bool timing);
+void shell_output_init(struct shell_output *output, enum tql_format format, bool timing);
 void shell_output_done(struct shell_output *output);
 void shell_output_set_timing(struct shell_output *output, bool timing);
 /* Writes what is pending. A failure interrupts the session and stays in ERROR. */
 void shell_output_flush(struct shell_output *output);
-/* Text of the shell's own. */
+/* Text of the shell's own, or that somebody else has formatted. */
 void shell_output_text(struct shell_output *output, const char *text);
+void shell_output_bytes(struct shell_output *output, const char *bytes, size_t length);
+/* How wide the terminal is that standard output is; 0: it is none. */
+unsigned shell_output_terminal_width(void);
 
 #endif

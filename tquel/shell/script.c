@@ -38,9 +38,8 @@ bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base
 
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length) {
-  enum base_status status =
-      tql_session_run(shell->session, name, 1, text, length, &shell->output.output,
-                      shell->options->single_transaction);
+  enum base_status status = shell->backend->class->run(shell->backend, name, text, length,
+                                                       shell->options->single_transaction);
   shell_output_flush(&shell->output);
   return status;
 }
@@ -72,12 +71,12 @@ static enum base_status follow(struct shell *shell) {
       status = BASE_CANCEL;
       break;
     }
-    status = tql_session_follow(shell->session, &shell->output.output, FOLLOW_MS);
+    status = shell->backend->class->follow(shell->backend, FOLLOW_MS);
     shell_output_flush(&shell->output);
   }
   if (status == BASE_END || status == BASE_CANCEL) status = BASE_OK;
   base_env_clear_interrupt();
-  enum base_status committed = tql_session_commit(shell->session);
+  enum base_status committed = shell->backend->class->commit(shell->backend);
   return status == BASE_OK ? committed : status;
 }
 
@@ -93,6 +92,6 @@ enum base_status shell_run_script(struct shell *shell) {
   }
   if (options->item_count == 0) status = shell_run_file(shell, "-");
   if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
-  if (status == BASE_OK && tql_session_has_feeds(shell->session)) status = follow(shell);
+  if (status == BASE_OK && shell->backend->class->goes_on(shell->backend)) status = follow(shell);
   return status;
 }

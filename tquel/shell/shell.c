@@ -23,7 +23,7 @@ static void on_report(void *context, const struct base_diag *diag) {
   if (shell->output.error && diag->number == MSG_CANCELLED) return;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
-  if (shell->session) shell_output_flush(&shell->output);
+  if (shell->backend) shell_output_flush(&shell->output);
   fwrite(text.data, 1, text.length, stderr);
   base_buffer_done(&text);
 }
@@ -49,26 +49,12 @@ static bool is_script_on_stdin(const struct shell_options *options, bool interac
   return options->item_count == 0 && !interactive;
 }
 
-static enum base_status open_session(struct shell *shell, bool stdin_is_script, bool explain_only) {
+static enum base_status open_backend(struct shell *shell, bool stdin_is_script, bool explain_only) {
   const struct shell_options *options = shell->options;
-  struct tql_session_options session_options = {
-      .path = options->database,
-      .timeline = options->timeline,
-      .timeline_given = options->timeline_given,
-      .readonly = options->readonly,
-      .rules_off = options->rules_off,
-      .batch_rows = options->batch_rows,
-      .stdin_is_script = stdin_is_script,
-      .explain_only = explain_only,
-  };
-  struct tql_session *session = NULL;
-  enum base_status status = tql_session_open(&session_options, &shell->diags, &session);
-  if (status != BASE_OK) return status;
   int format = options->format;
   if (format < 0) format = isatty(STDOUT_FILENO) ? TQL_FORMAT_TABLE : TQL_FORMAT_CSV;
-  shell_output_init(&shell->output, session, (enum tql_format)format, options->timing);
-  shell->session = session;
-  return BASE_OK;
+  shell_output_init(&shell->output, (enum tql_format)format, options->timing);
+  return shell_own_open(shell, stdin_is_script, explain_only, &shell->backend);
 }
 
 static int exit_code(const struct shell *shell, enum base_status status) {
@@ -79,13 +65,11 @@ static int exit_code(const struct shell *shell, enum base_status status) {
 
 /* Writes the rest of the output, closes the session, says what went wrong with writing. */
 static int finish(struct shell *shell, enum base_status status) {
-  if (shell->session) {
+  if (shell->backend) {
     shell_output_flush(&shell->output);
-    struct tql_session *session = shell->session;
-    shell->session = NULL; /* reports from here on have no output to flush */
-    if (tql_session_has_feeds(session) && tql_session_commit(session) != BASE_OK)
-      status = BASE_SYSTEM;
-    tql_session_close(session);
+    struct shell_backend *backend = shell->backend;
+    shell->backend = NULL; /* reports from here on have no output to flush */
+    status = backend->class->close(backend, status);
   }
   int error = shell->output.error;
   if (error && error != EPIPE)
@@ -105,7 +89,7 @@ static int run(struct shell *shell) {
   shell_signals_install(interactive);
   shell->quiet = options->quiet;
   enum base_status status =
-      open_session(shell, interactive || is_script_on_stdin(options, interactive), false);
+      open_backend(shell, interactive || is_script_on_stdin(options, interactive), false);
   if (status == BASE_OK && interactive)
     shell_interact(shell);
   else if (status == BASE_OK)
@@ -158,7 +142,7 @@ int shell_main(int count, char *const *arguments) {
 static void print_explanation(struct shell *shell) {
   const char *form = shell->options->explain_as;
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  tql_session_explained(shell->session,
+  tql_session_explained(shell_own_session(shell->backend),
                         strcmp(form, "dot") == 0    ? NG_EXPLAIN_DOT
                         : strcmp(form, "json") == 0 ? NG_EXPLAIN_JSON
                                                     : NG_EXPLAIN_TEXT,
@@ -180,7 +164,7 @@ static int explain(struct shell *shell) {
   shell_signals_install(false);
   enum base_status status = BASE_SYSTEM;
   if (!is_missing(shell, shell->options->database) && shell_read_file(path, &shell->diags, &text))
-    status = open_session(shell, strcmp(path, "-") == 0, true);
+    status = open_backend(shell, strcmp(path, "-") == 0, true);
   if (status == BASE_OK)
     status = shell_run_text(shell, strcmp(path, "-") == 0 ? "<stdin>" : path,
                             base_buffer_text(&text), text.length);

@@ -1,14 +1,15 @@
-/* The shell: scripts and the interactive loop over one session. */
+/* The shell: scripts and the interactive loop over a session. */
 #ifndef TQL_SHELL_H
 #define TQL_SHELL_H
 
+#include "tquel/shell/backend.h"
 #include "tquel/shell/options.h"
 #include "tquel/shell/output.h"
 
 struct shell {
   const struct shell_options *options;
   struct base_diag_sink diags;
-  struct tql_session *session;
+  struct shell_backend *backend; /* NULL: not yet, or no more */
   struct shell_output output;
   bool quiet;
 };
