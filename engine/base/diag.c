@@ -9,7 +9,10 @@
  *      demo.tq:3:14: error TQ-0101: there is no relation Iteratoin
  *        range of e is Iteratoin
  *                      ^^^^^^^^^
- *      hint: did you mean Iteration?                                                             */
+ *      hint: did you mean Iteration?
+ *
+ * A source line of more than LINE_COLUMNS characters (a script that a program wrote is one line, at
+ * times) is shown in part, around the place, with "..." where it goes on.                        */
 #include "engine/base/diag.h"
 
 #include <stdarg.h>
@@ -196,28 +199,64 @@ static bool takes_column(char byte) {
   return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-static void format_line_text(struct base_buffer *out, const struct line *line) {
-  base_buffer_puts(out, "  ");
-  for (size_t i = 0; i < line->length; i++) {
-    char byte = line->text[i];
-    base_buffer_putc(out, is_control(byte) && byte != '\t' ? '?' : byte);
-  }
-  base_buffer_putc(out, '\n');
+enum { LINE_COLUMNS = 200, COLUMNS_BEFORE = 60 };
+
+/* Where COLUMNS characters from FROM on end; bytes that are no UTF-8 count as at most four each. */
+static size_t columns_after(const struct line *line, size_t from, size_t columns) {
+  size_t at = from, most = 4 * columns;
+  for (; at < line->length && at - from < most; at++)
+    if (takes_column(line->text[at]) && columns-- == 0) break;
+  return at;
 }
 
-static void format_carets(struct base_buffer *out, const struct line *line,
-                          const struct base_range *range) {
-  size_t first = (size_t)range->first_column - 1, last = first + 1;
+/* Where COLUMNS characters that end at FROM begin. */
+static size_t columns_before(const struct line *line, size_t from, size_t columns) {
+  size_t at = from, most = 4 * columns;
+  while (at > 0 && columns > 0 && from - at < most)
+    if (takes_column(line->text[--at])) columns--;
+  return at;
+}
+
+/* The part of LINE around the byte AT that is shown: [*RET_FROM, *RET_END). */
+static void find_window(const struct line *line, size_t at, size_t *ret_from, size_t *ret_end) {
+  *ret_from = 0;
+  *ret_end = columns_after(line, 0, LINE_COLUMNS);
+  if (*ret_end == line->length) return;
+  *ret_from = columns_before(line, at, COLUMNS_BEFORE);
+  *ret_end = columns_after(line, *ret_from, LINE_COLUMNS);
+  if (*ret_end == line->length) *ret_from = columns_before(line, line->length, LINE_COLUMNS);
+}
+
+/* The bytes of LINE that RANGE is about: [*RET_FIRST, *RET_LAST); without a column its beginning. */
+static void find_place(const struct line *line, const struct base_range *range, size_t *ret_first,
+                       size_t *ret_last) {
+  size_t first = range->first_column > 0 ? (size_t)range->first_column - 1 : 0, last = first + 1;
   if (first > line->length) first = line->length;
   if (range->last_line > range->first_line)
     last = line->length;
   else if (range->last_line == range->first_line && range->last_column > range->first_column)
     last = (size_t)range->last_column - 1;
-  if (last > line->length) last = line->length;
-  base_buffer_puts(out, "  ");
-  for (size_t i = 0; i < first; i++)
+  *ret_first = first;
+  *ret_last = last > line->length ? line->length : last;
+}
+
+static void format_source(struct base_buffer *out, const struct line *line,
+                          const struct base_range *range) {
+  size_t first, last, from, end;
+  find_place(line, range, &first, &last);
+  find_window(line, first, &from, &end);
+  base_buffer_puts(out, from > 0 ? "  ..." : "  ");
+  for (size_t i = from; i < end; i++) {
+    char byte = line->text[i];
+    base_buffer_putc(out, is_control(byte) && byte != '\t' ? '?' : byte);
+  }
+  base_buffer_puts(out, end < line->length ? "...\n" : "\n");
+  if (range->first_column <= 0) return;
+  base_buffer_puts(out, from > 0 ? "     " : "  ");
+  for (size_t i = from; i < first; i++)
     if (takes_column(line->text[i])) base_buffer_putc(out, line->text[i] == '\t' ? '\t' : ' ');
   base_buffer_putc(out, '^');
+  if (last > end) last = end;
   for (size_t i = first + 1; i < last; i++)
     if (takes_column(line->text[i])) base_buffer_putc(out, '^');
   base_buffer_putc(out, '\n');
@@ -241,9 +280,7 @@ void base_diag_format(struct base_buffer *out, const struct base_diag *diag) {
                      diag->message);
   struct line line;
   if (diag->source && diag->source->text && diag->range.first_line > 0 &&
-      find_line(diag->source, diag->range.first_line, &line) && line.length) {
-    format_line_text(out, &line);
-    if (diag->range.first_column > 0) format_carets(out, &line, &diag->range);
-  }
+      find_line(diag->source, diag->range.first_line, &line) && line.length)
+    format_source(out, &line, &diag->range);
   if (diag->hint) base_buffer_printf(out, "hint: %s\n", diag->hint);
 }

@@ -98,7 +98,8 @@ struct base_diag *base_report_hint(struct base_diag_sink *sink, enum base_messag
     __attribute__((format(printf, 6, 7)));
 
 /* "FILE:LINE:COL: error TQ-nnnn: message", the source line, a caret line, "hint: ..."; only those
- * parts that are known. Tabs in the source line are kept so that the caret stands right.           */
+ * parts that are known. Tabs in the source line are kept so that the caret stands right; of a line
+ * of more than 200 characters the part around the place is shown, with "..." where it goes on.   */
 void base_diag_format(struct base_buffer *out, const struct base_diag *diag);
 
 /* Of COUNT candidates the one nearest to NAME (Damerau-Levenshtein, case-insensitive), or NULL when

@@ -149,6 +149,93 @@ START_TEST(text_has_line_and_carets) {
 }
 END_TEST
 
+static void put(struct base_buffer *out, const char *what, size_t times) {
+  for (size_t i = 0; i < times; i++) base_buffer_puts(out, what);
+}
+
+/* BEFORE times WHAT, MARKED, AFTER times WHAT: where MARKED is pointed at in what is shown. */
+static void expect_part(const char *what, size_t before, const char *marked, size_t after,
+                        const char *expected) {
+  struct base_buffer text = BASE_BUFFER_EMPTY, head = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&text, "x\n");
+  put(&text, what, before);
+  base_buffer_puts(&text, marked);
+  put(&text, what, after);
+  base_buffer_puts(&text, "\nx");
+  struct base_source source = {.name = "t", .text = text.data, .length = text.length};
+  int first = (int)(before * strlen(what)) + 1, last = first + (int)strlen(marked);
+  base_buffer_printf(&head, "t:2:%d: " HEAD "%s", first, expected);
+  expect_text(&source, (struct base_range){2, first, 2, last}, NULL, base_buffer_text(&head));
+  base_buffer_done(&text);
+  base_buffer_done(&head);
+}
+
+/* "..." if CUT_BEFORE, WHAT as often as is said, MARKED, again; and the carets. */
+static void expect_shown(const char *what, size_t before, const char *marked, size_t after,
+                         bool cut_before, size_t shown_before, size_t shown_after, bool cut_after,
+                         size_t carets) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&out, cut_before ? "  ..." : "  ");
+  put(&out, what, shown_before);
+  base_buffer_puts(&out, marked);
+  put(&out, what, shown_after);
+  base_buffer_puts(&out, cut_after ? "...\n" : "\n");
+  base_buffer_puts(&out, cut_before ? "     " : "  ");
+  put(&out, *what == '\t' ? "\t" : " ", shown_before);
+  put(&out, "^", carets);
+  base_buffer_puts(&out, "\n");
+  expect_part(what, before, marked, after, base_buffer_text(&out));
+  base_buffer_done(&out);
+}
+
+START_TEST(long_lines_are_shown_in_part) {
+  expect_shown("a", 0, "here", 196, false, 0, 196, false, 4); /* 200: as it is */
+  expect_shown("a", 196, "here", 0, false, 196, 0, false, 4);
+  expect_shown("a", 0, "here", 197, false, 0, 196, true, 4);
+  expect_shown("a", 60, "here", 750000, false, 60, 136, true, 4);
+  expect_shown("a", 61, "here", 750000, true, 60, 136, true, 4);
+  expect_shown("a", 750000, "here", 750000, true, 60, 136, true, 4);
+  expect_shown("a", 750000, "here", 137, true, 60, 136, true, 4);
+  expect_shown("a", 750000, "here", 136, true, 60, 136, false, 4);
+  expect_shown("a", 750000, "here", 0, true, 196, 0, false, 4);
+  /* Characters, not bytes; and tabs stay. */
+  expect_shown("\xe2\x82\xac", 0, "\xc3\xa4", 199, false, 0, 199, false, 1);
+  expect_shown("\xe2\x82\xac", 500, "\xc3\xa4o", 500, true, 60, 138, true, 2);
+  expect_shown("\t", 500, "here", 500, true, 60, 136, true, 4);
+}
+END_TEST
+
+/* The place itself is long, or there is none, or it is no text at all. */
+START_TEST(long_places) {
+  struct base_buffer text = BASE_BUFFER_EMPTY, expected = BASE_BUFFER_EMPTY;
+  put(&text, "a", 1000);
+  struct base_source source = {.name = "t", .text = text.data, .length = text.length};
+  base_buffer_puts(&expected, "t:1:101: " HEAD "  ...");
+  put(&expected, "a", 200);
+  base_buffer_puts(&expected, "...\n     ");
+  put(&expected, " ", 60);
+  put(&expected, "^", 140);
+  base_buffer_puts(&expected, "\n");
+  expect_text(&source, (struct base_range){1, 101, 1, 900}, NULL, base_buffer_text(&expected));
+  expect_text(&source, (struct base_range){1, 101, 3, 1}, NULL, base_buffer_text(&expected));
+  base_buffer_clear(&expected);
+  base_buffer_puts(&expected, "t:1: " HEAD "  ");
+  put(&expected, "a", 200);
+  base_buffer_puts(&expected, "...\n");
+  expect_text(&source, (struct base_range){1, 0, 0, 0}, NULL, base_buffer_text(&expected));
+  memset(text.data, 0x80, text.length); /* no character begins here */
+  struct base_diag_sink sink;
+  base_diag_sink_init(&sink);
+  base_buffer_clear(&expected);
+  struct base_range range = {1, 950, 1, 999};
+  base_diag_format(&expected, base_report(&sink, MSG_SYNTAX, &source, &range, "m"));
+  ck_assert_uint_lt(expected.length, 900);
+  base_diag_sink_done(&sink);
+  base_buffer_done(&text);
+  base_buffer_done(&expected);
+}
+END_TEST
+
 /* No range, however wrong, may read outside the text (the sanitizers watch). */
 START_TEST(random_ranges_are_safe) {
   struct base_random random = {5};
@@ -156,14 +243,15 @@ START_TEST(random_ranges_are_safe) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
   base_diag_sink_init(&sink);
   for (int i = 0; i < 20000; i++) {
-    size_t length = base_random_below(&random, 12);
+    size_t most = base_random_below(&random, 8) ? 12 : 2000;
+    size_t length = base_random_below(&random, most);
     char *text = malloc(length + 1); /* no NUL at its end */
     for (size_t j = 0; j < length; j++)
       text[j] = "\n\r\tab\xc3\x80\x1b"[base_random_below(&random, 8)];
     struct base_source source = {.name = "s", .text = text, .length = length};
     struct base_range range = {
-        (int)base_random_below(&random, 5) - 1, (int)base_random_below(&random, 14) - 1,
-        (int)base_random_below(&random, 5) - 1, (int)base_random_below(&random, 14) - 1};
+        (int)base_random_below(&random, 5) - 1, (int)base_random_below(&random, most + 2) - 1,
+        (int)base_random_below(&random, 5) - 1, (int)base_random_below(&random, most + 2) - 1};
     base_diag_format(&out, base_report(&sink, MSG_SYNTAX, &source, &range, "m"));
     base_buffer_clear(&out);
     base_diag_sink_clear(&sink);
@@ -269,6 +357,8 @@ int main(void) {
   tcase_add_test(cases, message_stays_on_one_line);
   tcase_add_test(cases, text_has_what_is_known);
   tcase_add_test(cases, text_has_line_and_carets);
+  tcase_add_test(cases, long_lines_are_shown_in_part);
+  tcase_add_test(cases, long_places);
   tcase_add_test(cases, random_ranges_are_safe);
   tcase_add_test(cases, nearest_name);
   tcase_add_test(cases, clock_obeys_tests);
