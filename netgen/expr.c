@@ -54,6 +54,21 @@ const struct ng_expr *ng_expr_and(struct base_arena *arena, const struct ng_expr
 
 /* --- ask */
 
+enum ng_op ng_op_mirrored(enum ng_op op) {
+  switch (op) {
+    case NG_LT:
+      return NG_GT;
+    case NG_LE:
+      return NG_GE;
+    case NG_GT:
+      return NG_LT;
+    case NG_GE:
+      return NG_LE;
+    default:
+      return op;
+  }
+}
+
 bool ng_expr_equal(const struct ng_expr *a, const struct ng_expr *b) {
   if (a == b) return true;
   if (a->op != b->op || a->type.base != b->type.base || a->arg_count != b->arg_count ||

@@ -21,6 +21,8 @@ const struct ng_expr *ng_expr_and(struct base_arena *arena, const struct ng_expr
                                   const struct ng_expr *right);
 
 /* --- ask */
+/* The comparison that holds when its operands are exchanged: < for >. Others as they are. */
+enum ng_op ng_op_mirrored(enum ng_op op);
 bool ng_expr_equal(const struct ng_expr *a, const struct ng_expr *b);
 /* Marks the columns that EXPR reads in USED, indexed by column id. */
 void ng_expr_mark(const struct ng_expr *expr, bool *used);

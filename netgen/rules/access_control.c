@@ -182,22 +182,6 @@ static struct net_wanted compared(const struct asking *asking, const struct net_
   }
 }
 
-/* The comparison with its operands exchanged. */
-static enum ng_op turned(enum ng_op op) {
-  switch (op) {
-    case NG_LT:
-      return NG_GT;
-    case NG_LE:
-      return NG_GE;
-    case NG_GT:
-      return NG_LT;
-    case NG_GE:
-      return NG_LE;
-    default:
-      return op;
-  }
-}
-
 static struct net_wanted of_values(const struct asking *asking, const struct names *names,
                                    const struct ng_expr *expr) {
   const struct ng_expr *a = expr->args[0], *b = expr->args[1];
@@ -206,7 +190,7 @@ static struct net_wanted of_values(const struct asking *asking, const struct nam
     const struct ng_expr *left = a;
     a = b;
     b = left;
-    op = turned(op);
+    op = ng_op_mirrored(op);
   }
   const struct net_field *domain = a->op == NG_COLUMN ? domain_of(asking, names, a->column) : NULL;
   return domain ? compared(asking, domain, op, b) : NET_WANTED_ALL;

@@ -19,21 +19,6 @@
 
 #include "netgen/expr.h"
 
-static enum ng_op mirrored(enum ng_op op) {
-  switch (op) {
-    case NG_LT:
-      return NG_GT;
-    case NG_LE:
-      return NG_GE;
-    case NG_GT:
-      return NG_LT;
-    case NG_GE:
-      return NG_LE;
-    default:
-      return op;
-  }
-}
-
 /* Do two operands, or two pairs of them, change places? */
 static unsigned turning_operands(const struct ng_expr *expr) {
   switch (expr->op) {
@@ -80,7 +65,7 @@ static const struct ng_expr *normal(struct ng_plan *plan, const struct ng_expr *
       copy.args[i] = copy.args[width + i];
       copy.args[width + i] = operand;
     }
-    copy.op = mirrored(copy.op);
+    copy.op = ng_op_mirrored(copy.op);
     changed = true;
   }
   if (!changed) return expr;
