@@ -225,7 +225,7 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
     net_chronon other = vague_stop(&product->sides[1], right_row, bound);
     if (other < vague) vague = other;
     if (pair->id != 0 && vague < product->lasting) product->lasting = vague;
-    /* What went out said that it lasts: that is true up to there, and all that is known for now. */
+    /* What went out said that it lasts: that is true up to there, and more is not known yet. */
     if (pair->id == 0 ? vague != NET_FOREVER : vague < bound) return;
   }
   net_product_combine(product, left_row, right_row, open, bound);
