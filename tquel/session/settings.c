@@ -5,9 +5,9 @@
 #include "tquel/session/session_impl.h"
 
 static const char *const names[] = {
-    "checkpoint",    "parallel", "sequence", "origin",    "averaging origin", "unit",
-    "durable every", "durable",  "rule",     "unbounded", "compensate",       "future limit",
-    "cache",
+    "checkpoint", "parallel",      "sequence", "origin", "averaging origin",
+    "unit",       "durable every", "durable",  "rule",   "unbounded",
+    "compensate", "future limit",  "cache",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -16,13 +16,15 @@ static const char *word(const struct tql_statement *statement) {
              : "";
 }
 
+/* EXPECTED says what the setting takes, EXAMPLE is one such value. */
 static enum base_status bad_value(struct tql_session *session,
-                                  const struct tql_statement *statement, const char *expected) {
+                                  const struct tql_statement *statement, const char *expected,
+                                  const char *example) {
   base_report_hint(
       session->diags, MSG_SETTING_VALUE, session->source,
       statement->value ? &statement->value->range : &statement->words_range,
       base_arena_printf(session->statement_arena ? session->statement_arena : session->arena,
-                        "write: set %s %s", statement->words, expected),
+                        "write: set %s %s", statement->words, example),
       "set %s takes %s", statement->words, expected);
   return BASE_USER;
 }
@@ -35,7 +37,9 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
   } else if (strcasecmp(word(statement), yes) == 0) {
     *ret = true;
   } else {
-    return bad_value(session, statement, base_arena_printf(session->arena, "%s or %s", no, yes));
+    return bad_value(
+        session, statement, base_arena_printf(session->arena, "%s or %s", no, yes),
+        base_arena_printf(session->arena, "%s or set %s %s", no, statement->words, yes));
   }
   return BASE_OK;
 }
@@ -68,7 +72,7 @@ static enum base_status set_time(struct tql_session *session, const struct tql_s
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
-  if (statement->value == NULL) return bad_value(session, statement, "a time");
+  if (statement->value == NULL) return bad_value(session, statement, "a time", "beginning");
   enum base_status status = tql_analyse_time(&analysis, statement->value, false, time);
   if (status == BASE_OK) *given = true;
   return status;
@@ -79,7 +83,7 @@ static enum base_status set_duration(struct tql_session *session,
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
-  if (statement->value == NULL) return bad_value(session, statement, "a duration such as 200 ms");
+  if (statement->value == NULL) return bad_value(session, statement, "a duration", "200 ms");
   return tql_analyse_duration(&analysis, statement->value, ret);
 }
 
@@ -87,7 +91,7 @@ static enum base_status set_duration(struct tql_session *session,
 static enum base_status set_nanoseconds(struct tql_session *session,
                                         const struct tql_statement *statement, int64_t *ret) {
   if (statement->value == NULL || statement->value->kind != TQL_E_DURATION)
-    return bad_value(session, statement, "a duration such as 200 ms");
+    return bad_value(session, statement, "a duration", "200 ms");
   *ret = statement->value->integer;
   return BASE_OK;
 }
@@ -105,7 +109,7 @@ static enum base_status set_unit(struct tql_session *session,
     session->settings.unit = before;
   }
   if (status == BASE_OK && unit <= 0)
-    status = bad_value(session, statement, "a duration greater than 0");
+    status = bad_value(session, statement, "a duration greater than 0", "1");
   if (status == BASE_OK) session->settings.unit = unit;
   return status;
 }
@@ -115,9 +119,8 @@ static enum base_status set_cache(struct tql_session *session,
                                   const struct tql_statement *statement) {
   const struct tql_expr *value = statement->value;
   const int64_t most = (int64_t)(SIZE_MAX >> 20);
-  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < 0 ||
-      value->integer > most)
-    return bad_value(session, statement, "a number of MiB, such as 256; 0 for none");
+  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < 0 || value->integer > most)
+    return bad_value(session, statement, "a number of MiB, or 0 for none", "256");
   st_set_cache(session->database, (size_t)value->integer << 20);
   return BASE_OK;
 }
