@@ -1,10 +1,17 @@
 /* A session: a database (file or memory), tuple variables, settings, standing queries, live feeds.
- * The shell, scripts, tests and the server run statements through it.                               */
+ * The shell, scripts, tests and the server run statements through it.
+ *
+ * Several users work on one session, each on a *seat* of his own, with his own variables, settings and
+ * displays; relations and standing queries are everybody's. A session has seat 0 from the beginning, that of
+ * the functions without a seat. Records come from files (copy ... following) or are handed over by *sources*:
+ * whoever has a connection to a collector or a feeder decodes what it sends and calls tql_source_*. All calls
+ * come from one thread.                                                                             */
 #ifndef TQL_SESSION_H
 #define TQL_SESSION_H
 
 #include "engine/base/diag.h"
 #include "engine/base/status.h"
+#include "engine/ingest.h"
 #include "netgen/netgen.h"
 #include "tquel/format/format.h"
 
@@ -60,8 +67,159 @@ enum base_status tql_session_follow(struct tql_session *session, const struct tq
 void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
                            struct base_buffer *out);
 
-/* Forces a durable commit of what the feeds brought. */
+/* Forces a durable commit of what feeds and sources brought. */
 enum base_status tql_session_commit(struct tql_session *session) BASE_MUST_USE;
+
+/* --- a server's loop */
+
+/* What is to be done now, without waiting: reads feeds, shows what standing displays have to show, passes
+ * checkpoints on, commits what has been open for long enough (set durable). To be called after statements, too:
+ * it is then that sensors hear what they are to do. An error: what was not committed is taken back, and all
+ * sources are over (tql_source_is_over), so that they come again and repeat it.                       */
+enum base_status tql_session_turn(struct tql_session *session) BASE_MUST_USE;
+/* In how many ns from now a turn is due though nothing comes; INT64_MAX: never. */
+int64_t tql_session_due(const struct tql_session *session);
+/* What to poll for reading so as to know that a turn is due; returns how many there are, writes CAPACITY at
+ * most. */
+size_t tql_session_descriptors(const struct tql_session *session, int *ret, size_t capacity);
+/* The table of the strings in rows. Ids are good until the next turn, those that MARK marks longer
+ * (base_strings_mark; called before strings that nobody holds are forgotten). */
+struct base_strings *tql_session_string_table(struct tql_session *session);
+void tql_session_on_sweep(struct tql_session *session,
+                          void (*mark)(void *context, struct base_strings *strings), void *context);
+
+/* --- seats */
+
+struct tql_seat;
+struct tql_seat_options {
+  const char *user;                  /* for permits */
+  bool owner;                        /* may do everything; others what permits allow */
+  bool readonly;                     /* statements that change something are refused */
+  bool files;                        /* may have files read and written: copy */
+  const char *directory;             /* of relative paths; NULL: the process's */
+  const struct tql_output *displays; /* where standing displays go, as long as the seat is there */
+};
+/* OPTIONS is copied, but for the displays' context. */
+struct tql_seat *tql_seat_new(struct tql_session *session, const struct tql_seat_options *options);
+/* Its displays, variables and settings go. NULL is accepted. */
+void tql_seat_free(struct tql_seat *seat);
+/* As tql_session_run. */
+enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
+                              const char *text, size_t length, const struct tql_output *output,
+                              bool single_transaction) BASE_MUST_USE;
+/* Has the seat standing displays? Ends them all. */
+bool tql_seat_has_displays(const struct tql_seat *seat);
+void tql_seat_stop_displays(struct tql_seat *seat);
+/* As the functions of the session below. */
+void tql_seat_each_relation(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
+                            void *context);
+void tql_seat_each_variable(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
+                            void *context);
+void tql_seat_each_domain(struct tql_seat *seat, const char *variable_or_relation,
+                          void (*on_name)(void *context, const char *name), void *context);
+bool tql_seat_describe(struct tql_seat *seat, const char *name, struct base_buffer *out);
+bool tql_seat_describe_nodes(struct tql_seat *seat, const char *name, struct base_buffer *out);
+
+/* --- sources */
+
+struct tql_source; /* one connection of somebody who brings records */
+struct
+    tql_stream; /* the records of one relation from one source, of one version of its description */
+
+/* Somebody is there who calls himself IDENTITY (one incarnation of a program, never used again), at HOST. If he
+ * was there before (his connection broke, or this is a server that was started again), what was made durable is
+ * known (tql_source_durable), and an older handle of his is over.                                     */
+enum base_status tql_source_open(struct tql_session *session, const char *identity,
+                                 const char *host, struct tql_source **ret) BASE_MUST_USE;
+/* FOR_GOOD: he has said that he will not come again. Otherwise checkpoints wait for him for a while (set source
+ * grace). SOURCE is gone in any case, and its streams. */
+enum base_status tql_source_close(struct tql_source *source, bool for_good) BASE_MUST_USE;
+/* The source was opened again by another connection, or a turn failed: nothing is taken any more (BASE_AGAIN);
+ * the connection is to be closed. */
+bool tql_source_is_over(const struct tql_source *source);
+
+/* A remote description: its relations appear in the catalogue. BASE_USER, with a diagnostic for each, if one
+ * of them does not go with a relation that is there: records of that one are rejected.                */
+enum base_status tql_source_description(struct tql_source *source, uint64_t digest,
+                                        const char *text, size_t length) BASE_MUST_USE;
+/* The source is about to bring records of RELATION as the description DIGEST has them; 0: as the relation itself
+ * is. BASE_USER after a diagnostic: there is no such relation or description, or it is derived.      */
+enum base_status tql_source_relation(struct tql_source *source, const char *relation,
+                                     uint64_t digest, struct tql_stream **ret) BASE_MUST_USE;
+/* What rows must look like: events (event, traced, sampled relations) or periods. */
+const struct net_layout *tql_stream_layout(const struct tql_stream *stream);
+const char *tql_stream_relation(const struct tql_stream *stream);
+enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream);
+int tql_stream_by(const struct tql_stream *stream); /* index of the field, or -1 */
+
+/* COUNT rows of the stream's layout, in the order in which they came. Marks: NET_DEFINITE; NET_CLOSES ends the
+ * entity of a traced relation (only the domain `by` counts then) or the open period of a period relation that
+ * equals it in start and domains; NET_ROUND ends a round of a sampled relation. Values must fit their types
+ * (net_value_check), else the row is rejected. */
+enum base_status tql_source_rows(struct tql_stream *stream, const union net_slot *rows,
+                                 const uint8_t *marks, size_t count) BASE_MUST_USE;
+/* {"end": T, DOMAINS}, as a reader gives it (engine/ingest.h). */
+enum base_status tql_source_end(struct tql_stream *stream,
+                                const struct net_read_event *event) BASE_MUST_USE;
+/* Nothing of STREAM (NULL: of all streams and descriptions of the source) before TIME will follow. */
+enum base_status tql_source_check(struct tql_source *source, struct tql_stream *stream,
+                                  net_chronon time) BASE_MUST_USE;
+/* A record that the source itself found to be bad. STREAM may be NULL. */
+enum base_status tql_source_reject(struct tql_source *source, struct tql_stream *stream,
+                                   net_chronon at, const char *reason, const char *record,
+                                   size_t record_length) BASE_MUST_USE;
+/* Of PROCESS (or, "", of the source itself) TOTAL records of RELATION ("": who knows) were lost by CAUSE since it
+ * began, the last ones between FROM and TO. */
+enum base_status tql_source_loss(struct tql_source *source, const char *process,
+                                 const char *relation, const char *cause, uint64_t total,
+                                 net_chronon from, net_chronon to) BASE_MUST_USE;
+
+/* Pipes: sequences of records that several incarnations of a source may read, one after the other. PIPE belongs
+ * to PROCESS, and what comes next of it has the number POSITION or a greater one: whatever before it has not
+ * come here is lost, by the cause "collector".                                                       */
+enum base_status tql_source_pipe(struct tql_source *source, uint64_t pipe, const char *process,
+                                 uint64_t position) BASE_MUST_USE;
+/* The records FIRST, FIRST + 1, ... (COUNT of them) of PIPE have come. *RET_KNOWN: how many of them, from the first
+ * on, were here before and are not to be taken again. What is missing before FIRST is lost. PIPE 0: none. */
+enum base_status tql_source_sequence(struct tql_source *source, uint64_t pipe, uint64_t first,
+                                     uint64_t count, uint64_t *ret_known) BASE_MUST_USE;
+
+/* All data messages up to NUMBER were taken. The last one that is durable, with all that followed from it. */
+void tql_source_number(struct tql_source *source, uint64_t number);
+uint64_t tql_source_durable(const struct tql_source *source);
+
+/* --- sensors */
+
+/* SENSOR hears which records of announced relations somebody asks for (engine/ingest.h), from the next turn on;
+ * it lives until the session is closed or another is set. Values of watches that are strings are ids of the
+ * session's table. NULL: nobody.                                                                     */
+void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor);
+/* Calls EACH for all watches that SENSOR knows of, with how many ask for it. */
+void tql_session_each_watch(const struct tql_session *session,
+                            void (*each)(void *context, const struct net_watch *watch,
+                                         size_t holders),
+                            void *context);
+/* What a collector says of one sensor in one process. */
+enum {
+  TQL_SENSOR_PROCESS,
+  TQL_SENSOR_RELATION,
+  TQL_SENSOR_OBJECT, /* "": the process's own switch */
+  TQL_SENSOR_STATE,  /* on, off, always */
+  TQL_SENSOR_GENERATED,
+  TQL_SENSOR_LOST,
+  TQL_SENSOR_RATE, /* records a second */
+  TQL_SENSOR_COST, /* ns a record, "" unknown */
+  TQL_SENSOR_CELLS
+};
+struct tql_sensor_report {
+  const char *cells[TQL_SENSOR_CELLS];
+};
+/* Appends what \ds shows: each sensor that is reported, or announced and reported by nobody, and who asks. */
+void tql_session_describe_sensors(struct tql_session *session,
+                                  const struct tql_sensor_report *reports, size_t report_count,
+                                  struct base_buffer *out);
+
+/* --- looking */
 
 struct base_diag_sink *tql_session_diags(struct tql_session *session);
 enum net_timeline tql_session_timeline(const struct tql_session *session);
