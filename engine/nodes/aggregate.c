@@ -25,6 +25,8 @@
 /* So many rows that close go out together. */
 #define CLOSES_ROWS 64
 
+#define FEW_GROUPS 64
+
 /* --- segments */
 
 /* Has the group result tuples now, and are they omega? */
@@ -87,7 +89,7 @@ static union net_slot *put_plain(struct net_aggregate *node, net_chronon since,
                                  enum base_status *status) {
   union net_slot *row = net_out_plain(&node->node, node->node.checkpoint, status);
   size_t width = node->node.layout->slot_count;
-  if (node->node.out.count > 1 && row[-(ptrdiff_t)width].i > since) node->node.out.unordered = true;
+  if (node->node.out.count > 1) node->node.out.unordered |= row[-(ptrdiff_t)width].i > since;
   return row;
 }
 
@@ -211,10 +213,11 @@ static void look_at_tally(struct net_aggregate *node, struct net_agg_group *grou
   }
 }
 
-/* A group that has ended, and of which nothing counts any more, is forgotten. */
+/* A group that has ended, and of which nothing counts any more, is forgotten, unless they are few: they
+ * come again. */
 static inline void forget_group(struct net_aggregate *node, struct net_agg_group *group,
                                 uint32_t index) {
-  if (group->begun || group->references > 0) return;
+  if (group->begun || group->references > 0 || node->groups.live <= FEW_GROUPS) return;
   if (group->present[NET_TRUE] > 0 || group->present[NET_UNKNOWN] > 0) return;
   net_agg_group_done(node, group);
   net_rowmap_remove(&node->groups, index);
@@ -224,7 +227,8 @@ static inline void forget_group(struct net_aggregate *node, struct net_agg_group
 static net_chronon next_change(const struct net_aggregate *node) {
   net_chronon next = NET_FOREVER;
   if (node->heap_count > 0) next = node->heap[0].time;
-  if (node->stop_count > 0 && node->stops[0].time < next) next = node->stops[0].time;
+  if (node->stop_count > 0 && node->stops[node->stop_first].time < next)
+    next = node->stops[node->stop_first].time;
   if (node->touched_count > 0 && node->touched_at < next) next = node->touched_at;
   return next;
 }
@@ -255,7 +259,7 @@ static void advance(struct net_aggregate *node, net_chronon limit, enum base_sta
       struct net_agg_change change = net_agg_pop(node);
       net_agg_apply(node, &change);
     }
-    while (node->stop_count > 0 && node->stops[0].time == now) net_agg_stop(node);
+    while (node->stop_count > 0 && node->stops[node->stop_first].time == now) net_agg_stop(node);
     look_at_touched(node, now, status);
   }
 }

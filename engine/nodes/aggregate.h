@@ -174,8 +174,10 @@ struct net_aggregate {
   bool adds_integers; /* sums of integers, or means */
   uint32_t *places;   /* of the rows of a batch: the members at them */
   size_t place_capacity;
-  struct net_agg_stop *stops; /* a heap by time */
-  size_t stop_count, stop_capacity;
+  /* The next is at STOP_FIRST. Few are in the order of time; many are a heap, which begins at 0. */
+  struct net_agg_stop *stops;
+  size_t stop_first, stop_count, stop_capacity;
+  bool stops_heaped;
   /* Members that have become idle, in that order, in a ring: many come again. Some are not idle any more. */
   uint32_t *idle;
   size_t idle_first, idle_count, idle_capacity; /* capacity: a power of 2 */

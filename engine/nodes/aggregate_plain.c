@@ -1,9 +1,9 @@
 /* Aggregate: the short way of plain rows (batch.h). Most rows are determinate, whole, and come in order.
  *
  * When such a row comes, all changes before its start have been made, so its tuple is moved into its group
- * at once, and the group is touched; what waits is its stop alone, in a heap of its own, sixteen bytes. So
- * for a tuple there are one look-up by its domains, and one insertion into a heap of as many stops as
- * tuples are valid. Look-ups among many are made together. Groups, members and tallies are those of the
+ * at once, and the group is touched; what waits is its stop alone, sixteen bytes, in order or, with many, in
+ * a heap of its own. So for a tuple there are one look-up by its domains, and one insertion among as many
+ * stops as tuples are valid. Look-ups among many are made together. Groups, members and tallies are those of the
  * long way (aggregate_change.c): rows may come in any mixture.
  *
  * Four kinds of nodes have a short way: those that count a set of equal tuples, where what the function
@@ -26,20 +26,49 @@ enum net_agg_way net_agg_way(const struct net_aggregate *node) {
 
 /* --- stops */
 
-static void push_stop(struct net_aggregate *node, struct net_agg_stop stop) {
-  if (node->stop_count == node->stop_capacity)
-    base_grow(&node->stops, &node->stop_capacity, node->stop_count + 1, sizeof *node->stops);
-  size_t i = node->stop_count++;
-  for (; i > 0 && stop.time < node->stops[(i - 1) / 2].time; i = (i - 1) / 2)
-    node->stops[i] = node->stops[(i - 1) / 2];
-  node->stops[i] = stop;
+/* So many are kept in order; when there are so few again, they are brought into order again. */
+enum { FEW_STOPS = 64, VERY_FEW_STOPS = 16 };
+
+static void push_heap(struct net_agg_stop *stops, size_t i, struct net_agg_stop stop) {
+  for (; i > 0 && stop.time < stops[(i - 1) / 2].time; i = (i - 1) / 2)
+    stops[i] = stops[(i - 1) / 2];
+  stops[i] = stop;
+}
+
+/* STOPS, of which there are COUNT in order, gets one more: mostly one of the latest. */
+static inline void insert_stop(struct net_agg_stop *stops, size_t count, struct net_agg_stop stop) {
+  size_t i = count;
+  for (; i > 0 && stop.time < stops[i - 1].time; i--) stops[i] = stops[i - 1];
+  stops[i] = stop;
+}
+
+static void move_stops_to_front(struct net_aggregate *node) {
+  memmove(node->stops, node->stops + node->stop_first, node->stop_count * sizeof *node->stops);
+  node->stop_first = 0;
+}
+
+static inline void push_stop(struct net_aggregate *node, struct net_agg_stop stop) {
+  if (node->stop_first + node->stop_count == node->stop_capacity) {
+    if (node->stop_first > 0)
+      move_stops_to_front(node);
+    else
+      base_grow(&node->stops, &node->stop_capacity, 2 * FEW_STOPS + node->stop_count,
+                sizeof *node->stops);
+  }
+  if (!node->stops_heaped && node->stop_count < FEW_STOPS) {
+    insert_stop(node->stops + node->stop_first, node->stop_count++, stop);
+    return;
+  }
+  if (!node->stops_heaped) move_stops_to_front(node); /* what is in order is a heap */
+  node->stops_heaped = true;
+  push_heap(node->stops, node->stop_count++, stop);
 }
 
 /* The hole that the first leaves goes down to the end, without a branch that nobody could predict; the last
  * stop takes its place there, and is mostly one of the latest. */
-static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
-  struct net_agg_stop *stops = node->stops, top = stops[0];
-  size_t count = --node->stop_count, hole = 0, child = 1;
+static struct net_agg_stop pop_heap(struct net_agg_stop *stops, size_t count) {
+  struct net_agg_stop top = stops[0];
+  size_t hole = 0, child = 1;
   net_chronon last = stops[count].time; /* the rest stays in memory, and is copied as a whole */
   for (; child + 1 < count; child = 2 * hole + 1) {
     child += stops[child + 1].time < stops[child].time;
@@ -53,6 +82,19 @@ static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
   for (; hole > 0 && last < stops[(hole - 1) / 2].time; hole = (hole - 1) / 2)
     stops[hole] = stops[(hole - 1) / 2];
   stops[hole] = stops[count];
+  return top;
+}
+
+static void bring_into_order(struct net_aggregate *node) {
+  for (size_t i = 1; i < node->stop_count; i++) insert_stop(node->stops, i, node->stops[i]);
+  node->stops_heaped = false;
+}
+
+static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
+  node->stop_count--;
+  if (!node->stops_heaped) return node->stops[node->stop_first++];
+  struct net_agg_stop top = pop_heap(node->stops, node->stop_count);
+  if (node->stop_count <= VERY_FEW_STOPS) bring_into_order(node);
   return top;
 }
 

@@ -19,7 +19,7 @@
 #include "engine/base/env.h"
 #include "tests/checkops/checkops.h"
 
-enum { RUNS = 5, STREAM_ROWS = 120 };
+enum { RUNS = 5, STREAM_ROWS = 180 };
 
 static bool selftest; /* the mark of one row is turned round */
 

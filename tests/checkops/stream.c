@@ -15,7 +15,11 @@ struct happening {
 struct script {
   struct happening *items;
   size_t count, capacity;
+  int64_t fortune; /* the longest period */
 };
+
+/* So many rows; they last long. */
+enum { CROWD = 100 };
 
 static struct base_random dice;
 
@@ -59,7 +63,7 @@ static void happens_period(struct script *script, const struct net_layout *layou
                            struct happening happening, enum manner manner) {
   int64_t unsure = pick((int64_t[]){0, 12, 3}, manner), open = pick((int64_t[]){0, 10, 3}, manner);
   union net_slot *row = happening.row;
-  struct net_instant stop = some_instant(row[1].i + 1 + below(FORTUNE_MAX), unsure);
+  struct net_instant stop = some_instant(row[1].i + 1 + below(script->fortune), unsure);
   row[2].i = stop.lo;
   row[3].i = stop.hi;
   if (!one_in(open)) {
@@ -88,8 +92,10 @@ static void write_script(struct script *script, const struct net_layout *layout,
   int64_t unsure = pick((int64_t[]){0, 12, 3}, manner), omega = pick((int64_t[]){0, 15, 4}, manner);
   int64_t keys = 1 + below(4), values = 1 + below(6), step = 1 + below(12);
   net_chronon now = below(3) == 0 ? 0 : below(50);
+  bool crowded = one_in(3); /* at first, with many at a time */
+  script->fortune = crowded ? 3 * CROWD : FORTUNE_MAX;
   for (size_t i = 0; i < count; i++) {
-    now += below(step);
+    now += below(crowded && i < CROWD ? 2 : step);
     struct happening happening = {.time = now, .marks = one_in(omega) ? 0 : NET_DEFINITE};
     struct net_instant start = some_instant(now, unsure);
     happening.row[0].i = start.lo;
