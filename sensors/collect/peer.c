@@ -373,6 +373,7 @@ static struct sn_receptacle *process_receptacle(const struct sn_peer *peer, uint
 static uint32_t word_of(const struct sn_peer *peer, unsigned modes) {
   modes &= SN_MODES;
   if (modes == SN_ONCE || (modes & (SN_TRACE | SN_ONCE)) == SN_ONCE) modes &= ~(unsigned)SN_ONCE;
+  if (modes & SN_TRACE) modes |= SN_MEASURE;
   return modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
 }
 
@@ -422,11 +423,14 @@ bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
 
 static bool entry_view(const struct sn_peer *peer, const struct sn_entry *entry,
                        struct sn_entry_view *ret_entry) {
-  *ret_entry = (struct sn_entry_view){.missed = __atomic_load_n(&entry->missed, __ATOMIC_ACQUIRE),
-                                      .count = __atomic_load_n(&entry->count, __ATOMIC_ACQUIRE),
-                                      .rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE),
-                                      .sum = entry->sum,
-                                      .squares = entry->squares};
+  *ret_entry = (struct sn_entry_view){
+      .missed = __atomic_load_n(&entry->missed, __ATOMIC_ACQUIRE),
+      .count = __atomic_load_n(&entry->count, __ATOMIC_ACQUIRE),
+      .rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE),
+      .sum = entry->sum,
+      .squares = entry->squares,
+      .cost_samples = __atomic_load_n(&entry->cost_samples, __ATOMIC_ACQUIRE),
+      .cost_ticks = __atomic_load_n(&entry->cost_ticks, __ATOMIC_ACQUIRE)};
   uint64_t offset = __atomic_load_n(&entry->histogram, __ATOMIC_ACQUIRE);
   const struct sn_histogram *histogram = sn_peer_at(peer, offset, sizeof *histogram);
   if (offset == 0 || histogram == NULL) return true;

@@ -94,6 +94,9 @@ bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
 struct sn_entry_view {
   uint64_t missed, count, rounds;
   double sum, squares;
+  /* What records cost the program: ticks of its clock (sn_clock) that COST_SAMPLES of them took. An
+   * object's are added to the process's when it goes. */
+  uint64_t cost_ticks, cost_samples;
   bool has_histogram;
   uint64_t buckets[SN_BUCKETS];
 };

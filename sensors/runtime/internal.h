@@ -38,6 +38,7 @@ struct sn_process {
   uint32_t epoch;
   uint32_t lock;
   const uint32_t *same; /* 1; 0: this is a forked child that has not been told so */
+  uint64_t stamp_ticks; /* what taking a stamp costs */
   struct sn_module_state *modules;
 };
 extern struct sn_process sn_process;
@@ -109,7 +110,9 @@ struct sn_worker {
   struct sn_worker *nested, *next;
   uint64_t retry_ns; /* not before this: another try to hand a ring over */
   uint32_t tid, level;
-  uint64_t pad[3];
+  struct sn_entry *measured; /* whose record is measured, since then */
+  uint64_t since;
+  uint64_t pad[1];
 };
 
 #define SN_LEVELS 8 /* handlers within handlers, each in the middle of a sensor */

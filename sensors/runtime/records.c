@@ -1,8 +1,8 @@
 /* The long way of a sensor: everything but a plain record into a ring with room.
  *
  * It counts what is counted; honours one-time enables, so that one record only comes of each; finds the
- * thread's ring, or one of a handler's own; waits where the event says so and a reader is there; and
- * counts what is lost. What a record costs in system calls is here, too: nothing, except when a ring is
+ * thread's ring, or one of a handler's own; waits where the event says so and a reader is there; counts
+ * what is lost; and measures, of some records, what they cost. What a record costs in system calls is here, too: nothing, except when a ring is
  * new, full and waited for, or the reader another one.
  *
  * generated = received + lost holds at every moment but between two stores of one thread, where a death
@@ -88,7 +88,7 @@ static uint32_t *switch_of(const struct sn_module *module, const struct sn_event
 static bool takes_once(uint32_t *place, uint32_t word) {
   uint32_t rest;
   do {
-    rest = word & ~(uint32_t)(SN_TRACE | SN_ONCE);
+    rest = word & ~(uint32_t)(SN_TRACE | SN_ONCE | SN_MEASURE);
     if ((rest & SN_MODES) == 0) rest = 0;
     if ((word & SN_TRACE) == 0) return false;
   } while (
@@ -102,11 +102,55 @@ static bool is_once(const struct sn_event *event, uint32_t word) {
          ((word & SN_ONCE) && (event->flags & SN_CHECK_ONE_TIME));
 }
 
+/* --- what records cost */
+
+/* The quick way is left when the thread has written so much: that record is measured. */
+static void measure_again(struct sn_thread *thread, uint64_t head) {
+  if (thread->limit - head > SN_COST_BYTES) thread->limit = head + SN_COST_BYTES;
+}
+
+/* From here on an ordinary record does what it does in line; what comes before is the way to here. */
+static void measure(struct sn_worker *worker, struct sn_entry *entry, struct sn_record *record) {
+  record->head |= 1u;
+  worker->measured = entry;
+  worker->since = sn_stamp();
+}
+
+/* Ticks from SINCE to now, without what it takes to look. 0: the thread was interrupted. */
+static uint64_t ticks_since(uint64_t since) {
+  uint64_t ticks = sn_stamp() - since;
+  if (ticks > SN_COST_MOST) return 0;
+  return ticks > sn_process.stamp_ticks ? ticks - sn_process.stamp_ticks : 1;
+}
+
+/* Enough: from now on the switch is one for the quick way. */
+static void measured_enough(uint32_t *place, uint32_t word) {
+  __atomic_compare_exchange_n(place, &word, word & ~(uint32_t)SN_MEASURE, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_RELAXED);
+}
+
+SN_EXPORT void sn_record_close_measured(struct sn_record *record) {
+  struct sn_thread *thread = record->thread;
+  struct sn_worker *worker = (struct sn_worker *)(void *)thread;
+  thread->head = record->head & ~UINT64_C(1);
+  __atomic_store_n(&thread->slot->head, thread->head, __ATOMIC_RELEASE);
+  int error = errno;
+  /* In the child of a fork in the middle of a sensor there is nothing to add it to. */
+  uint64_t ticks = worker->measured != NULL ? ticks_since(worker->since) : 0;
+  errno = error;
+  if (ticks != 0) {
+    __atomic_fetch_add(&worker->measured->cost_ticks, ticks, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&worker->measured->cost_samples, 1, __ATOMIC_RELAXED);
+  }
+  SN_IN_ORDER();
+  thread->ready = thread->resume;
+}
+
 /* --- the long way */
 
 static unsigned char *open_record(struct sn_module *module, const struct sn_event *event,
                                   const struct sn_receptacle *receptacle, uint64_t bytes,
-                                  struct sn_record *record, uint32_t generation) {
+                                  struct sn_record *record, uint32_t generation, bool measured) {
   struct sn_entry *entry = sn_entry_of(module, event, receptacle);
   struct sn_worker *worker = sn_worker_claim();
   if (worker == NULL) {
@@ -129,12 +173,15 @@ static unsigned char *open_record(struct sn_module *module, const struct sn_even
   }
   record->thread = &worker->thread;
   record->head = worker->thread.head + bytes;
+  measure_again(&worker->thread, record->head);
+  measured = measured || worker->thread.generated % SN_COST_RECORDS == 0;
+  if (measured && entry != NULL) measure(worker, entry, record);
   return sn_put_head(at, module, event, receptacle, bytes, sn_stamp());
 }
 
 static unsigned char *open_slowly(struct sn_module *module, const struct sn_event *event,
                                   const struct sn_receptacle *receptacle, uint64_t bytes,
-                                  double value, struct sn_record *record) {
+                                  double value, struct sn_record *record, bool measured) {
   struct sn_header *header = sn_process.header;
   if (header == NULL) return NULL;
   if (__atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0) {
@@ -157,7 +204,15 @@ static unsigned char *open_slowly(struct sn_module *module, const struct sn_even
     if (entry != NULL) sn_count(entry, event, word, value);
   }
   if ((word & SN_TRACE) == 0 || (is_once(event, word) && !takes_once(place, word))) return NULL;
-  return open_record(module, event, receptacle, bytes, record, generation);
+  if ((word & SN_MEASURE) != 0) {
+    const struct sn_entry *entry = sn_entry_of(module, event, receptacle);
+    measured = true;
+    if (entry == NULL || __atomic_load_n(&entry->cost_samples, __ATOMIC_RELAXED) % SN_COST_FIRST ==
+                             SN_COST_FIRST - 1) {
+      measured_enough(place, word);
+    }
+  }
+  return open_record(module, event, receptacle, bytes, record, generation, measured);
 }
 
 SN_EXPORT unsigned char *sn_record_open_slowly(struct sn_module *module,
@@ -170,7 +225,9 @@ SN_EXPORT unsigned char *sn_record_open_slowly(struct sn_module *module,
     SN_IN_ORDER();
     sn_this_thread->ready = sn_this_thread->resume;
   }
-  unsigned char *payload = open_slowly(module, event, receptacle, bytes, value, record);
+  /* Here because the thread has written so much, or because the ring is full. */
+  unsigned char *payload =
+      open_slowly(module, event, receptacle, bytes, value, record, claimed != 0);
   errno = error;
   return payload;
 }

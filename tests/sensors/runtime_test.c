@@ -144,6 +144,24 @@ static void everything_arrives(void) {
   CHECK(account.received == 20000, "not all arrived");
 }
 
+/* The first records are measured, then about one in a thousand. */
+static void costs(void) {
+  struct sn_entry_view entry;
+  watcher.ring_bytes = 1u << 20;
+  start("plain", 200000, ITERATION, SN_TRACE);
+  finish();
+  struct sn_account account = balance();
+  CHECK(sn_peer_entry(watcher.peers[0], 0, ITERATION, &entry), "no entry");
+  CHECK(entry.cost_samples >= 8 + account.received / 4000 &&
+            entry.cost_samples <= 16 + account.received / 100,
+        "%" PRIu64 " of %" PRIu64 " records measured", entry.cost_samples, account.received);
+  CHECK(entry.cost_ticks >= entry.cost_samples && entry.cost_ticks < entry.cost_samples * 65536,
+        "%" PRIu64 " ticks", entry.cost_ticks);
+  CHECK(sn_peer_entry(watcher.peers[0], 0, LONG, &entry) && entry.cost_samples == 0,
+        "what was not enabled has cost something");
+  CHECK(sn_peer_switched(watcher.peers[0], 0, ITERATION) == SN_TRACE, "the switch is another one");
+}
+
 static void see_mixed(struct watcher *self, const struct sn_peer *peer,
                       const struct sn_record_view *record) {
   (void)peer;
@@ -461,6 +479,15 @@ static void objects_filter(void) {
   CHECK(sn_peer_entry(watcher.peers[0], 0, WRITE, &of_process) && of_process.count == 1 &&
             of_process.sum == 6.0 && of_process.has_histogram && of_process.buckets[64 + 3] == 1,
         "what it counted is gone, too");
+  uint64_t measured =
+      sn_peer_entry(watcher.peers[0], 0, READ, &of_process) ? of_process.cost_samples : 0;
+  look_at_objects();
+  for (size_t i = 0; i < object_count; i++) {
+    if (sn_peer_object_entry(watcher.peers[0], &objects[i], 0, &entry))
+      measured += entry.cost_samples;
+  }
+  CHECK(of_process.cost_samples > 0 && measured > of_process.cost_samples && measured <= 25,
+        "%" PRIu64 " and %" PRIu64 " reads measured", of_process.cost_samples, measured);
 }
 
 /* One-time enables, counts, histograms, of the process: numbers from -500 to 499. */
@@ -647,6 +674,7 @@ static const struct scenario {
     {"nobody-listens", nobody_listens},
     {"nobody-can-listen", nobody_can_listen},
     {"everything-arrives", everything_arrives},
+    {"costs", costs},
     {"all-kinds", all_kinds},
     {"overload", overload},
     {"threads", threads},

@@ -157,13 +157,15 @@ extern __thread struct sn_thread *sn_this_thread __attribute__((tls_model("initi
 
 struct sn_record {
   struct sn_thread *thread;
-  uint64_t head; /* behind the record */
+  uint64_t head; /* behind the record; odd: it is measured what the record costs */
 };
 
 /* The long way. `claimed`: the caller has set thread->ready to SN_BUSY. */
 unsigned char *sn_record_open_slowly(struct sn_module *module, const struct sn_event *event,
                                      const struct sn_receptacle *receptacle, uint64_t bytes,
                                      double value, struct sn_record *record, int claimed);
+/* Publishes a record that is measured. */
+void sn_record_close_measured(struct sn_record *record);
 
 #if defined(__x86_64__)
 static inline uint64_t sn_cycles(void) {
@@ -256,6 +258,10 @@ static inline unsigned char *sn_record_open(struct sn_module *module, const stru
 /* Publishes the record. */
 static inline void sn_record_close(struct sn_record *record) {
   struct sn_thread *thread = record->thread;
+  if (SN_UNLIKELY(record->head & 1u)) {
+    sn_record_close_measured(record);
+    return;
+  }
   thread->head = record->head;
   __atomic_store_n(&thread->slot->head, record->head, __ATOMIC_RELEASE);
   SN_IN_ORDER();

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define SN_MAGIC  "tquelsn\n" /* the first eight bytes */
-#define SN_LAYOUT 1
+#define SN_LAYOUT 2
 
 enum sn_clock { SN_CLOCK_MONOTONIC = 1, SN_CLOCK_CYCLES = 2 };
 enum sn_state { SN_FREE = 0, SN_LIVE = 1, SN_CLOSED = 2 };
@@ -43,7 +43,8 @@ enum sn_mode {
   SN_COUNT = 4,     /* add to the entry's count */
   SN_HISTOGRAM = 8, /* add to its histogram */
   SN_SUM = 16,      /* add to its sum and squares */
-  SN_MODES = 31
+  SN_MODES = 31,
+  SN_MEASURE = 32 /* beside SN_TRACE: see what records cost; cleared when some have been measured */
 };
 #define SN_GENERATION_SHIFT 8
 
@@ -109,7 +110,16 @@ struct sn_entry {
   double sum, squares; /* SN_SUM, of the event's numeric field */
   uint64_t histogram;  /* offset of its sn_histogram in the file; 0: none yet */
   uint64_t rounds;     /* rounds done, of sampled events */
+  /* Of some records, by all threads: ticks from where the record has its place to its publication. */
+  uint64_t cost_ticks, cost_samples;
 };
+/* Measured are the first records after an event is enabled, and one whenever so many bytes have been
+ * written by a thread; of those that always take the long way one of so many. Samples that took longer
+ * than the most, because the thread was interrupted, do not count.                                   */
+#define SN_COST_FIRST   8u
+#define SN_COST_BYTES   (32u << 10)
+#define SN_COST_RECORDS 1024u
+#define SN_COST_MOST    (UINT64_C(1) << 16)
 
 /* Buckets by powers of two: [64] counts |v| < 1, [65 + k] 2^k <= v < 2^(k+1), [63 - k] the same of -v;
  * the outermost take what lies beyond.                                                             */
@@ -198,7 +208,7 @@ struct sn_handover {
 typedef char sn_header_is_384_bytes[sizeof(struct sn_header) == 384 ? 1 : -1];
 typedef char sn_chunk_is_64_bytes[sizeof(struct sn_chunk) == 64 ? 1 : -1];
 typedef char sn_receptacle_is_64_bytes[sizeof(struct sn_receptacle) == 64 ? 1 : -1];
-typedef char sn_entry_is_48_bytes[sizeof(struct sn_entry) == 48 ? 1 : -1];
+typedef char sn_entry_is_64_bytes[sizeof(struct sn_entry) == 64 ? 1 : -1];
 typedef char sn_histogram_is_1152_bytes[sizeof(struct sn_histogram) == 1152 ? 1 : -1];
 typedef char sn_module_unit_is_128_bytes[sizeof(struct sn_module_unit) == 128 ? 1 : -1];
 typedef char sn_slot_is_192_bytes[sizeof(struct sn_slot) == 192 ? 1 : -1];
