@@ -1,0 +1,720 @@
+/* The protocol's messages and connections (sensors/wire): what was put is what is got, whatever is cut off
+ * or added is no message, and over a socket the same arrives in whatever pieces. TLS: tests/sensors.  */
+#include <check.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "sensors/wire/connection.h"
+#include "sensors/wire/records.h"
+
+/* The first message in BUFFER, in a copy of its own, so that a look behind its end is seen. */
+static struct sn_message message_in(const struct base_buffer *buffer, unsigned char **ret_copy) {
+  struct sn_message head = {.body = (const unsigned char *)buffer->data, .length = SN_FRAME_HEAD};
+  struct sn_reading reading = sn_reading_of(&head);
+  uint32_t length = sn_get_u32(&reading), type = sn_get_u32(&reading);
+  ck_assert_uint_eq(buffer->length, SN_FRAME_HEAD + (size_t)length);
+  *ret_copy = base_xmalloc((size_t)length + 1);
+  memcpy(*ret_copy, buffer->data + SN_FRAME_HEAD, length);
+  return (struct sn_message){
+      .type = (uint16_t)type, .number = sn_get_u64(&reading), .body = *ret_copy, .length = length};
+}
+
+static const struct sn_message_hello hello_like = {.version = SN_WIRE_VERSION,
+                                                   .role = SN_ROLE_COLLECTOR,
+                                                   .program = {"tquel 0.1", 9},
+                                                   .user = {"ren\xc3\xa9", 5},
+                                                   .token = {"", 0},
+                                                   .identity = {"0123", 4},
+                                                   .host = {"here", 4},
+                                                   .directory = {"/tmp", 4},
+                                                   .flags = SN_HELLO_READONLY};
+
+START_TEST(a_message_comes_back) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  ck_assert(sn_put_hello(&out, 7, &hello_like));
+  struct sn_message message = message_in(&out, &copy);
+  struct sn_message_hello hello;
+  ck_assert(sn_get_hello(&message, &hello));
+  ck_assert_uint_eq(message.number, 7);
+  ck_assert_uint_eq(hello.version, SN_WIRE_VERSION);
+  ck_assert_uint_eq(hello.role, SN_ROLE_COLLECTOR);
+  ck_assert(sn_string_is(hello.user, "ren\xc3\xa9"));
+  ck_assert(sn_string_is(hello.token, ""));
+  ck_assert(sn_string_is(hello.directory, "/tmp"));
+  ck_assert_uint_eq(hello.flags, SN_HELLO_READONLY);
+  struct sn_message_welcome welcome;
+  ck_assert(!sn_get_welcome(&message, &welcome));
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* The bytes are the protocol: they may not change with the program. */
+START_TEST(bytes_are_as_documented) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  struct sn_message_loss loss = {.process = 0x01020304,
+                                 .relation = sn_string_of("Iteration"),
+                                 .cause = sn_string_of("full"),
+                                 .total = 5,
+                                 .from = -2,
+                                 .to = INT64_MAX};
+  ck_assert(sn_put_loss(&out, 258, &loss));
+  static const char expected[] =
+      "\x31\0\0\0\x29\0\0\0\x02\x01\0\0\0\0\0\0"
+      "\x04\x03\x02\x01"
+      "\x09\0\0\0Iteration"
+      "\x04\0\0\0full"
+      "\x05\0\0\0\0\0\0\0"
+      "\xfe\xff\xff\xff\xff\xff\xff\xff"
+      "\xff\xff\xff\xff\xff\xff\xff\x7f";
+  ck_assert_uint_eq(out.length, sizeof expected - 1);
+  ck_assert_mem_eq(out.data, expected, out.length);
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* Each length that is not the right one, of a message with all kinds of fields. */
+START_TEST(cut_or_longer_is_no_message) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  sn_put_hello(&out, 0, &hello_like);
+  struct sn_message message = message_in(&out, &copy);
+  struct sn_message_hello hello;
+  uint32_t whole = message.length;
+  for (uint32_t length = 0; length < whole; length++) {
+    unsigned char *shorter = base_xmalloc(length + 1u);
+    memcpy(shorter, copy, length);
+    struct sn_message cut = {message.type, 0, shorter, length};
+    ck_assert(!sn_get_hello(&cut, &hello));
+    free(shorter);
+  }
+  copy[whole] = 0;
+  message.length = whole + 1;
+  ck_assert(!sn_get_hello(&message, &hello));
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
+START_TEST(texts_are_utf8) {
+  static const struct {
+    const char *text;
+    bool good;
+  } cases[] = {{"", true},
+               {"plain", true},
+               {"\xc3\xa9", true},
+               {"\xe2\x82\xac", true},
+               {"\xf0\x9f\x98\x80", true},
+               {"\xf4\x8f\xbf\xbf", true},
+               {"\xc0\x80", false},
+               {"\xc1\xbf", false},
+               {"\xe0\x9f\xbf", false},
+               {"\xed\xa0\x80", false},
+               {"\xf0\x8f\xbf\xbf", false},
+               {"\xf4\x90\x80\x80", false},
+               {"\xf5\x80\x80\x80", false},
+               {"\x80", false},
+               {"a\xc3", false},
+               {"\xe2\x82", false},
+               {"\xe2\x82z", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct base_buffer out = BASE_BUFFER_EMPTY;
+    unsigned char *copy;
+    struct sn_message_goodbye goodbye = {.reason = sn_string_of(cases[i].text)}, back;
+    sn_put_goodbye(&out, 0, &goodbye);
+    struct sn_message message = message_in(&out, &copy);
+    ck_assert_msg(sn_get_goodbye(&message, &back) == cases[i].good, "case %zu", i);
+    free(copy);
+    base_buffer_done(&out);
+  }
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  struct sn_message_goodbye goodbye = {.reason = sn_string_from("a\0b", 3)};
+  sn_put_goodbye(&out, 0, &goodbye);
+  struct sn_message message = message_in(&out, &copy);
+  ck_assert(!sn_get_goodbye(&message, &goodbye));
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
+START_TEST(flags_and_ranges) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  struct sn_message_process process = {.process = 1, .there = true};
+  sn_put_process(&out, 0, &process);
+  struct sn_message message = message_in(&out, &copy);
+  ck_assert(sn_get_process(&message, &process) && process.there);
+  copy[message.length - 1] = 2;
+  ck_assert(!sn_get_process(&message, &process));
+  free(copy);
+  base_buffer_clear(&out);
+  struct sn_message_hello hello = hello_like;
+  hello.role = SN_ROLE_FEED + 1;
+  sn_put_hello(&out, 0, &hello);
+  message = message_in(&out, &copy);
+  ck_assert(!sn_get_hello(&message, &hello));
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* A message that would be too long is not begun. */
+START_TEST(too_long_is_not_written) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  char *long_text = base_xcalloc(1, SN_BODY_MAX + 1);
+  struct sn_message_output output = {.bytes = sn_string_from(long_text, SN_BODY_MAX)};
+  ck_assert(sn_put_output(&out, 0, &output));
+  size_t before = out.length;
+  output.bytes.length++;
+  ck_assert(!sn_put_output(&out, 0, &output));
+  ck_assert_uint_eq(out.length, before);
+  free(long_text);
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* --- records */
+
+static const uint8_t types[] = {SN_DOMAIN_INTEGER, SN_DOMAIN_FLOAT, SN_DOMAIN_BOOL,
+                                SN_DOMAIN_STRING, SN_DOMAIN_NAME};
+
+static void put_records(struct base_buffer *out) {
+  struct sn_message_event_record head = {.relation = 3, .pipe = 9, .sequence = 100};
+  size_t at = sn_begin_event_record(out, 5, &head);
+  struct sn_record_head one = {.marks = SN_MARK_DEFINITE, .start_lo = 10, .start_hi = 10};
+  sn_put_record_head(out, &one);
+  sn_put_i64(out, -1);
+  sn_put_f64(out, 0.5);
+  sn_put_u8(out, 1);
+  sn_put_string(out, sn_string_of("text"));
+  sn_put_name_id(out, 77);
+  struct sn_record_head skip = {.marks = SN_MARK_SKIPPED, .skipped = 40};
+  sn_put_record_head(out, &skip);
+  struct sn_record_head ends = {.marks = SN_MARK_DEFINITE | SN_MARK_CLOSES | SN_MARK_RELATION,
+                                .relation = 4,
+                                .start_lo = 11,
+                                .start_hi = 12};
+  sn_put_record_head(out, &ends);
+  bool named[] = {false, false, false, false, true};
+  sn_put_named(out, named, 5);
+  sn_put_string(out, sn_string_of("T:m#1"));
+  struct sn_record_head period = {.marks = SN_MARK_DEFINITE | SN_MARK_PERIOD,
+                                  .start_lo = 1,
+                                  .start_hi = 1,
+                                  .stop_lo = INT64_MIN + 1,
+                                  .stop_hi = INT64_MAX};
+  sn_put_record_head(out, &period);
+  sn_put_i64(out, 1);
+  sn_put_f64(out, 2);
+  sn_put_u8(out, 0);
+  sn_put_string(out, sn_string_of(""));
+  sn_put_string(out, sn_string_of(""));
+  ck_assert(sn_event_record_end(out, at, 4));
+}
+
+START_TEST(records_come_back) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  put_records(&out);
+  struct sn_message message = message_in(&out, &copy);
+  struct sn_message_event_record event;
+  ck_assert(sn_get_event_record(&message, &event));
+  ck_assert_uint_eq(event.count, 4);
+  struct sn_records records;
+  struct sn_record_head head;
+  struct sn_datum values[5];
+  sn_records_start(&records, &event);
+  ck_assert(sn_records_next(&records, &head));
+  ck_assert_uint_eq(head.relation, 3);
+  ck_assert_uint_eq(records.sequence, 101);
+  ck_assert_int_eq(head.start_hi, 10);
+  ck_assert(sn_records_values(&records, &head, types, 5, values));
+  ck_assert(values[0].integer == -1 && values[1].real == 0.5 && values[2].integer == 1);
+  ck_assert(sn_string_is(values[3].text, "text") && values[4].is_name_id && values[4].id == 77);
+  ck_assert(sn_records_next(&records, &head));
+  ck_assert_uint_eq(records.sequence, 141);
+  ck_assert(sn_records_next(&records, &head));
+  ck_assert(head.relation == 4 && head.start_lo == 11 && head.start_hi == 12);
+  ck_assert(sn_records_values(&records, &head, types, 5, values));
+  ck_assert(!values[0].given && !values[3].given && values[4].given);
+  ck_assert(sn_string_is(values[4].text, "T:m#1"));
+  ck_assert(sn_records_next(&records, &head));
+  ck_assert(head.stop_lo == INT64_MIN + 1 && head.stop_hi == INT64_MAX && head.relation == 4);
+  ck_assert(!sn_records_good(&records));
+  ck_assert(sn_records_values(&records, &head, types, 5, values));
+  ck_assert(!sn_records_next(&records, &head));
+  ck_assert(sn_records_good(&records));
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* Any single byte changed, and any number of bytes cut off: read or refused, never beyond. */
+START_TEST(damaged_records) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  put_records(&out);
+  struct sn_message message = message_in(&out, &copy);
+  uint32_t whole = message.length, refused = 0;
+  for (uint32_t at = 0; at < whole; at++) {
+    for (unsigned way = 0; way < 9; way++) {
+      unsigned char was = copy[at];
+      message.length = way == 8 ? at : whole;
+      if (way < 8) copy[at] = (unsigned char)(was ^ (1u << way));
+      struct sn_message_event_record event;
+      struct sn_records records = {.left = 1};
+      struct sn_record_head head;
+      struct sn_datum values[5];
+      if (sn_get_event_record(&message, &event)) {
+        sn_records_start(&records, &event);
+        while (sn_records_next(&records, &head)) {
+          if (!sn_records_values(&records, &head, types, 5, values)) break;
+        }
+      }
+      if (!sn_records_good(&records)) refused++;
+      if (way == 8) ck_assert(!sn_records_good(&records));
+      copy[at] = was;
+    }
+  }
+  ck_assert_uint_gt(refused, whole);
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
+START_TEST(objects_and_domains) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  struct sn_watched_object object = {.domain = sn_string_of("Process"),
+                                     .pattern = true,
+                                     .type = SN_DOMAIN_NAME,
+                                     .value = {.text = sn_string_of("PDESolver:P1#*")}},
+                           back;
+  sn_put_object(&out, &object);
+  struct sn_reading reading = sn_reading_from(sn_string_from(out.data, out.length));
+  ck_assert(sn_get_object(&reading, &back) && sn_reading_end(&reading));
+  ck_assert(back.pattern && sn_string_is(back.value.text, "PDESolver:P1#*"));
+  base_buffer_clear(&out);
+  struct sn_domain domain = {sn_string_of("n"), SN_DOMAIN_INTEGER, 4, true}, domain_back;
+  sn_put_domain(&out, &domain);
+  reading = sn_reading_from(sn_string_from(out.data, out.length));
+  ck_assert(sn_get_domain(&reading, &domain_back) && sn_reading_end(&reading));
+  ck_assert(domain_back.by && domain_back.size == 4 && domain_back.type == SN_DOMAIN_INTEGER);
+  out.data[5] = 9; /* the type */
+  reading = sn_reading_from(sn_string_from(out.data, out.length));
+  ck_assert(!sn_get_domain(&reading, &domain_back));
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* --- connections */
+
+static char directory[] = "/tmp/wire-test-XXXXXX";
+static char place[64];
+
+static void set_up(void) {
+  ck_assert_ptr_nonnull(mkdtemp(directory));
+  snprintf(place, sizeof place, "%s/server", directory);
+}
+
+static void tear_down(void) {
+  char lock[80];
+  snprintf(lock, sizeof lock, "%s.lock", place);
+  unlink(place);
+  unlink(lock);
+  rmdir(directory);
+  memcpy(directory + sizeof directory - 7, "XXXXXX", 6);
+}
+
+static struct sn_address address_of(const char *path) {
+  return (struct sn_address){.kind = SN_ADDRESS_UNIX, .path = path, .group = -1};
+}
+
+struct pair {
+  struct sn_acceptor *acceptor;
+  struct sn_connection *client, *server;
+};
+
+static struct pair pair_open(void) {
+  struct pair pair = {0};
+  struct sn_address address = address_of(place);
+  const char *reason = NULL;
+  pair.acceptor = sn_acceptor_open(&address, &reason);
+  ck_assert_msg(pair.acceptor != NULL, "%s", reason);
+  pair.client = sn_connection_open(&address, &reason);
+  ck_assert_msg(pair.client != NULL, "%s", reason);
+  pair.server = sn_acceptor_next(pair.acceptor);
+  ck_assert_ptr_nonnull(pair.server);
+  return pair;
+}
+
+static void pair_close(struct pair *pair) {
+  sn_connection_free(pair->client);
+  sn_connection_free(pair->server);
+  sn_acceptor_free(pair->acceptor);
+}
+
+/* Until TO has a message, or neither side gets on. */
+static bool carry(struct sn_connection *from, struct sn_connection *to, struct sn_message *ret) {
+  for (int i = 0; i < 100; i++) {
+    if (sn_connection_next(to, ret)) return true;
+    sn_connection_pump(from, 0);
+    sn_connection_pump(to, 0);
+  }
+  return sn_connection_next(to, ret);
+}
+
+static void greet(struct pair *pair, uint8_t role) {
+  struct sn_message message;
+  struct sn_message_hello hello = hello_like;
+  struct sn_message_welcome welcome = {.version = SN_WIRE_VERSION, .credit = 10};
+  hello.role = role;
+  sn_put_hello(sn_connection_out(pair->client), 0, &hello);
+  ck_assert(carry(pair->client, pair->server, &message));
+  ck_assert_uint_eq(message.type, SN_WIRE_HELLO);
+  sn_put_welcome(sn_connection_out(pair->server), 0, &welcome);
+  ck_assert(carry(pair->server, pair->client, &message));
+  ck_assert_uint_eq(message.type, SN_WIRE_WELCOME);
+}
+
+START_TEST(greeting) {
+  struct pair pair = pair_open();
+  ck_assert_int_eq(sn_connection_uid(pair.server), (int64_t)getuid());
+  ck_assert_int_eq(sn_connection_pid(pair.server), (int64_t)getpid());
+  ck_assert(sn_connection_is_local(pair.server));
+  ck_assert(!sn_connection_greeted(pair.server));
+  greet(&pair, SN_ROLE_SHELL);
+  ck_assert(sn_connection_greeted(pair.server) && sn_connection_greeted(pair.client));
+  ck_assert_ptr_null(sn_connection_reason(pair.server));
+  pair_close(&pair);
+}
+END_TEST
+
+/* 100,000 messages of all lengths, both sides pumped as poll says, arrive whole and in order. */
+START_TEST(many_messages) {
+  enum { COUNT = 100000 };
+  struct pair pair = pair_open();
+  greet(&pair, SN_ROLE_COLLECTOR);
+  struct base_random random = {1}, again = {1};
+  static char filler[70000];
+  memset(filler, 'x', sizeof filler);
+  uint64_t put = 0, got = 0;
+  bool drained = true;
+  while (got < COUNT) {
+    while (put < COUNT && sn_connection_unsent(pair.client) < 500000) {
+      uint64_t length = base_random_below(&random, 200);
+      if (length == 0) length = base_random_below(&random, sizeof filler);
+      struct sn_message_description data = {.digest = put,
+                                            .description = {filler, (uint32_t)length}};
+      sn_put_description(sn_connection_out(pair.client), ++put, &data);
+    }
+    struct pollfd polls[2] = {
+        {sn_connection_descriptor(pair.client), sn_connection_events(pair.client), 0},
+        {sn_connection_descriptor(pair.server), sn_connection_events(pair.server), 0}};
+    ck_assert(poll(polls, 2, drained ? 1000 : 0) > 0 || !drained);
+    if (polls[0].revents) ck_assert(sn_connection_pump(pair.client, polls[0].revents));
+    if (polls[1].revents) ck_assert(sn_connection_pump(pair.server, polls[1].revents));
+    struct sn_message message;
+    struct sn_message_description data;
+    /* Sometimes messages are left for later. */
+    drained = true;
+    for (unsigned i = 0; i < got % 1000 + 1; i++) {
+      if (!sn_connection_next(pair.server, &message)) break;
+      drained = i < got % 1000;
+      uint64_t length = base_random_below(&again, 200);
+      if (length == 0) length = base_random_below(&again, sizeof filler);
+      ck_assert(sn_get_description(&message, &data));
+      ck_assert_uint_eq(message.number, ++got);
+      ck_assert_uint_eq(data.digest, got - 1);
+      ck_assert_uint_eq(data.description.length, length);
+    }
+  }
+  pair_close(&pair);
+}
+END_TEST
+
+/* A socket that is not the library's: bytes go in as the test likes. */
+static int raw_client(void) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", place);
+  int at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ck_assert_int_eq(connect(at, (struct sockaddr *)&address, sizeof address), 0);
+  return at;
+}
+
+START_TEST(byte_by_byte) {
+  struct sn_address address = address_of(place);
+  const char *reason;
+  struct sn_acceptor *acceptor = sn_acceptor_open(&address, &reason);
+  int raw = raw_client();
+  struct sn_connection *server = sn_acceptor_next(acceptor);
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  struct sn_message message;
+  sn_put_hello(&out, 0, &hello_like);
+  put_records(&out);
+  unsigned seen = 0;
+  for (size_t i = 0; i < out.length; i++) {
+    ck_assert_int_eq(write(raw, out.data + i, 1), 1);
+    ck_assert(sn_connection_pump(server, POLLIN));
+    if (sn_connection_next(server, &message)) seen++;
+  }
+  ck_assert_uint_eq(seen, 2);
+  base_buffer_done(&out);
+  close(raw);
+  ck_assert(!sn_connection_pump(server, POLLIN));
+  ck_assert_str_eq(sn_connection_reason(server), "the other side has closed the connection");
+  sn_connection_free(server);
+  sn_acceptor_free(acceptor);
+}
+END_TEST
+
+/* What breaks the rules, after GREETED or as the first; the other side is told why. */
+static void expect_refusal(const struct base_buffer *first, const char *bytes, size_t length,
+                           const char *expected) {
+  struct sn_address address = address_of(place);
+  const char *reason;
+  struct sn_acceptor *acceptor = sn_acceptor_open(&address, &reason);
+  int raw = raw_client();
+  struct sn_connection *server = sn_acceptor_next(acceptor);
+  struct sn_message message;
+  if (first != NULL) {
+    ck_assert_int_eq(write(raw, first->data, first->length), (ssize_t)first->length);
+    ck_assert(sn_connection_pump(server, POLLIN));
+    ck_assert(sn_connection_next(server, &message));
+  }
+  ck_assert_int_eq(write(raw, bytes, length), (ssize_t)length);
+  ck_assert(sn_connection_pump(server, POLLIN));
+  ck_assert(!sn_connection_next(server, &message));
+  ck_assert_ptr_nonnull(sn_connection_reason(server));
+  ck_assert_str_eq(sn_connection_reason(server), expected);
+  ck_assert(sn_connection_pump(server, 0));
+  char answer[200];
+  ssize_t got = read(raw, answer, sizeof answer);
+  ck_assert_int_gt(got, SN_FRAME_HEAD + 8);
+  ck_assert_int_eq(answer[4], SN_WIRE_GOODBYE);
+  ck_assert_mem_eq(answer + SN_FRAME_HEAD + 8, expected, strlen(expected));
+  close(raw);
+  ck_assert(!sn_connection_pump(server, POLLIN));
+  sn_connection_free(server);
+  sn_acceptor_free(acceptor);
+}
+
+START_TEST(broken_rules) {
+  struct base_buffer hello = BASE_BUFFER_EMPTY, other = BASE_BUFFER_EMPTY;
+  struct sn_message_ping ping = {.sent = 1};
+  struct sn_message_cancel cancel = {0};
+  struct sn_message_hello newer = hello_like;
+  sn_put_hello(&hello, 0, &hello_like);
+  expect_refusal(NULL, "\xff\xff\xff\xff\1\0\0\0\0\0\0\0\0\0\0\0", 16, "a message is too long");
+  expect_refusal(NULL, "\1\0\1\0\1\0\0\0\0\0\0\0\0\0\0\0", 16, "a message is too long");
+  expect_refusal(&hello, "\1\0\x10\0\4\0\0\0\0\0\0\0\0\0\0\0", 16, "a message is too long");
+  expect_refusal(&hello, "\0\0\0\0\4\0\1\0\0\0\0\0\0\0\0\0", 16,
+                 "a message has flags that are not known");
+  expect_refusal(&hello, "\0\0\0\0\xff\0\0\0\0\0\0\0\0\0\0\0", 16,
+                 "a message of a type that is not for this side");
+  expect_refusal(NULL, "GET / HTTP/1.1\r\n", 16, "a message is too long");
+  expect_refusal(NULL, "\5\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1", 21, "a HELLO that is none");
+  sn_put_ping(&other, 0, &ping);
+  expect_refusal(NULL, other.data, other.length,
+                 "the first message is not the one that comes first");
+  expect_refusal(&hello, hello.data, hello.length, "a second greeting");
+  base_buffer_clear(&other);
+  sn_put_cancel(&other, 0, &cancel); /* a collector has nothing to cancel */
+  expect_refusal(&hello, other.data, other.length, "a message of a type that is not for this side");
+  base_buffer_clear(&other);
+  newer.version = 2;
+  sn_put_hello(&other, 0, &newer);
+  sn_put_u32(&other, 12345); /* whatever else it has */
+  other.data[0] = (char)(other.data[0] + 4);
+  expect_refusal(NULL, other.data, other.length,
+                 "the other side speaks another version of the protocol");
+  base_buffer_done(&hello);
+  base_buffer_done(&other);
+}
+END_TEST
+
+START_TEST(goodbye_arrives) {
+  struct pair pair = pair_open();
+  struct sn_message message;
+  greet(&pair, SN_ROLE_FEED);
+  /* What it has not read must not take the goodbye back. */
+  struct sn_message_check check = {.time = 1};
+  for (int i = 0; i < 1000; i++) sn_put_check(sn_connection_out(pair.client), 1, &check);
+  sn_connection_pump(pair.client, 0);
+  sn_connection_goodbye(pair.server, 42, "enough");
+  while (sn_connection_pump(pair.server, 0) && sn_connection_unsent(pair.server) > 0) {
+  }
+  while (sn_connection_pump(pair.client, 0)) {
+    if (sn_connection_next(pair.client, &message)) ck_abort_msg("a message");
+    if (sn_connection_reason(pair.client) != NULL) break;
+  }
+  ck_assert_str_eq(sn_connection_reason(pair.client), "enough");
+  ck_assert_uint_eq(sn_connection_diagnostic(pair.client), 42);
+  sn_connection_free(pair.client);
+  pair.client = NULL;
+  ck_assert(!sn_connection_pump(pair.server, POLLIN));
+  pair_close(&pair);
+}
+END_TEST
+
+/* Messages that came before the end are not lost with it, nor are the last words. */
+START_TEST(the_end_comes_after_the_messages) {
+  struct pair pair = pair_open();
+  struct sn_message message;
+  greet(&pair, SN_ROLE_FEED);
+  struct sn_message_check check = {.time = 1};
+  for (int i = 0; i < 10; i++) sn_put_check(sn_connection_out(pair.client), 1, &check);
+  sn_connection_goodbye(pair.client, 0, "bye");
+  sn_connection_pump(pair.client, 0);
+  sn_connection_free(pair.client);
+  pair.client = NULL;
+  unsigned seen = 0;
+  for (bool there = true; there || seen < 10;) {
+    if (there) there = sn_connection_pump(pair.server, POLLIN);
+    if (sn_connection_next(pair.server, &message)) seen++;
+  }
+  ck_assert_uint_eq(seen, 10);
+  ck_assert(!sn_connection_next(pair.server, &message));
+  ck_assert_str_eq(sn_connection_reason(pair.server), "bye");
+  pair_close(&pair);
+}
+END_TEST
+
+START_TEST(one_server_at_a_place) {
+  struct sn_address address = address_of(place);
+  const char *reason = NULL;
+  ck_assert_ptr_null(sn_connection_open(&address, &reason));
+  ck_assert_str_eq(reason, "no server is there");
+  struct sn_acceptor *first = sn_acceptor_open(&address, &reason);
+  ck_assert_ptr_nonnull(first);
+  struct stat status;
+  ck_assert_int_eq(stat(place, &status), 0);
+  ck_assert_uint_eq(status.st_mode & 0777, 0600);
+  ck_assert_ptr_null(sn_acceptor_open(&address, &reason));
+  ck_assert_str_eq(reason, "another server is there");
+  struct sn_connection *client = sn_connection_open(&address, &reason);
+  ck_assert_ptr_nonnull(client);
+  sn_connection_free(client);
+  sn_acceptor_free(first);
+  ck_assert_int_ne(stat(place, &status), 0);
+  /* What a killed server left is replaced; what is no socket, is not. */
+  int dead = socket(AF_UNIX, SOCK_STREAM, 0);
+  struct sockaddr_un there = {.sun_family = AF_UNIX};
+  snprintf(there.sun_path, sizeof there.sun_path, "%s", place);
+  ck_assert_int_eq(bind(dead, (struct sockaddr *)&there, sizeof there), 0);
+  close(dead);
+  ck_assert_ptr_null(sn_connection_open(&address, &reason));
+  ck_assert_str_eq(reason, "no server is there any more");
+  first = sn_acceptor_open(&address, &reason);
+  ck_assert_ptr_nonnull(first);
+  sn_acceptor_free(first);
+  int file = open(place, O_CREAT | O_WRONLY, 0600);
+  close(file);
+  ck_assert_ptr_null(sn_acceptor_open(&address, &reason));
+  ck_assert_int_eq(stat(place, &status), 0);
+}
+END_TEST
+
+START_TEST(long_paths) {
+  struct base_buffer path = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&path, "%s/", directory);
+  for (int i = 0; i < 150; i++) base_buffer_putc(&path, 'd');
+  ck_assert_int_eq(mkdir(path.data, 0700), 0);
+  base_buffer_puts(&path, "/server");
+  struct sn_address address = address_of(path.data);
+  const char *reason = NULL;
+  struct sn_acceptor *acceptor = sn_acceptor_open(&address, &reason);
+  ck_assert_msg(acceptor != NULL, "%s", reason);
+  struct sn_connection *client = sn_connection_open(&address, &reason);
+  ck_assert_msg(client != NULL, "%s", reason);
+  struct sn_connection *server = sn_acceptor_next(acceptor);
+  ck_assert_ptr_nonnull(server);
+  sn_connection_free(client);
+  sn_connection_free(server);
+  sn_acceptor_free(acceptor);
+  base_buffer_puts(&path, ".lock");
+  unlink(path.data);
+  path.data[path.length - strlen("/server.lock")] = 0;
+  ck_assert_int_eq(rmdir(path.data), 0);
+  base_buffer_done(&path);
+}
+END_TEST
+
+START_TEST(addresses) {
+  static const struct {
+    const char *text, *path, *host, *port;
+  } cases[] = {{"/run/x", "/run/x", NULL, NULL},
+               {"unix:x", "x", NULL, NULL},
+               {"tls:host:7000", NULL, "host", "7000"},
+               {"tls:[::1]:7000", NULL, "::1", "7000"},
+               {"", NULL, NULL, NULL},
+               {"unix:", NULL, NULL, NULL},
+               {"tls:host", NULL, NULL, NULL},
+               {"tls::7000", NULL, NULL, NULL},
+               {"tls:host:", NULL, NULL, NULL},
+               {"tls:host:http", NULL, NULL, NULL},
+               {"tls:host:70000", NULL, NULL, NULL},
+               {"tls:::1:7000", NULL, NULL, NULL},
+               {"tls:[]:7000", NULL, NULL, NULL},
+               {"tcp:host:7000", NULL, NULL, NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct sn_address address;
+    char *storage;
+    const char *reason = NULL;
+    bool good = cases[i].path != NULL || cases[i].host != NULL;
+    ck_assert_msg(sn_address_parse(cases[i].text, &address, &storage, &reason) == good, "%s",
+                  cases[i].text);
+    if (good && cases[i].path != NULL) ck_assert_str_eq(address.path, cases[i].path);
+    if (good && cases[i].host != NULL) {
+      ck_assert_str_eq(address.host, cases[i].host);
+      ck_assert_str_eq(address.port, cases[i].port);
+    }
+    if (!good) ck_assert_ptr_nonnull(reason);
+    free(storage);
+  }
+}
+END_TEST
+
+int main(void) {
+  signal(SIGPIPE, SIG_IGN);
+  Suite *suite = suite_create("wire");
+  TCase *messages = tcase_create("messages"), *connections = tcase_create("connections");
+  tcase_add_test(messages, a_message_comes_back);
+  tcase_add_test(messages, bytes_are_as_documented);
+  tcase_add_test(messages, cut_or_longer_is_no_message);
+  tcase_add_test(messages, texts_are_utf8);
+  tcase_add_test(messages, flags_and_ranges);
+  tcase_add_test(messages, too_long_is_not_written);
+  tcase_add_test(messages, records_come_back);
+  tcase_add_test(messages, damaged_records);
+  tcase_add_test(messages, objects_and_domains);
+  suite_add_tcase(suite, messages);
+  tcase_add_checked_fixture(connections, set_up, tear_down);
+  tcase_add_test(connections, greeting);
+  tcase_add_test(connections, many_messages);
+  tcase_add_test(connections, byte_by_byte);
+  tcase_add_test(connections, broken_rules);
+  tcase_add_test(connections, goodbye_arrives);
+  tcase_add_test(connections, the_end_comes_after_the_messages);
+  tcase_add_test(connections, one_server_at_a_place);
+  tcase_add_test(connections, long_paths);
+  tcase_add_test(connections, addresses);
+  suite_add_tcase(suite, connections);
+  SRunner *runner = srunner_create(suite);
+  srunner_set_tap(runner, "-");
+  srunner_run_all(runner, CK_SILENT);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
