@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,38 @@ bool sn_directory_each(const char *directory, void (*visit)(void *context, const
   }
   closedir(stream);
   return true;
+}
+
+/* --- shortened */
+
+/* All that are open, for the handler. */
+static struct sn_peer *all_peers;
+
+/* A page of the file that is no more: one of our own in its place, so that reading goes on. */
+static void on_bus_error(int signal, siginfo_t *info, void *unused) {
+  uintptr_t at = (uintptr_t)info->si_addr, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  (void)unused;
+  for (struct sn_peer *peer = all_peers; peer != NULL; peer = peer->next) {
+    if (at - (uintptr_t)peer->map >= peer->bytes) continue;
+    void *start = (void *)(at & ~(page - 1));
+    peer->broken = 1;
+    if (mmap(start, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        start) {
+      return;
+    }
+  }
+  struct sigaction ordinary = {.sa_handler = SIG_DFL};
+  sigaction(signal, &ordinary, NULL); /* and it happens again */
+}
+
+void sn_peer_guard(void) {
+  struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, NULL);
+}
+
+bool sn_peer_broken(const struct sn_peer *peer) {
+  return __atomic_load_n(&peer->broken, __ATOMIC_RELAXED) != 0;
 }
 
 /* --- opening */
@@ -94,6 +127,8 @@ struct sn_peer *sn_peer_open(const char *directory, const char *name, const char
     *ret_reason = reason;
     return NULL;
   }
+  peer->next = all_peers;
+  all_peers = peer;
   peer->checked = (uint64_t)sysconf(_SC_PAGESIZE);
   peer->changes = sn_peer_header(peer)->changes - 1;
   sn_peer_update(peer);
@@ -102,6 +137,9 @@ struct sn_peer *sn_peer_open(const char *directory, const char *name, const char
 
 void sn_peer_free(struct sn_peer *peer) {
   if (peer == NULL) return;
+  struct sn_peer **link = &all_peers;
+  while (*link != NULL && *link != peer) link = &(*link)->next;
+  if (*link != NULL) *link = peer->next;
   for (size_t i = 0; i < peer->pipe_count; i++) sn_pipe_done(&peer->pipes[i]);
   if (peer->map != NULL) munmap(peer->map, peer->bytes);
   if (peer->file >= 0) close(peer->file);
@@ -156,7 +194,7 @@ static void add_module(struct sn_peer *peer, uint64_t offset, uint32_t unit_byte
     peer->modules = base_xrealloc(peer->modules, peer->module_room, sizeof *peer->modules);
   }
   peer->modules[peer->module_count++] = place;
-  if (peer->attached) tell_module(peer, &place);
+  if (peer->attached) tell_module(peer, &peer->modules[peer->module_count - 1]);
 }
 
 static void add_objects(struct sn_peer *peer, uint64_t offset, uint32_t unit_bytes,
@@ -266,8 +304,7 @@ static void tell_module(struct sn_peer *peer, const struct sn_unit_place *place)
   struct sn_receptacle *at = sn_peer_at(peer, module_receptacle(place), sizeof *at);
   if (at == NULL) return;
   clear_switches(peer, module_receptacle(place), place->switches);
-  __atomic_store_n(sn_switches(at), peer->generation << SN_GENERATION_SHIFT | SN_TRACE,
-                   __ATOMIC_SEQ_CST);
+  if (!peer->quiet) sn_peer_listen(peer, (uint32_t)(place - peer->modules), true);
 }
 
 /* The numbers of switches and entries of a unit, if they fit in it. */
@@ -283,31 +320,55 @@ static bool object_fits(const struct sn_receptacle *receptacle, uint32_t unit_by
   return true;
 }
 
+/* false: nobody is there. */
+static bool object_at(const struct sn_peer *peer, const struct sn_object_chunk *chunk,
+                      uint32_t unit, struct sn_object_view *ret_view) {
+  uint64_t offset = chunk->offset + (uint64_t)unit * chunk->unit_bytes;
+  const struct sn_receptacle *at = sn_peer_at(peer, offset, chunk->unit_bytes);
+  struct sn_object_view view = {.offset = offset};
+  if (at == NULL || __atomic_load_n(&at->state, __ATOMIC_SEQ_CST) != SN_LIVE ||
+      !object_fits(at, chunk->unit_bytes, &view.switches, &view.entries)) {
+    return false;
+  }
+  view.module = at->module;
+  view.type = at->type;
+  view.epoch = at->epoch;
+  view.minor = at->minor;
+  view.opened = at->opened;
+  *ret_view = view;
+  return true;
+}
+
+bool sn_peer_objects_slice(const struct sn_peer *peer, struct sn_object_place *place,
+                           uint32_t count,
+                           void (*visit)(void *context, const struct sn_object_view *object),
+                           void *context) {
+  struct sn_object_view view;
+  while (place->chunk < peer->chunk_count) {
+    const struct sn_object_chunk *chunk = &peer->chunks[place->chunk];
+    for (; place->unit < chunk->units; place->unit++, count--) {
+      if (count == 0) return true;
+      if (object_at(peer, chunk, place->unit, &view)) visit(context, &view);
+    }
+    place->chunk++;
+    place->unit = 0;
+  }
+  return false;
+}
+
 void sn_peer_objects(const struct sn_peer *peer,
                      void (*visit)(void *context, const struct sn_object_view *object),
                      void *context) {
-  for (size_t c = 0; c < peer->chunk_count; c++) {
-    const struct sn_object_chunk *chunk = &peer->chunks[c];
-    for (uint32_t i = 0; i < chunk->units; i++) {
-      uint64_t offset = chunk->offset + (uint64_t)i * chunk->unit_bytes;
-      const struct sn_receptacle *at = sn_peer_at(peer, offset, chunk->unit_bytes);
-      struct sn_object_view view = {.offset = offset};
-      if (at == NULL || __atomic_load_n(&at->state, __ATOMIC_SEQ_CST) != SN_LIVE ||
-          !object_fits(at, chunk->unit_bytes, &view.switches, &view.entries)) {
-        continue;
-      }
-      view.module = at->module;
-      view.type = at->type;
-      view.epoch = at->epoch;
-      view.minor = at->minor;
-      view.opened = at->opened;
-      visit(context, &view);
-    }
-  }
+  struct sn_object_place place = {0, 0};
+  while (sn_peer_objects_slice(peer, &place, UINT32_MAX, visit, context)) continue;
 }
 
 static void clear_object(void *context, const struct sn_object_view *object) {
   clear_switches(context, object->offset, object->switches);
+}
+
+void sn_peer_keep_quiet(struct sn_peer *peer) {
+  peer->quiet = true;
 }
 
 void sn_peer_beat(struct sn_peer *peer, uint64_t monotonic_ns) {
@@ -377,6 +438,10 @@ static uint32_t word_of(const struct sn_peer *peer, unsigned modes) {
   return modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
 }
 
+bool sn_peer_listen(struct sn_peer *peer, uint32_t module, bool on) {
+  return sn_peer_switch(peer, module, 0, on ? SN_TRACE : 0);
+}
+
 bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes) {
   struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
   if (receptacle == NULL || !peer->attached) return false;
@@ -409,6 +474,14 @@ bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *ob
   __atomic_compare_exchange_n(place, &word, before == word ? 0 : before, false, __ATOMIC_SEQ_CST,
                               __ATOMIC_SEQ_CST);
   return false;
+}
+
+unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_object_view *object,
+                                 uint32_t event) {
+  const struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);
+  if (receptacle == NULL || event >= object->switches) return 0;
+  uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
+  return word >> SN_GENERATION_SHIFT == peer->generation ? word & SN_MODES : 0;
 }
 
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
@@ -455,4 +528,31 @@ bool sn_peer_object_entry(const struct sn_peer *peer, const struct sn_object_vie
   if (receptacle == NULL || place >= object->entries || !is_still(receptacle, object)) return false;
   return entry_view(peer, &sn_entries(receptacle, object->switches, false)[place], ret_entry) &&
          is_still(receptacle, object);
+}
+
+static struct sn_tally *tally_of(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return NULL;
+  const struct sn_unit_place *place = &peer->modules[module];
+  return &sn_tallies(receptacle, place->switches, place->entries)[event];
+}
+
+bool sn_peer_tally(const struct sn_peer *peer, uint32_t module, uint32_t event,
+                   struct sn_tally *ret_tally) {
+  const struct sn_tally *tally = tally_of(peer, module, event);
+  if (tally == NULL) return false;
+  for (unsigned cause = 0; cause < SN_COUNTED; cause++) {
+    ret_tally->lost[cause] = __atomic_load_n(&tally->lost[cause], __ATOMIC_ACQUIRE);
+  }
+  ret_tally->received = tally->received;
+  ret_tally->unsent = tally->unsent;
+  return true;
+}
+
+void sn_peer_tally_add(struct sn_peer *peer, uint32_t module, uint32_t event, uint64_t received,
+                       uint64_t unsent) {
+  struct sn_tally *tally = tally_of(peer, module, event);
+  if (tally == NULL) return;
+  tally->received += received;
+  tally->unsent += unsent;
 }

@@ -41,6 +41,9 @@ const char *sn_peer_name(const struct sn_peer *peer);
  * switch 0 of each module says that we listen. RING_BYTES: wished for; 0: the default. Modules that are
  * found later are told as well.                                                                     */
 void sn_peer_attach(struct sn_peer *peer, uint32_t ring_bytes);
+/* Before sn_peer_attach: we do not listen to a module before sn_peer_listen says so (switch 0). */
+void sn_peer_keep_quiet(struct sn_peer *peer);
+bool sn_peer_listen(struct sn_peer *peer, uint32_t module, bool on);
 /* We are there: at least four times a second, or programs stop waiting for us. */
 void sn_peer_beat(struct sn_peer *peer, uint64_t monotonic_ns);
 /* Whether the process lives (not as a zombie, and is not another one with its number). */
@@ -50,6 +53,11 @@ bool sn_peer_alive(const struct sn_peer *peer);
 bool sn_peer_mapped(const struct sn_peer *peer);
 /* Whether it said that it ends. */
 bool sn_peer_ended(const struct sn_peer *peer);
+
+/* Where the program has shortened its announcement there is memory of our own, and nothing in it can be
+ * believed any more. Needs the handler of sn_peer_guard, which the process installs once.           */
+bool sn_peer_broken(const struct sn_peer *peer);
+void sn_peer_guard(void);
 
 /* Looks for what is new; true if anything has changed since the last time. */
 bool sn_peer_update(struct sn_peer *peer);
@@ -81,6 +89,16 @@ void sn_peer_objects(const struct sn_peer *peer,
                      void (*visit)(void *context, const struct sn_object_view *object),
                      void *context);
 
+/* The same in slices: up to COUNT places from *PLACE on (0: the first), which moves. false: that was the
+ * last. What has come or gone meanwhile may have been seen or not.                                  */
+struct sn_object_place {
+  size_t chunk;
+  uint32_t unit;
+};
+bool sn_peer_objects_slice(const struct sn_peer *peer, struct sn_object_place *place, uint32_t count,
+                           void (*visit)(void *context, const struct sn_object_view *object),
+                           void *context);
+
 /* Sets a switch (enum sn_mode; 0: off). Of the process, of events that consult it, or for objects to
  * come; of an object. false: there is no such switch, or the object is gone.                        */
 bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes);
@@ -88,6 +106,8 @@ bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *ob
                            uint32_t event, unsigned modes);
 /* How it stands: the modes. */
 unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t event);
+unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_object_view *object,
+                                 uint32_t event);
 /* Asks for a round of a sampled event. */
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
 
@@ -106,6 +126,13 @@ bool sn_peer_entry(const struct sn_peer *peer, uint32_t module, uint32_t event,
                    struct sn_entry_view *ret_entry);
 bool sn_peer_object_entry(const struct sn_peer *peer, const struct sn_object_view *object,
                           uint32_t place, struct sn_entry_view *ret_entry);
+
+/* What became of the records of an event, in the whole process, whoever read them. */
+bool sn_peer_tally(const struct sn_peer *peer, uint32_t module, uint32_t event,
+                   struct sn_tally *ret_tally);
+/* We have received, or had no room to keep, so many more. */
+void sn_peer_tally_add(struct sn_peer *peer, uint32_t module, uint32_t event, uint64_t received,
+                       uint64_t unsent);
 
 /* --- pipes */
 
@@ -131,6 +158,19 @@ bool sn_pipe_next(struct sn_peer *peer, size_t i, struct sn_record_view *ret_rec
 /* All that was got from the pipe is received: the program may write there, and another reader would
  * not get it again.                                                                                  */
 void sn_pipe_release(struct sn_peer *peer, size_t i);
+
+/* The record that sn_pipe_next gave last could not be kept: it counts as lost. Before the release. */
+void sn_pipe_unsent(struct sn_peer *peer, size_t i);
+
+struct sn_pipe_view {
+  uint64_t slot;     /* offset in the announcement: its name, with the announcement's */
+  uint64_t released; /* records, less the unsent ones, that were released, by whatever reader */
+  uint64_t unsent;
+  uint64_t accounted; /* records read (released or not), or counted as lost by the program */
+  uint64_t generated;
+  bool open; /* we have its memory */
+};
+void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret_view);
 
 struct sn_account {
   uint64_t generated, received, lost[SN_CAUSES];

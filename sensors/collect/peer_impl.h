@@ -22,6 +22,7 @@ struct sn_pipe {
   uint32_t serial, tid;
   bool corrupt;
   uint64_t position, count; /* read and not yet released; from the slot when nothing is */
+  uint64_t unsent;          /* of count */
   bool reading;
 };
 
@@ -32,7 +33,9 @@ struct sn_peer {
   int file;
   char *path, *name; /* name: in path */
   struct sn_identity identity;
-  bool attached;
+  bool attached, quiet;
+  uint32_t broken; /* by the signal handler */
+  struct sn_peer *next; /* of all */
   uint32_t generation, changes;
   struct sn_unit_place *modules;
   size_t module_count, module_room;

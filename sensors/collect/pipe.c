@@ -116,6 +116,7 @@ static void begin(struct sn_pipe *pipe, const struct sn_slot *slot) {
   const struct sn_place *place = &slot->place[__atomic_load_n(&slot->which, __ATOMIC_ACQUIRE) & 1u];
   pipe->position = place->tail;
   pipe->count = place->received;
+  pipe->unsent = place->unsent;
   pipe->reading = true;
 }
 
@@ -202,7 +203,38 @@ void sn_pipe_release(struct sn_peer *peer, size_t i) {
   if (slot->place[which].tail == pipe->position) return;
   slot->place[other].tail = pipe->position;
   slot->place[other].received = pipe->count;
+  slot->place[other].unsent = pipe->unsent;
   __atomic_store_n(&slot->which, other, __ATOMIC_RELEASE);
+}
+
+void sn_pipe_unsent(struct sn_peer *peer, size_t i) {
+  peer->pipes[i].unsent++;
+}
+
+static const struct sn_place *place_of(const struct sn_slot *slot) {
+  return &slot->place[__atomic_load_n(&slot->which, __ATOMIC_ACQUIRE) & 1u];
+}
+
+static uint64_t slot_lost(const struct sn_slot *slot) {
+  uint64_t lost = 0;
+  for (unsigned cause = 0; cause < SN_COUNTED; cause++) {
+    lost += __atomic_load_n(&slot->lost[cause], __ATOMIC_ACQUIRE);
+  }
+  return lost;
+}
+
+void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret_view) {
+  const struct sn_pipe *pipe = &peer->pipes[i];
+  const struct sn_slot *slot = sn_pipe_slot(peer, pipe);
+  const struct sn_place *place = place_of(slot);
+  uint64_t generated = __atomic_load_n(&slot->generated, __ATOMIC_ACQUIRE);
+  *ret_view = (struct sn_pipe_view){
+      .slot = pipe->slot,
+      .released = place->received - place->unsent,
+      .unsent = place->unsent,
+      .accounted = (pipe->reading ? pipe->count : place->received) + slot_lost(slot),
+      .generated = generated,
+      .open = pipe->base != NULL && !pipe->corrupt};
 }
 
 /* --- accounts */
@@ -210,7 +242,7 @@ void sn_pipe_release(struct sn_peer *peer, size_t i) {
 static void add_slot(const struct sn_peer *peer, const struct sn_pipe *pipe, bool ended,
                      struct sn_account *account) {
   const struct sn_slot *slot = sn_pipe_slot(peer, pipe);
-  const struct sn_place *place = &slot->place[__atomic_load_n(&slot->which, __ATOMIC_ACQUIRE) & 1u];
+  const struct sn_place *place = place_of(slot);
   uint64_t known = place->received;
   for (unsigned cause = 0; cause < SN_COUNTED; cause++) {
     uint64_t lost = __atomic_load_n(&slot->lost[cause], __ATOMIC_ACQUIRE);
@@ -219,7 +251,8 @@ static void add_slot(const struct sn_peer *peer, const struct sn_pipe *pipe, boo
   }
   uint64_t generated = __atomic_load_n(&slot->generated, __ATOMIC_ACQUIRE);
   account->generated += generated;
-  account->received += place->received;
+  account->received += place->received - place->unsent;
+  account->lost[SN_UNSENT] += place->unsent;
   uint64_t missing = generated > known ? generated - known : 0;
   if (!ended) {
     account->waiting += missing;

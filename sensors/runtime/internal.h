@@ -91,6 +91,8 @@ void sn_modules_restart(void);
 /* Of EVENT in RECEPTACLE (NULL: the process); NULL: none. */
 struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_event *event,
                              const struct sn_receptacle *receptacle);
+/* Of EVENT in the process; NULL: none. */
+struct sn_tally *sn_tally_of(const struct sn_module *module, const struct sn_event *event);
 void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t word, double value);
 
 /* --- threads.c */
@@ -132,8 +134,8 @@ void sn_threads_restart(void);
 /* --- records.c */
 
 /* Room for BYTES in the worker's ring, counted as generated; NULL: lost, counted. */
-unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes,
-                          struct sn_entry *entry);
+unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_module *module,
+                          const struct sn_event *event, uint64_t bytes, struct sn_entry *entry);
 
 /* --- samples.c */
 

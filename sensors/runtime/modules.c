@@ -234,6 +234,12 @@ struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_eve
                                      : NULL;
 }
 
+struct sn_tally *sn_tally_of(const struct sn_module *module, const struct sn_event *event) {
+  if (module->state == NULL) return NULL;
+  const struct sn_receptacle *process = &module->state->unit->receptacle;
+  return &sn_tallies(process, process->switches, process->entries)[event->number];
+}
+
 SN_EXPORT int sn_process_declare(struct sn_module *module, uint32_t type, const char *minor) {
   struct sn_guard guard;
   int result = -1;

@@ -14,7 +14,8 @@
 
 /* --- losses */
 
-static void lost(struct sn_worker *worker, enum sn_cause cause, struct sn_entry *entry) {
+static void lost(struct sn_worker *worker, enum sn_cause cause, const struct sn_module *module,
+                 const struct sn_event *event, struct sn_entry *entry) {
   struct sn_header *header = sn_process.header;
   if (worker != NULL && worker->ring != NULL) {
     struct sn_slot *slot = worker->thread.slot;
@@ -24,6 +25,8 @@ static void lost(struct sn_worker *worker, enum sn_cause cause, struct sn_entry 
     __atomic_fetch_add(&header->aside_generated, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&header->aside_lost[cause], 1, __ATOMIC_RELEASE);
   }
+  struct sn_tally *tally = sn_tally_of(module, event);
+  if (tally != NULL) __atomic_fetch_add(&tally->lost[cause], 1, __ATOMIC_RELAXED);
   if (entry != NULL) __atomic_fetch_add(&entry->missed, 1, __ATOMIC_RELAXED);
 }
 
@@ -59,15 +62,15 @@ static bool wait_for_room(struct sn_worker *worker, const struct sn_event *event
   return false;
 }
 
-unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes,
-                          struct sn_entry *entry) {
+unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_module *module,
+                          const struct sn_event *event, uint64_t bytes, struct sn_entry *entry) {
   struct sn_thread *thread = &worker->thread;
   if (bytes > worker->ring->bytes || bytes > SN_RECORD_BYTES_MAX) {
-    lost(worker, SN_OVERSIZE, entry);
+    lost(worker, SN_OVERSIZE, module, event, entry);
     return NULL;
   }
   if (!has_room(worker, bytes) && !wait_for_room(worker, event, bytes)) {
-    lost(worker, SN_FULL, entry);
+    lost(worker, SN_FULL, module, event, entry);
     return NULL;
   }
   __atomic_store_n(&thread->slot->generated, ++thread->generated, __ATOMIC_RELAXED);
@@ -154,14 +157,14 @@ static unsigned char *open_record(struct sn_module *module, const struct sn_even
   struct sn_entry *entry = sn_entry_of(module, event, receptacle);
   struct sn_worker *worker = sn_worker_claim();
   if (worker == NULL) {
-    lost(NULL, SN_NESTED, entry);
+    lost(NULL, SN_NESTED, module, event, entry);
     return NULL;
   }
   unsigned char *at = NULL;
   if (!sn_worker_ready(worker, generation)) {
-    lost(worker, SN_UNREACHABLE, entry);
+    lost(worker, SN_UNREACHABLE, module, event, entry);
   } else {
-    at = sn_reserve(worker, event, bytes, entry);
+    at = sn_reserve(worker, module, event, bytes, entry);
     /* A ring that could not yet be handed over is tried again each time. */
     bool quick = sn_process.header->clock == SN_CLOCK_CYCLES &&
                  worker->thread.slot->generation == generation;

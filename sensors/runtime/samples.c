@@ -47,7 +47,7 @@ static void put_round(struct sn_module *module, const struct sn_event *event,
   struct sn_worker *worker = sn_worker_claim();
   if (worker == NULL) return;
   unsigned char *at = NULL;
-  if (sn_worker_ready(worker, generation)) at = sn_reserve(worker, event, 16, entry);
+  if (sn_worker_ready(worker, generation)) at = sn_reserve(worker, module, event, 16, entry);
   if (at != NULL) {
     uint32_t kind = SN_RECORD_STAMP | SN_RECORD_ROUND;
     struct sn_record record = {&worker->thread, worker->thread.head + 16};

@@ -91,6 +91,16 @@ struct sn_module {
   struct sn_module_state *state; /* the library's own */
 };
 
+/* A program that is seldom one to be watched may say when it is: with SN_BY_HAND defined before a header is
+ * included, SYMBOL_register() and SYMBOL_withdraw() are its to call.                                */
+#ifdef SN_BY_HAND
+#define SN_AT_START __attribute__((unused))
+#define SN_AT_END   __attribute__((unused))
+#else
+#define SN_AT_START __attribute__((constructor, used))
+#define SN_AT_END   __attribute__((destructor, used))
+#endif
+
 /* Defines and registers the module SYMBOL. The header that says so is included in many translation
  * units; one module results in each executable and library.                                        */
 #define SN_MODULE(SYMBOL, NAME, DIGEST, EVENTS, EVENT_COUNT, EVENT_GREATEST, TYPES, TYPE_COUNT, \
@@ -112,12 +122,8 @@ struct sn_module {
                                                                          DESCRIPTION,           \
                                                                          SYMBOL##_off,          \
                                                                          0};                    \
-  static __attribute__((constructor, used)) void SYMBOL##_register(void) {                      \
-    sn_module_register(&SYMBOL);                                                                \
-  }                                                                                             \
-  static __attribute__((destructor, used)) void SYMBOL##_withdraw(void) {                       \
-    sn_module_withdraw(&SYMBOL);                                                                \
-  }                                                                                             \
+  static SN_AT_START void SYMBOL##_register(void) { sn_module_register(&SYMBOL); }              \
+  static SN_AT_END void SYMBOL##_withdraw(void) { sn_module_withdraw(&SYMBOL); }                \
   extern struct sn_module SYMBOL
 
 void sn_module_register(struct sn_module *module);
@@ -249,6 +255,8 @@ static inline unsigned char *sn_record_open(struct sn_module *module, const stru
   }
   thread->generated++;
   __atomic_store_n(&thread->slot->generated, thread->generated, __ATOMIC_RELAXED);
+  /* Counted before the time is read: who finds all that was counted, misses nothing that is older. */
+  SN_IN_ORDER();
   record->thread = thread;
   record->head = head + bytes;
   return sn_put_head(thread->base + (head & thread->mask), module, event, receptacle, bytes,

@@ -32,6 +32,7 @@ enum sn_cause {
   SN_TORN = SN_COUNTED, /* the thread died while it wrote the record */
   SN_ABANDONED,         /* it was in a ring that was lost with the program */
   SN_CORRUPT,           /* the ring's content makes no sense */
+  SN_UNSENT,            /* the reader had no room to keep it */
   SN_CAUSES
 };
 
@@ -89,7 +90,7 @@ struct sn_chunk {
 
 /* Receptacle: of the process (in an sn_module_unit, one a module), or of an object. Behind it the
  * switches, `switches` words, filled up to a multiple of 64 bytes; of a process then as many words
- * that ask for rounds; then the entries.                                                           */
+ * that ask for rounds; then the entries; of a process then as many tallies.                         */
 struct sn_receptacle {
   uint32_t state;  /* by the program */
   uint32_t module; /* index of its module */
@@ -121,6 +122,13 @@ struct sn_entry {
 #define SN_COST_RECORDS 1024u
 #define SN_COST_MOST    (UINT64_C(1) << 16)
 
+/* What became of the records of one event in the whole process. What a slot counts as lost is more by
+ * those that were just being counted when a thread, or the reader, died.                            */
+struct sn_tally {
+  uint64_t lost[SN_COUNTED]; /* by all threads */
+  uint64_t received, unsent; /* by the reader */
+};
+
 /* Buckets by powers of two: [64] counts |v| < 1, [65 + k] 2^k <= v < 2^(k+1), [63 - k] the same of -v;
  * the outermost take what lies beyond.                                                             */
 #define SN_BUCKETS 129
@@ -149,6 +157,7 @@ struct sn_text {
 
 struct sn_place {
   uint64_t tail, received; /* bytes read, records received */
+  uint64_t unsent;         /* of the latter: those that the reader had no room to keep */
 };
 
 /* The head of a ring. */
@@ -168,7 +177,7 @@ struct sn_slot {
   /* by the reader: offset 128. One store, of `which`, moves position and count at once. */
   uint32_t which, pad4;
   struct sn_place place[2];
-  uint64_t pad5[3];
+  uint64_t pad5;
 };
 
 /* --- records */
@@ -209,6 +218,7 @@ typedef char sn_header_is_384_bytes[sizeof(struct sn_header) == 384 ? 1 : -1];
 typedef char sn_chunk_is_64_bytes[sizeof(struct sn_chunk) == 64 ? 1 : -1];
 typedef char sn_receptacle_is_64_bytes[sizeof(struct sn_receptacle) == 64 ? 1 : -1];
 typedef char sn_entry_is_64_bytes[sizeof(struct sn_entry) == 64 ? 1 : -1];
+typedef char sn_tally_is_48_bytes[sizeof(struct sn_tally) == 48 ? 1 : -1];
 typedef char sn_histogram_is_1152_bytes[sizeof(struct sn_histogram) == 1152 ? 1 : -1];
 typedef char sn_module_unit_is_128_bytes[sizeof(struct sn_module_unit) == 128 ? 1 : -1];
 typedef char sn_slot_is_192_bytes[sizeof(struct sn_slot) == 192 ? 1 : -1];
@@ -234,9 +244,16 @@ static inline struct sn_entry *sn_entries(const struct sn_receptacle *receptacle
   return (struct sn_entry *)(void *)(sn_switches(receptacle) + words);
 }
 
+/* Of a process. */
+static inline struct sn_tally *sn_tallies(const struct sn_receptacle *receptacle, uint32_t switches,
+                                          uint32_t entries) {
+  return (struct sn_tally *)(void *)(sn_entries(receptacle, switches, 1) + entries);
+}
+
 static inline uint64_t sn_receptacle_bytes(uint32_t switches, uint32_t entries, int of_process) {
   uint64_t words = (uint64_t)sn_switch_words(switches) * (of_process ? 2u : 1u);
-  uint64_t bytes = sizeof(struct sn_receptacle) + words * 4u + entries * sizeof(struct sn_entry);
+  uint64_t unit = sizeof(struct sn_entry) + (of_process ? sizeof(struct sn_tally) : 0u);
+  uint64_t bytes = sizeof(struct sn_receptacle) + words * 4u + entries * unit;
   return (bytes + 63u) & ~UINT64_C(63);
 }
 
