@@ -234,7 +234,8 @@ void net_freeze(struct net_network *network) {
     if (node->owner == NULL) place_by_name(node);
     for (unsigned port = 0; port < infos[node->kind].ports; port++) {
       bool optional =
-          node->kind == NET_NODE_ACCESS || (node->kind == NET_NODE_CLOCK && port == 1);
+          node->kind == NET_NODE_ACCESS ||
+          (port == 1 && (node->kind == NET_NODE_CLOCK || node->kind == NET_NODE_COSTS));
       if (optional && node->inputs[port] == NULL) continue;
       BASE_CHECK(node->inputs[port] != NULL, "freeze-unlinked-port");
       BASE_CHECK(layouts_agree(node->inputs[port]->layout, node->input_layouts[port]),

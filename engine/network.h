@@ -91,6 +91,21 @@ struct net_node *net_create_samples_to_period(struct net_network *network, const
 void net_samples_each_run(const struct net_node *samples,
                           void (*each)(void *context, const union net_slot *row), void *context);
 
+/* What records cost: events with the process that made them, and chronons. */
+enum { NET_COST_PROCESS, NET_COST_CHRONONS }; /* fields */
+#define NET_COST_MOST ((int64_t)UINT32_MAX)   /* of one record */
+const struct net_layout *net_cost_layout(struct base_arena *arena, struct net_type process);
+/* Costs: each record is COST chronons (0 to NET_COST_MOST) of the process that its field PROCESS_FIELD
+ * names. COSTS: the output's layout, of net_cost_layout. MORE: port 1 has costs of other records.    */
+struct net_node *net_create_costs(struct net_network *network, const char *name,
+                                  const struct net_layout *records, uint32_t process_field,
+                                  int64_t cost, const struct net_layout *costs, bool more);
+/* Compensate: the stop of each period (port 0) becomes earlier by the costs (port 1) of the process that
+ * its field PROCESS_FIELD names, of the same type, within the period.                                */
+struct net_node *net_create_compensate(struct net_network *network, const char *name,
+                                       const struct net_layout *periods, uint32_t process_field,
+                                       const struct net_layout *costs);
+
 /* Clock: ticks at ORIGIN and every EVERY chronons after it, as far as the inputs say; port 1 may be
  * left free. LAYOUT: events without fields. Ticks are sent when net_run pulls them: whoever pushes
  * batches calls net_run behind them. */

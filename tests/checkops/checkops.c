@@ -223,7 +223,7 @@ static bool check(const struct variant *variant, uint64_t seed, size_t *rows) {
   stream_random(&stream, seed, manner, STREAM_ROWS);
   machine_run(&fast, &stream);
   if (variant->define != NULL)
-    variant->define(&stream, &general.outcome.rows);
+    variant->define(&stream, variant, &general.outcome.rows);
   else
     machine_run(&general, &stream);
   const char *broken = fast.outcome.broken ? fast.outcome.broken : general.outcome.broken;

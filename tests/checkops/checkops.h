@@ -60,7 +60,8 @@ struct build {
 struct variant;
 /* What comes out, as it is at `forever`. */
 typedef struct net_node *(*build_fn)(struct build *build, const struct variant *variant);
-typedef void (*define_fn)(const struct stream *stream, struct net_rows *ret);
+typedef void (*define_fn)(const struct stream *stream, const struct variant *variant,
+                          struct net_rows *ret);
 
 struct variant {
   const char *name;
@@ -80,6 +81,9 @@ extern const struct variant variants[];
 extern const size_t variant_count;
 
 /* define.c */
-void define_closest(const struct stream *stream, struct net_rows *ret);
+void define_closest(const struct stream *stream, const struct variant *variant,
+                    struct net_rows *ret);
+void define_compensate(const struct stream *stream, const struct variant *variant,
+                       struct net_rows *ret);
 
 #endif

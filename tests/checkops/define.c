@@ -64,7 +64,9 @@ static void put(struct net_rows *rows, const struct tuple *x, const struct tuple
   }
 }
 
-void define_closest(const struct stream *stream, struct net_rows *ret) {
+void define_closest(const struct stream *stream, const struct variant *variant,
+                    struct net_rows *ret) {
+  (void)variant;
   struct tuple *left = base_xcalloc(stream->counts[0] + 1, sizeof *left);
   struct tuple *right = base_xcalloc(stream->counts[1] + 1, sizeof *right);
   size_t lefts = tuples_of(stream, 0, left), rights = tuples_of(stream, 1, right);

@@ -242,6 +242,20 @@ static struct net_node *build_closest(struct build *build, const struct variant 
   return joined(node, build->inputs[0], build->inputs[1]);
 }
 
+/* Each event costs 1 here, and the rest of OPTION there. */
+static struct net_node *build_compensate(struct build *build, const struct variant *variant) {
+  const struct net_layout *costs = net_cost_layout(build->arena, (struct net_type){NET_INTEGER, 8});
+  struct net_node *ones =
+      joined(net_create_costs(build->network, "ones", build->layouts[1], DOMAIN_K, 1, costs, false),
+             build->inputs[1], NULL);
+  struct net_node *all = joined(net_create_costs(build->network, "all", build->layouts[1], DOMAIN_K,
+                                                 variant->option - 1, costs, true),
+                                build->inputs[1], ones);
+  return joined(
+      net_create_compensate(build->network, variant->name, build->layouts[0], DOMAIN_K, costs),
+      build->inputs[0], all);
+}
+
 /* --- nodes of one input */
 
 enum { QUICK, STRINGS, TIMES };
@@ -404,6 +418,22 @@ const struct variant variants[] = {
      .define = define_closest,
      .live = 8,
      .share = 200},
+    {.name = "compensate",
+     .classes = {NET_PERIOD, NET_EVENT},
+     .inputs = 2,
+     .build = build_compensate,
+     .define = define_compensate,
+     .option = 2,
+     .live = 8,
+     .share = 10},
+    {.name = "compensate, much",
+     .classes = {NET_PERIOD, NET_EVENT},
+     .inputs = 2,
+     .build = build_compensate,
+     .define = define_compensate,
+     .option = 9,
+     .live = 8,
+     .share = 10},
     ONE("selection, quick program", NET_PERIOD, build_selection, QUICK),
     ONE("selection, events", NET_EVENT, build_selection, QUICK),
     ONE("selection, waits for the stop", NET_PERIOD, build_selection, TIMES),
