@@ -21,6 +21,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/base/status.h"
+#include "sensors/wire/clock_offset.h"
 #include "sensors/wire/transport.h"
 
 enum { READ_BYTES = 256 * 1024 };
@@ -48,6 +49,8 @@ struct sn_connection {
   char *told; /* the other side's reason */
   uint32_t diagnostic;
   int64_t heard, leaving_since;
+  int64_t received; /* realtime at which what is in the input had come */
+  struct sn_clock_offset clock;
   struct sn_tls_context *context; /* a client's own */
   struct sn_tls *tls;
 };
@@ -176,6 +179,35 @@ static bool greeted(struct sn_connection *connection, const struct sn_message *m
   return true;
 }
 
+/* PING and PONG: nobody else need know of them. */
+static bool exchange(struct sn_connection *connection, const struct sn_message *message) {
+  struct sn_message_ping ping;
+  struct sn_message_pong pong;
+  if (sn_get_ping(message, &ping)) {
+    /* Who asks and does not read the answers gets no more of them. */
+    if (sn_connection_unsent(connection) > SN_BODY_MAX) return true;
+    pong = (struct sn_message_pong){
+        .sent = ping.sent, .received = connection->received, .answered = base_env_now()};
+    return sn_put_pong(&connection->out, 0, &pong);
+  }
+  if (!sn_get_pong(message, &pong)) return false;
+  sn_clock_offset_add(&connection->clock, pong.sent, pong.received, pong.answered,
+                      connection->received, base_env_monotonic());
+  return true;
+}
+
+void sn_connection_ping(struct sn_connection *connection) {
+  struct sn_message_ping ping = {.sent = base_env_now()};
+  if (connection->greeted && !connection->leaving) sn_put_ping(&connection->out, 0, &ping);
+}
+
+bool sn_connection_clock(const struct sn_connection *connection, int64_t *ret_offset,
+                         int64_t *ret_error) {
+  *ret_offset = *ret_error = 0;
+  return connection->local ||
+         sn_clock_offset_best(&connection->clock, base_env_monotonic(), ret_offset, ret_error);
+}
+
 bool sn_connection_next(struct sn_connection *connection, struct sn_message *ret_message) {
   const char *bad;
   while (!connection->leaving && connection->in.data != NULL) {
@@ -190,7 +222,11 @@ bool sn_connection_next(struct sn_connection *connection, struct sn_message *ret
     }
     connection->taken += SN_FRAME_HEAD + ret_message->length;
     if (!connection->greeted) return greeted(connection, ret_message);
-    return true;
+    if (ret_message->type != SN_WIRE_PING && ret_message->type != SN_WIRE_PONG) return true;
+    if (!exchange(connection, ret_message)) {
+      refuse(connection, "a PING or PONG that is none");
+      return false;
+    }
   }
   return false;
 }
@@ -278,6 +314,7 @@ static bool fill(struct sn_connection *connection, const char **ret_reason) {
   in->length += (size_t)got;
   in->data[in->length] = 0;
   connection->heard = base_env_monotonic();
+  connection->received = base_env_now();
   return true;
 }
 
@@ -366,6 +403,10 @@ size_t sn_connection_unsent(const struct sn_connection *connection) {
 
 const char *sn_connection_reason(const struct sn_connection *connection) {
   return connection->reason;
+}
+
+bool sn_connection_is_over(const struct sn_connection *connection) {
+  return connection->over;
 }
 
 uint32_t sn_connection_diagnostic(const struct sn_connection *connection) {

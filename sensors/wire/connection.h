@@ -69,9 +69,16 @@ void sn_connection_goodbye(struct sn_connection *connection, uint32_t diagnostic
 
 /* Why it is over; NULL: it is not. DIAGNOSTIC: the number in the other side's GOODBYE, or 0. */
 const char *sn_connection_reason(const struct sn_connection *connection);
+bool sn_connection_is_over(const struct sn_connection *connection); /* the last pump said so */
 uint32_t sn_connection_diagnostic(const struct sn_connection *connection);
 /* Whether the other side has been seen: HELLO or WELCOME came. */
 bool sn_connection_greeted(const struct sn_connection *connection);
+/* Sends a PING; the other side's connection answers by itself. Also shows that this side is there. */
+void sn_connection_ping(struct sn_connection *connection);
+/* By how much the other side's clock is ahead, in ns, and what that may be wrong by at most, after at least
+ * one ping was answered; false: not known. Exact (0, 0) at a unix socket. */
+bool sn_connection_clock(const struct sn_connection *connection, int64_t *ret_offset,
+                         int64_t *ret_error);
 /* Nanoseconds since anything came from the other side. */
 int64_t sn_connection_silence(const struct sn_connection *connection);
 
