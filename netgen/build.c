@@ -578,6 +578,7 @@ static void build_closest(struct builder *builder, const struct ng_node *node) {
       .fields = product_fields(builder, node, &node->fields),
       .keys = join_keys(builder, node),
       .key_count = node->key_count,
+      .distinct = node->distinct,
   };
   built->node = net_create_closest(builder->network, name_of(builder, node), &params);
 }

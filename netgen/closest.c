@@ -1,4 +1,5 @@
-/* `set sequence closest`: the networks of the sequences that pair tuples with their nearest partners.
+/* `set sequence closest` and `distinct`: the networks of the sequences that pair tuples with their
+ * nearest partners, or with the nearest of each distinct one.
  *
  *      when (a ; b) ; c  where a.k = b.k and b.kind = "reply"
  *
@@ -218,6 +219,7 @@ struct ng_node *ng_closest_node(const struct ng_closest *closest, const struct n
   const struct ng_column *after =
       column_of(closest, &right.node, lowered(closest, sequence->args[1]).start, "after");
   struct ng_node *node = full_product(closest, NET_NODE_CLOSEST, left.node, right.node);
+  node->distinct = closest->lowering->query->sequence == NG_SEQUENCE_DISTINCT;
   node->before = before;
   node->after = after;
   node->keys = keys.items;

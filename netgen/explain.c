@@ -153,7 +153,8 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
       base_buffer_printf(out, "%s: %s", node->relation->name, node->own_start->name);
       break;
     case NET_NODE_CLOSEST:
-      base_buffer_printf(out, "%s ; %s", node->before->name, node->after->name);
+      base_buffer_printf(out, "%s%s ; %s", node->distinct ? "distinct " : "", node->before->name,
+                         node->after->name);
       for (size_t i = 0; i < node->key_count; i++) {
         base_buffer_printf(out, ", %s = %s", node->keys[i].left->name, node->keys[i].right->name);
       }
@@ -289,7 +290,8 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
       if (node->stop) text = "overlap: open rows that are perhaps empty";
       break;
     case NET_NODE_CLOSEST:
-      text = "closest: tuples that may still find a nearest partner";
+      text = node->distinct ? "keys: the last of each distinct tuple"
+                            : "closest: tuples that may still find a nearest partner";
       break;
     case NET_NODE_DISTINCT:
       text = "overlap: omega rows that a definite one may be equal to";

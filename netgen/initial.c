@@ -374,7 +374,7 @@ static void collect_variables(struct initial *initial) {
   const struct ng_query *query = initial->query;
   enum net_product_rule rule = query->when ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP;
   struct ng_closest closest = {initial->plan, &initial->lowering, take_part, initial};
-  if (query->closest && query->when) {
+  if (query->sequence != NG_SEQUENCE_FULL && query->when) {
     ng_closest_each(&closest, query->when, add_closest, initial);
   }
   for (unsigned i = 0; i < query->variable_count; i++) {

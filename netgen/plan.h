@@ -109,6 +109,7 @@ struct ng_node {
   size_t expiry_counts[2];
   /* closest: s of the left, t of the right side */
   const struct ng_column *before, *after;
+  bool distinct; /* nearest of each distinct tuple */
   /* aggregate */
   const struct ng_aggregate *aggregate;
   const struct ng_query *query;

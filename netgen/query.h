@@ -169,6 +169,13 @@ struct ng_target {
   const struct ng_expr *expr;
 };
 
+/* `set sequence`: which pairs `;` admits (closest.c). */
+enum ng_sequence {
+  NG_SEQUENCE_FULL,     /* all that follow each other */
+  NG_SEQUENCE_CLOSEST,  /* a tuple with its nearest partners */
+  NG_SEQUENCE_DISTINCT, /* a tuple with the nearest of each distinct one */
+};
+
 struct ng_query {
   const char *name;                 /* the derived relation, or NULL: a one-off */
   const char *text;                 /* canonical text of the statement */
@@ -191,7 +198,7 @@ struct ng_query {
   bool one_delimits;
   unsigned delimiter;
   bool coalesced;
-  bool closest;      /* set sequence closest: `;` pairs a tuple with its nearest partners only */
+  enum ng_sequence sequence;
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
   net_chronon origin;
   bool averaging_origin_given;

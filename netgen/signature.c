@@ -128,6 +128,7 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
     }
   }
   if (node->kind != NET_NODE_CLOSEST) return;
+  if (node->distinct) base_buffer_puts(out, " distinct");
   print_column(out, node, node->before);
   print_column(out, node, node->after);
 }

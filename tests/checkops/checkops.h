@@ -81,6 +81,7 @@ extern const struct variant variants[];
 extern const size_t variant_count;
 
 /* define.c */
+/* OPTION of the variant: distinct. */
 void define_closest(const struct stream *stream, const struct variant *variant,
                     struct net_rows *ret);
 void define_compensate(const struct stream *stream, const struct variant *variant,

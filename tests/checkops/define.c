@@ -1,5 +1,6 @@
 /* Closest by its definition (netgen/README.md): x of the left and y of the right with equal k are a pair
- * when x starts before y and nothing lies between. Over all rows, as they are at `forever`.         */
+ * when x starts before y and nothing lies between; distinct: nothing with the domains of x or y. Over all
+ * rows, as they are at `forever`.                                                                    */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,22 @@ static enum net_truth before(const struct tuple *a, const struct tuple *b) {
   return net_before(net_row_start(a->row), net_row_start(b->row));
 }
 
-/* Does one of OTHERS lie between A and B? */
+static bool same_domains(const struct tuple *a, const struct tuple *b,
+                         const struct net_layout *layout) {
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    if (a->row[layout->fields[i].slot].i != b->row[layout->fields[i].slot].i) return false;
+  return true;
+}
+
+/* Does one of OTHERS lie between A and B? LIKE is NULL, or it says what the domains of that one are. */
 static enum net_truth between(const struct tuple *a, const struct tuple *b,
                               const struct tuple *others, size_t count,
-                              const struct net_layout *layout, int64_t k) {
+                              const struct net_layout *layout, int64_t k,
+                              const struct tuple *like) {
   enum net_truth truth = NET_FALSE;
   for (size_t i = 0; i < count; i++)
-    if (&others[i] != a && &others[i] != b && k_of(&others[i], layout) == k)
+    if ((like == NULL || same_domains(&others[i], like, layout)) && &others[i] != a &&
+        &others[i] != b && k_of(&others[i], layout) == k)
       truth = net_or(
           truth, net_and(others[i].there, net_and(before(a, &others[i]), before(&others[i], b))));
   return truth;
@@ -66,7 +76,7 @@ static void put(struct net_rows *rows, const struct tuple *x, const struct tuple
 
 void define_closest(const struct stream *stream, const struct variant *variant,
                     struct net_rows *ret) {
-  (void)variant;
+  bool distinct = variant->option != 0;
   struct tuple *left = base_xcalloc(stream->counts[0] + 1, sizeof *left);
   struct tuple *right = base_xcalloc(stream->counts[1] + 1, sizeof *right);
   size_t lefts = tuples_of(stream, 0, left), rights = tuples_of(stream, 1, right);
@@ -76,10 +86,10 @@ void define_closest(const struct stream *stream, const struct variant *variant,
       if (k != k_of(&right[j], stream->layouts[1])) continue;
       enum net_truth truth =
           net_and(before(&left[i], &right[j]), net_and(left[i].there, right[j].there));
-      truth =
-          net_and(truth, net_not(between(&left[i], &right[j], left, lefts, stream->layouts[0], k)));
-      truth = net_and(truth,
-                      net_not(between(&left[i], &right[j], right, rights, stream->layouts[1], k)));
+      truth = net_and(truth, net_not(between(&left[i], &right[j], left, lefts, stream->layouts[0],
+                                             k, distinct ? &left[i] : NULL)));
+      truth = net_and(truth, net_not(between(&left[i], &right[j], right, rights, stream->layouts[1],
+                                             k, distinct ? &right[j] : NULL)));
       if (truth != NET_FALSE) put(ret, &left[i], &right[j], stream, truth);
     }
   free(left);

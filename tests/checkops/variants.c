@@ -237,7 +237,8 @@ static struct net_node *build_closest(struct build *build, const struct variant 
                                       .out = combination.layout,
                                       .fields = combination.from,
                                       .keys = &key,
-                                      .key_count = 1};
+                                      .key_count = 1,
+                                      .distinct = variant->option != 0};
   struct net_node *node = net_create_closest(build->network, variant->name, &params);
   return joined(node, build->inputs[0], build->inputs[1]);
 }
@@ -416,6 +417,21 @@ const struct variant variants[] = {
      .inputs = 2,
      .build = build_closest,
      .define = define_closest,
+     .live = 8,
+     .share = 200},
+    {.name = "distinct",
+     .classes = {NET_EVENT, NET_EVENT},
+     .inputs = 2,
+     .build = build_closest,
+     .define = define_closest,
+     .option = 1,
+     .share = 200},
+    {.name = "distinct, periods",
+     .classes = {NET_PERIOD, NET_EVENT},
+     .inputs = 2,
+     .build = build_closest,
+     .define = define_closest,
+     .option = 1,
      .live = 8,
      .share = 200},
     {.name = "compensate",

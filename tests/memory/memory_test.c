@@ -66,6 +66,9 @@ static const struct shape shapes[] = {
     {"closest",
      "set sequence closest retrieve (e.k, e.x, y = f.x) where e.k = f.k start e stop f when e ; f",
      WHOLE, false},
+    {"distinct",
+     "set sequence distinct retrieve (e.k, y = f.x) where e.k = f.k start e stop f when e ; f",
+     WHOLE, false},
     {"PDE",
      "retrieve AOverB (d = u.x - t.x) where t.k = 1 and u.k = 2 and t.x > u.x + 1 "
      "retrieve (Percent = avgc(d) * 100) "

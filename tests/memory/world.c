@@ -164,9 +164,8 @@ static void retrieve(struct machine *machine, const struct tql_analysis *analysi
 }
 
 static void run_set(struct machine *machine, const struct tql_statement *statement) {
-  if (strcmp(statement->words, "sequence") == 0)
-    machine->settings.sequence_closest = true;
-  else
+  if (strcmp(statement->words, "sequence") != 0 ||
+      !tql_sequence_find(statement->value->name.text, &machine->settings.sequence))
     give_up(machine, "sets what is not known here");
 }
 

@@ -1,7 +1,8 @@
 /* `set sequence closest`: `x ; y` holds for a pair only if nothing lies between, neither another y that
  * goes with this x nor another x that goes with this y. What goes together: the conditions of both
  * sides and those equalities of `where` that speak of their variables alone. Everything is tried, and
- * three-valued: what lies perhaps between makes the pair unknown.                                   */
+ * three-valued: what lies perhaps between makes the pair unknown. Under `set sequence distinct` only a y
+ * with the explicit domains of the pair's own, or such an x, is looked for.                         */
 #include <string.h>
 
 #include "tests/oracle/oracle_internal.h"
@@ -177,17 +178,25 @@ static enum net_truth equalities(const struct search *search, const struct ng_ex
   return both ? oracle_condition(oracle, where) : NET_TRUE;
 }
 
+/* Is the tuple of VARIABLE one with OWN but for the times? */
+static bool has_domains_of(const struct oracle *oracle, size_t variable,
+                           const struct oracle_tuple *own) {
+  return oracle_same_domains(oracle->inputs[variable].layout, oracle->tuples[variable]->row, 0,
+                             own->row, 0, NET_TIMELINE_ABSTRACT);
+}
+
 static void look_at(struct search *search) {
   struct oracle *oracle = search->oracle;
   const bool *mine = search->other_is_left ? search->left : search->right;
-  bool same = true;
+  bool same = true, agree = true;
   enum net_truth truth = NET_TRUE;
   for (size_t i = 0; i < oracle->query->variable_count; i++) {
     if (!mine[i]) continue;
     same = same && oracle->tuples[i] == search->own[i];
+    agree = agree && has_domains_of(oracle, i, search->own[i]);
     if (!oracle->tuples[i]->definite) truth = NET_UNKNOWN;
   }
-  if (same) return;
+  if (same || (oracle->query->sequence == NG_SEQUENCE_DISTINCT && !agree)) return;
   struct oracle_alternatives list = {0};
   oracle_temporal(oracle, search->sequence->args[search->other_is_left ? 0 : 1], &list);
   const struct oracle_alternative *other = &list.items[0];

@@ -74,7 +74,8 @@ struct scenario {
   bool extremes;          /* integers near the limits */
   bool odd_strings;       /* pattern characters, blanks, not ASCII */
   bool updates;           /* statements that change relations */
-  bool coverage, closest; /* settings at the end of what has been generated */
+  bool coverage;          /* settings at the end of what has been generated */
+  const char *sequence;   /* NULL: full */
   struct input inputs[RELATIONS_MAX];
   size_t input_count;
   struct statement statements[STATEMENTS_MAX];

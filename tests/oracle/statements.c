@@ -212,8 +212,8 @@ static void add_setting(struct scenario *scenario) {
       break;
     case 2:
     case 3:
-      scenario->closest = !scenario->closest;
-      statement->text = scenario->closest ? "set sequence closest" : "set sequence full";
+      scenario->sequence = scenario->sequence ? NULL : PICK(scenario, "closest", "distinct");
+      statement->text = TEXT("set sequence %s", scenario->sequence ? scenario->sequence : "full");
       break;
     default:
       scenario->coverage = !scenario->coverage;
@@ -233,7 +233,7 @@ static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, 
   if (choice.used_count == 0) aggregates = true;
   make_targets(&choice, &statement, aggregates);
   make_where(&choice, &statement, aggregates);
-  make_when(&choice, &statement, scenario->closest);
+  make_when(&choice, &statement, scenario->sequence != NULL);
   make_delimiters(&choice, &statement);
   if (choice.used_count == 0) {
     statement.start = statement.stop = NULL;
@@ -324,7 +324,7 @@ static void make_update(struct choice *choice, struct statement *statement,
   if (statement->kind == REPLACE && statement->target_count == 0)
     add_target(statement, TEXT("x = %s", integer(choice, 1)), 'i');
   make_where(choice, statement, chance(scenario, 15));
-  make_when(choice, statement, scenario->closest);
+  make_when(choice, statement, scenario->sequence != NULL);
   if (is_kind(input, "period") && chance(scenario, 50)) {
     if (chance(scenario, 80)) statement->start = event_expression(choice);
     if (chance(scenario, 80)) statement->stop = event_expression(choice);

@@ -243,7 +243,9 @@ static void apply_setting(struct world *world, const char *text) {
     else if (strcmp(words, "parallel") == 0)
       settings->coverage = strcmp(value->name.text, "coverage") == 0;
     else
-      settings->sequence_closest = strcmp(value->name.text, "closest") == 0;
+      settings->sequence = strcmp(value->name.text, "closest") == 0    ? NG_SEQUENCE_CLOSEST
+                           : strcmp(value->name.text, "distinct") == 0 ? NG_SEQUENCE_DISTINCT
+                                                                       : NG_SEQUENCE_FULL;
   }
   base_diag_sink_done(&bound.diags);
 }

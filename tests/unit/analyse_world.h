@@ -126,7 +126,7 @@ static void run_set(struct world *world, const struct tql_statement *statement) 
   if (!strcmp(words, "parallel")) {
     settings->coverage = !strcmp(value->name.text, "coverage");
   } else if (!strcmp(words, "sequence")) {
-    settings->sequence_closest = !strcmp(value->name.text, "closest");
+    ck_assert(tql_sequence_find(value->name.text, &settings->sequence));
   } else if (!strcmp(words, "unit")) {
     settings->unit = 1;
     ck_assert(tql_analyse_duration(&world->analysis, value, &settings->unit) == BASE_OK);

@@ -10,14 +10,18 @@
 
 /* Settings of a session that change meanings (the others are the session's own business). */
 struct tql_settings {
-  bool coverage;         /* set parallel coverage */
-  bool sequence_closest; /* set sequence closest */
+  bool coverage; /* set parallel coverage */
+  enum ng_sequence sequence;
   bool origin_given;
   net_chronon origin; /* 0 on the abstract timeline unless set */
   bool averaging_origin_given;
   net_chronon averaging_origin;
   int64_t unit; /* chronons per unit of integer constants: 1 ms real, 1 abstract */
 };
+
+/* The word of `set sequence` for it; false: there is none of this NAME (in any case). */
+const char *tql_sequence_name(enum ng_sequence sequence);
+bool tql_sequence_find(const char *name, enum ng_sequence *ret);
 
 struct tql_variable {
   const char *name;

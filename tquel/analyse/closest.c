@@ -1,9 +1,30 @@
-/* `set sequence closest`: where `;` has a meaning then (netgen/README.md has the definition).
+/* `set sequence closest` or `distinct`: where `;` has a meaning then (netgen/README.md has the definition).
  *
  * A `;` between variables must be a condition that always holds, with different variables on its sides,
  * and a variable may stand in one such sequence only: its partners are chosen before all else. Below
  * `.start` and `.stop`, where the condition is dropped, and with a constant, `;` is as ever.        */
+#include <strings.h>
+
 #include "tquel/analyse/analyse_internal.h"
+
+static const char *const sequences[] = {
+    [NG_SEQUENCE_FULL] = "full",
+    [NG_SEQUENCE_CLOSEST] = "closest",
+    [NG_SEQUENCE_DISTINCT] = "distinct",
+};
+
+const char *tql_sequence_name(enum ng_sequence sequence) {
+  return sequences[sequence];
+}
+
+bool tql_sequence_find(const char *name, enum ng_sequence *ret) {
+  for (int i = 0; i <= NG_SEQUENCE_DISTINCT; i++) {
+    if (strcasecmp(sequences[i], name) != 0) continue;
+    *ret = (enum ng_sequence)i;
+    return true;
+  }
+  return false;
+}
 
 struct check {
   struct tql_binder *binder;
@@ -34,11 +55,11 @@ static bool is_closest(const struct check *check, const struct ng_expr *expr) {
   return left && right;
 }
 
-static void refuse(struct check *check, const struct ng_expr *expr, const char *message) {
-  base_report_hint(check->binder->analysis->diags, MSG_CLOSEST_PLACE,
-                   check->binder->analysis->source, &expr->range,
-                   "set sequence full, or name the pairs as a derived relation first", "%s",
-                   message);
+static void refuse(struct check *check, const struct ng_expr *expr, const char *what) {
+  base_report_hint(
+      check->binder->analysis->diags, MSG_CLOSEST_PLACE, check->binder->analysis->source,
+      &expr->range, "set sequence full, or name the pairs as a derived relation first",
+      "under set sequence %s, %s", tql_sequence_name(check->binder->query->sequence), what);
   check->fits = false;
 }
 
@@ -46,7 +67,7 @@ static void check_temporal(struct check *check, const struct ng_expr *expr, bool
   if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
   bool closest = is_closest(check, expr);
   if (closest && !conjunct) {
-    refuse(check, expr, "under set sequence closest, ; may only stand in a condition of its own");
+    refuse(check, expr, "; may only stand in a condition of its own");
     return;
   }
   if (closest) {
@@ -55,7 +76,7 @@ static void check_temporal(struct check *check, const struct ng_expr *expr, bool
     bool *right = variables_of(check, expr->args[1], &any);
     for (size_t i = 0; i < check->binder->variable_count; i++) {
       if (!left[i] || !right[i]) continue;
-      refuse(check, expr, "under set sequence closest, ; needs different variables on its sides");
+      refuse(check, expr, "; needs different variables on its sides");
       return;
     }
   }
@@ -76,7 +97,7 @@ static void check_condition(struct check *check, const struct ng_expr *expr, boo
   bool *used = variables_of(check, held, &any);
   for (size_t i = 0; i < check->binder->variable_count; i++) {
     if (used[i] && check->taken[i]) {
-      refuse(check, held, "under set sequence closest, a variable may stand in one sequence only");
+      refuse(check, held, "a variable may stand in one sequence only");
       return;
     }
     check->taken[i] = check->taken[i] || used[i];
@@ -84,7 +105,7 @@ static void check_condition(struct check *check, const struct ng_expr *expr, boo
 }
 
 bool tql_check_closest(struct tql_binder *binder) {
-  if (!binder->query->closest || !binder->query->when) return true;
+  if (binder->query->sequence == NG_SEQUENCE_FULL || !binder->query->when) return true;
   struct check check = {binder, NULL, true};
   check.taken = BASE_NEW_ARRAY(binder->arena, binder->variable_count + 1, bool);
   check_condition(&check, binder->query->when, true);

@@ -190,7 +190,8 @@ static void print_set(struct base_buffer *out, const char *words, struct tql_exp
 static void print_settings(struct base_buffer *out, const struct rewriter *rewriter,
                            const struct tql_settings *settings) {
   if (settings->coverage) print_set(out, "parallel", new_word(rewriter, "coverage"));
-  if (settings->sequence_closest) print_set(out, "sequence", new_word(rewriter, "closest"));
+  if (settings->sequence != NG_SEQUENCE_FULL)
+    print_set(out, "sequence", new_word(rewriter, tql_sequence_name(settings->sequence)));
   if (settings->origin_given) print_set(out, "origin", new_time(rewriter, settings->origin));
   if (settings->averaging_origin_given)
     print_set(out, "averaging origin", new_time(rewriter, settings->averaging_origin));

@@ -69,7 +69,7 @@ static void *copied(struct base_arena *arena, const void *items, size_t count, s
 const struct ng_query *tql_binder_finish(struct tql_binder *binder,
                                          const struct tql_statement *statement) {
   warn_of_domain_names(binder);
-  binder->query->closest = binder->scope->settings->sequence_closest;
+  binder->query->sequence = binder->scope->settings->sequence;
   if (binder->failed || !tql_check_clocks(binder, &statement->range)) return NULL;
   if (!tql_check_closest(binder)) return NULL;
   struct ng_query *query = binder->query;

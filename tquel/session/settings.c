@@ -114,6 +114,12 @@ static enum base_status set_unit(struct tql_session *session,
   return status;
 }
 
+static enum base_status set_sequence(struct tql_session *session,
+                                     const struct tql_statement *statement) {
+  if (tql_sequence_find(word(statement), &session->settings.sequence)) return BASE_OK;
+  return bad_value(session, statement, "full, closest or distinct", "closest");
+}
+
 /* In MiB. */
 static enum base_status set_cache(struct tql_session *session,
                                   const struct tql_statement *statement) {
@@ -131,8 +137,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
     return choose(session, statement, "auto", "manual", &session->manual);
   if (strcmp(name, "parallel") == 0)
     return choose(session, statement, "overlap", "coverage", &session->settings.coverage);
-  if (strcmp(name, "sequence") == 0)
-    return choose(session, statement, "full", "closest", &session->settings.sequence_closest);
+  if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);
   if (strcmp(name, "origin") == 0)
     return set_time(session, statement, &session->settings.origin_given, &session->settings.origin);
   if (strcmp(name, "averaging origin") == 0)

@@ -1,0 +1,112 @@
+/* The inside of closest, shared by its files: closest.c, which tells what it does, and
+ * closest_distinct.c, which holds each distinct tuple apart.                                         */
+#ifndef NET_NODES_CLOSEST_H
+#define NET_NODES_CLOSEST_H
+
+#include "engine/base/env.h"
+#include "engine/cells.h"
+#include "engine/node_impl.h"
+#include "engine/rowmap.h"
+
+struct net_entry {
+  struct net_entry *next; /* distinct: in its chain */
+  uint64_t hash;          /* distinct: of its domains */
+  net_chronon order;      /* distinct: what its side of the group was sorted by */
+  uint32_t pairs;         /* that wait */
+  uint8_t marks;
+  bool left;
+  bool open;    /* has an open instant */
+  bool decided; /* right: its pairs are known */
+  bool gone;    /* out of its group; it lives as long as pairs wait for it */
+  bool looked;  /* distinct: its kind has been looked at */
+  union net_slot row[];
+};
+
+struct net_entries {
+  struct net_entry **items;
+  size_t count, capacity;
+};
+
+/* Distinct: the entries of one side, in chains by the hash of their domains. */
+struct net_kinds {
+  const uint32_t *slots; /* of the domains */
+  size_t slot_count;
+  struct net_entry **chains;
+  size_t chain_count, count;
+};
+
+/* What has the same keys. Distinct: right rows that are decided are in their kind alone. */
+struct net_closest_group {
+  struct net_entries sides[2];
+  bool changed; /* distinct: there may be something to decide or to forget */
+};
+
+struct net_closest_pair {
+  struct net_entry *entry[2];
+  uint8_t marks;
+};
+
+struct net_closest {
+  struct net_node node;
+  struct net_closest_params params;
+  const struct net_layout *layouts[2];
+  const struct net_layout *key_layout;
+  union net_slot *key; /* scratch row of it */
+  struct net_rowmap groups;
+  struct net_kinds kinds[2];
+  struct net_rowmap open[2]; /* rows with an open instant, by id; state: struct net_entry * */
+  struct net_closest_pair *pairs;
+  size_t pair_count, pair_capacity, rows;
+  struct net_cells cells[2]; /* entries of each side */
+  struct net_entries *spare; /* of groups that are gone: their arrays */
+  size_t spare_count, spare_capacity;
+  size_t array_entries;    /* room in all arrays of groups, spare ones too */
+  struct net_entries live; /* scratch */
+  net_chronon checkpoints[2], checkpoint;
+  net_chronon horizon;             /* s and t of rows that have not come lie there or after */
+  union net_slot *input_floors[2]; /* NULL: none yet */
+  union net_slot *floor;
+  uint64_t last_id;
+};
+
+/* s of a left, t of a right row. An open one lies at the checkpoint or after it. */
+static inline struct net_instant net_closest_instant(const struct net_closest *node, unsigned side,
+                                                     const struct net_entry *entry) {
+  uint32_t slot = side == 0 ? node->params.before_slot : node->params.after_slot;
+  return net_slot_stop(entry->row, slot, node->checkpoint);
+}
+
+static inline bool net_closest_known(const struct net_closest *node, unsigned side,
+                                     const struct net_entry *entry) {
+  uint32_t slot = side == 0 ? node->params.before_slot : node->params.after_slot;
+  return entry->row[slot].i != NET_OPEN || node->checkpoint == NET_FOREVER;
+}
+
+static inline enum net_truth net_entry_definite(const struct net_entry *entry) {
+  return entry->marks & NET_DEFINITE ? NET_TRUE : NET_UNKNOWN;
+}
+
+void net_closest_append(struct net_closest *node, struct net_entries *entries,
+                        struct net_entry *entry);
+/* ENTRIES are empty, and their array is for others. */
+void net_closest_spare(struct net_closest *node, struct net_entries *entries);
+/* Frees ENTRY if nothing needs it any more. */
+void net_closest_release(struct net_closest *node, struct net_entry *entry);
+/* Are A and B, of one side, one tuple that has come twice? */
+bool net_closest_same(const struct net_closest *node, unsigned side, const struct net_entry *a,
+                      const struct net_entry *b);
+/* The pair of LEFT and RIGHT, as true as TRUTH, which is not F. */
+void net_closest_pair(struct net_closest *node, struct net_entry *left, struct net_entry *right,
+                      enum net_truth truth);
+
+/* closest_distinct.c: an entry that came; what can be decided and forgotten in GROUP, returning the
+ * earliest start of what cannot be decided.                                                          */
+void net_kinds_init(struct net_kinds *kinds, struct base_arena *arena,
+                    const struct net_layout *layout);
+void net_kinds_done(struct net_kinds *kinds);
+void net_kinds_mark_strings(const struct net_kinds *kinds, const struct net_layout *layout,
+                            struct base_strings *strings);
+void net_kinds_add(struct net_kinds *kinds, struct net_entry *entry);
+net_chronon net_closest_advance_kinds(struct net_closest *node, struct net_closest_group *group);
+
+#endif
