@@ -215,6 +215,25 @@ static void plan_slots(struct net_product *product, struct base_arena *arena) {
   }
 }
 
+static void plan_moves(struct net_product *product, struct base_arena *arena) {
+  const struct net_layout *out = product->node.layout;
+  struct net_product_moves *moves = &product->moves;
+  uint32_t first = out->first_domain_slot, count = out->slot_count - first;
+  moves->doubles = base_arena_array(arena, count, sizeof *moves->doubles);
+  moves->singles = base_arena_array(arena, count, sizeof *moves->singles);
+  for (uint32_t i = 0; i < count; i++) {
+    struct net_product_slot slot = product->slots[i];
+    struct net_product_move move = {slot.side, slot.from, first + i};
+    bool two = i + 1 < count && product->slots[i + 1].side == slot.side &&
+               product->slots[i + 1].from == slot.from + 1;
+    if (two)
+      moves->doubles[moves->double_count++] = move;
+    else
+      moves->singles[moves->single_count++] = move;
+    i += two;
+  }
+}
+
 /* The predicate over plain rows as they lie. */
 static void plan_predicate(struct net_product *product, struct base_arena *arena) {
   const struct net_layout *test = product->params.test;
@@ -265,6 +284,7 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
     product->sides[which].general = product->node.general;
   product->pair_free = NET_NO_PAIR;
   plan_slots(product, arena);
+  plan_moves(product, arena);
   plan_predicate(product, arena);
   product->scratch =
       base_arena_array(arena, product->params.test->slot_count, sizeof *product->scratch);

@@ -50,7 +50,7 @@ struct net_product_side {
   /* ... and others than the stop of its only participant: they may be later than when a row expires, and
    * beside something open they count as open until the checkpoint has passed them */
   bool shows_later;
-  uint32_t *instants;              /* slots of all instants of a row */
+  uint32_t *instants; /* slots of all instants of a row */
   size_t instant_count;
   struct net_rowmap open; /* open rows by id; state: where the live row is */
 };
@@ -77,6 +77,15 @@ struct net_product_slot {
   uint32_t side, from;
 };
 
+/* The same for what goes out, as moves of two slots side by side, and of one. */
+struct net_product_move {
+  uint32_t side, from, to;
+};
+struct net_product_moves {
+  struct net_product_move *doubles, *singles;
+  uint32_t double_count, single_count;
+};
+
 struct net_product {
   struct net_node node;
   struct net_product_params params;
@@ -98,6 +107,7 @@ struct net_product {
   union net_slot *scratch; /* what the predicate reads; it begins with the out row */
   union net_slot *floor;
   struct net_product_slot *slots; /* where those of scratch come from, behind the implicit times */
+  struct net_product_moves moves;
   const struct net_pair_program
       *quick;        /* the predicate of plain rows; NULL: none, or no such form */
   bool event_result; /* overlap rule with an event participant */
