@@ -8,13 +8,14 @@
  *   condition above                          the pair's test                     then
  *   [A) overlaps [B)                         period with period                  the same: dropped
  *   B.start in [A)                           event B.start in period A           the same: dropped
- *   A.start at or before B.start, and        event B.start in period A           implied: kept
+ *   A.start at or before B.start, and        event B.start in period A           the same: dropped
  *     B.start before A.stop
  *   A.start coincides with B.start           event with event                    the same: dropped
  *   [A) equals [B)                           event with event, the starts        implied: kept
- *   A.start before B.stop, and               period with period                  implied: kept
+ *   A.start before B.stop, and               period with period                  the same: dropped
  *     B.start before A.stop
  *
+ * Of conditions that stand for a test together, each is dropped by itself, too, where it is but a part of it.
  * The last two conditions are said, of many pairs at once, by [later(A.start, B.start), earlier(A.stop,
  * B.stop)) overlaps [C), and by the projection: what has an empty period is no tuple, so under the default
  * start and stop all that takes part has an instant in common, whatever the when clause says. `A , B and
@@ -311,6 +312,42 @@ static size_t drop_common(struct ng_plan *plan, const struct facts *facts,
   return dropped;
 }
 
+/* Is EXPR, of two instants, part of the test of A with B? */
+static bool is_part(const struct ng_expr *expr, struct ng_participant a, bool a_event,
+                    struct ng_participant b, bool b_event) {
+  if (a_event && b_event) return false;
+  if (!a_event && !b_event)
+    return expr->op == NG_BEFORE &&
+           (are_instants(expr, a.start, b.stop) || are_instants(expr, b.start, a.stop));
+  struct ng_participant event = a_event ? a : b, period = a_event ? b : a;
+  return (expr->op == NG_BEFORE && are_instants(expr, event.start, period.stop)) ||
+         (expr->op == NG_NOT_AFTER && are_instants(expr, period.start, event.start));
+}
+
+static bool is_part_of_any(const struct ng_expr *expr, const struct view *view) {
+  for (size_t i = 0; i < view->left.count; i++) {
+    for (size_t j = 0; j < view->right.count; j++) {
+      if (view->left_out[i] || view->left_out[view->left.count + j]) continue;
+      if (is_part(expr, view->left.items[i], view->event[i], view->right.items[j],
+                  view->event[view->left.count + j]))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* Drops conditions on two instants that are part of a test that is made. */
+static size_t drop_parts(struct ng_plan *plan, const struct facts *facts, const struct view *view) {
+  size_t dropped = 0;
+  for (size_t i = 0; i < facts->count; i++) {
+    struct ng_node *selection = facts->items[i];
+    if (!is_part_of_any(selection->expr, view) || ng_node_readers(plan, selection) == 0) continue;
+    ng_plan_replace(plan, selection, selection->inputs[0]);
+    dropped++;
+  }
+  return dropped;
+}
+
 static bool change(struct ng_plan *plan, struct ng_node *product, size_t *dropped) {
   for (unsigned port = 0; port < 2; port++) {
     const struct ng_node *below = product_below(product->inputs[port]);
@@ -332,6 +369,7 @@ static bool change(struct ng_plan *plan, struct ng_node *product, size_t *droppe
     if (view.left_out[i]) ng_columns_add(plan->arena, &product->untested, participant.start);
   }
   *dropped += drop_tests(plan, &facts, &view);
+  *dropped += drop_parts(plan, &facts, &view);
   *dropped += drop_common(plan, &facts, product);
   return true;
 }
