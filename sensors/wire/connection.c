@@ -11,6 +11,7 @@
  * holds one message and what came with it in one piece.                                              */
 #include "sensors/wire/connection.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 #include "sensors/wire/transport.h"
 
 enum { READ_BYTES = 256 * 1024 };
-static const int64_t leave_ns = 1000000000;
+static const int64_t leave_ns = 1000000000, greeting_ns = 10000000000;
 
 struct sn_acceptor {
   int descriptor, lock;
@@ -43,15 +44,17 @@ struct sn_connection {
   unsigned may_send; /* the other side: enum sn_wire_side */
   int64_t uid, gid, pid;
   struct base_buffer in, out;
-  size_t taken, sent; /* bytes of in and out that are done with */
-  short wants;        /* what TLS waits for: POLLIN or POLLOUT */
+  size_t taken, sent;            /* bytes of in and out that are done with */
+  short read_wants, write_wants; /* what TLS waits for besides, or instead */
   const char *reason;
   char *told; /* the other side's reason */
   uint32_t diagnostic;
-  int64_t heard, leaving_since;
+  int64_t opened, heard, leaving_since;
   int64_t received; /* realtime at which what is in the input had come */
   struct sn_clock_offset clock;
   struct sn_tls_context *context; /* a client's own */
+  struct sn_route *route;         /* of a client over TCP, while it connects */
+  char *host;
   struct sn_tls *tls;
 };
 
@@ -63,6 +66,7 @@ static struct sn_connection *connection_new(int descriptor, bool server) {
                                        .uid = -1,
                                        .gid = -1,
                                        .pid = -1,
+                                       .opened = base_env_monotonic(),
                                        .heard = base_env_monotonic()};
   return connection;
 }
@@ -71,6 +75,8 @@ void sn_connection_free(struct sn_connection *connection) {
   if (connection == NULL) return;
   sn_tls_free(connection->tls);
   sn_tls_context_free(connection->context);
+  sn_route_free(connection->route);
+  free(connection->host);
   if (connection->descriptor >= 0) close(connection->descriptor);
   base_buffer_done(&connection->in);
   base_buffer_done(&connection->out);
@@ -236,7 +242,7 @@ bool sn_connection_next(struct sn_connection *connection, struct sn_message *ret
 static ssize_t receive(struct sn_connection *connection, void *to, size_t room,
                        const char **ret_reason) {
   if (connection->tls != NULL)
-    return sn_tls_receive(connection->tls, to, room, &connection->wants, ret_reason);
+    return sn_tls_receive(connection->tls, to, room, &connection->read_wants, ret_reason);
   ssize_t got;
   do got = recv(connection->descriptor, to, room, MSG_DONTWAIT);
   while (got < 0 && errno == EINTR);
@@ -249,7 +255,7 @@ static ssize_t receive(struct sn_connection *connection, void *to, size_t room,
 static ssize_t transmit(struct sn_connection *connection, const void *from, size_t length,
                         const char **ret_reason) {
   if (connection->tls != NULL)
-    return sn_tls_send(connection->tls, from, length, &connection->wants, ret_reason);
+    return sn_tls_send(connection->tls, from, length, &connection->write_wants, ret_reason);
   ssize_t sent;
   do sent = send(connection->descriptor, from, length, MSG_DONTWAIT | MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
@@ -333,24 +339,48 @@ static void look_for_goodbye(struct sn_connection *connection) {
   }
 }
 
-/* A socket that was connecting: false while it is. */
+/* The next address of the host, until one answers; false: there is none. */
+static bool connect_next(struct sn_connection *connection) {
+  const char *reason = connection->reason;
+  if (connection->descriptor >= 0) close(connection->descriptor);
+  connection->descriptor = sn_route_connect(connection->route, &reason);
+  connection->reason = NULL;
+  if (connection->descriptor < 0) over(connection, reason);
+  return connection->descriptor >= 0;
+}
+
+/* A client's way to its server over TCP. True: the socket is connected and TLS may begin. */
 static bool connected(struct sn_connection *connection) {
-  struct pollfd one = {.fd = connection->descriptor, .events = POLLOUT};
-  int error = 0;
-  socklen_t length = sizeof error;
-  if (poll(&one, 1, 0) <= 0) return false;
-  if (getsockopt(connection->descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+  if (connection->descriptor < 0 &&
+      (!sn_route_ready(connection->route) || !connect_next(connection))) {
+    return false;
+  }
+  for (;;) {
+    struct pollfd one = {.fd = connection->descriptor, .events = POLLOUT};
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (poll(&one, 1, 0) <= 0) return false;
+    if (getsockopt(connection->descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+      error = errno;
+    if (error == 0) break;
+    connection->reason = sn_socket_error(error); /* if there is no other address */
+    if (!connect_next(connection)) return false;
+  }
+  const char *reason = NULL;
   connection->connecting = false;
-  if (error != 0) over(connection, sn_socket_error(error));
-  return error == 0;
+  connection->tls =
+      sn_tls_new(connection->context, connection->descriptor, connection->host, &reason);
+  if (connection->tls == NULL) over(connection, reason);
+  return connection->tls != NULL;
 }
 
 bool sn_connection_pump(struct sn_connection *connection, short revents) {
   const char *unsent = NULL, *unread = NULL;
+  int64_t now = base_env_monotonic();
   (void)revents; /* everything is tried: that costs no more than finding out */
   if (connection->over) return false;
   if (connection->connecting && !connected(connection)) return !connection->over;
-  connection->wants = 0;
+  connection->read_wants = connection->write_wants = 0;
   bool can_send = connection->shut || flush(connection, &unsent);
   bool can_receive = fill(connection, &unread);
   if (can_send && can_receive && connection->leaving && !connection->shut &&
@@ -359,7 +389,9 @@ bool sn_connection_pump(struct sn_connection *connection, short revents) {
     shutdown(connection->descriptor, SHUT_WR);
     connection->shut = true;
   }
-  bool late = connection->leaving && base_env_monotonic() - connection->leaving_since > leave_ns;
+  bool late = connection->leaving && now - connection->leaving_since > leave_ns;
+  if (connection->server && !connection->greeted && now - connection->opened > greeting_ns)
+    refuse(connection, "no HELLO has come");
   if (can_send && can_receive && !late) return true;
   /* Who cannot be written to any more may have said why. */
   while (can_receive && !connection->leaving && !complete(connection)) {
@@ -374,15 +406,18 @@ bool sn_connection_pump(struct sn_connection *connection, short revents) {
 }
 
 int sn_connection_descriptor(const struct sn_connection *connection) {
+  if (connection->descriptor < 0 && connection->route != NULL)
+    return sn_route_descriptor(connection->route);
   return connection->descriptor;
 }
 
 short sn_connection_events(const struct sn_connection *connection) {
-  if (connection->connecting) return POLLOUT;
-  short events = connection->wants;
+  if (connection->connecting) return connection->descriptor < 0 ? POLLIN : POLLOUT;
+  short events = connection->read_wants;
   if (connection->leaving || !complete(connection)) events |= POLLIN;
-  /* While TLS waits to read before it can write, that the socket could be written to is no news. */
-  if (sn_connection_unsent(connection) > 0 && connection->wants == 0) events |= POLLOUT;
+  /* While TLS must read before it can write, that the socket could be written to is no news. */
+  if (sn_connection_unsent(connection) > 0)
+    events |= connection->write_wants != 0 ? connection->write_wants : POLLOUT;
   return events;
 }
 
@@ -453,29 +488,31 @@ static void know_peer(struct sn_connection *connection) {
   connection->pid = peer.pid;
 }
 
-struct sn_connection *sn_connection_open(const struct sn_address *address,
-                                         const char **ret_reason) {
-  struct sn_tls_context *context = NULL;
-  if (address->kind == SN_ADDRESS_TLS) {
-    context = sn_tls_context_new(address, false, ret_reason);
-    if (context == NULL) return NULL;
-  }
-  int at = sn_socket_connect(address, ret_reason);
-  if (at < 0) {
-    sn_tls_context_free(context);
-    return NULL;
-  }
-  struct sn_connection *connection = connection_new(at, false);
+static struct sn_connection *open_tls(const struct sn_address *address, const char **ret_reason) {
+  struct sn_tls_context *context = sn_tls_context_new(address, false, ret_reason);
+  if (context == NULL) return NULL;
+  struct sn_connection *connection = connection_new(-1, false);
   connection->context = context;
-  if (context == NULL) {
-    know_peer(connection);
-    return connection;
-  }
   connection->connecting = true;
-  connection->tls = sn_tls_new(context, at, address->host, ret_reason);
-  if (connection->tls != NULL) return connection;
+  connection->host = base_xstrdup(address->host);
+  connection->route = sn_route_new(address, ret_reason);
+  if (connection->route != NULL) {
+    if (sn_route_descriptor(connection->route) >= 0) return connection;
+    if (connect_next(connection)) return connection;
+    *ret_reason = connection->reason;
+  }
   sn_connection_free(connection);
   return NULL;
+}
+
+struct sn_connection *sn_connection_open(const struct sn_address *address,
+                                         const char **ret_reason) {
+  if (address->kind == SN_ADDRESS_TLS) return open_tls(address, ret_reason);
+  int at = sn_socket_connect(address, ret_reason);
+  if (at < 0) return NULL;
+  struct sn_connection *connection = connection_new(at, false);
+  know_peer(connection);
+  return connection;
 }
 
 struct sn_acceptor *sn_acceptor_open(const struct sn_address *address, const char **ret_reason) {
@@ -517,6 +554,15 @@ int sn_acceptor_descriptor(const struct sn_acceptor *acceptor) {
   return acceptor->descriptor;
 }
 
+int sn_acceptor_port(const struct sn_acceptor *acceptor) {
+  struct sockaddr_storage at;
+  socklen_t length = sizeof at;
+  if (acceptor->local || getsockname(acceptor->descriptor, (struct sockaddr *)&at, &length) != 0)
+    return -1;
+  if (at.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)(void *)&at)->sin6_port);
+  return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port);
+}
+
 /* No descriptors left: who waits is sent away, or poll would report him for ever. */
 static void send_away(struct sn_acceptor *acceptor) {
   if (acceptor->spare < 0) return;
@@ -536,6 +582,7 @@ static struct sn_connection *accepted(struct sn_acceptor *acceptor, int at) {
     refuse(connection, "this server is for its own user");
     sn_connection_pump(connection, 0);
   } else {
+    sn_socket_tcp_options(at);
     connection->tls = sn_tls_new(acceptor->tls, at, NULL, &reason);
     if (connection->tls != NULL) return connection;
   }

@@ -8,6 +8,9 @@
  * what its side may not send, or not first what comes first (HELLO, WELCOME); sn_connection_reason says what
  * it was. To the one who broke the rules a GOODBYE is sent, if it goes out at once.
  *
+ * Times are looked at when a connection is pumped: one that is leaving, or has not been greeted, must be
+ * pumped once a second. Who has not said HELLO in 10 s is sent away; one that is leaving ends after 1 s.
+ *
  * Who sends more than the other side takes, must look at sn_connection_unsent: there is no bound here. What
  * comes in is bounded by one message: while it has not been asked for, nothing is read on.            */
 #ifndef SN_WIRE_CONNECTION_H
@@ -26,7 +29,10 @@ struct sn_address {
   const char *path;              /* unix: of the socket */
   const char *host, *port;       /* tls */
   const char *certificate, *key; /* tls: files (PEM); one's own */
-  const char *authority; /* tls: file of the certificates that the other side's must be signed by */
+  /* tls: file of the certificates that the other side's must be signed by. A client without one trusts whom
+   * the system trusts; an acceptor without one asks for no certificate. */
+  const char *authority;
+  bool certificate_required; /* acceptor at tls: nobody without one; else who has one shows it */
   /* An acceptor at a unix socket: who may connect besides this user and root: the members of this group,
    * and then the socket is theirs, too; -1: nobody. */
   int64_t group;
@@ -41,6 +47,8 @@ bool sn_address_parse(const char *text, struct sn_address *ret_address, char **s
 struct sn_acceptor *sn_acceptor_open(const struct sn_address *address, const char **ret_reason);
 void sn_acceptor_free(struct sn_acceptor *acceptor); /* NULL is accepted; the socket's file goes */
 int sn_acceptor_descriptor(const struct sn_acceptor *acceptor); /* poll for POLLIN */
+/* Of TCP: the port, also where the address said 0 (any that is free); else -1. */
+int sn_acceptor_port(const struct sn_acceptor *acceptor);
 /* The next one who has connected; NULL: nobody now. Who may not is told so and dropped here. */
 struct sn_connection *sn_acceptor_next(struct sn_acceptor *acceptor);
 
@@ -50,6 +58,7 @@ struct sn_connection *sn_connection_open(const struct sn_address *address, const
 /* --- both */
 void sn_connection_free(
     struct sn_connection *connection); /* NULL is accepted; what is unsent is lost */
+/* To poll; another one after a while, as long as it is not greeted. */
 int sn_connection_descriptor(const struct sn_connection *connection);
 /* POLLIN, POLLOUT: what to poll for. May change with every call of the functions here. */
 short sn_connection_events(const struct sn_connection *connection);

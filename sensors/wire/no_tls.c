@@ -46,7 +46,7 @@ void sn_tls_close(struct sn_tls *tls) {
   (void)tls;
 }
 
-const char *sn_tls_peer(const struct sn_tls *tls) {
+const char *sn_tls_peer(struct sn_tls *tls) {
   (void)tls;
   return NULL;
 }

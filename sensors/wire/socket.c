@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,44 +144,20 @@ static int connect_unix(const struct sn_address *address) {
 
 /* --- TCP */
 
-static struct addrinfo *resolve(const struct sn_address *address, int flags,
-                                const char **ret_reason) {
-  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
+static int listen_tcp(const struct sn_address *address, const char **ret_reason) {
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
   struct addrinfo *found = NULL;
   int error = getaddrinfo(address->host, address->port, &hints, &found);
-  if (error == 0) return found;
-  *ret_reason = error == EAI_SYSTEM ? sn_socket_error(errno) : gai_strerror(error);
-  return NULL;
-}
-
-static int listen_tcp(const struct sn_address *address, const char **ret_reason) {
-  struct addrinfo *found = resolve(address, AI_PASSIVE, ret_reason);
-  if (found == NULL) return -1;
   int result = -1, yes = 1;
+  if (error != 0) {
+    *ret_reason = error == EAI_SYSTEM ? sn_socket_error(errno) : gai_strerror(error);
+    return -1;
+  }
   for (struct addrinfo *one = found; one != NULL && result < 0; one = one->ai_next) {
     int at = socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (at < 0) continue;
     setsockopt(at, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(at, one->ai_addr, one->ai_addrlen) == 0 && listen(at, 128) == 0) {
-      result = at;
-    } else {
-      *ret_reason = sn_socket_error(errno);
-      close(at);
-    }
-  }
-  freeaddrinfo(found);
-  return result;
-}
-
-static int connect_tcp(const struct sn_address *address, const char **ret_reason) {
-  struct addrinfo *found = resolve(address, 0, ret_reason);
-  if (found == NULL) return -1;
-  int result = -1, yes = 1;
-  for (struct addrinfo *one = found; one != NULL && result < 0; one = one->ai_next) {
-    int at = socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (at < 0) continue;
-    setsockopt(at, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (connect(at, one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS) {
       result = at;
     } else {
       *ret_reason = sn_socket_error(errno);
@@ -201,7 +176,6 @@ int sn_socket_listen(const struct sn_address *address, const char **ret_reason) 
 }
 
 int sn_socket_connect(const struct sn_address *address, const char **ret_reason) {
-  if (address->kind == SN_ADDRESS_TLS) return connect_tcp(address, ret_reason);
   int at = connect_unix(address);
   if (at < 0) {
     *ret_reason = errno == ENOENT         ? "no server is there"

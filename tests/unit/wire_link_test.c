@@ -157,9 +157,9 @@ static void run(unsigned seed, uint64_t count, uint32_t credit, size_t bytes) {
     } else if (what < 8 && server.acceptor != NULL) {
       server_kill(&server);
       breaks++;
-    } else if (what < 100) {
+    } else if (what < 15) {
       server_commit(&server);
-    } else if (what < 110 && relations < 99 && put < count) {
+    } else if (what < 30 && relations < 99 && put < count) {
       define(link, relations++);
     } else if (what < 600 && put < count && relations > 0) {
       uint32_t relation = (uint32_t)base_random_below(&random, relations);

@@ -16,6 +16,7 @@
 #include "engine/base/env.h"
 #include "sensors/wire/connection.h"
 #include "sensors/wire/records.h"
+#include "sensors/wire/token.h"
 
 /* The first message in BUFFER, in a copy of its own, so that a look behind its end is seen. */
 static struct sn_message message_in(const struct base_buffer *buffer, unsigned char **ret_copy) {
@@ -686,6 +687,54 @@ START_TEST(addresses) {
 }
 END_TEST
 
+START_TEST(tokens) {
+  static const struct {
+    const char *content;
+    mode_t mode;
+    const char *token, *reason;
+  } cases[] = {{"0123456789abcdef\n", 0600, "0123456789abcdef", NULL},
+               {"0123456789abcdef and more", 0400, "0123456789abcdef and more", NULL},
+               {"0123456789abcdef\r\nanother line\n", 0600, "0123456789abcdef", NULL},
+               {"0123456789abcdef\n", 0640, NULL, "the file may be read by others (chmod 600)"},
+               {"0123456789abcdef\n", 0604, NULL, "the file may be read by others (chmod 600)"},
+               {"0123456789abcde\n", 0600, NULL, "a token has at least 16 characters"},
+               {"\n0123456789abcdef\n", 0600, NULL, "a token has at least 16 characters"},
+               {"", 0600, NULL, "a token has at least 16 characters"}};
+  const char *reason = NULL;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    FILE *file = fopen(place, "w");
+    fputs(cases[i].content, file);
+    fclose(file);
+    ck_assert_int_eq(chmod(place, cases[i].mode), 0);
+    reason = NULL;
+    char *token = sn_token_read(place, &reason);
+    if (cases[i].token != NULL) {
+      ck_assert_ptr_nonnull(token);
+      ck_assert_str_eq(token, cases[i].token);
+    } else {
+      ck_assert_ptr_null(token);
+      ck_assert_str_eq(reason, cases[i].reason);
+    }
+    free(token);
+    unlink(place);
+  }
+  ck_assert_ptr_null(sn_token_read(place, &reason));
+  ck_assert_str_eq(reason, "No such file or directory");
+  ck_assert_ptr_null(sn_token_read(directory, &reason));
+  ck_assert_str_eq(reason, "that is no file");
+  ck_assert_int_eq(mkfifo(place, 0600), 0); /* must not wait */
+  ck_assert_ptr_null(sn_token_read(place, &reason));
+  unlink(place);
+  ck_assert(sn_token_is(sn_string_of("0123456789abcdef"), "0123456789abcdef"));
+  ck_assert(!sn_token_is(sn_string_of("0123456789abcdeg"), "0123456789abcdef"));
+  ck_assert(!sn_token_is(sn_string_of("0123456789abcdef0"), "0123456789abcdef"));
+  ck_assert(!sn_token_is(sn_string_of("0123456789abcdef0123456789abcdef"), "0123456789abcdef"));
+  ck_assert(!sn_token_is(sn_string_of("0123456789abcde"), "0123456789abcdef"));
+  ck_assert(!sn_token_is(sn_string_of(""), "0123456789abcdef"));
+  ck_assert(!sn_token_is(sn_string_of(""), ""));
+}
+END_TEST
+
 int main(void) {
   signal(SIGPIPE, SIG_IGN);
   Suite *suite = suite_create("wire");
@@ -710,6 +759,7 @@ int main(void) {
   tcase_add_test(connections, one_server_at_a_place);
   tcase_add_test(connections, long_paths);
   tcase_add_test(connections, addresses);
+  tcase_add_test(connections, tokens);
   suite_add_tcase(suite, connections);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");
