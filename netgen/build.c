@@ -421,6 +421,24 @@ static void build_coalesce(struct builder *builder, const struct ng_node *node) 
   built->node = net_create_coalesce(builder->network, name_of(builder, node), built->layout);
 }
 
+static void build_costs(struct builder *builder, const struct ng_node *node) {
+  const struct ng_node *records = node->inputs[0];
+  struct built *built = built_of(builder, node);
+  built->layout = net_cost_layout(builder->arena, node->own.items[NET_COST_PROCESS]->type);
+  built->index = identity(builder, node->fields.count);
+  built->node = net_create_costs(
+      builder->network, name_of(builder, node), built_of(builder, records)->layout,
+      field_of(builder, records, node->by), node->cost, built->layout, node->input_count > 1);
+}
+
+static void build_compensate(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node);
+  lay_out_same(builder, node);
+  built->node = net_create_compensate(builder->network, name_of(builder, node), built->layout,
+                                      field_of(builder, node->inputs[0], node->by),
+                                      built_of(builder, node->inputs[1])->layout);
+}
+
 static void build_clock(struct builder *builder, const struct ng_node *node) {
   struct built *built = built_of(builder, node);
   const struct ng_query *query = node->query;
@@ -626,6 +644,12 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
     case NET_NODE_CLOSEST:
       build_closest(builder, node);
       break;
+    case NET_NODE_COSTS:
+      build_costs(builder, node);
+      break;
+    case NET_NODE_COMPENSATE:
+      build_compensate(builder, node);
+      break;
     case NET_NODE_CLOCK:
       build_clock(builder, node);
       break;
@@ -675,7 +699,7 @@ static bool take_shared(struct builder *builder, const struct ng_node *node, voi
 static void watch(struct builder *builder, const struct ng_node *node, bool fresh) {
   const struct ng_inputs *inputs = builder->inputs;
   if (node->kind != NET_NODE_ACCESS || node->alias || node->single_row || node->times_only ||
-      !node->relation->sensor || !inputs->control)
+      node->unasked || !node->relation->sensor || !inputs->control)
     return;
   struct net_control *control = inputs->control(inputs->context, node->relation);
   if (!control) return;

@@ -48,7 +48,7 @@ struct ng_node *ng_clock_leaf(struct ng_plan *plan, const struct ng_query *query
                               const struct ng_variable *variable) {
   struct ng_node *clock = NULL, *first = NULL;
   for (size_t i = 0; i < query->variable_count; i++) {
-    if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
+    if (query->variables[i].costs || query->variables[i].relation->kind == NG_REL_CLOCK) continue;
     struct ng_node *times = times_of(plan, &query->variables[i]);
     if (!first)
       first = times;

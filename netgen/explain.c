@@ -68,7 +68,7 @@ static void print_access(struct base_buffer *out, const struct ng_plan *plan,
     base_buffer_puts(out, "; only ");
     ng_wanted_print(out, plan, node->wanted, !node->stop);
   }
-  if (node->relation->sensor && !node->times_only) print_watched(out, plan, node);
+  if (node->relation->sensor && !node->times_only && !node->unasked) print_watched(out, plan, node);
 }
 
 static void print_projection(struct base_buffer *out, const struct ng_node *node) {
@@ -148,6 +148,12 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
         base_buffer_printf(out, "by %s", node->by->name);
       else
         base_buffer_puts(out, "single entity");
+      break;
+    case NET_NODE_COSTS:
+      base_buffer_printf(out, "%" PRId64 " each, by %s", node->cost, node->by->name);
+      break;
+    case NET_NODE_COMPENSATE:
+      base_buffer_printf(out, "%s without the costs, by %s", node->own_stop->name, node->by->name);
       break;
     case NET_NODE_CLOCK:
       base_buffer_printf(out, "%s: %s", node->relation->name, node->own_start->name);
@@ -288,6 +294,9 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
       break;
     case NET_NODE_CREDIBILITY:
       if (node->stop) text = "overlap: open rows that are perhaps empty";
+      break;
+    case NET_NODE_COMPENSATE:
+      text = "overlap: periods whose costs are not all known";
       break;
     case NET_NODE_CLOSEST:
       text = node->distinct ? "keys: the last of each distinct tuple"

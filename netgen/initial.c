@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "netgen/closest.h"
+#include "netgen/compensate.h"
 #include "netgen/cut.h"
 #include "netgen/lower.h"
 
@@ -85,7 +86,7 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
   periods->own_stop = stop;
   periods->by = relation->by < 0 ? NULL : node->own.items[relation->by];
   ng_node_refresh(plan, periods);
-  return credible(plan, variable, periods);
+  return credible(plan, variable, ng_compensated(plan, initial->query, variable, periods));
 }
 
 static struct ng_lowered_input input_of(const struct ng_node *node) {

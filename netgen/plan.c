@@ -185,12 +185,14 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
     for (size_t i = 0; i < node->kept_fields; i++) add_kept(plan, node, input->fields.items[i]);
     add_all_kept(plan, node, &node->own);
   } else if (node->kind == NET_NODE_ACCESS || node->kind == NET_NODE_PROJECTION ||
-             node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_CLOCK || node->alias) {
+             node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_CLOCK ||
+             node->kind == NET_NODE_COSTS || node->alias) {
     node->start = node->own_start;
     node->stop = node->own_stop;
     add_all_kept(plan, node, &node->own);
   } else {
-    if (node->kind == NET_NODE_EVENT_TO_PERIOD) node->stop = node->own_stop;
+    if (node->kind == NET_NODE_EVENT_TO_PERIOD || node->kind == NET_NODE_COMPENSATE)
+      node->stop = node->own_stop;
     if (node->kind == NET_NODE_SWITCH_DISPOSITION) node->stop = NULL;
     add_all_kept(plan, node, &input->fields);
     if (node->kind == NET_NODE_APPLY) add_all_kept(plan, node, &node->own);

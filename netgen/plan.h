@@ -69,6 +69,7 @@ struct ng_node {
   const struct ng_relation *relation;
   enum net_scan_form form;
   bool times_only;                 /* no domains: for a clock */
+  bool unasked;                    /* for costs: no sensor is switched on for it */
   bool starts_only;                /* records: end records are left out (rule traced-start-only) */
   const struct net_wanted *wanted; /* NULL: all (rule access-control) */
   /* access, of a relation with a sensor */
@@ -86,8 +87,10 @@ struct ng_node {
   /* access, product: the columns it is to have; NULL: all. Indexed by column id */
   bool *keep;
   size_t keep_count;
-  /* event-to-period: NULL when all records are of one entity; aggregate: see by_columns */
+  /* event-to-period: NULL when all records are of one entity; costs, compensate: the process; aggregate: see
+   * by_columns */
   const struct ng_column *by;
+  int64_t cost; /* costs: of one record */
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
   /* cut: how many of the input's fields stay, the first; the condition is EXPR */

@@ -48,7 +48,22 @@ struct ng_variable {
   /* What it ranges over outside aggregates, where that is not RELATION: its tuples with more domains
    * behind RELATION's own (an update numbers them). NULL: RELATION. */
   const struct ng_relation *outside_relation;
+  /* Of costs: it takes part in nothing, and stands behind those that do. A record of RELATION, which has a
+   * domain `Process` (ng_process_domain), costs COST chronons of that process; periods of a traced relation
+   * for which there is such a variable are compensated by them (compensate.c).                        */
+  bool costs;
+  int64_t cost; /* 0 to NET_COST_MOST */
 };
+
+/* The domain of RELATION that names the process whose sensors made its records; -1: there is none, or its
+ * tuples are no records. */
+static inline int ng_process_domain(const struct ng_relation *relation) {
+  if (relation->kind != NG_REL_TRACED && relation->kind != NG_REL_EVENT) return -1;
+  int index = net_layout_find(relation->layout, "Process");
+  if (index < 0) return -1;
+  enum net_base_type base = relation->layout->fields[index].type.base;
+  return base == NET_STRING || base == NET_NAME ? index : -1;
+}
 
 enum ng_op {
   /* constants and leaves */
@@ -182,7 +197,8 @@ struct ng_query {
   const struct base_source *source; /* what the ranges refer to, for diagnostics at run time */
   struct base_range range;
   enum net_timeline timeline;
-  struct ng_variable *variables; /* used ones only, outside and inside aggregates */
+  struct ng_variable
+      *variables; /* used ones only, outside and inside aggregates; then those of costs */
   size_t variable_count;
   struct ng_aggregate *aggregates;
   size_t aggregate_count;

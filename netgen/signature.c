@@ -72,8 +72,8 @@ static void print_origin(struct base_buffer *out, const struct ng_query *query) 
 }
 
 static void print_access(struct base_buffer *out, const struct ng_node *node) {
-  base_buffer_printf(out, " %p %d %d %d", (const void *)node->relation, (int)node->form,
-                     node->starts_only, node->own_stop != NULL);
+  base_buffer_printf(out, " %p %d %d %d %d", (const void *)node->relation, (int)node->form,
+                     node->starts_only, node->own_stop != NULL, node->unasked);
   for (size_t i = 0; i < node->fields.count; i++) print_column(out, node, node->fields.items[i]);
   if (!node->control && !node->every) return;
   base_buffer_printf(out, " control %u %" PRId64 " %" PRId64, node->control_domain, node->every,
@@ -162,6 +162,14 @@ static bool print_what(struct base_buffer *out, const struct ng_node *node) {
       print_access(out, node);
       return true;
     case NET_NODE_EVENT_TO_PERIOD:
+      print_column(out, node, node->by);
+      return true;
+    case NET_NODE_COSTS:
+      print_column(out, node, node->by);
+      base_buffer_printf(out, " %" PRId64, node->cost);
+      print_type(out, node->own.items[NET_COST_PROCESS]->type);
+      return true;
+    case NET_NODE_COMPENSATE:
       print_column(out, node, node->by);
       return true;
     case NET_NODE_CLOCK:

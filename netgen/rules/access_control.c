@@ -294,7 +294,8 @@ void ng_rule_access_control(struct ng_plan *plan) {
     struct ng_node *access = plan->nodes[i];
     if (access->kind != NET_NODE_ACCESS || access->alias || access->single_row) continue;
     access->wanted = asked_of(plan, access, false);
-    if (access->relation->sensor) access->watched = asked_of(plan, access, true);
+    if (access->relation->sensor && !access->unasked)
+      access->watched = asked_of(plan, access, true);
     asked += access->wanted || access->watched;
   }
   if (!asked) return;

@@ -36,7 +36,7 @@ static bool is_reading(const struct ng_node *node) {
 
 static bool reads_the_same(const struct ng_node *a, const struct ng_node *b) {
   return is_reading(b) && a->relation == b->relation && a->form == b->form &&
-         a->starts_only == b->starts_only;
+         a->starts_only == b->starts_only && a->unasked == b->unasked;
 }
 
 /* Products keep the fields that they have, whatever comes to be below. */

@@ -22,7 +22,8 @@
 
 /* The access node at the bottom of SIDE whose records nobody else reads, or NULL. */
 static struct ng_node *bottom_of(const struct ng_plan *plan, struct ng_node *side) {
-  while ((side->kind == NET_NODE_SELECTION || side->kind == NET_NODE_EVENT_TO_PERIOD) &&
+  while ((side->kind == NET_NODE_SELECTION || side->kind == NET_NODE_EVENT_TO_PERIOD ||
+          side->kind == NET_NODE_COMPENSATE) &&
          ng_node_readers(plan, side) == 1)
     side = side->inputs[0];
   bool controllable = side->kind == NET_NODE_ACCESS && !side->alias && !side->single_row &&

@@ -14,7 +14,8 @@
 #include "netgen/plan.h"
 
 static bool has_equal_tuples(const struct ng_node *node) {
-  while (!node->alias && node->kind == NET_NODE_SELECTION) node = node->inputs[0];
+  while (!node->alias && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_COMPENSATE))
+    node = node->inputs[0];
   return node->alias || node->kind != NET_NODE_EVENT_TO_PERIOD;
 }
 

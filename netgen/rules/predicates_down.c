@@ -140,6 +140,7 @@ static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsig
       return false;
     case NET_NODE_SWITCH_DISPOSITION:
     case NET_NODE_CREDIBILITY: /* other times of the same name */
+    case NET_NODE_COMPENSATE:
     case NET_NODE_SET:
     case NET_NODE_DISTINCT:
     case NET_NODE_COALESCE:

@@ -65,7 +65,9 @@ static void need_participants(struct ng_plan *plan, const struct ng_node *produc
 
 /* What tells the tuples of NODE's rows apart. */
 static void need_identity(bool *set, const struct ng_node *node) {
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
+         node->kind == NET_NODE_COMPENSATE)
+    node = node->inputs[0];
   if (ng_node_is_product(node)) {
     need_identity(set, node->inputs[0]);
     need_identity(set, node->inputs[1]);

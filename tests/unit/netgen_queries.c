@@ -144,7 +144,8 @@ struct ng_query *nq_query(const char *name, unsigned count, const char *const *n
   query->targets = BASE_NEW_ARRAY(nq_arena, 16, struct ng_target);
   query->aggregates = BASE_NEW_ARRAY(nq_arena, 8, struct ng_aggregate);
   for (unsigned i = 0; i < count; i++) {
-    query->variables[i] = (struct ng_variable){names[i], relations[i], true, false, NULL};
+    query->variables[i] =
+        (struct ng_variable){.name = names[i], .relation = relations[i], .outside = true};
   }
   return query;
 }

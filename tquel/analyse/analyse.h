@@ -8,6 +8,21 @@
 #include "netgen/netgen.h"
 #include "tquel/lang/ast.h"
 
+/* What a record of RELATION costs the process that made it, chronons. */
+struct tql_cost {
+  const char *relation;
+  int64_t cost;
+};
+struct tql_costs {
+  struct tql_cost *items;
+  size_t count, capacity;
+};
+enum tql_compensate {
+  TQL_COMPENSATE_OFF,
+  TQL_COMPENSATE_MEASURED, /* by what tql_scope says */
+  TQL_COMPENSATE_GIVEN,    /* by the settings' costs */
+};
+
 /* Settings of a session that change meanings (the others are the session's own business). */
 struct tql_settings {
   bool coverage; /* set parallel coverage */
@@ -17,6 +32,8 @@ struct tql_settings {
   bool averaging_origin_given;
   net_chronon averaging_origin;
   int64_t unit; /* chronons per unit of integer constants: 1 ms real, 1 abstract */
+  enum tql_compensate compensate;
+  const struct tql_costs *costs; /* set compensate "RELATION COST, ..." */
 };
 
 /* The word of `set sequence` for it; false: there is none of this NAME (in any case). */
@@ -35,6 +52,9 @@ struct tql_scope {
   const struct ng_relation *(*find_relation)(void *context, const char *name);
   /* Calls ON_NAME for every relation name (suggestions, completion). */
   void (*each_relation)(void *context, void (*on_name)(void *, const char *), void *on_context);
+  /* Set compensate on: adds the relations that sensors fill, with what their records cost as far as that
+   * is known, else 0, to RET, whose memory is from ARENA. May be NULL. */
+  void (*costs)(void *context, struct base_arena *arena, struct tql_costs *ret);
   const struct tql_variable *variables;
   size_t variable_count;
   const struct tql_settings *settings;
@@ -54,6 +74,13 @@ const struct tql_variable *tql_scope_variable(const struct tql_scope *scope, con
 /* The relation NAME, or NULL after TQ-0101 with a suggestion. */
 const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analysis,
                                                const struct tql_name *name);
+
+/* What `set compensate` takes, VALUE: on, off, or "RELATION COST, ...": into SETTINGS, in ARENA. */
+enum base_status tql_analyse_compensate(const struct tql_analysis *analysis,
+                                        const struct tql_statement *statement,
+                                        struct base_arena *arena, struct tql_settings *settings);
+void tql_costs_add(struct base_arena *arena, struct tql_costs *costs, const char *relation,
+                   int64_t cost);
 
 /* The relation that a call stands for in a range statement: Clock(n), in the analysis' arena. */
 const struct ng_relation *tql_analyse_clock(const struct tql_analysis *analysis,

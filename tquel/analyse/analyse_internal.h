@@ -166,6 +166,10 @@ enum net_tuple_class tql_result_class(struct tql_binder *binder,
 /* Warnings, arrays and settings into the query; the query, or NULL if anything failed. */
 /* Stands every `;` between variables where `set sequence closest` has a meaning? */
 bool tql_check_closest(struct tql_binder *binder);
+/* A part of what `set compensate` takes: NAME COST. */
+void tql_print_cost(struct base_buffer *out, const char *relation, int64_t cost);
+/* The variables of costs, where `set compensate` asks for them, behind the others. */
+void tql_add_costs(struct tql_binder *binder, struct ng_query *query);
 /* A statement over clocks alone would tick for ever. */
 bool tql_check_clocks(struct tql_binder *binder, const struct base_range *range);
 const struct ng_query *tql_binder_finish(struct tql_binder *binder,

@@ -172,6 +172,7 @@ static void print_ranges(struct base_buffer *out, const struct rewriter *rewrite
                          const struct ng_query *query) {
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_variable *variable = &query->variables[i];
+    if (variable->costs) continue;
     struct tql_statement range = {.kind = TQL_S_RANGE,
                                   .variable.text = variable->name,
                                   .name.text = variable->relation->name,
@@ -187,8 +188,29 @@ static void print_set(struct base_buffer *out, const char *words, struct tql_exp
   print_line(out, &set);
 }
 
+/* With what records cost when the relation was defined. */
+static void print_costs(struct base_buffer *out, const struct rewriter *rewriter,
+                        const struct ng_query *query) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_variable *variable = &query->variables[i];
+    if (!variable->costs) continue;
+    if (text.length > 0) base_buffer_puts(&text, ", ");
+    tql_print_cost(&text, variable->relation->name, variable->cost);
+  }
+  if (text.length > 0) {
+    struct tql_expr *value = BASE_NEW(rewriter->arena, struct tql_expr);
+    value->kind = TQL_E_STRING;
+    value->name.text = base_arena_strndup(rewriter->arena, base_buffer_text(&text), text.length);
+    value->length = text.length;
+    print_set(out, "compensate", value);
+  }
+  base_buffer_done(&text);
+}
+
 static void print_settings(struct base_buffer *out, const struct rewriter *rewriter,
-                           const struct tql_settings *settings) {
+                           const struct tql_settings *settings, const struct ng_query *query) {
+  print_costs(out, rewriter, query);
   if (settings->coverage) print_set(out, "parallel", new_word(rewriter, "coverage"));
   if (settings->sequence != NG_SEQUENCE_FULL)
     print_set(out, "sequence", new_word(rewriter, tql_sequence_name(settings->sequence)));
@@ -202,7 +224,7 @@ char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scop
   struct rewriter rewriter = {arena, scope};
   struct base_buffer text = BASE_BUFFER_EMPTY;
   print_ranges(&text, &rewriter, query);
-  print_settings(&text, &rewriter, scope->settings);
+  print_settings(&text, &rewriter, scope->settings, query);
   struct tql_statement copy = rewritten_statement(&rewriter, statement);
   print_line(&text, &copy);
   char *result = base_arena_strndup(arena, base_buffer_text(&text), text.length);

@@ -292,6 +292,7 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
   if (statement->coalesced) refuse_temporal_targets(&binder);
   if (!binder.failed) make_result(&binder);
   const struct ng_query *query = tql_binder_finish(&binder, statement);
+  if (query) tql_add_costs(&binder, binder.query);
   tql_binder_done(&binder);
   if (!query) return BASE_USER;
   *ret = query;

@@ -294,7 +294,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
     const struct ng_relation *relation = query->variables[i].relation;
     bool any = false;
     net_chronon first = NET_FOREVER, last;
-    if (relation->kind == NG_REL_CLOCK) continue;
+    if (relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
     struct session_relation *input = session_of(session, relation);
     enum base_status status =
         input != NULL && input->view ? earliest_of_view(session, input, finite, &any, &first)
@@ -310,7 +310,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
 static bool may_come_earlier(struct tql_session *session, const struct ng_query *query,
                              net_chronon first) {
   for (size_t i = 0; i < query->variable_count; i++) {
-    if (query->variables[i].relation->kind == NG_REL_CLOCK) continue;
+    if (query->variables[i].relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
     struct session_relation *input = session_of(session, query->variables[i].relation);
     if (input == NULL) continue;
     if (input->view && input->query != NULL && may_come_earlier(session, input->query, first))

@@ -131,6 +131,14 @@ static enum base_status set_cache(struct tql_session *session,
   return BASE_OK;
 }
 
+static enum base_status set_compensate(struct tql_session *session,
+                                       const struct tql_statement *statement) {
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct tql_analysis analysis = session_analysis(session, &scope);
+  return tql_analyse_compensate(&analysis, statement, session->arena, &session->settings);
+}
+
 enum base_status session_set(struct tql_session *session, const struct tql_statement *statement) {
   const char *name = statement->words;
   if (strcmp(name, "checkpoint") == 0)
@@ -153,14 +161,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "cache") == 0) return set_cache(session, statement);
   if (strcmp(name, "future limit") == 0)
     return set_duration(session, statement, &session->future_limit);
-  if (strcmp(name, "compensate") == 0) {
-    bool on;
-    enum base_status status = choose(session, statement, "off", "on", &on);
-    if (status != BASE_OK || !on) return status;
-    base_report(session->diags, MSG_COMPENSATE_NOT_EXECUTED, session->source, &statement->range,
-                "set compensate on is not executed yet");
-    return BASE_USER;
-  }
+  if (strcmp(name, "compensate") == 0) return set_compensate(session, statement);
   const char *near = base_nearest(name, names, sizeof names / sizeof *names);
   base_report_hint(session->diags, MSG_UNKNOWN_SETTING, session->source, &statement->words_range,
                    near ? base_arena_printf(session->arena, "did you mean %s?", near)
