@@ -488,6 +488,12 @@ static void know_peer(struct sn_connection *connection) {
   connection->pid = peer.pid;
 }
 
+struct sn_connection *sn_connection_adopt(int descriptor, bool server) {
+  struct sn_connection *connection = connection_new(descriptor, server);
+  know_peer(connection);
+  return connection;
+}
+
 static struct sn_connection *open_tls(const struct sn_address *address, const char **ret_reason) {
   struct sn_tls_context *context = sn_tls_context_new(address, false, ret_reason);
   if (context == NULL) return NULL;

@@ -117,11 +117,51 @@ def descriptions(tests):
     yield (tests.parent / 'sensors/sdf/tquel.dff').read_bytes()
 
 
+def text(value):
+    return struct.pack('<I', len(value)) + value
+
+
+def frame(kind, body, number=0):
+    return struct.pack('<IHHQ', len(body), kind, 0, number) + body
+
+
+def messages():
+    """The protocol: messages alone (0), what a server (1) and a client (2) receive, an outbox (3)."""
+    hello = struct.pack('<IB', 1, 1) + text(b'tquel') + text(b'me') + text(b'') + text(b'0' * 32)
+    hello += text(b'here') + text(b'/') + b'\0'
+    welcome = struct.pack('<I', 1) + text(b'tquel') + struct.pack('<QIqB', 0, 10, 0, 0)
+    record = struct.pack('<Bqq', 3, 1, 7) + text(b'x') + struct.pack('<Id', 0x80000001, 0.5) + b'\1'
+    skip = struct.pack('<BI', 16, 3)
+    ends = struct.pack('<BIqqB', 37, 3, 5, 6, 2) + text(b'T:m#1')
+    event = struct.pack('<IQQI', 5, 9, 100, 3) + record + skip + ends
+    loss = struct.pack('<I', 1) + text(b'R') + text(b'full') + struct.pack('<Qqq', 3, 1, 2)
+    report = struct.pack('<I', 1) + text(b'sensors') + struct.pack('<BII', 0, 2, 1) + text(b'a') * 2
+    adjust = struct.pack('<IB', 1, 1) + text(b'R') + struct.pack('<BqqI', 0, 0, 0, 1)
+    adjust += b'\1' + text(b'Process') + b'\5' + text(b'P:*#*')
+    info = struct.pack('<I', 1) + text(b'R') + struct.pack('<BI', 1, 1) + text(b'n') + b'\1\4\0\0\0\0'
+    bodies = {1: hello, 2: welcome, 3: struct.pack('<I', 1) + text(b'why'), 4: bytes(8), 5: bytes(24),
+              16: adjust, 17: bytes(8), 18: bytes(4) + text(b'sensors'), 19: text(b'a') + text(b'b'),
+              20: bytes(4), 21: bytes(12), 22: info, 32: bytes(8) + text(b'(a)'),
+              33: bytes(4) + text(b'P:1#2') + bytes(4) + text(b'T') + b'\1', 34: bytes(4) + text(b'R'),
+              35: bytes(4) + text(b'n'), 36: bytes(4), 37: bytes(20), 38: event, 39: bytes(12),
+              40: bytes(12) + text(b'why') + text(b'what'), 41: loss, 42: report,
+              43: bytes(4) + text(b'what'), 44: b'', 65: b'', 83: bytes(2), 85: b'\0abc'}
+    for kind, body in bodies.items():
+        yield bytes([0, kind]) + body
+    data = b''.join(frame(kind, bodies[kind], number) for number, kind in
+                    ((0, 32), (0, 33), (0, 34), (0, 35), (0, 37), (1, 38), (2, 39), (3, 41), (0, 4), (0, 3)))
+    answers = b''.join(frame(kind, bodies[kind]) for kind in (16, 17, 18, 19, 20, 21, 22, 5, 3))
+    for piece in (0, 1, 7, 100):
+        yield bytes([1, piece]) + frame(1, hello) + data
+        yield bytes([2, piece]) + frame(2, welcome) + answers
+    yield bytes([3]) + bytes(range(200)) + bytes([6, 1, 2, 5, 0, 1, 4, 0, 5, 2, 3, 5, 6, 9]) * 9
+
+
 def main():
     kind, directory, tests = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     directory.mkdir(parents=True, exist_ok=True)
-    for data in (descriptions(tests) if kind == 'sdf' else
-                 (text.encode() for text in texts(kind, tests))):
+    for data in (descriptions(tests) if kind == 'sdf' else messages() if kind == 'wire' else
+                 (source.encode() for source in texts(kind, tests))):
         if 0 < len(data) <= SIZE_MAX:
             (directory / hashlib.sha1(data).hexdigest()).write_bytes(data)
 
