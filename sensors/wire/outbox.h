@@ -47,9 +47,9 @@ size_t sn_outbox_room(const struct sn_outbox *outbox);
 bool sn_outbox_waits(const struct sn_outbox *outbox);
 
 /* The other end: whether a number continues what came before. */
-enum sn_intake { SN_INTAKE_NEW, SN_INTAKE_REPEATED, SN_INTAKE_GAP };
-static inline enum sn_intake sn_intake(uint64_t last, uint64_t number) {
-  return number == last + 1 ? SN_INTAKE_NEW : number <= last ? SN_INTAKE_REPEATED : SN_INTAKE_GAP;
+enum sn_sequel { SN_SEQUEL_NEW, SN_SEQUEL_REPEATED, SN_SEQUEL_GAP };
+static inline enum sn_sequel sn_sequel(uint64_t last, uint64_t number) {
+  return number == last + 1 ? SN_SEQUEL_NEW : number <= last ? SN_SEQUEL_REPEATED : SN_SEQUEL_GAP;
 }
 
 #endif

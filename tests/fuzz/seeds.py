@@ -142,7 +142,7 @@ def messages():
     bodies = {1: hello, 2: welcome, 3: struct.pack('<I', 1) + text(b'why'), 4: bytes(8), 5: bytes(24),
               16: adjust, 17: bytes(8), 18: bytes(4) + text(b'sensors'), 19: text(b'a') + text(b'b'),
               20: bytes(4), 21: bytes(12), 22: info, 32: bytes(8) + text(b'(a)'),
-              33: bytes(4) + text(b'P:1#2') + bytes(4) + text(b'T') + b'\1', 34: bytes(4) + text(b'R'),
+              33: bytes(4) + text(b'P:1#2') + bytes(4) + text(b'T') + b'\1', 34: bytes(4) + text(b'R') + bytes(8),
               35: bytes(4) + text(b'n'), 36: bytes(4), 37: bytes(20), 38: event, 39: bytes(12),
               40: bytes(12) + text(b'why') + text(b'what'), 41: loss, 42: report,
               43: bytes(4) + text(b'what'), 44: b'', 65: b'', 83: bytes(2), 85: b'\0abc'}

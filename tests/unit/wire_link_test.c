@@ -96,9 +96,9 @@ static void server_take(struct server *server, const struct sn_message *message)
     server->known[relation.relation] = true;
   } else {
     ck_assert(sn_get_check(message, &check));
-    enum sn_intake intake = sn_intake(server->taken, message->number);
-    ck_assert_int_ne(intake, SN_INTAKE_GAP);
-    if (intake == SN_INTAKE_REPEATED) {
+    enum sn_sequel intake = sn_sequel(server->taken, message->number);
+    ck_assert_int_ne(intake, SN_SEQUEL_GAP);
+    if (intake == SN_SEQUEL_REPEATED) {
       server->repeated++;
       return;
     }
