@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/base/diag.h"
+#include "tquel/serve/serve.h"
 #include "tquel/shell/help.h"
 #include "tquel/shell/shell.h"
 
@@ -16,11 +17,11 @@ const struct shell_subcommand shell_subcommands[] = {
     {"help", "explains a command or the number of a message", "[COMMAND | TQ-nnnn | messages]", 0,
      shell_help_main},
     {"serve", "keeps standing queries running over live feeds, for shells and collectors",
-     "DB [--socket PATH]", MSG_SERVE_NOT_EXECUTED, NULL},
+     "[OPTION]... DB", 0, serve_main},
     {"collect", "gathers the event records of one machine and sends them to a server", "",
      MSG_COLLECT_NOT_EXECUTED, NULL},
     {"feed", "sends records from standard input (CSV or NDJSON) to a server",
-     "RELATION [--connect SOCKET]", MSG_FEED_NOT_EXECUTED, NULL},
+     "[OPTION]... RELATION", 0, shell_feed_main},
     {"sdf", "checks a sensor description, writes its C header and documentation",
      "FILE [--header OUT] [--tquel OUT] [--doc OUT] [--diff OLD NEW]", 0, shell_sdf_main},
     {"check", "checks performance assertions against a log or a live feed", "SPECIFICATION LOG",

@@ -17,6 +17,8 @@ static bool clock_is_set;
 static int64_t clock_set_to_ns;
 static clockid_t measuring_clock = CLOCK_MONOTONIC;
 static volatile sig_atomic_t interrupt_seen;
+static bool (*interrupt_source)(void *context);
+static void *interrupt_context;
 
 static int64_t read_clock(clockid_t clock) {
   struct timespec now;
@@ -72,7 +74,12 @@ void base_env_interrupt(void) {
 }
 
 bool base_env_interrupted(void) {
-  return interrupt_seen != 0;
+  return interrupt_seen != 0 || (interrupt_source && interrupt_source(interrupt_context));
+}
+
+void base_env_interrupt_source(bool (*source)(void *context), void *context) {
+  interrupt_source = source;
+  interrupt_context = context;
 }
 
 void base_env_clear_interrupt(void) {

@@ -43,5 +43,8 @@ static inline uint64_t base_hash_u64(uint64_t word, uint64_t seed) {
 void base_env_interrupt(void); /* async-signal-safe */
 bool base_env_interrupted(void);
 void base_env_clear_interrupt(void);
+/* Somebody else who may interrupt what runs now: SOURCE is asked at each poll, which may be a thousand
+ * times a millisecond, and says true from when on it is interrupted. NULL: nobody. */
+void base_env_interrupt_source(bool (*source)(void *context), void *context);
 
 #endif

@@ -411,6 +411,10 @@ int sn_connection_descriptor(const struct sn_connection *connection) {
   return connection->descriptor;
 }
 
+bool sn_connection_said_goodbye(const struct sn_connection *connection) {
+  return connection->told != NULL;
+}
+
 short sn_connection_events(const struct sn_connection *connection) {
   if (connection->connecting) return connection->descriptor < 0 ? POLLIN : POLLOUT;
   short events = connection->read_wants;

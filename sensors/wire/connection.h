@@ -80,6 +80,8 @@ void sn_connection_goodbye(struct sn_connection *connection, uint32_t diagnostic
 const char *sn_connection_reason(const struct sn_connection *connection);
 bool sn_connection_is_over(const struct sn_connection *connection); /* the last pump said so */
 uint32_t sn_connection_diagnostic(const struct sn_connection *connection);
+/* Whether it was the other side's GOODBYE that ended it, not an accident. */
+bool sn_connection_said_goodbye(const struct sn_connection *connection);
 /* Whether the other side has been seen: HELLO or WELCOME came. */
 bool sn_connection_greeted(const struct sn_connection *connection);
 /* Sends a PING; the other side's connection answers by itself. Also shows that this side is there. */

@@ -76,15 +76,24 @@ run '' </dev/null
 ends 1 'error TQ-0001: ' "refused: an empty name"
 [ -z "$(find . -name '*.db')" ]
 ok "wrong usage creates no database" $?
-for command in serve collect feed check solve eval; do
+for command in collect check solve eval; do
   run "$command" x </dev/null
   ends 1 "error TQ-095[0-6]: tquel $command is not executed yet" "$command answers with a number"
   run "$command" --help </dev/null
   [ "$status" -eq 0 ] && grep -q "^Usage: tquel $command" out
   ok "$command --help" $?
 done
+for command in serve feed; do
+  run "$command" --help </dev/null
+  [ "$status" -eq 0 ] && grep -q "^Usage: tquel $command" out
+  ok "$command --help" $?
+  run "$command" </dev/null
+  ends 1 'error TQ-0001: .* is missing' "$command without its argument"
+done
 run --connect socket </dev/null
-ends 1 'error TQ-0957' "--connect answers with a number"
+ends 3 'error TQ-0842' "--connect to nobody"
+run --connect socket x.db </dev/null
+ends 1 'error TQ-0001: x.db is too much' "--connect needs no database"
 run chek </dev/null
 ends 1 'did you mean tquel check' "a slip of a subcommand is no new database"
 run ./check -c 'create event E ()' </dev/null

@@ -13,8 +13,8 @@ struct tql_session;
 
 /* Kinds of names, for completion. */
 enum shell_names { SHELL_RELATIONS, SHELL_VARIABLES, SHELL_DOMAINS };
-/* What can be looked at: \d, \dn. */
-enum shell_view { SHELL_DESCRIPTION, SHELL_NODES };
+/* What can be looked at: \d, \dn, \ds. */
+enum shell_view { SHELL_DESCRIPTION, SHELL_NODES, SHELL_SENSORS };
 
 struct shell_backend {
   const struct shell_backend_class *class;
@@ -30,6 +30,8 @@ struct shell_backend_class {
   /* Lets it go on for TIMEOUT_MS at most: BASE_AGAIN there is more to come, BASE_END it is over,
    * BASE_CANCEL interrupted, others failed and reported. */
   enum base_status (*follow)(struct shell_backend *backend, int timeout_ms);
+  /* What to poll for reading so as to know that follow has something to do; -1: only by asking it. */
+  int (*descriptor)(struct shell_backend *backend);
   /* What was read so far is to be kept for good. */
   enum base_status (*commit)(struct shell_backend *backend);
   /* The names of a kind; OWNER: of domains, the relation or variable. */
@@ -51,5 +53,10 @@ struct shell_backend_class {
 enum base_status shell_own_open(struct shell *shell, bool stdin_is_script, bool explain_only,
                                 struct shell_backend **ret) BASE_MUST_USE;
 struct tql_session *shell_own_session(struct shell_backend *backend);
+
+/* --- remote.c */
+
+/* A connection to the server that the shell's options name. */
+enum base_status shell_remote_open(struct shell *shell, struct shell_backend **ret) BASE_MUST_USE;
 
 #endif

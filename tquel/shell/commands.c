@@ -142,6 +142,11 @@ static void do_nodes(struct terminal *terminal, const char *argument) {
   describe(terminal, argument, SHELL_NODES, "there are no nodes of standing queries\n");
 }
 
+static void do_sensors(struct terminal *terminal, const char *argument) {
+  (void)argument;
+  describe(terminal, "", SHELL_SENSORS, "there are no sensors\n");
+}
+
 static void do_time(struct terminal *terminal, const char *argument) {
   (void)argument;
   struct base_buffer text = BASE_BUFFER_EMPTY;
@@ -218,6 +223,7 @@ static const struct command {
     {"\\help", "[TOPIC]", "the same", do_help},
     {"\\d", "[NAME]", "list the relations, or describe one", do_describe},
     {"\\dn", "[NAME]", "list the nodes of standing queries, and what they cost", do_nodes},
+    {"\\ds", "", "list the sensors of programs, and who has switched them on", do_sensors},
     {"\\p", "", "print what was typed, or what ran last", do_print},
     {"\\r", "", "reset: forget what was typed", do_reset},
     {"\\e", "", "edit it with $VISUAL or $EDITOR", do_edit},

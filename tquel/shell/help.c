@@ -159,6 +159,19 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
         "given, and nothing is run or changed. FILE - is standard input.\n\nOptions:\n");
     shell_options_describe(SHELL_EXPLAIN, out);
   }
+  if (strcmp(row->name, "serve") == 0) {
+    base_buffer_puts(
+        out,
+        "Shells (tquel --connect), feeds and collectors connect to the socket. It runs in the\n"
+        "foreground until it gets SIGINT or SIGTERM, which end it in order.\n\nOptions:\n");
+    shell_options_describe(SHELL_SERVE, out);
+  }
+  if (strcmp(row->name, "feed") == 0) {
+    base_buffer_puts(out,
+                     "The records come on standard input; what stands in their columns or keys is "
+                     "told by\ntquel(7), COPY. It ends when they do.\n\nOptions:\n");
+    shell_options_describe(SHELL_FEED, out);
+  }
   if (strcmp(row->name, "sdf") == 0) {
     base_buffer_puts(
         out,

@@ -59,9 +59,22 @@ static void run_feeds(struct terminal *terminal) {
   terminal->wrote = false;
 }
 
-static bool has_input(void) {
-  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-  return poll(&input, 1, 0) > 0;
+/* Waits TIMEOUT_MS at most for keys, and for what the backend may have to say; true: keys. */
+static bool wait_for_news(struct terminal *terminal, int timeout_ms) {
+  struct shell_backend *backend = terminal->shell->backend;
+  struct pollfd polled[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                             {.fd = backend->class->descriptor(backend), .events = POLLIN}};
+  if (terminal->feeds_over) polled[1].fd = -1;
+  (void)shell_signals_wait(polled, 2, timeout_ms);
+  if (polled[1].revents) run_feeds(terminal);
+  return polled[0].revents != 0;
+}
+
+/* Feeds that have to be asked, as they have nothing to poll. */
+static bool asks_feeds(const struct terminal *terminal) {
+  struct shell_backend *backend = terminal->shell->backend;
+  return !terminal->feeds_over && backend->class->descriptor(backend) < 0 &&
+         backend->class->goes_on(backend);
 }
 
 /* Waits for a byte of input; false: Ctrl-C, or the end. */
@@ -75,12 +88,9 @@ static bool wait_input(struct terminal *terminal) {
       el_set(terminal->edit, EL_REFRESH);
     }
     if (shell_signals_resized()) el_resize(terminal->edit);
-    if (has_input()) return true;
-    struct shell_backend *backend = terminal->shell->backend;
-    if (!terminal->feeds_over && backend->class->goes_on(backend))
-      run_feeds(terminal);
-    else
-      (void)shell_signals_wait_input();
+    bool asks = asks_feeds(terminal);
+    if (wait_for_news(terminal, asks ? 0 : -1)) return true;
+    if (asks && !base_env_interrupted()) run_feeds(terminal);
   }
 }
 

@@ -23,6 +23,16 @@ enum option {
   OPTION_QUIET,
   OPTION_TIMING,
   OPTION_CONNECT,
+  OPTION_SOCKET,
+  OPTION_LISTEN,
+  OPTION_CERTIFICATE,
+  OPTION_KEY,
+  OPTION_TOKEN_FILE,
+  OPTION_AUTHORITY,
+  OPTION_CLIENT_AUTHORITY,
+  OPTION_GROUP,
+  OPTION_INPUT_FORMAT,
+  OPTION_WITHIN,
   OPTION_AS,
   OPTION_RULES_OFF,
   OPTION_BATCH_ROWS,
@@ -45,22 +55,47 @@ static const struct row {
     {OPTION_FORMAT, SHELL_RUN, NULL, "--format", "NAME",
      "table, csv, json, ndjson, line, markdown, timeline or count\n"
      "(table on a terminal, else csv)"},
-    {OPTION_TIMELINE, SHELL_RUN | SHELL_EXPLAIN, NULL, "--timeline", "NAME",
+    {OPTION_TIMELINE, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE, NULL, "--timeline", "NAME",
      "real or abstract: the timeline of a new database (real)"},
     {OPTION_READONLY, SHELL_RUN, NULL, "--readonly", NULL, "change nothing in the database"},
     {OPTION_SINGLE_TRANSACTION, SHELL_RUN, NULL, "--single-transaction", NULL,
      "each -c, -f or script on standard input as a whole or not at all"},
-    {OPTION_QUIET, SHELL_RUN, "-q", "--quiet", NULL, "no greeting, no notes and warnings"},
+    {OPTION_INPUT_FORMAT, SHELL_FEED, NULL, "--format", "NAME",
+     "csv or ndjson (what the first byte looks like)"},
+    {OPTION_WITHIN, SHELL_FEED, NULL, "--within", "DURATION",
+     "records may come so late, as in \"5 ms\" (0)"},
+    {OPTION_QUIET, SHELL_RUN | SHELL_SERVE | SHELL_FEED, "-q", "--quiet", NULL,
+     "no greeting, no notes and warnings"},
     {OPTION_TIMING, SHELL_RUN, NULL, "--timing", NULL,
      "after each statement a line on standard error that says how\n"
      "long it took"},
-    {OPTION_CONNECT, SHELL_RUN, NULL, "--connect", "SOCKET", "talk to a running server"},
+    {OPTION_CONNECT, SHELL_RUN | SHELL_FEED, NULL, "--connect", "ADDRESS",
+     "talk to the server at this socket or tls:HOST:PORT; . is\n"
+     "where servers are by default"},
+    {OPTION_SOCKET, SHELL_SERVE, NULL, "--socket", "PATH",
+     "the socket ($XDG_RUNTIME_DIR/tquel/server, or\n"
+     "/run/tquel/server)"},
+    {OPTION_GROUP, SHELL_SERVE, NULL, "--group", "NAME",
+     "let the members of this group connect, too"},
+    {OPTION_LISTEN, SHELL_SERVE, NULL, "--listen", "tls:HOST:PORT",
+     "serve over the network, too; needs --certificate and\n"
+     "--key, and --token-file or --client-ca"},
+    {OPTION_AUTHORITY, SHELL_RUN | SHELL_FEED, NULL, "--ca", "FILE",
+     "tls: who signs the server's certificate"},
+    {OPTION_CERTIFICATE, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--certificate", "FILE",
+     "tls: the own certificate (PEM)"},
+    {OPTION_KEY, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--key", "FILE",
+     "tls: the key of it"},
+    {OPTION_TOKEN_FILE, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--token-file", "FILE",
+     "tls: the secret that clients must know"},
+    {OPTION_CLIENT_AUTHORITY, SHELL_SERVE, NULL, "--client-ca", "FILE",
+     "tls: who signs the certificates that clients must have"},
     {OPTION_AS, SHELL_EXPLAIN, NULL, "--as", "FORM", "text, dot or json (text)"},
-    {OPTION_RULES_OFF, SHELL_RUN | SHELL_EXPLAIN, NULL, "--rules-off", NULL,
+    {OPTION_RULES_OFF, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE, NULL, "--rules-off", NULL,
      "for testing: start with all optimiser rules off"},
     {OPTION_BATCH_ROWS, SHELL_RUN, NULL, "--batch-rows", "N",
      "for testing: at most N rows in a batch"},
-    {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN, NULL, "--help", NULL, "this text"},
+    {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE | SHELL_FEED, NULL, "--help", NULL, "this text"},
     {OPTION_VERSION, SHELL_RUN, NULL, "--version", NULL, "the version"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -78,7 +113,11 @@ struct command_line {
 static bool wrong(struct command_line *line, const char *hint, const char *text,
                   const char *value) {
   static const struct base_source tquel = {.name = "tquel"};
-  if (!hint) hint = line->command == SHELL_RUN ? "see tquel --help" : "see tquel explain --help";
+  if (!hint)
+    hint = line->command == SHELL_RUN       ? "see tquel --help"
+           : line->command == SHELL_EXPLAIN ? "see tquel explain --help"
+           : line->command == SHELL_SERVE   ? "see tquel serve --help"
+                                            : "see tquel feed --help";
   base_report_hint(line->diags, MSG_USAGE, &tquel, NULL, hint, text, value);
   return false;
 }
@@ -125,6 +164,20 @@ static bool take_format(struct command_line *line, const char *value) {
                "there is no format %s", value);
 }
 
+static bool take_input_format(struct command_line *line, const char *value) {
+  if (strcmp(value, "csv") != 0 && strcmp(value, "ndjson") != 0)
+    return wrong(line, "the formats of records are csv and ndjson", "there is no format %s", value);
+  line->options->input_format = value;
+  return true;
+}
+
+static bool take_within(struct command_line *line, const char *value) {
+  if (net_duration_parse(value, strlen(value), &line->options->within_ns) &&
+      line->options->within_ns >= 0)
+    return true;
+  return wrong(line, "write a number and a unit, as in \"5 ms\" or 10s", "%s is no duration", value);
+}
+
 static bool take_form(struct command_line *line, const char *value) {
   if (strcmp(value, "text") != 0 && strcmp(value, "dot") != 0 && strcmp(value, "json") != 0)
     return wrong(line, "the forms are text, dot and json", "there is no form %s", value);
@@ -166,6 +219,34 @@ static bool take_option(struct command_line *line, enum option option, const cha
     case OPTION_CONNECT:
       options->connect = value;
       return true;
+    case OPTION_SOCKET:
+      options->socket = value;
+      return true;
+    case OPTION_LISTEN:
+      options->listen = value;
+      return true;
+    case OPTION_CERTIFICATE:
+      options->certificate = value;
+      return true;
+    case OPTION_KEY:
+      options->key = value;
+      return true;
+    case OPTION_TOKEN_FILE:
+      options->token_file = value;
+      return true;
+    case OPTION_AUTHORITY:
+      options->authority = value;
+      return true;
+    case OPTION_CLIENT_AUTHORITY:
+      options->client_authority = value;
+      return true;
+    case OPTION_GROUP:
+      options->group = value;
+      return true;
+    case OPTION_INPUT_FORMAT:
+      return take_input_format(line, value);
+    case OPTION_WITHIN:
+      return take_within(line, value);
     case OPTION_AS:
       return take_form(line, value);
     case OPTION_RULES_OFF:
@@ -219,9 +300,17 @@ static bool read_operand(struct command_line *line, const char *argument) {
     options->explain_file = argument;
     return true;
   }
+  if (line->command == SHELL_FEED) {
+    if (options->relation)
+      return wrong(line, "one relation; the records come on standard input", "%s is too much",
+                   argument);
+    options->relation = argument;
+    return true;
+  }
   if (options->database)
     return wrong(line,
-                 line->command == SHELL_RUN
+                 line->command == SHELL_SERVE ? "one server serves one database"
+                 : line->command == SHELL_RUN
                      ? "one database at most; -f FILE runs a file, -c STATEMENTS statements"
                      : "the arguments are: [DB] FILE",
                  "%s is too much", argument);
@@ -239,12 +328,18 @@ static bool check(struct command_line *line) {
   if (options->help || options->version) return true;
   if (line->command == SHELL_EXPLAIN && !options->explain_file)
     return wrong(line, "write: tquel explain [DB] FILE", "%s is missing", "FILE");
+  if (line->command == SHELL_SERVE && !options->database)
+    return wrong(line, "write: tquel serve DB", "%s is missing", "DB");
+  if (line->command == SHELL_FEED && !options->relation)
+    return wrong(line, "write: tquel feed RELATION", "%s is missing", "RELATION");
+  if (line->command == SHELL_RUN && options->connect && options->database)
+    return wrong(line, "the server has its database", "%s is too much", options->database);
   if (options->database && !*options->database)
     return wrong(line, "leave it out for a database in memory", "the name of the database is %s",
                  "empty");
   if (options->database && strcmp(options->database, "-") == 0)
     return wrong(line, "a script on standard input needs no argument", "%s is no database", "-");
-  if (options->readonly && !options->database)
+  if (options->readonly && !options->database && !options->connect)
     return wrong(line, "name the database that is to be read", "%s needs a database", "--readonly");
   size_t from_stdin = 0;
   for (size_t i = 0; i < options->item_count; i++)

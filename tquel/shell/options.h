@@ -1,4 +1,4 @@
-/* The command line of the shell and of `tquel explain`. One table of options serves reading, "did you
+/* The command line of the shell and of the subcommands that read statements or talk to a server. One table of options serves reading, "did you
  * mean" and --help.                                                                                 */
 #ifndef TQL_SHELL_OPTIONS_H
 #define TQL_SHELL_OPTIONS_H
@@ -20,17 +20,24 @@ struct shell_options {
   bool timeline_given;
   enum net_timeline timeline;
   bool readonly, quiet, timing, single_transaction;
-  const char *connect;
   bool help, version;
   bool rules_off;
   uint32_t batch_rows;
   /* tquel explain */
   const char *explain_file;
   const char *explain_as;
+  /* who talks to a server: where it is; NULL: where servers are by default. Over TLS: files */
+  const char *connect, *authority, *certificate, *key, *token_file;
+  /* tquel serve */
+  const char *socket, *listen, *client_authority, *group;
+  /* tquel feed */
+  const char *relation;
+  const char *input_format;
+  int64_t within_ns;
 };
 
 /* Which command line is read. */
-enum shell_command { SHELL_RUN = 1, SHELL_EXPLAIN = 2 };
+enum shell_command { SHELL_RUN = 1, SHELL_EXPLAIN = 2, SHELL_SERVE = 4, SHELL_FEED = 8 };
 
 /* Reads ARGUMENTS (without the program's name and the subcommand). The strings are not copied. False:
  * wrong usage, reported. Free with shell_options_done in either case.                               */

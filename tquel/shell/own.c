@@ -34,6 +34,11 @@ static enum base_status own_follow(struct shell_backend *backend, int timeout_ms
   return status == BASE_OK ? BASE_END : status;
 }
 
+static int own_descriptor(struct shell_backend *backend) {
+  (void)backend; /* feeds are files that grow */
+  return -1;
+}
+
 static enum base_status own_commit(struct shell_backend *backend) {
   return tql_session_commit(session_of(backend));
 }
@@ -56,6 +61,10 @@ static void own_each_name(struct shell_backend *backend, enum shell_names kind, 
 static enum base_status own_describe(struct shell_backend *backend, enum shell_view view,
                                      const char *name, struct base_buffer *out) {
   struct tql_session *session = session_of(backend);
+  if (view == SHELL_SENSORS) {
+    tql_session_describe_sensors(session, NULL, 0, out);
+    return BASE_OK;
+  }
   bool found = view == SHELL_NODES ? tql_session_describe_nodes(session, name, out)
                                    : tql_session_describe(session, name, out);
   return found ? BASE_OK : BASE_END;
@@ -81,6 +90,7 @@ static const struct shell_backend_class own_class = {
     .run = own_run,
     .goes_on = own_goes_on,
     .follow = own_follow,
+    .descriptor = own_descriptor,
     .commit = own_commit,
     .each_name = own_each_name,
     .describe = own_describe,

@@ -54,6 +54,7 @@ static enum base_status open_backend(struct shell *shell, bool stdin_is_script, 
   int format = options->format;
   if (format < 0) format = isatty(STDOUT_FILENO) ? TQL_FORMAT_TABLE : TQL_FORMAT_CSV;
   shell_output_init(&shell->output, (enum tql_format)format, options->timing);
+  if (options->connect) return shell_remote_open(shell, &shell->backend);
   return shell_own_open(shell, stdin_is_script, explain_only, &shell->backend);
 }
 
@@ -97,13 +98,6 @@ static int run(struct shell *shell) {
   return finish(shell, status);
 }
 
-static bool connects(struct shell *shell) {
-  if (!shell->options->connect) return false;
-  base_report_hint(&shell->diags, MSG_CONNECT_NOT_EXECUTED, NULL, NULL,
-                   "tquel help TQ-0957 says what to do instead", "--connect is not executed yet");
-  return true;
-}
-
 /* A new file called almost like a subcommand is more likely a slip than a wish. */
 static bool misspells_command(struct shell *shell) {
   const char *name = shell->options->database;
@@ -130,7 +124,7 @@ int shell_main(int count, char *const *arguments) {
     code = shell_help_command(NULL);
   else if (options.version)
     code = shell_help_version();
-  else if (connects(&shell) || misspells_command(&shell))
+  else if (misspells_command(&shell))
     code = shell.diags.exit_code;
   else
     code = run(&shell);

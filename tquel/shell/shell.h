@@ -19,6 +19,9 @@ int shell_main(int count, char *const *arguments);
 /* Runs `tquel explain`. */
 int shell_explain_main(int count, char *const *arguments);
 
+/* Runs `tquel feed`. */
+int shell_feed_main(int count, char *const *arguments);
+
 /* Runs `tquel sdf`; its options as lines of --help. */
 int shell_sdf_main(int count, char *const *arguments);
 void shell_sdf_describe(struct base_buffer *out);

@@ -5,7 +5,6 @@
  * looking at the flag and sleeping. */
 #include "tquel/shell/signals.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -77,9 +76,9 @@ bool shell_signals_continued(void) {
   return take(&continued);
 }
 
-bool shell_signals_wait_input(void) {
+bool shell_signals_wait(struct pollfd *polled, size_t count, int timeout_ms) {
   sigset_t blocked, before;
-  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  const struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
   sigaddset(&blocked, SIGTERM);
@@ -88,9 +87,11 @@ bool shell_signals_wait_input(void) {
   sigaddset(&blocked, SIGCONT);
   sigprocmask(SIG_BLOCK, &blocked, &before);
   bool signalled = base_env_interrupted() || resized || continued;
-  if (!signalled) signalled = ppoll(&input, 1, NULL, &before) < 0 && errno == EINTR;
+  bool news =
+      !signalled && ppoll(polled, count, timeout_ms < 0 ? NULL : &timeout, &before) > 0;
   sigprocmask(SIG_SETMASK, &before, NULL);
-  return !signalled;
+  for (size_t i = 0; i < count && !news; i++) polled[i].revents = 0;
+  return news;
 }
 
 void shell_signals_die(int signal_number) {

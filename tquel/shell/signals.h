@@ -2,7 +2,9 @@
 #ifndef TQL_SHELL_SIGNALS_H
 #define TQL_SHELL_SIGNALS_H
 
+#include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* INTERACTIVE: Ctrl-C never ends the program. Otherwise the second one does at once. */
 void shell_signals_install(bool interactive);
@@ -11,8 +13,9 @@ int shell_signals_ending(void);
 /* The terminal's size changed, or the program was continued after a stop, since the last question. */
 bool shell_signals_resized(void);
 bool shell_signals_continued(void);
-/* Waits until the terminal has input; false: a signal came first. */
-bool shell_signals_wait_input(void);
+/* Waits until one of COUNT has news, or TIMEOUT_MS have passed (-1: for ever); false: nothing has, and REVENTS
+ * are 0. A signal ends the wait, also one that came before. */
+bool shell_signals_wait(struct pollfd *polled, size_t count, int timeout_ms);
 /* Ends the process by SIGNAL, so that the caller sees why. */
 _Noreturn void shell_signals_die(int signal_number);
 /* In a child before exec: the signals as the user expects them. */

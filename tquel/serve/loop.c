@@ -1,0 +1,146 @@
+/* The poll loop.
+ *
+ * A turn: wait until something can be read or written or is due; take new connections; let each peer with
+ * news send, receive and have a bounded number of its messages looked at; one turn of the session, which
+ * writes to displays and tells sensors; then acknowledgements, pings and the dead. Signals are blocked but
+ * during the wait, so that none is missed between looking and sleeping. */
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "tquel/serve/server.h"
+#include "tquel/shell/signals.h"
+
+#define NS_PER_S ((int64_t)1000000000)
+/* Longer than that nobody needs to sleep. */
+#define SLEEP_NS (3600 * NS_PER_S)
+/* After a turn that took so long, silence of the peers says nothing: they could not be heard. */
+#define DEAF_NS (NS_PER_S / 2)
+
+struct loop {
+  struct pollfd *polled;
+  size_t count, capacity;
+  size_t first_peer; /* index of the first peer's entry, in the order of the peers */
+};
+
+static void add(struct loop *loop, int descriptor, short events) {
+  base_grow(&loop->polled, &loop->capacity, loop->count + 1, sizeof *loop->polled);
+  loop->polled[loop->count++] = (struct pollfd){.fd = descriptor, .events = events};
+}
+
+static void add_session(struct loop *loop, const struct tql_session *session) {
+  size_t count = tql_session_descriptors(session, NULL, 0);
+  if (count == 0) return;
+  int *descriptors = base_xcalloc(count, sizeof *descriptors);
+  count = tql_session_descriptors(session, descriptors, count);
+  for (size_t i = 0; i < count; i++) add(loop, descriptors[i], POLLIN);
+  free(descriptors);
+}
+
+static void gather(struct server *server, struct loop *loop) {
+  loop->count = 0;
+  /* With all places taken nobody is let in: the others wait in the queue of the socket. */
+  bool room = server->peer_count < server->peers_max;
+  for (size_t i = 0; i < server->acceptor_count; i++)
+    add(loop, room ? sn_acceptor_descriptor(server->acceptors[i]) : -1, POLLIN);
+  loop->first_peer = loop->count;
+  for (size_t i = 0; i < server->peer_count; i++) {
+    const struct server_peer *peer = server->peers[i];
+    short events = sn_connection_events(peer->connection);
+    if (!server_shell_is_ready(peer)) events &= (short)~POLLIN;
+    add(loop, sn_connection_descriptor(peer->connection), events);
+  }
+  add_session(loop, server->session);
+}
+
+static int64_t next_due(const struct server *server) {
+  int64_t now = base_env_monotonic(), due = tql_session_due(server->session);
+  for (size_t i = 0; i < server->peer_count && due > 0; i++) {
+    const struct server_peer *peer = server->peers[i];
+    if (server_peer_waits(peer)) return 0;
+    int64_t peers = server_peer_due(peer, now);
+    if (peers < due) due = peers;
+  }
+  return due < 0 ? 0 : due > SLEEP_NS ? SLEEP_NS : due;
+}
+
+static void wait_for_news(struct server *server, struct loop *loop, const sigset_t *unblocked) {
+  int64_t due = base_env_interrupted() ? 0 : next_due(server);
+  struct timespec timeout = {.tv_sec = (time_t)(due / NS_PER_S), .tv_nsec = (long)(due % NS_PER_S)};
+  if (ppoll(loop->polled, loop->count, &timeout, unblocked) <= 0)
+    for (size_t i = 0; i < loop->count; i++) loop->polled[i].revents = 0;
+}
+
+static void accept_all(struct server *server, const struct loop *loop) {
+  for (size_t i = 0; i < server->acceptor_count; i++) {
+    if (!loop->polled[i].revents) continue;
+    struct sn_connection *connection;
+    while (server->peer_count < server->peers_max &&
+           (connection = sn_acceptor_next(server->acceptors[i])) != NULL)
+      server_peer_add(server, connection);
+  }
+}
+
+static void serve_peers(struct server *server, const struct loop *loop, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct server_peer *peer = server->peers[i];
+    short revents = loop->polled[loop->first_peer + i].revents;
+    if (peer->over) continue;
+    if (revents || server_peer_waits(peer) || sn_connection_unsent(peer->connection) > 0)
+      server_peer_turn(peer, revents);
+  }
+}
+
+static void run_session(struct server *server) {
+  enum base_status status = tql_session_turn(server->session);
+  /* What failed was reported and taken back. A source repeats it. */
+  (void)status;
+  server_watches_flush(server);
+  base_diag_sink_clear(&server->diags);
+}
+
+/* Whoever is over goes; the others get what is due. */
+static void tick_peers(struct server *server, int64_t began) {
+  int64_t now = base_env_monotonic();
+  bool deaf = now - began > DEAF_NS;
+  size_t kept = 0;
+  for (size_t i = 0; i < server->peer_count; i++) {
+    struct server_peer *peer = server->peers[i];
+    if (deaf && peer->pinged) peer->pinged = now;
+    if (!peer->over) server_peer_tick(peer, now);
+    if (peer->over)
+      server_peer_free(peer);
+    else
+      server->peers[kept++] = peer;
+  }
+  server->peer_count = kept;
+}
+
+static void block_signals(sigset_t *ret_before) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGINT);
+  sigaddset(&blocked, SIGTERM);
+  sigaddset(&blocked, SIGHUP);
+  sigprocmask(SIG_BLOCK, &blocked, ret_before);
+}
+
+void server_run(struct server *server) {
+  struct loop loop = {0};
+  sigset_t before;
+  while (!base_env_interrupted() && !server->failed) {
+    gather(server, &loop);
+    size_t count = server->peer_count;
+    block_signals(&before);
+    wait_for_news(server, &loop, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    int64_t began = base_env_monotonic();
+    serve_peers(server, &loop, count);
+    accept_all(server, &loop);
+    if (!base_env_interrupted()) run_session(server);
+    tick_peers(server, began);
+  }
+  free(loop.polled);
+}

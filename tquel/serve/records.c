@@ -1,0 +1,207 @@
+/* EVENT_RECORD: bytes to rows.
+ *
+ * All records of a message are decoded before the session sees any, so that a message is taken as a whole
+ * or not at all. They go relation by relation; between relations there is no order to keep. Of a pipe
+ * that others have read before, the session says how many records are known; those are left out. */
+#include <stdlib.h>
+
+#include "engine/base/arena.h"
+#include "tquel/serve/sources.h"
+
+struct decoding {
+  struct server_source *source;
+  struct base_strings *strings;
+  uint64_t from; /* records before this one in the pipe are known */
+  struct server_stream *last;
+  uint32_t last_relation;
+};
+
+static bool get_slot(const struct decoding *decoding, struct net_type type,
+                     const struct sn_datum *datum, union net_slot *ret) {
+  switch (type.base) {
+    case NET_INTEGER:
+    case NET_BOOL:
+      ret->i = datum->integer;
+      return true;
+    case NET_FLOAT:
+      ret->f = datum->real;
+      return true;
+    case NET_STRING:
+    case NET_NAME: {
+      if (!datum->is_name_id) {
+        ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
+        return true;
+      }
+      const struct server_entry *entry = server_table_find(&decoding->source->names, datum->id);
+      if (entry) ret->s = entry->value.word;
+      return entry != NULL;
+    }
+    case NET_TEMPORAL:
+    case NET_INSTANT:
+    default:
+      return false;
+  }
+}
+
+/* An instant that can be one: NET_OPEN is none, but as the lower bound of a stop. */
+static bool is_instant(int64_t lo, int64_t hi) {
+  return lo != NET_OPEN && hi != NET_OPEN;
+}
+
+static uint8_t marks_of(const struct sn_record_head *head) {
+  unsigned marks = 0;
+  if (head->marks & SN_MARK_DEFINITE) marks |= NET_DEFINITE;
+  if (head->marks & SN_MARK_CLOSES) marks |= NET_CLOSES;
+  if (head->marks & SN_MARK_ROUND) marks |= NET_ROUND;
+  return (uint8_t)marks;
+}
+
+static bool put_times(union net_slot *row, const struct net_layout *layout,
+                      const struct sn_record_head *head) {
+  row[0].i = head->start_lo;
+  row[1].i = head->start_hi;
+  if (!is_instant(head->start_lo, head->start_hi)) return false;
+  bool period = (head->marks & SN_MARK_PERIOD) != 0;
+  if (layout->tuple_class == NET_EVENT) return !period;
+  if (!period) return false;
+  row[2].i = head->stop_lo;
+  row[3].i = head->stop_hi;
+  return head->stop_lo == NET_OPEN || is_instant(head->stop_lo, head->stop_hi);
+}
+
+/* The record behind HEAD, as a row of STREAM. */
+static bool decode_record(const struct decoding *decoding, struct sn_records *records,
+                          const struct sn_record_head *head, struct server_stream *stream) {
+  const struct net_layout *layout = stream->layout;
+  if (!sn_records_values(records, head, stream->types, layout->field_count, stream->values))
+    return false;
+  bool known = records->sequence <= decoding->from;
+  union net_slot *row = net_rows_add(&stream->rows, marks_of(head));
+  bool good = put_times(row, layout, head);
+  if (!(head->marks & SN_MARK_ROUND)) {
+    for (uint32_t i = 0; i < layout->field_count && good; i++)
+      if (stream->values[i].given)
+        good = get_slot(decoding, layout->fields[i].type, &stream->values[i],
+                        &row[layout->fields[i].slot]);
+  }
+  if (known) stream->rows.count--;
+  return good;
+}
+
+static struct server_stream *stream_of(struct decoding *decoding, uint32_t relation) {
+  if (!decoding->last || decoding->last_relation != relation) {
+    decoding->last = server_source_stream(decoding->source, relation);
+    decoding->last_relation = relation;
+  }
+  return decoding->last;
+}
+
+/* False: it is no such message. *RET_COUNT: records of the pipe; *RET_REFUSED: it has records of a relation
+ * that was refused, and cannot be read beyond them. */
+static bool decode(struct decoding *decoding, const struct sn_message_event_record *message,
+                   uint64_t *ret_count, bool *ret_refused) {
+  struct sn_records records;
+  struct sn_record_head head;
+  *ret_refused = false;
+  sn_records_start(&records, message);
+  while (sn_records_next(&records, &head)) {
+    if (head.marks & SN_MARK_SKIPPED) continue;
+    struct server_stream *stream = stream_of(decoding, head.relation);
+    if (!stream) return false;
+    if (!stream->stream) {
+      *ret_refused = true;
+      return true;
+    }
+    if (!decode_record(decoding, &records, &head, stream)) return false;
+  }
+  *ret_count = records.sequence - message->sequence;
+  return sn_records_good(&records);
+}
+
+/* An end record that is alone in its message, as feeds send it: it names some of the domains. */
+static enum server_taken take_end(struct server_source *source,
+                                  const struct sn_message_event_record *message,
+                                  struct server_stream *stream) {
+  const struct net_layout *layout = stream->layout;
+  struct decoding decoding = {.source = source,
+                              .strings = tql_session_string_table(source->peer->server->session)};
+  struct sn_records records;
+  struct sn_record_head head;
+  sn_records_start(&records, message);
+  if (!sn_records_next(&records, &head) ||
+      !sn_records_values(&records, &head, stream->types, layout->field_count, stream->values) ||
+      !sn_records_good(&records) || !is_instant(head.start_lo, head.start_hi))
+    return SERVER_WRONG;
+  union net_slot *row = base_xcalloc((size_t)layout->slot_count + 1, sizeof *row);
+  bool *named = base_xcalloc((size_t)layout->field_count + 1, sizeof *named);
+  bool good = true;
+  for (uint32_t i = 0; i < layout->field_count && good; i++) {
+    named[i] = stream->values[i].given;
+    if (named[i])
+      good = get_slot(&decoding, layout->fields[i].type, &stream->values[i],
+                      &row[layout->fields[i].slot]);
+  }
+  const struct net_read_event event = {.time = head.start_lo, .row = row, .named = named};
+  enum base_status status = good ? tql_source_end(stream->stream, &event) : BASE_OK;
+  free(row);
+  free(named);
+  if (!good) return SERVER_WRONG;
+  return status == BASE_OK || status == BASE_USER ? SERVER_TAKEN : SERVER_OVER;
+}
+
+/* The stream, if MESSAGE is such an end record. */
+static struct server_stream *stream_of_end(struct server_source *source,
+                                           const struct sn_message_event_record *message) {
+  struct sn_records records;
+  struct sn_record_head head;
+  if (source->collector || message->count != 1) return NULL;
+  sn_records_start(&records, message);
+  if (!sn_records_next(&records, &head) || !(head.marks & SN_MARK_CLOSES)) return NULL;
+  struct server_stream *stream = server_source_stream(source, head.relation);
+  return stream && stream->stream ? stream : NULL;
+}
+
+static void clear(struct server_source *source) {
+  for (size_t i = 0; i < source->streams.capacity; i++) {
+    const struct server_entry *entry = &source->streams.entries[i];
+    struct server_stream *stream = entry->key ? entry->value.pointer : NULL;
+    if (stream) stream->rows.count = 0;
+  }
+}
+
+static enum base_status push(struct server_source *source) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < source->streams.capacity && status == BASE_OK; i++) {
+    const struct server_entry *entry = &source->streams.entries[i];
+    struct server_stream *stream = entry->key ? entry->value.pointer : NULL;
+    if (!stream || stream->rows.count == 0) continue;
+    status =
+        tql_source_rows(stream->stream, stream->rows.rows, stream->rows.marks, stream->rows.count);
+    stream->rows.count = 0;
+  }
+  return status;
+}
+
+enum server_taken server_records_take(struct server_source *source,
+                                      const struct sn_message_event_record *message) {
+  struct server_stream *ending = stream_of_end(source, message);
+  if (ending) return take_end(source, message, ending);
+  struct decoding decoding = {.source = source,
+                              .strings = tql_session_string_table(source->peer->server->session)};
+  uint64_t count = 0, known = 0;
+  bool refused = false, good = decode(&decoding, message, &count, &refused);
+  if (!good || refused) {
+    clear(source);
+    return good ? SERVER_TAKEN : SERVER_WRONG;
+  }
+  enum base_status status =
+      tql_source_sequence(source->source, message->pipe, message->sequence, count, &known);
+  if (status == BASE_OK && known > 0) {
+    clear(source);
+    decoding.from = message->sequence + known;
+    (void)decode(&decoding, message, &count, &refused);
+  }
+  if (status == BASE_OK) status = push(source);
+  clear(source);
+  return status == BASE_OK || status == BASE_USER ? SERVER_TAKEN : SERVER_OVER;
+}

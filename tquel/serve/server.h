@@ -1,0 +1,141 @@
+/* The server: one session, one thread, one poll loop, and peers. What the files of tquel/serve share.
+ *
+ *     acceptors ──▶ peer ──HELLO──▶ shell    statements, questions ──▶ a seat of the session
+ *                     └──────────▶ source   records ──▶ a source of the session; commands back
+ *
+ * A peer that breaks the rules, goes or dies takes nothing with it but its own seat or source. Nothing
+ * here waits for a peer: what one does not take piles up only as far as its own statement's result; rows
+ * of displays are dropped, and counted.                                                               */
+#ifndef TQL_SERVE_SERVER_H
+#define TQL_SERVE_SERVER_H
+
+#include "engine/control.h"
+#include "sensors/wire/connection.h"
+#include "sensors/wire/records.h"
+#include "tquel/shell/output.h"
+
+/* Frames of data that a source may have unacknowledged. */
+#define SERVER_CREDIT 4096
+/* Bytes that a shell has not taken yet: beyond the first, rows of displays are dropped; beyond the second it
+ * gets no new statement done. */
+#define SERVER_DISPLAY_BYTES ((size_t)4 << 20)
+#define SERVER_RESULT_BYTES  ((size_t)1 << 20)
+/* Messages of one peer in one turn of the loop, so that all have their turn. */
+#define SERVER_MESSAGES 64
+
+struct server;
+struct server_shell;
+struct server_source;
+
+struct server_peer {
+  struct server *server;
+  struct sn_connection *connection;
+  bool greeted;
+  bool leaving;               /* it was told goodbye, and nothing more is taken from it */
+  bool over;                  /* to be freed at the end of the turn */
+  bool waits;                 /* has messages that were not looked at in this turn */
+  int64_t since;              /* monotonic ns: it connected, or was told goodbye */
+  int64_t pinged;             /* likewise, the ping that was not answered; 0: none is under way */
+  struct server_shell *shell; /* one of the two, once it has greeted */
+  struct server_source *source;
+};
+
+struct server_options {
+  const char *database;
+  struct sn_address *addresses;
+  size_t address_count;
+  const char *token; /* NULL: none is asked for */
+  bool timeline_given;
+  enum net_timeline timeline;
+  bool quiet;
+};
+
+/* A watch that is on: what every collector is told. */
+struct server_watch {
+  uint32_t number;
+  const struct net_watch *watch;
+};
+
+struct server {
+  const struct server_options *options;
+  struct base_diag_sink diags; /* the session's: to whose statement runs, else to standard error */
+  struct tql_session *session;
+  struct sn_acceptor **acceptors;
+  size_t acceptor_count;
+  struct server_peer **peers;
+  size_t peer_count, peer_capacity, peers_max;
+  struct server_shell *running; /* whose statement runs */
+  bool failed;                  /* the session cannot go on */
+
+  struct net_sensor sensor; /* that the session switches: the collectors' sensors all together */
+  struct server_watch *watches;
+  size_t watch_count, watch_capacity;
+  uint32_t last_watch, last_packet;
+  bool commands_pending; /* commands were sent since the last END */
+};
+
+/* --- loop.c */
+
+/* Serves until a signal asks for the end or the session cannot go on. */
+void server_run(struct server *server);
+
+/* --- peers.c */
+
+/* Takes CONNECTION. */
+void server_peer_add(struct server *server, struct sn_connection *connection);
+/* Sends and receives; looks at what came. */
+void server_peer_turn(struct server_peer *peer, short revents);
+/* Has it something that can be looked at without waiting? */
+bool server_peer_waits(const struct server_peer *peer);
+/* What is due without news: pings, patience, acknowledgements, displays. */
+void server_peer_tick(struct server_peer *peer, int64_t now);
+/* In how many ns it is due. */
+int64_t server_peer_due(const struct server_peer *peer, int64_t now);
+/* Ends it with a reason that it is told. DIAGNOSTIC: a number, or 0. */
+void server_peer_end(struct server_peer *peer, uint32_t diagnostic, const char *reason);
+/* Frees it. */
+void server_peer_free(struct server_peer *peer);
+
+/* --- shells.c */
+void server_shell_open(struct server_peer *peer, const struct sn_message_hello *hello);
+void server_shell_close(struct server_peer *peer);
+void server_shell_message(struct server_peer *peer, const struct sn_message *message);
+/* May its next message be looked at? Not while it does not take the result of the last one. */
+bool server_shell_is_ready(const struct server_peer *peer);
+/* Sends what displays have shown, and how many of their rows were dropped. */
+void server_shell_tick(struct server_peer *peer);
+/* A diagnostic of its statement. */
+void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
+
+/* --- sources.c */
+void server_source_open(struct server_peer *peer, const struct sn_message_hello *hello);
+/* FOR_GOOD: it said goodbye. */
+void server_source_close(struct server_peer *peer, bool for_good);
+void server_source_message(struct server_peer *peer, const struct sn_message *message);
+/* Acknowledges what has become durable. */
+void server_source_tick(struct server_peer *peer);
+/* Is it a collector, which is told what to watch? */
+bool server_source_is_collector(const struct server_peer *peer);
+/* The strings that its names stand for. */
+void server_source_mark(struct server_source *source, struct base_strings *strings);
+
+/* --- watches.c */
+void server_watches_open(struct server *server);
+void server_watches_close(struct server *server);
+/* Tells a collector that has just come of all watches. */
+void server_watches_tell(struct server_peer *peer);
+/* Ends the packet of commands, if there were any since the last time. */
+void server_watches_flush(struct server *server);
+
+/* --- reports.c */
+
+/* What collectors said of sensors, of one source. */
+struct server_reports;
+void server_reports_take(struct server_reports **reports, const struct sn_message_report *message,
+                         bool *ret_good);
+void server_reports_free(struct server_reports *reports);
+/* Appends what \ds shows. */
+void server_reports_describe(struct server *server, struct base_buffer *out);
+const struct server_reports *server_source_reports(const struct server_source *source);
+
+#endif

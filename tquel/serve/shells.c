@@ -1,0 +1,375 @@
+/* Shells: each has a seat of the session, and an output that becomes frames.
+ *
+ * One statement runs at a time, for all. While it runs its own connection is looked at now and then: a
+ * CANCEL, or its end, interrupts. Results are sent whole; a shell that does not take its result gets no
+ * other done. Rows of standing displays are made for those who take them: with too many bytes waiting
+ * they are dropped, which the shell is told when it reads again. */
+#include <errno.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "tquel/serve/server.h"
+
+/* So often the connection is looked at while a statement runs. */
+#define LOOK_NS 20000000
+/* The longest text of statements that is taken in pieces. */
+#define TEXT_MAX ((size_t)64 << 20)
+#define PIECE    ((size_t)256 << 10)
+
+struct server_shell {
+  struct server_peer *peer;
+  struct tql_seat *seat;
+  struct shell_output output;
+  void (*show)(void *context, const char *name, const struct net_layout *layout,
+               const union net_slot *row, uint8_t marks, net_chronon checkpoint);
+  struct base_buffer text; /* of statements, as far as it came */
+  bool running;
+  bool cancelled;    /* its statement is not wanted any more */
+  int64_t looked_at; /* monotonic ns: for CANCEL */
+  uint64_t dropped;  /* rows of displays, since it was told */
+};
+
+static struct base_buffer *out_of(struct server_shell *shell) {
+  return sn_connection_out(shell->peer->connection);
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+/* As frames of at most PIECE bytes. */
+static void write_frames(void *context, const char *bytes, size_t length) {
+  struct server_shell *shell = context;
+  while (length > 0) {
+    size_t piece = length < PIECE ? length : PIECE;
+    const struct sn_string text = sn_string_from(bytes, piece);
+    if (shell->running)
+      (void)sn_put_output(out_of(shell), 0, &(struct sn_message_output){.bytes = text});
+    else
+      (void)sn_put_live(out_of(shell), 0, &(struct sn_message_live){.bytes = text});
+    bytes += piece;
+    length -= piece;
+  }
+}
+
+static struct server_shell *of_output(void *context) {
+  return ((struct shell_output *)context)->context;
+}
+
+static void on_live(void *context, const char *name, const struct net_layout *layout,
+                    const union net_slot *row, uint8_t marks, net_chronon checkpoint) {
+  struct server_shell *shell = of_output(context);
+  if (sn_connection_unsent(shell->peer->connection) > SERVER_DISPLAY_BYTES) {
+    shell->dropped++;
+    return;
+  }
+  shell->show(context, name, layout, row, marks, checkpoint);
+}
+
+static void on_timing(void *context, const char *line) {
+  struct server_shell *shell = of_output(context);
+  shell_output_flush(&shell->output);
+  const struct sn_message_timing timing = {.text = sn_string_of(line)};
+  (void)sn_put_timing(out_of(shell), 0, &timing);
+}
+
+static void send_diagnostic(struct server_shell *shell, const struct base_diag *diag) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_diag_format(&text, diag);
+  if (text.length > SN_BODY_MAX / 2) text.length = SN_BODY_MAX / 2;
+  const struct sn_message_diagnostic message = {.severity = (uint8_t)diag->severity,
+                                                .text = sn_string_from(text.data, text.length)};
+  (void)sn_put_diagnostic(out_of(shell), 0, &message);
+  base_buffer_done(&text);
+}
+
+void server_shell_report(struct server_shell *shell, const struct base_diag *diag) {
+  shell_output_flush(&shell->output);
+  send_diagnostic(shell, diag);
+}
+
+static void tell_dropped(struct server_shell *shell) {
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  struct base_diag *diag =
+      base_report(&diags, MSG_PEER_DROPPED, NULL, NULL,
+                  "%llu rows of displays were dropped, as the shell did not take them in time",
+                  (unsigned long long)shell->dropped);
+  send_diagnostic(shell, diag);
+  base_diag_sink_done(&diags);
+  shell->dropped = 0;
+}
+
+void server_shell_tick(struct server_peer *peer) {
+  struct server_shell *shell = peer->shell;
+  shell_output_flush(&shell->output);
+  if (shell->dropped && sn_connection_unsent(peer->connection) < SERVER_DISPLAY_BYTES / 2)
+    tell_dropped(shell);
+}
+
+bool server_shell_is_ready(const struct server_peer *peer) {
+  return !peer->shell || sn_connection_unsent(peer->connection) < SERVER_RESULT_BYTES;
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+static bool is_owner_id(int64_t uid) {
+  return uid == 0 || uid == (int64_t)geteuid();
+}
+
+/* Who it is: of a unix socket as the kernel says, else as the certificate says. */
+static char *user_name(const struct server_peer *peer, const struct sn_message_hello *hello) {
+  const char *certificate = sn_connection_certificate(peer->connection);
+  if (sn_connection_is_local(peer->connection)) {
+    uid_t uid = (uid_t)sn_connection_uid(peer->connection);
+    const struct passwd *entry = getpwuid(uid);
+    struct base_buffer number = BASE_BUFFER_EMPTY;
+    if (entry) return base_xstrdup(entry->pw_name);
+    base_buffer_printf(&number, "%u", (unsigned)uid);
+    return number.data;
+  }
+  if (certificate) return base_xstrdup(certificate);
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_append(&name, hello->user.bytes, hello->user.length);
+  return name.data ? name.data : base_xstrdup("");
+}
+
+/* May it do everything? The server's own user may; whoever came by the token alone and does not say that he
+ * is somebody else, too: the token is the owner's secret. */
+static bool is_owner(const struct server_peer *peer, const char *user) {
+  if (sn_connection_is_local(peer->connection))
+    return is_owner_id(sn_connection_uid(peer->connection));
+  const struct passwd *entry = getpwuid(geteuid());
+  return (!*user && !sn_connection_certificate(peer->connection)) ||
+         (entry && strcmp(entry->pw_name, user) == 0);
+}
+
+void server_shell_open(struct server_peer *peer, const struct sn_message_hello *hello) {
+  struct server *server = peer->server;
+  struct server_shell *shell = base_xcalloc(1, sizeof *shell);
+  shell->peer = peer;
+  shell_output_init(&shell->output, TQL_FORMAT_CSV, false);
+  shell->output.session = server->session;
+  shell->output.write = write_frames;
+  shell->output.context = shell;
+  shell->show = shell->output.output.live;
+  shell->output.output.live = on_live;
+  bool local = sn_connection_is_local(peer->connection);
+  char *user = user_name(peer, hello);
+  struct base_buffer directory = BASE_BUFFER_EMPTY;
+  base_buffer_append(&directory, hello->directory.bytes, hello->directory.length);
+  bool owner = is_owner(peer, user);
+  const struct tql_seat_options options = {
+      .user = user,
+      .owner = owner,
+      .readonly = hello->flags & SN_HELLO_READONLY,
+      .files = local && owner,
+      .directory = local && directory.length ? directory.data : NULL,
+      .displays = &shell->output.output,
+  };
+  shell->seat = tql_seat_new(server->session, &options);
+  peer->shell = shell;
+  const struct sn_message_welcome welcome = {
+      .version = SN_WIRE_VERSION,
+      .program = sn_string_of(server->options->database),
+      .now = base_env_now(),
+      .timeline = (uint8_t)tql_session_timeline(server->session)};
+  (void)sn_put_welcome(sn_connection_out(peer->connection), 0, &welcome);
+  base_buffer_done(&directory);
+  free(user);
+}
+
+void server_shell_close(struct server_peer *peer) {
+  struct server_shell *shell = peer->shell;
+  peer->shell = NULL;
+  tql_seat_free(shell->seat);
+  base_buffer_clear(&shell->output.pending);
+  shell_output_done(&shell->output);
+  base_buffer_done(&shell->text);
+  free(shell);
+}
+
+/* --- statements ------------------------------------------------------------------------------- */
+
+/* Asked in the midst of a statement: is it still wanted? Nothing but the connection may be touched. */
+static bool is_cancelled(void *context) {
+  struct server_shell *shell = context;
+  struct sn_connection *connection = shell->peer->connection;
+  if (shell->cancelled) return true;
+  int64_t now = base_env_monotonic();
+  if (now - shell->looked_at < LOOK_NS) return false;
+  shell->looked_at = now;
+  struct pollfd polled = {.fd = sn_connection_descriptor(connection),
+                          .events = sn_connection_events(connection)};
+  if (poll(&polled, 1, 0) <= 0 && !sn_connection_pending(connection)) return false;
+  bool alive = sn_connection_pump(connection, polled.revents);
+  struct sn_message message;
+  while (!shell->cancelled && sn_connection_next(connection, &message)) {
+    /* Who waits for an answer has nothing else to say. */
+    shell->cancelled = message.type != SN_WIRE_PING && message.type != SN_WIRE_PONG;
+  }
+  if (!alive) shell->cancelled = true;
+  return shell->cancelled;
+}
+
+static uint8_t exit_code(const struct base_diag_sink *diags, enum base_status status) {
+  if (status == BASE_OK || status == BASE_END || status == BASE_AGAIN) return 0;
+  if (diags->exit_code != 0) return (uint8_t)diags->exit_code;
+  return status == BASE_USER ? 2 : 3;
+}
+
+static void run(struct server_shell *shell, const char *name, int first_line,
+                bool single_transaction) {
+  struct server *server = shell->peer->server;
+  base_diag_sink_clear(&server->diags);
+  server->running = shell;
+  shell->running = true;
+  shell->cancelled = false;
+  shell->looked_at = base_env_monotonic();
+  base_env_interrupt_source(is_cancelled, shell);
+  enum base_status status =
+      tql_seat_run(shell->seat, name, first_line, base_buffer_text(&shell->text),
+                   shell->text.length, &shell->output.output, single_transaction);
+  base_env_interrupt_source(NULL, NULL);
+  shell_output_flush(&shell->output);
+  shell->running = false;
+  server->running = NULL;
+  const struct sn_message_done done = {.exit_code = exit_code(&server->diags, status),
+                                       .status = (uint8_t)status};
+  (void)sn_put_done(out_of(shell), 0, &done);
+  base_diag_sink_clear(&server->diags);
+}
+
+static void take_statements(struct server_peer *peer, const struct sn_message *message) {
+  struct server_shell *shell = peer->shell;
+  struct sn_message_statements statements;
+  if (!sn_get_statements(message, &statements) || statements.format > TQL_FORMAT_COUNT ||
+      statements.first_line > INT32_MAX / 2) {
+    server_peer_end(peer, MSG_PEER_REFUSED, "STATEMENTS is wrong");
+    return;
+  }
+  if (shell->text.length + statements.text.length > TEXT_MAX) {
+    server_peer_end(peer, MSG_PEER_REFUSED, "the text of the statements is too long");
+    return;
+  }
+  base_buffer_append(&shell->text, statements.text.bytes, statements.text.length);
+  if (statements.more) return;
+  shell->output.format = (enum tql_format)statements.format;
+  shell->output.width = statements.width;
+  shell->output.output.timing = statements.timing ? on_timing : NULL;
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_append(&name, statements.name.bytes, statements.name.length);
+  run(shell, base_buffer_text(&name), statements.first_line ? (int)statements.first_line : 1,
+      statements.single_transaction);
+  base_buffer_clear(&shell->text);
+  base_buffer_done(&name);
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static void on_name(void *context, const char *name) {
+  struct base_buffer *out = context;
+  base_buffer_puts(out, name);
+  base_buffer_putc(out, '\n');
+}
+
+static bool say_displays(struct server_shell *shell, const char *argument,
+                         struct base_buffer *out) {
+  (void)argument;
+  base_buffer_puts(out, tql_seat_has_displays(shell->seat) ? "on\n" : "off\n");
+  return true;
+}
+static bool stop_displays(struct server_shell *shell, const char *argument,
+                          struct base_buffer *out) {
+  (void)argument;
+  (void)out;
+  tql_seat_stop_displays(shell->seat);
+  return true;
+}
+static bool say_relations(struct server_shell *shell, const char *argument,
+                          struct base_buffer *out) {
+  (void)argument;
+  tql_seat_each_relation(shell->seat, on_name, out);
+  return true;
+}
+static bool say_variables(struct server_shell *shell, const char *argument,
+                          struct base_buffer *out) {
+  (void)argument;
+  tql_seat_each_variable(shell->seat, on_name, out);
+  return true;
+}
+static bool say_domains(struct server_shell *shell, const char *argument, struct base_buffer *out) {
+  tql_seat_each_domain(shell->seat, argument, on_name, out);
+  return true;
+}
+static bool say_description(struct server_shell *shell, const char *argument,
+                            struct base_buffer *out) {
+  return tql_seat_describe(shell->seat, *argument ? argument : NULL, out);
+}
+static bool say_nodes(struct server_shell *shell, const char *argument, struct base_buffer *out) {
+  return tql_seat_describe_nodes(shell->seat, *argument ? argument : NULL, out);
+}
+static bool say_sensors(struct server_shell *shell, const char *argument, struct base_buffer *out) {
+  (void)argument;
+  server_reports_describe(shell->peer->server, out);
+  return true;
+}
+
+static const struct {
+  const char *what;
+  bool (*say)(struct server_shell *shell, const char *argument, struct base_buffer *out);
+} questions[] = {
+    {"relations", say_relations}, {"variables", say_variables},
+    {"domains", say_domains},     {"describe", say_description},
+    {"nodes", say_nodes},         {"sensors", say_sensors},
+    {"displays", say_displays},   {"stop displays", stop_displays},
+};
+
+static void answer(struct server_shell *shell, const struct base_buffer *text) {
+  size_t sent = 0;
+  do {
+    size_t piece = text->length - sent < PIECE ? text->length - sent : PIECE;
+    const struct sn_message_answer message = {
+        .more = sent + piece < text->length,
+        .bytes = sn_string_from(base_buffer_text(text) + sent, piece)};
+    (void)sn_put_answer(out_of(shell), 0, &message);
+    sent += piece;
+  } while (sent < text->length);
+}
+
+static void take_question(struct server_peer *peer, const struct sn_message *message) {
+  struct server_shell *shell = peer->shell;
+  struct sn_message_question question;
+  if (!sn_get_question(message, &question)) {
+    server_peer_end(peer, MSG_PEER_REFUSED, "a QUESTION is wrong");
+    return;
+  }
+  struct base_buffer argument = BASE_BUFFER_EMPTY, text = BASE_BUFFER_EMPTY;
+  base_buffer_append(&argument, question.argument.bytes, question.argument.length);
+  bool known = false, found = false;
+  for (size_t i = 0; i < sizeof questions / sizeof questions[0] && !known; i++) {
+    known = sn_string_is(question.what, questions[i].what);
+    if (known) found = questions[i].say(shell, base_buffer_text(&argument), &text);
+  }
+  if (found) {
+    answer(shell, &text);
+  } else {
+    const struct sn_message_error error = {
+        .diagnostic = known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
+        .message = sn_string_of(known ? "there is no such relation" : "there is no such question")};
+    (void)sn_put_error(out_of(shell), 0, &error);
+  }
+  base_buffer_done(&argument);
+  base_buffer_done(&text);
+}
+
+void server_shell_message(struct server_peer *peer, const struct sn_message *message) {
+  if (message->type == SN_WIRE_STATEMENTS)
+    take_statements(peer, message);
+  else if (message->type == SN_WIRE_QUESTION)
+    take_question(peer, message);
+  /* A CANCEL that comes when all is done is none too many. */
+}

@@ -1,0 +1,39 @@
+/* A source as the server knows it: what sources.c and records.c share. */
+#ifndef TQL_SERVE_SOURCES_H
+#define TQL_SERVE_SOURCES_H
+
+#include "tquel/serve/server.h"
+#include "tquel/serve/table.h"
+
+/* The records of one relation of this connection. */
+struct server_stream {
+  struct tql_stream *stream; /* NULL: the relation was refused, what comes is not taken */
+  const struct net_layout *layout;
+  uint8_t *types; /* enum sn_domain_type of its fields */
+  struct sn_datum *values;
+  struct net_rows rows; /* of the message that is being read */
+};
+
+struct server_source {
+  struct server_peer *peer;
+  struct tql_source *source;
+  bool collector;
+  uint64_t taken, acknowledged;  /* numbers of data messages */
+  struct server_table streams;   /* struct server_stream, by relation number */
+  struct server_table names;     /* string ids, by name id */
+  struct server_table processes; /* names, by process number */
+  struct server_reports *reports;
+};
+
+enum server_taken {
+  SERVER_TAKEN,
+  SERVER_WRONG, /* it is no such message: the peer breaks the rules */
+  SERVER_OVER,  /* nothing is taken any more: the source is to come again */
+};
+
+struct server_stream *server_source_stream(const struct server_source *source, uint32_t relation);
+/* --- records.c */
+enum server_taken server_records_take(struct server_source *source,
+                                      const struct sn_message_event_record *message);
+
+#endif

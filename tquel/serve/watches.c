@@ -1,0 +1,125 @@
+/* What is watched: the session says it of all sensors together, every collector is told.
+ *
+ * Commands go out in packets that END closes: the watches of one turn belong together, and a collector says
+ * when it has done them. A collector that comes later is told of all that are on. */
+#include <stdlib.h>
+
+#include "engine/base/arena.h"
+#include "tquel/serve/server.h"
+
+static uint8_t domain_type(struct net_type type) {
+  switch (type.base) {
+    case NET_INTEGER:
+      return SN_DOMAIN_INTEGER;
+    case NET_FLOAT:
+      return SN_DOMAIN_FLOAT;
+    case NET_BOOL:
+      return SN_DOMAIN_BOOL;
+    case NET_STRING:
+      return SN_DOMAIN_STRING;
+    case NET_NAME:
+      return SN_DOMAIN_NAME;
+    case NET_TEMPORAL:
+    case NET_INSTANT:
+    default:
+      return 0;
+  }
+}
+
+static void put_object(struct base_buffer *out, const struct base_strings *strings,
+                       const struct net_watch_object *object) {
+  struct sn_watched_object watched = {.domain = sn_string_of(object->domain),
+                                      .pattern = false,
+                                      .type = domain_type(object->type),
+                                      .value = {.given = true}};
+  if (object->type.base == NET_FLOAT) {
+    watched.value.real = object->value.f;
+  } else if (object->type.base == NET_INTEGER || object->type.base == NET_BOOL) {
+    watched.value.integer = object->value.i;
+  } else {
+    size_t length;
+    const char *text = base_strings_text(strings, object->value.s, &length);
+    watched.value.text = sn_string_from(text, length);
+  }
+  sn_put_object(out, &watched);
+}
+
+static void tell(struct server_peer *peer, const struct server_watch *watch, bool on) {
+  const struct base_strings *strings = tql_session_strings(peer->server->session);
+  struct base_buffer *out = sn_connection_out(peer->connection);
+  const struct sn_message_adjust_object message = {
+      .watch = watch->number,
+      .on = on,
+      .relation = sn_string_of(watch->watch->relation),
+      .starts_only = watch->watch->starts_only,
+      .every = watch->watch->every,
+      .origin = watch->watch->origin,
+      .count = on ? watch->watch->object_count : 0,
+  };
+  size_t at = sn_begin_adjust_object(out, 0, &message);
+  for (uint32_t i = 0; i < message.count; i++) put_object(out, strings, &watch->watch->objects[i]);
+  (void)sn_message_end(out, at);
+}
+
+static void tell_all(struct server *server, const struct server_watch *watch, bool on) {
+  for (size_t i = 0; i < server->peer_count; i++)
+    if (server_source_is_collector(server->peers[i])) tell(server->peers[i], watch, on);
+  server->commands_pending = true;
+}
+
+static struct server *server_of(struct net_sensor *sensor) {
+  return (struct server *)((char *)sensor - offsetof(struct server, sensor));
+}
+
+static void enable(struct net_sensor *sensor, const struct net_watch *watch) {
+  struct server *server = server_of(sensor);
+  base_grow(&server->watches, &server->watch_capacity, server->watch_count + 1,
+            sizeof *server->watches);
+  struct server_watch *added = &server->watches[server->watch_count++];
+  *added = (struct server_watch){++server->last_watch, watch};
+  tell_all(server, added, true);
+}
+
+static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
+  struct server *server = server_of(sensor);
+  for (size_t i = 0; i < server->watch_count; i++) {
+    if (server->watches[i].watch != watch) continue;
+    tell_all(server, &server->watches[i], false);
+    server->watches[i] = server->watches[--server->watch_count];
+    return;
+  }
+}
+
+static const struct net_sensor_class sensor_class = {.enable = enable, .disable = disable};
+
+void server_watches_open(struct server *server) {
+  server->sensor.class = &sensor_class;
+  tql_session_on_watch(server->session, &server->sensor);
+}
+
+void server_watches_close(struct server *server) {
+  tql_session_on_watch(server->session, NULL);
+  free(server->watches);
+  server->watches = NULL;
+  server->watch_count = server->watch_capacity = 0;
+}
+
+static void end_packet(struct server_peer *peer) {
+  const struct sn_message_end end = {.packet = peer->server->last_packet};
+  (void)sn_put_end(sn_connection_out(peer->connection), 0, &end);
+}
+
+void server_watches_tell(struct server_peer *peer) {
+  struct server *server = peer->server;
+  for (size_t i = 0; i < server->watch_count; i++) tell(peer, &server->watches[i], true);
+  server->last_packet++;
+  end_packet(peer);
+}
+
+void server_watches_flush(struct server *server) {
+  if (!server->commands_pending) return;
+  server->commands_pending = false;
+  server->last_packet++;
+  for (size_t i = 0; i < server->peer_count; i++)
+    if (server_source_is_collector(server->peers[i])) end_packet(server->peers[i]);
+}

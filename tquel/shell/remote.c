@@ -1,0 +1,278 @@
+/* The shell's backend that is a connection to a server, which runs the statements in a seat of its own.
+ *
+ * The server formats: what comes is text for standard output, or for standard error, and is written in the
+ * order in which it comes. While an answer is awaited Ctrl-C sends CANCEL, and the answer is still awaited:
+ * only it says what became of the statement. A server that goes in the midst of one leaves that open. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "tquel/shell/client.h"
+#include "tquel/shell/shell.h"
+
+#define PIECE ((size_t)256 << 10)
+
+struct remote {
+  struct shell_backend backend; /* first */
+  struct shell *shell;
+  struct sn_connection *connection;
+  struct shell_welcome welcome;
+  bool over;     /* reported */
+  bool displays; /* standing displays go on, as the server said last */
+  bool done;     /* DONE, or the whole of an ANSWER, has come */
+  uint8_t exit_code, status;
+  uint32_t refused; /* number of an ERROR that came as the answer */
+  struct base_buffer answer;
+};
+
+/* --- what comes ------------------------------------------------------------------------------- */
+
+static void print_error(struct remote *remote, struct sn_string text, const char *end) {
+  /* Interrupted because nobody takes the output: that is said in other words. */
+  if (remote->shell->output.error) return;
+  shell_output_flush(&remote->shell->output);
+  fprintf(stderr, "%.*s%s", (int)text.length, text.bytes, end);
+}
+
+static void take_diagnostic(struct remote *remote, const struct sn_message *message) {
+  struct sn_message_diagnostic diagnostic;
+  if (!sn_get_diagnostic(message, &diagnostic)) return;
+  if (remote->shell->quiet && diagnostic.severity != BASE_ERROR) return;
+  if (remote->shell->output.before_writing)
+    remote->shell->output.before_writing(remote->shell->output.context);
+  print_error(remote, diagnostic.text, "");
+}
+
+static void take_message(struct remote *remote, const struct sn_message *message) {
+  struct shell_output *output = &remote->shell->output;
+  union {
+    struct sn_message_output output;
+    struct sn_message_live live;
+    struct sn_message_timing timing;
+    struct sn_message_done done;
+    struct sn_message_answer answer;
+    struct sn_message_error error;
+    struct sn_message_ping ping;
+  } got;
+  if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &got.output)) {
+    shell_output_bytes(output, got.output.bytes.bytes, got.output.bytes.length);
+  } else if (message->type == SN_WIRE_LIVE && sn_get_live(message, &got.live)) {
+    shell_output_bytes(output, got.live.bytes.bytes, got.live.bytes.length);
+  } else if (message->type == SN_WIRE_DIAGNOSTIC) {
+    take_diagnostic(remote, message);
+  } else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &got.timing)) {
+    print_error(remote, got.timing.text, "\n");
+  } else if (message->type == SN_WIRE_DONE && sn_get_done(message, &got.done)) {
+    remote->exit_code = got.done.exit_code;
+    remote->status = got.done.status;
+    remote->done = true;
+  } else if (message->type == SN_WIRE_ANSWER && sn_get_answer(message, &got.answer)) {
+    base_buffer_append(&remote->answer, got.answer.bytes.bytes, got.answer.bytes.length);
+    remote->done = !got.answer.more;
+  } else if (message->type == SN_WIRE_ERROR && sn_get_error(message, &got.error)) {
+    remote->refused = got.error.diagnostic;
+    remote->done = true;
+  } else if (message->type == SN_WIRE_PING && sn_get_ping(message, &got.ping)) {
+    const struct sn_message_pong pong = {
+        .sent = got.ping.sent, .received = base_env_now(), .answered = base_env_now()};
+    (void)sn_put_pong(sn_connection_out(remote->connection), 0, &pong);
+  }
+}
+
+/* Waits TIMEOUT_MS at most for news and takes them. False: the connection is over. */
+static bool turn(struct remote *remote, int timeout_ms) {
+  struct sn_message message;
+  bool any = false, alive = true;
+  while (sn_connection_next(remote->connection, &message)) {
+    take_message(remote, &message);
+    any = true;
+  }
+  if (any && remote->done) return true;
+  alive = shell_client_wait(remote->connection, any ? 0 : timeout_ms);
+  while (sn_connection_next(remote->connection, &message)) take_message(remote, &message);
+  return alive;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static enum base_status report_gone(struct remote *remote, const char *what) {
+  const char *reason = sn_connection_reason(remote->connection);
+  bool told = sn_connection_diagnostic(remote->connection) != 0;
+  remote->over = true;
+  shell_output_flush(&remote->shell->output);
+  base_report(&remote->shell->diags, MSG_SERVER_GONE, NULL, NULL, "the server has gone%s%s%s",
+              told && reason ? ": " : "", told && reason ? reason : "", what);
+  return BASE_SYSTEM;
+}
+
+/* Waits for the answer to what was sent. */
+static enum base_status await(struct remote *remote, bool cancellable, const char *what_if_gone) {
+  bool cancelled = false;
+  while (!remote->done) {
+    if (base_env_interrupted() && cancellable && !cancelled) {
+      const struct sn_message_cancel cancel = {0};
+      (void)sn_put_cancel(sn_connection_out(remote->connection), 0, &cancel);
+      cancelled = true;
+      /* From here on a signal has nothing to add, and waiting must be possible. */
+      base_env_clear_interrupt();
+    }
+    if (!turn(remote, -1) && !remote->done) return report_gone(remote, what_if_gone);
+  }
+  if (cancelled) base_env_interrupt();
+  return BASE_OK;
+}
+
+static bool is_over(struct remote *remote) {
+  if (!remote->over) return false;
+  base_report(&remote->shell->diags, MSG_SERVER_GONE, NULL, NULL, "the server has gone");
+  return true;
+}
+
+static enum base_status ask(struct remote *remote, const char *what, const char *argument) {
+  if (is_over(remote)) return BASE_SYSTEM;
+  const struct sn_message_question question = {.what = sn_string_of(what),
+                                               .argument = sn_string_of(argument)};
+  base_buffer_clear(&remote->answer);
+  remote->done = false;
+  remote->refused = 0;
+  (void)sn_put_question(sn_connection_out(remote->connection), 0, &question);
+  enum base_status status = await(remote, false, "");
+  return status == BASE_OK && remote->refused ? BASE_END : status;
+}
+
+static void send_statements(struct remote *remote, const char *name, const char *text,
+                            size_t length, bool single_transaction) {
+  const struct shell_output *output = &remote->shell->output;
+  struct sn_message_statements statements = {
+      .name = sn_string_of(name),
+      .first_line = 1,
+      .single_transaction = single_transaction,
+      .format = (uint8_t)output->format,
+      .timing = output->timing,
+      .width = shell_output_terminal_width(),
+  };
+  do {
+    size_t piece = length < PIECE ? length : PIECE;
+    statements.more = piece < length;
+    statements.text = sn_string_from(text, piece);
+    (void)sn_put_statements(sn_connection_out(remote->connection), 0, &statements);
+    text += piece;
+    length -= piece;
+  } while (length > 0);
+}
+
+static enum base_status remote_run(struct shell_backend *backend, const char *name,
+                                   const char *text, size_t length, bool single_transaction) {
+  struct remote *remote = (struct remote *)backend;
+  if (is_over(remote)) return BASE_SYSTEM;
+  remote->done = false;
+  remote->refused = 0;
+  send_statements(remote, name, text, length, single_transaction);
+  enum base_status status = await(remote, true, "; it is not known whether the statement was done");
+  if (status != BASE_OK) return status;
+  if (remote->exit_code && !remote->shell->diags.exit_code)
+    remote->shell->diags.exit_code = remote->exit_code;
+  status = remote->status <= BASE_CANCEL ? (enum base_status)remote->status : BASE_SYSTEM;
+  return status;
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+static bool remote_goes_on(struct shell_backend *backend) {
+  struct remote *remote = (struct remote *)backend;
+  if (remote->over) return false;
+  return ask(remote, "displays", "") == BASE_OK &&
+         strcmp(base_buffer_text(&remote->answer), "on\n") == 0;
+}
+
+static enum base_status remote_follow(struct shell_backend *backend, int timeout_ms) {
+  struct remote *remote = (struct remote *)backend;
+  if (remote->over) return BASE_SYSTEM;
+  return turn(remote, timeout_ms) ? BASE_AGAIN : report_gone(remote, "");
+}
+
+static int remote_descriptor(struct shell_backend *backend) {
+  struct remote *remote = (struct remote *)backend;
+  return remote->over ? -1 : sn_connection_descriptor(remote->connection);
+}
+
+static enum base_status remote_commit(struct shell_backend *backend) {
+  (void)backend; /* the server sees to it */
+  return BASE_OK;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+static void remote_each_name(struct shell_backend *backend, enum shell_names kind,
+                             const char *owner, void (*on_name)(void *context, const char *name),
+                             void *context) {
+  static const char *const questions[] = {[SHELL_RELATIONS] = "relations",
+                                          [SHELL_VARIABLES] = "variables",
+                                          [SHELL_DOMAINS] = "domains"};
+  struct remote *remote = (struct remote *)backend;
+  if (remote->over || ask(remote, questions[kind], owner) != BASE_OK) return;
+  char *name = remote->answer.data, *end;
+  for (; name && (end = strchr(name, '\n')) != NULL; name = end + 1) {
+    *end = '\0';
+    on_name(context, name);
+  }
+}
+
+static enum base_status remote_describe(struct shell_backend *backend, enum shell_view view,
+                                        const char *name, struct base_buffer *out) {
+  static const char *const questions[] = {
+      [SHELL_DESCRIPTION] = "describe", [SHELL_NODES] = "nodes", [SHELL_SENSORS] = "sensors"};
+  struct remote *remote = (struct remote *)backend;
+  enum base_status status = ask(remote, questions[view], name);
+  if (status == BASE_OK)
+    base_buffer_append(out, base_buffer_text(&remote->answer), remote->answer.length);
+  return status;
+}
+
+static void remote_title(struct shell_backend *backend, struct base_buffer *out) {
+  const struct shell_welcome *welcome = &((struct remote *)backend)->welcome;
+  base_buffer_printf(out, "%s through its server, %s timeline",
+                     welcome->database ? welcome->database : "a database",
+                     welcome->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
+}
+
+static enum base_status remote_close(struct shell_backend *backend, enum base_status status) {
+  struct remote *remote = (struct remote *)backend;
+  if (!remote->over) {
+    sn_connection_goodbye(remote->connection, 0, "");
+    (void)sn_connection_pump(remote->connection, 0);
+  }
+  sn_connection_free(remote->connection);
+  shell_welcome_done(&remote->welcome);
+  base_buffer_done(&remote->answer);
+  free(remote);
+  return status;
+}
+
+static const struct shell_backend_class remote_class = {
+    .run = remote_run,
+    .goes_on = remote_goes_on,
+    .follow = remote_follow,
+    .descriptor = remote_descriptor,
+    .commit = remote_commit,
+    .each_name = remote_each_name,
+    .describe = remote_describe,
+    .title = remote_title,
+    .close = remote_close,
+};
+
+enum base_status shell_remote_open(struct shell *shell, struct shell_backend **ret) {
+  struct remote *remote = base_xcalloc(1, sizeof *remote);
+  remote->backend.class = &remote_class;
+  remote->shell = shell;
+  enum base_status status = shell_client_open(shell->options, SN_ROLE_SHELL, "", &shell->diags,
+                                              &remote->connection, &remote->welcome);
+  if (status != BASE_OK) {
+    free(remote);
+    return status;
+  }
+  *ret = &remote->backend;
+  return BASE_OK;
+}
