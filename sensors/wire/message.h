@@ -33,7 +33,8 @@ enum sn_wire_side {
   SN_FROM_SOURCE = 2, /* collector or feed */
   SN_FROM_CLIENT = 3,
   SN_FROM_SERVER = 4,
-  SN_FROM_ALL = 7
+  SN_FROM_ALL = 7,
+  SN_NUMBERED = 8 /* it is data: see README.md, Sources */
 };
 
 /* SN_WIRE_HELLO and so on. */
@@ -62,7 +63,7 @@ struct sn_message {
   uint32_t length;
 };
 
-/* The name of TYPE, "EVENT_RECORD"; NULL: there is no such message. Who may send it; 0: nobody. */
+/* The name of TYPE, "EVENT_RECORD"; NULL: there is no such message. Who may send it, and SN_NUMBERED; 0: nobody. */
 const char *sn_message_name(unsigned type);
 unsigned sn_message_from(unsigned type);
 

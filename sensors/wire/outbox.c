@@ -83,6 +83,8 @@ static void enqueue(struct sn_outbox *outbox, uint64_t number) {
   struct base_buffer *frame = &outbox->frame;
   BASE_CHECK(frame->length >= SN_FRAME_HEAD && frame_length(frame->data) == frame->length,
              "outbox-one-frame");
+  unsigned from = sn_message_from((unsigned)number_at(frame->data, TYPE_AT, 2));
+  BASE_CHECK((from & SN_NUMBERED) == (number != 0 ? SN_NUMBERED : 0), "outbox-data-or-definition");
   store_number(frame->data, number);
   base_buffer_append(&outbox->queue, frame->data, frame->length);
 }

@@ -169,13 +169,13 @@ static void receive_all(struct history *history) {
 
 static void act(struct history *history, uint8_t what, uint8_t with) {
   struct sn_outbox *outbox = history->outbox;
-  struct sn_message_new_name ended = {.id = with};
+  struct sn_message_check check = {.relation = with};
   struct sn_message_name name = {.id = with, .name = {"name", with % 5u}};
   uint64_t upto = sn_outbox_durable(outbox) + with % 8u - 1;
   switch (what % 7) {
     case 0:
     case 1:
-      sn_put_new_name(sn_outbox_frame(outbox), 0, &ended);
+      sn_put_check(sn_outbox_frame(outbox), 0, &check);
       sn_outbox_data(outbox);
       break;
     case 2:
