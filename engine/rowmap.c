@@ -1,6 +1,6 @@
 /* Row map: open addressing over indices into blocks of entries. See rowmap.h.
  *
- * An entry is {hash, live flag, next free}, the row's slots, the state. The table holds index + 1,
+ * An entry is {hash, link, small state}, the row's slots, the state if it is larger. The table holds index + 1,
  * or 0 for empty. What is removed leaves no trace: entries behind it move up, so that the table is as
  * large as the map ever was full, and a map whose entries come and go allocates nothing.           */
 #include "engine/rowmap.h"
@@ -38,9 +38,11 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_slots = key_slots;
   map->key_count = key_count;
   map->state_size = state_size;
-  map->state_offset = round_up(
-      sizeof(struct net_rowmap_entry) + width(layout) * sizeof(union net_slot), state_size);
-  map->stride = round_up(map->state_offset + state_size, state_size);
+  size_t size = sizeof(struct net_rowmap_entry) + width(layout) * sizeof(union net_slot);
+  bool small = state_size <= sizeof((struct net_rowmap_entry *)NULL)->small_state;
+  map->state_offset =
+      small ? offsetof(struct net_rowmap_entry, small_state) : round_up(size, state_size);
+  map->stride = small ? size : round_up(map->state_offset + state_size, state_size);
 }
 
 void net_rowmap_done(struct net_rowmap *map) {
@@ -57,7 +59,7 @@ void net_rowmap_done(struct net_rowmap *map) {
 void net_rowmap_clear(struct net_rowmap *map) {
   for (uint32_t i = 0; i < map->used; i++) {
     const struct net_rowmap_entry *entry = entry_at(map, i);
-    if (!entry->live) continue;
+    if (entry->link != NET_ROWMAP_LIVE) continue;
     /* Everything goes, so nothing moves up. */
     size_t place = (size_t)entry->hash & (map->table_size - 1);
     while (map->table[place] != i + 1) place = (place + 1) & (map->table_size - 1);
@@ -138,7 +140,7 @@ static void rebuild(struct net_rowmap *map) {
   map->table_size = size;
   for (uint32_t i = 0; i < map->used; i++) {
     const struct net_rowmap_entry *entry = entry_at(map, i);
-    if (!entry->live) continue;
+    if (entry->link != NET_ROWMAP_LIVE) continue;
     size_t place = (size_t)entry->hash & (size - 1);
     while (map->table[place] != 0) place = (place + 1) & (size - 1);
     map->table[place] = i + 1;
@@ -187,7 +189,7 @@ static void add_room(struct net_rowmap *map) {
 static uint32_t new_entry(struct net_rowmap *map) {
   if (map->free_list != 0) {
     uint32_t index = map->free_list - 1;
-    map->free_list = entry_at(map, index)->next_free;
+    map->free_list = entry_at(map, index)->link;
     return index;
   }
   if (map->used == map->capacity) {
@@ -203,7 +205,7 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
   struct net_rowmap_entry *entry = entry_at(map, index);
   memset(entry, 0, map->stride);
   entry->hash = hash;
-  entry->live = 1;
+  entry->link = NET_ROWMAP_LIVE;
   if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
   map->live++;
   if (map->live * 2 > map->table_size) {
@@ -264,12 +266,11 @@ static void empty_place(struct net_rowmap *map, size_t place) {
 
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   struct net_rowmap_entry *entry = entry_at(map, index);
-  BASE_CHECK(entry->live, "rowmap-remove-dead");
+  BASE_CHECK(entry->link == NET_ROWMAP_LIVE, "rowmap-remove-dead");
   size_t place = (size_t)entry->hash & (map->table_size - 1);
   while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
   empty_place(map, place);
-  entry->live = 0;
-  entry->next_free = map->free_list;
+  entry->link = map->free_list;
   map->free_list = index + 1;
   map->live--;
 }

@@ -48,12 +48,13 @@ uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_
 uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index);
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
 enum { NET_ROWMAP_BLOCK = 64 }; /* entries; the first block begins with fewer */
-/* What an entry begins with; its row follows, then its state. */
+/* What an entry begins with; its row follows, then its state, unless that has no more than four bytes. */
 struct net_rowmap_entry {
   uint64_t hash;
-  uint32_t next_free;
-  uint32_t live;
+  uint32_t link; /* NET_ROWMAP_LIVE, or the next free one (index + 1) */
+  unsigned char small_state[4];
 };
+#define NET_ROWMAP_LIVE UINT32_MAX
 static inline unsigned char *net_rowmap_entry(const struct net_rowmap *map, uint32_t index) {
   return map->blocks[index / NET_ROWMAP_BLOCK] + index % NET_ROWMAP_BLOCK * map->stride;
 }
@@ -68,7 +69,8 @@ static inline void *net_rowmap_state(const struct net_rowmap *map, uint32_t inde
 size_t net_rowmap_bytes(const struct net_rowmap *map);
 /* For iterating: is INDEX (< map->used) a live entry? */
 static inline bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
-  return ((const struct net_rowmap_entry *)(const void *)net_rowmap_entry(map, index))->live != 0;
+  return ((const struct net_rowmap_entry *)(const void *)net_rowmap_entry(map, index))->link ==
+         NET_ROWMAP_LIVE;
 }
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings);
 

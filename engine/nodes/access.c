@@ -24,7 +24,8 @@
 
 #define NONE UINT32_MAX
 
-/* An open row, in the list of those of its identity; unused entries make a list, too. */
+/* An open row; in the list of those of its identity, if it is not the first of them. Unused entries of
+ * the array make a list, too. */
 struct opened {
   uint64_t id;
   net_chronon stop_hi;
@@ -43,7 +44,8 @@ struct access {
   uint64_t last_id;
   uint64_t *ids; /* of the batch that is sent */
   size_t id_capacity;
-  struct net_rowmap open; /* by identity; state: first of its list */
+  struct net_rowmap open;   /* the first of each identity; state: see make_state */
+  struct net_rowmap others; /* by place in OPEN, and 1; state: list of the others */
   struct opened *opened;
   size_t opened_count, opened_capacity;
   uint32_t opened_free;
@@ -52,23 +54,61 @@ struct access {
 
 /* --- ids */
 
-static void note_open(struct access *access, const union net_slot *row, uint8_t marks,
-                      uint64_t id) {
-  uint32_t place = access->opened_free;
-  if (place != NONE) {
-    access->opened_free = access->opened[place].next;
+static uint64_t make_state(uint64_t id, bool definite, bool more) {
+  return id << 2 | (uint64_t)definite << 1 | (uint64_t)more;
+}
+
+static struct opened first_of(const struct access *access, uint32_t place) {
+  uint64_t state = *(uint64_t *)net_rowmap_state(&access->open, place);
+  return (struct opened){.id = state >> 2,
+                         .stop_hi = net_rowmap_row(&access->open, place)[3].i,
+                         .next = NONE,
+                         .definite = (state & 2) != 0};
+}
+
+/* Are there others with the identity of the one at PLACE? */
+static bool has_more(const struct access *access, uint32_t place) {
+  return (*(uint64_t *)net_rowmap_state(&access->open, place) & 1) != 0;
+}
+
+static void set_first(struct access *access, uint32_t place, const struct opened *opened,
+                      bool more) {
+  uint64_t *state = net_rowmap_state(&access->open, place);
+  net_rowmap_row(&access->open, place)[3].i = opened->stop_hi;
+  *state = make_state(opened->id, opened->definite, more);
+}
+
+/* The list of the others of PLACE; NONE while it is empty. */
+static uint32_t *others_of(struct access *access, uint32_t place) {
+  uint32_t index = net_rowmap_put_id(&access->others, (uint64_t)place + 1, NULL);
+  return net_rowmap_state(&access->others, index);
+}
+
+static void add_other(struct access *access, uint32_t place, struct opened opened) {
+  uint32_t new = access->opened_free, *list = others_of(access, place);
+  if (new != NONE) {
+    access->opened_free = access->opened[new].next;
   } else {
     base_grow(&access->opened, &access->opened_capacity, access->opened_count + 1,
               sizeof *access->opened);
-    place = (uint32_t)access->opened_count++;
+    new = (uint32_t)access->opened_count++;
   }
+  opened.next = has_more(access, place) ? *list : NONE;
+  access->opened[new] = opened;
+  *list = new;
+  struct opened first = first_of(access, place);
+  set_first(access, place, &first, true);
+}
+
+static void note_open(struct access *access, const union net_slot *row, uint8_t marks,
+                      uint64_t id) {
   bool fresh;
-  uint32_t *head = net_rowmap_state(&access->open, net_rowmap_put(&access->open, row, &fresh));
-  access->opened[place] = (struct opened){.id = id,
-                                          .stop_hi = row[3].i,
-                                          .next = fresh ? NONE : *head,
-                                          .definite = (marks & NET_DEFINITE) != 0};
-  *head = place;
+  uint32_t place = net_rowmap_put(&access->open, row, &fresh);
+  struct opened opened = {id, row[3].i, NONE, (marks & NET_DEFINITE) != 0};
+  if (fresh)
+    set_first(access, place, &opened, false);
+  else
+    add_other(access, place, opened);
 }
 
 /* Does A go better than B with a row that is DEFINITE and stops at STOP_HI at the latest? */
@@ -79,21 +119,39 @@ static bool fits_better(const struct opened *a, const struct opened *b, bool def
   return a->stop_hi >= stop_hi ? a->stop_hi < b->stop_hi : a->stop_hi > b->stop_hi;
 }
 
+/* Takes the one at LINK out of the others of PLACE. */
+static struct opened take_other(struct access *access, uint32_t place, uint32_t *link) {
+  uint32_t taken = *link, *list = others_of(access, place);
+  struct opened opened = access->opened[taken];
+  *link = opened.next;
+  access->opened[taken].next = access->opened_free;
+  access->opened_free = taken;
+  if (*list == NONE) {
+    struct opened first = first_of(access, place);
+    set_first(access, place, &first, false);
+    net_rowmap_remove(&access->others, net_rowmap_find_id(&access->others, (uint64_t)place + 1));
+  }
+  return opened;
+}
+
 /* The id of the open row that ROW closes, which is forgotten; 0: there is none. */
 static uint64_t take_open(struct access *access, const union net_slot *row, uint8_t marks) {
   uint32_t place = net_rowmap_find(&access->open, row);
   if (place == NET_NO_ENTRY) return 0;
-  uint32_t *head = net_rowmap_state(&access->open, place), *best = head;
+  struct opened first = first_of(access, place);
+  if (!has_more(access, place)) {
+    net_rowmap_remove(&access->open, place);
+    return first.id;
+  }
   bool definite = (marks & NET_DEFINITE) != 0;
-  for (uint32_t *at = head; *at != NONE; at = &access->opened[*at].next)
+  uint32_t *list = others_of(access, place), *best = list;
+  for (uint32_t *at = list; *at != NONE; at = &access->opened[*at].next)
     if (fits_better(&access->opened[*at], &access->opened[*best], definite, row[3].i)) best = at;
-  uint32_t taken = *best;
-  uint64_t id = access->opened[taken].id;
-  *best = access->opened[taken].next;
-  access->opened[taken].next = access->opened_free;
-  access->opened_free = taken;
-  if (*head == NONE) net_rowmap_remove(&access->open, place);
-  return id;
+  bool is_first = !fits_better(&access->opened[*best], &first, definite, row[3].i);
+  struct opened taken = take_other(access, place, is_first ? list : best);
+  if (!is_first) return taken.id;
+  set_first(access, place, &taken, has_more(access, place));
+  return first.id;
 }
 
 static void give_ids(struct access *access, const struct net_batch *batch) {
@@ -219,6 +277,7 @@ static void done(struct net_node *node) {
   free(access->ids);
   free(access->opened);
   net_rowmap_done(&access->open);
+  net_rowmap_done(&access->others);
   net_watching_free(access->watching);
 }
 
@@ -235,8 +294,8 @@ static size_t state_rows(const struct net_node *node) {
 
 static size_t state_bytes(const struct net_node *node) {
   const struct access *access = (const struct access *)node;
-  return net_rowmap_bytes(&access->open) + access->opened_capacity * sizeof *access->opened +
-         net_watching_bytes(access->watching);
+  return net_rowmap_bytes(&access->open) + net_rowmap_bytes(&access->others) +
+         access->opened_capacity * sizeof *access->opened + net_watching_bytes(access->watching);
 }
 
 static enum base_status consume(struct net_node *node, unsigned port,
@@ -281,6 +340,7 @@ struct net_node *net_create_access(struct net_network *network, const char *name
   access->passed = NET_BEGINNING;
   access->gives_ids = layout->tuple_class == NET_PERIOD && layout->may_be_open;
   access->opened_free = NONE;
-  net_rowmap_init(&access->open, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint32_t));
+  net_rowmap_init(&access->open, layout, NET_KEY_IDENTITY, 0, NULL, 0, sizeof(uint64_t));
+  net_rowmap_init(&access->others, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(uint32_t));
   return &access->node;
 }

@@ -130,9 +130,9 @@ static const struct {
   const char *shape;
   double most;
 } limits[] = {
-    {"projection of open periods", 3.0},
-    {"apply and selection by a stop", 2.9},
-    {"join of events and periods", 2.6},
+    {"projection of open periods", 2.0},
+    {"apply and selection by a stop", 2.0},
+    {"join of events and periods", 1.8},
     {"join of periods", 1.8},
     {"count", 2.4},
     {"count of open periods", 2.9},
@@ -141,8 +141,18 @@ static const struct {
     {"min", 1.8},
     {"stdev", 1.8},
     {"first", 3.0},
-    {"credibility 0", 3.0},
+    {"credibility 0", 2.0},
 };
+
+static void print_nodes(const struct net_network *network) {
+  for (const struct net_node *node = net_network_first(network); node != NULL;
+       node = net_node_next(node)) {
+    struct net_node_stats stats = net_node_stats(node);
+    if (stats.state_bytes == 0) continue;
+    printf("#   %s: %llu rows, %llu bytes\n", net_node_info(stats.kind)->name,
+           (unsigned long long)stats.state_rows, (unsigned long long)stats.state_bytes);
+  }
+}
 
 static void held_for_rows(const struct shape *shape, uint64_t live) {
   size_t limit = 0, count = sizeof limits / sizeof limits[0];
@@ -162,6 +172,7 @@ static void held_for_rows(const struct shape *shape, uint64_t live) {
   point(each <= limits[limit].most * state.row_bytes && said > 0.9 && said < 1.1,
         base_buffer_text(&text));
   base_buffer_done(&text);
+  print_nodes(machine_network(machine));
   machine_free(machine);
 }
 

@@ -317,10 +317,11 @@ struct machine_state machine_state(const struct machine *machine) {
     struct net_node_stats stats = net_node_stats(node);
     state.rows += stats.state_rows;
     state.bytes += stats.state_bytes;
-    const struct net_layout *layout =
-        stats.inputs[0] != NULL ? net_node_layout(stats.inputs[0]) : net_node_layout(node);
-    uint32_t bytes = layout->slot_count * (uint32_t)sizeof(union net_slot);
-    if (stats.state_rows > 0 && bytes > state.row_bytes) state.row_bytes = bytes;
+    for (unsigned port = 0; port < 2 && stats.state_rows > 0; port++) {
+      const struct net_node *from = stats.inputs[port] != NULL ? stats.inputs[port] : node;
+      uint32_t bytes = net_node_layout(from)->slot_count * (uint32_t)sizeof(union net_slot);
+      if (bytes > state.row_bytes) state.row_bytes = bytes;
+    }
   }
   return state;
 }
