@@ -10,8 +10,7 @@
 
 void net_ordered_init(struct net_ordered *sets, net_ordered_compare_fn compare,
                       const void *context) {
-  *sets = (struct net_ordered){
-      .compare = compare, .context = context, .used = 1, .random = 0x9e3779b9u};
+  *sets = (struct net_ordered){.compare = compare, .context = context, .used = 1};
 }
 
 void net_ordered_done(struct net_ordered *sets) {
@@ -23,13 +22,17 @@ size_t net_ordered_bytes(const struct net_ordered *sets) {
   return sets->capacity * sizeof *sets->nodes;
 }
 
-static uint32_t next_random(struct net_ordered *sets) {
-  uint32_t x = sets->random;
-  x ^= x << 13;
-  x ^= x >> 17;
-  x ^= x << 5;
-  sets->random = x;
-  return x;
+static inline uint32_t priority(uint32_t index) {
+  uint32_t x = index * 0x9e3779b1u;
+  x = (x ^ x >> 15) * 0x85ebca6bu;
+  return x ^ x >> 13;
+}
+
+/* By half, as most of what is kept of a tuple may be here. */
+static void add_room(struct net_ordered *sets) {
+  size_t capacity = sets->capacity + sets->capacity / 2 + 8;
+  sets->nodes = base_xrealloc(sets->nodes, capacity, sizeof *sets->nodes);
+  sets->capacity = capacity;
 }
 
 static uint32_t new_node(struct net_ordered *sets, const struct net_ordered_key *key) {
@@ -38,11 +41,10 @@ static uint32_t new_node(struct net_ordered *sets, const struct net_ordered_key 
     sets->free_list = sets->nodes[index].left;
   } else {
     BASE_CHECK(sets->used < UINT32_MAX, "ordered-size");
-    base_grow(&sets->nodes, &sets->capacity, sets->used + 1, sizeof *sets->nodes);
+    if (sets->used >= sets->capacity) add_room(sets);
     index = (uint32_t)sets->used++;
   }
-  sets->nodes[index] =
-      (struct net_ordered_node){.key = *key, .count = 1, .priority = next_random(sets)};
+  sets->nodes[index] = (struct net_ordered_node){.key = *key, .count = 1};
   sets->live++;
   return index;
 }
@@ -90,7 +92,7 @@ static uint32_t merge(struct net_ordered *sets, uint32_t before, uint32_t after)
   if (before == 0) return after;
   if (after == 0) return before;
   struct net_ordered_node *a = &sets->nodes[before], *b = &sets->nodes[after];
-  if (a->priority > b->priority) {
+  if (priority(before) > priority(after)) {
     a->right = merge(sets, a->right, after);
     return before;
   }
@@ -108,7 +110,7 @@ bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
   uint32_t fresh = new_node(sets, key);
   struct net_ordered_node *node = &sets->nodes[fresh];
   uint32_t *place = root;
-  while (*place != 0 && sets->nodes[*place].priority > node->priority)
+  while (*place != 0 && priority(*place) > priority(fresh))
     place = compare(sets, key, *place) < 0 ? &sets->nodes[*place].left : &sets->nodes[*place].right;
   split(sets, *place, key, &node->left, &node->right);
   *place = fresh;

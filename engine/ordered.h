@@ -1,7 +1,7 @@
 /* Ordered multisets: many small ones in one slab, each known by its root (0: empty).
  *
- * A treap whose priorities come from a generator of its own, so that the same history of operations makes
- * the same tree: insertion, removal, the ends and the neighbours of a key take the logarithm of the size.
+ * A treap whose priorities are scattered from the places of its nodes, so that the same history of operations
+ * makes the same tree: insertion, removal, the ends and the neighbours of a key take the logarithm of the size.
  * Keys are compared by the caller's function; equal keys are counted.                               */
 #ifndef NET_ORDERED_H
 #define NET_ORDERED_H
@@ -19,7 +19,6 @@ struct net_ordered_node {
   struct net_ordered_key key;
   uint64_t count; /* 0: free */
   uint32_t left, right;
-  uint32_t priority;
 };
 
 typedef int (*net_ordered_compare_fn)(const void *context, const struct net_ordered_key *a,
@@ -31,7 +30,6 @@ struct net_ordered {
   struct net_ordered_node *nodes; /* index 0 is never used */
   size_t used, capacity, live;
   uint32_t free_list; /* through .left */
-  uint32_t random;
 };
 
 void net_ordered_init(struct net_ordered *sets, net_ordered_compare_fn compare,

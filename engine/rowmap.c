@@ -1,6 +1,6 @@
 /* Row map: open addressing over indices into blocks of entries. See rowmap.h.
  *
- * An entry is {hash, link, small state}, the row's slots, the state if it is larger. The table holds index + 1,
+ * An entry is a header, the row's slots, and the state. The table holds index + 1,
  * or 0 for empty. What is removed leaves no trace: entries behind it move up, so that the table is as
  * large as the map ever was full, and a map whose entries come and go allocates nothing.           */
 #include "engine/rowmap.h"
@@ -13,8 +13,18 @@
 #include "engine/base/env.h"
 #include "engine/base/status.h"
 
+enum { SMALL = sizeof((struct net_rowmap_id_entry *)NULL)->small_state };
+
 static struct net_rowmap_entry *entry_at(const struct net_rowmap *map, uint32_t index) {
   return (struct net_rowmap_entry *)(void *)net_rowmap_entry(map, index);
+}
+
+static struct net_rowmap_id_entry *id_entry_at(const struct net_rowmap *map, uint32_t index) {
+  return (struct net_rowmap_id_entry *)(void *)net_rowmap_entry(map, index);
+}
+
+static inline uint64_t hash_at(const struct net_rowmap *map, uint32_t index) {
+  return map->key == NET_KEY_ID ? id_entry_at(map, index)->hash : entry_at(map, index)->hash;
 }
 
 /* For a state of STATE_SIZE, which is a multiple of what it must be aligned to. */
@@ -38,10 +48,11 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_slots = key_slots;
   map->key_count = key_count;
   map->state_size = state_size;
-  size_t size = sizeof(struct net_rowmap_entry) + width(layout) * sizeof(union net_slot);
-  bool small = state_size <= sizeof((struct net_rowmap_entry *)NULL)->small_state;
+  bool by_id = key == NET_KEY_ID, small = by_id && state_size <= SMALL;
+  map->row_offset = by_id ? sizeof(struct net_rowmap_id_entry) : sizeof(struct net_rowmap_entry);
+  size_t size = map->row_offset + width(layout) * sizeof(union net_slot);
   map->state_offset =
-      small ? offsetof(struct net_rowmap_entry, small_state) : round_up(size, state_size);
+      small ? offsetof(struct net_rowmap_id_entry, small_state) : round_up(size, state_size);
   map->stride = small ? size : round_up(map->state_offset + state_size, state_size);
 }
 
@@ -61,7 +72,7 @@ void net_rowmap_clear(struct net_rowmap *map) {
     const struct net_rowmap_entry *entry = entry_at(map, i);
     if (entry->link != NET_ROWMAP_LIVE) continue;
     /* Everything goes, so nothing moves up. */
-    size_t place = (size_t)entry->hash & (map->table_size - 1);
+    size_t place = (size_t)hash_at(map, i) & (map->table_size - 1);
     while (map->table[place] != i + 1) place = (place + 1) & (map->table_size - 1);
     map->table[place] = 0;
   }
@@ -141,7 +152,7 @@ static void rebuild(struct net_rowmap *map) {
   for (uint32_t i = 0; i < map->used; i++) {
     const struct net_rowmap_entry *entry = entry_at(map, i);
     if (entry->link != NET_ROWMAP_LIVE) continue;
-    size_t place = (size_t)entry->hash & (size - 1);
+    size_t place = (size_t)hash_at(map, i) & (size - 1);
     while (map->table[place] != 0) place = (place + 1) & (size - 1);
     map->table[place] = i + 1;
   }
@@ -152,9 +163,18 @@ static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *ro
   size_t place = (size_t)hash & (map->table_size - 1);
   for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
     uint32_t index = map->table[place] - 1;
-    const struct net_rowmap_entry *entry = entry_at(map, index);
-    if (entry->hash == hash && key_equal(map, net_rowmap_row(map, index), row)) return index;
+    if (entry_at(map, index)->hash == (uint32_t)hash &&
+        key_equal(map, net_rowmap_row(map, index), row))
+      return index;
   }
+  return NET_NO_ENTRY;
+}
+
+/* The same for maps of NET_KEY_ID, which is not empty. */
+static uint32_t find_id_hash(const struct net_rowmap *map, uint64_t hash) {
+  size_t mask = map->table_size - 1;
+  for (size_t place = (size_t)hash & mask; map->table[place] != 0; place = (place + 1) & mask)
+    if (id_entry_at(map, map->table[place] - 1)->hash == hash) return map->table[place] - 1;
   return NET_NO_ENTRY;
 }
 
@@ -165,7 +185,8 @@ static inline uint32_t find_slots(const struct net_rowmap *map, const union net_
   size_t mask = map->table_size - 1;
   for (size_t place = (size_t)hash & mask; map->table[place] != 0; place = (place + 1) & mask) {
     uint32_t index = map->table[place] - 1;
-    if (entry_at(map, index)->hash == hash && key_slots_equal(map, net_rowmap_row(map, index), row))
+    if (entry_at(map, index)->hash == (uint32_t)hash &&
+        key_slots_equal(map, net_rowmap_row(map, index), row))
       return index;
   }
   return NET_NO_ENTRY;
@@ -204,7 +225,10 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
   uint32_t index = new_entry(map);
   struct net_rowmap_entry *entry = entry_at(map, index);
   memset(entry, 0, map->stride);
-  entry->hash = hash;
+  if (map->key == NET_KEY_ID)
+    id_entry_at(map, index)->hash = hash;
+  else
+    entry->hash = (uint32_t)hash;
   entry->link = NET_ROWMAP_LIVE;
   if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
   map->live++;
@@ -236,13 +260,13 @@ static uint64_t id_hash(uint64_t id) {
 }
 
 uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index) {
-  uint64_t hash = entry_at(map, index)->hash;
+  uint64_t hash = id_entry_at(map, index)->hash;
   return (hash ^ hash >> 32) * GATHER;
 }
 
 uint32_t net_rowmap_find_id(const struct net_rowmap *map, uint64_t id) {
   BASE_CHECK(map->key == NET_KEY_ID && id != 0, "rowmap-id");
-  return map->live == 0 ? NET_NO_ENTRY : find_hash(map, NULL, id_hash(id));
+  return map->live == 0 ? NET_NO_ENTRY : find_id_hash(map, id_hash(id));
 }
 
 uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_slot *row) {
@@ -256,7 +280,7 @@ uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_
 static void empty_place(struct net_rowmap *map, size_t place) {
   size_t mask = map->table_size - 1;
   for (size_t next = (place + 1) & mask; map->table[next] != 0; next = (next + 1) & mask) {
-    size_t home = (size_t)entry_at(map, map->table[next] - 1)->hash & mask;
+    size_t home = (size_t)hash_at(map, map->table[next] - 1) & mask;
     if (((next - home) & mask) < ((next - place) & mask)) continue;
     map->table[place] = map->table[next];
     place = next;
@@ -267,7 +291,7 @@ static void empty_place(struct net_rowmap *map, size_t place) {
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   struct net_rowmap_entry *entry = entry_at(map, index);
   BASE_CHECK(entry->link == NET_ROWMAP_LIVE, "rowmap-remove-dead");
-  size_t place = (size_t)entry->hash & (map->table_size - 1);
+  size_t place = (size_t)hash_at(map, index) & (map->table_size - 1);
   while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
   empty_place(map, place);
   entry->link = map->free_list;

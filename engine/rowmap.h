@@ -20,7 +20,7 @@ struct net_rowmap {
   uint32_t key_fields;
   const uint32_t *key_slots;
   size_t key_count;
-  size_t state_size, state_offset; /* aligned for any type of that size */
+  size_t row_offset, state_size, state_offset; /* state: aligned for any type of that size */
   unsigned char **blocks;          /* of entries: header, row, state */
   size_t block_capacity;
   size_t stride, used, capacity, live;
@@ -48,11 +48,16 @@ uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_
 uint64_t net_rowmap_id(const struct net_rowmap *map, uint32_t index);
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index);
 enum { NET_ROWMAP_BLOCK = 64 }; /* entries; the first block begins with fewer */
-/* What an entry begins with; its row follows, then its state, unless that has no more than four bytes. */
+/* What an entry begins with; its row follows, then its state. */
 struct net_rowmap_entry {
-  uint64_t hash;
   uint32_t link; /* NET_ROWMAP_LIVE, or the next free one (index + 1) */
+  uint32_t hash;
+};
+/* ... in maps of NET_KEY_ID; a state of four bytes or less is in here. */
+struct net_rowmap_id_entry {
+  uint32_t link;
   unsigned char small_state[4];
+  uint64_t hash; /* of no other id */
 };
 #define NET_ROWMAP_LIVE UINT32_MAX
 static inline unsigned char *net_rowmap_entry(const struct net_rowmap *map, uint32_t index) {
@@ -60,7 +65,7 @@ static inline unsigned char *net_rowmap_entry(const struct net_rowmap *map, uint
 }
 /* Good until the next put. */
 static inline union net_slot *net_rowmap_row(const struct net_rowmap *map, uint32_t index) {
-  return (union net_slot *)(void *)(net_rowmap_entry(map, index) + sizeof(struct net_rowmap_entry));
+  return (union net_slot *)(void *)(net_rowmap_entry(map, index) + map->row_offset);
 }
 static inline void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
   return net_rowmap_entry(map, index) + map->state_offset;

@@ -20,7 +20,10 @@ static bool before(const struct net_agg_change *a, const struct net_agg_change *
 }
 
 void net_agg_push(struct net_aggregate *node, struct net_agg_change change) {
-  base_grow(&node->heap, &node->heap_capacity, node->heap_count + 1, sizeof *node->heap);
+  if (node->heap_count == node->heap_capacity) { /* by half: changes are large */
+    node->heap_capacity += node->heap_capacity / 2 + 8;
+    node->heap = base_xrealloc(node->heap, node->heap_capacity, sizeof *node->heap);
+  }
   size_t i = node->heap_count++;
   change.sequence = node->sequence++;
   while (i > 0 && before(&change, &node->heap[(i - 1) / 2])) {

@@ -33,9 +33,8 @@ struct projection {
   bool not_earlier; /* the start is never before the input's own */
   bool same;        /* rows of the result are those of the input, slot by slot */
   bool start_openable;
-  struct net_rowmap held;  /* open input rows by id */
-  struct net_rowmap stops; /* by id, too: upper bounds of open stops that went out, but for ever */
-  uint32_t *pending;       /* those that a checkpoint may decide, and some that are so no longer */
+  struct net_rowmap held; /* open input rows by id */
+  uint32_t *pending;      /* those that a checkpoint may decide, and some that are so no longer */
   size_t pending_count, pending_capacity;
   bool pending_unsorted;
   union net_slot *scratch; /* an input row */
@@ -45,7 +44,6 @@ struct held_state {
   uint8_t marks; /* of the input row; of one that went out: as it went out */
   bool opened;   /* went out; else it waits */
   bool listed;   /* among the pending */
-  bool bounded;  /* went out with a stop that has an upper bound, which is in STOPS */
 };
 
 enum verdict { DROP, WHOLE, OPENED, WAIT };
@@ -121,43 +119,23 @@ static void put_row(struct projection *projection, const union net_slot *row, ui
   copy_fields(projection, out, row);
 }
 
-/* One that went out waits for its close alone, unless its stop has an upper bound. */
-static bool is_pending(const struct held_state *state) {
-  return !state->opened || state->bounded;
-}
-
-/* The upper bound of the open stop of the row at PLACE, as it went out. */
+/* The upper bound of the open stop of the row at PLACE, which went out: neither the checkpoint nor
+ * clipping changes it. */
 static net_chronon stop_given(const struct projection *projection, uint32_t place) {
+  return net_rowmap_row(&projection->held, place)[projection->stop_slot + 1].i;
+}
+
+/* One that went out waits for its close alone, unless its stop has an upper bound. */
+static bool is_pending(const struct projection *projection, uint32_t place) {
   const struct held_state *state = net_rowmap_state(&projection->held, place);
-  if (!state->bounded) return NET_FOREVER;
-  uint64_t id = net_rowmap_id(&projection->held, place);
-  return *(net_chronon *)net_rowmap_state(&projection->stops,
-                                          net_rowmap_find_id(&projection->stops, id));
+  return !state->opened || stop_given(projection, place) != NET_FOREVER;
 }
 
-static void set_stop(struct projection *projection, uint32_t place, net_chronon stop_hi) {
-  struct held_state *state = net_rowmap_state(&projection->held, place);
-  uint64_t id = net_rowmap_id(&projection->held, place);
-  if (stop_hi != NET_FOREVER)
-    *(net_chronon *)net_rowmap_state(&projection->stops,
-                                     net_rowmap_put_id(&projection->stops, id, NULL)) = stop_hi;
-  else if (state->bounded)
-    net_rowmap_remove(&projection->stops, net_rowmap_find_id(&projection->stops, id));
-  state->bounded = stop_hi != NET_FOREVER;
-}
-
-static void forget(struct projection *projection, uint32_t place) {
-  set_stop(projection, place, NET_FOREVER);
-  net_rowmap_remove(&projection->held, place);
-}
-
-static void hold(struct projection *projection, uint32_t place, uint8_t marks, bool opened,
-                 net_chronon stop_hi) {
+static void hold(struct projection *projection, uint32_t place, uint8_t marks, bool opened) {
   struct held_state *state = net_rowmap_state(&projection->held, place);
   state->marks = marks;
   state->opened = opened;
-  set_stop(projection, place, opened ? stop_hi : NET_FOREVER);
-  if (state->listed || !is_pending(state)) return;
+  if (state->listed || !is_pending(projection, place)) return;
   state->listed = true;
   base_grow(&projection->pending, &projection->pending_capacity, projection->pending_count + 1,
             sizeof *projection->pending);
@@ -175,7 +153,7 @@ static void settle(struct projection *projection, const union net_slot *row, uin
   if (held && place == NET_NO_ENTRY) return;
   struct held_state before = {.marks = marks & NET_DEFINITE};
   if (held) before = *(struct held_state *)net_rowmap_state(&projection->held, place);
-  net_chronon before_hi = held ? stop_given(projection, place) : NET_FOREVER;
+  net_chronon before_hi = before.opened ? stop_given(projection, place) : NET_FOREVER;
   uint8_t out_marks = before.marks;
   struct net_period period = {{0, 0}, {0, 0}};
   bool open = false;
@@ -185,13 +163,13 @@ static void settle(struct projection *projection, const union net_slot *row, uin
   if (verdict == WAIT || verdict == OPENED) {
     bool goes = verdict == OPENED && !(before.opened && period.stop.hi == before_hi);
     place = net_rowmap_put_id(&projection->held, id, row);
-    hold(projection, place, goes ? out_marks : before.marks, before.opened || goes, period.stop.hi);
+    hold(projection, place, goes ? out_marks : before.marks, before.opened || goes);
     if (!goes) return;
     if (before.opened) out_marks |= NET_CLOSES; /* the stop is better known */
     put_row(projection, row, out_marks, id, period, true, bound, status);
     return;
   }
-  if (held) forget(projection, place);
+  if (held) net_rowmap_remove(&projection->held, place);
   if (verdict == DROP) return;
   if (before.opened) out_marks |= NET_CLOSES;
   put_row(projection, row, out_marks, before.opened ? id : 0, period, false, bound, status);
@@ -240,7 +218,7 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
     if (*status == BASE_OK) settle_again(projection, place, checkpoint, status);
     if (!net_rowmap_live(&projection->held, place)) continue;
     struct held_state *state = net_rowmap_state(&projection->held, place);
-    state->listed = is_pending(state);
+    state->listed = is_pending(projection, place);
     if (state->listed) pending[kept++] = place;
     if (state->opened) continue;
     net_chronon start = waiting_start(projection, place, checkpoint);
@@ -334,13 +312,12 @@ static size_t state_rows(const struct net_node *node) {
 
 static size_t state_bytes(const struct net_node *node) {
   const struct projection *projection = (const struct projection *)node;
-  return net_rowmap_bytes(&projection->held) + net_rowmap_bytes(&projection->stops) +
+  return net_rowmap_bytes(&projection->held) +
          projection->pending_capacity * sizeof *projection->pending;
 }
 
 static void done(struct net_node *node) {
   net_rowmap_done(&((struct projection *)node)->held);
-  net_rowmap_done(&((struct projection *)node)->stops);
   free(((struct projection *)node)->pending);
 }
 
@@ -392,6 +369,5 @@ struct net_node *net_create_projection(struct net_network *network, const char *
                      projection->copies[0].from == projection->copies[0].to &&
                      projection->copies[0].count == in->slot_count - in->first_domain_slot;
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
-  net_rowmap_init(&projection->stops, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(net_chronon));
   return &projection->node;
 }

@@ -131,16 +131,16 @@ static const struct {
   double most;
 } limits[] = {
     {"projection of open periods", 2.0},
-    {"apply and selection by a stop", 2.0},
+    {"apply and selection by a stop", 1.8},
     {"join of events and periods", 1.8},
     {"join of periods", 1.8},
-    {"count", 2.4},
-    {"count of open periods", 2.9},
-    {"sum", 1.8},
-    {"avg", 1.8},
-    {"min", 1.8},
-    {"stdev", 1.8},
-    {"first", 3.0},
+    {"count", 2.0},
+    {"count of open periods", 2.0},
+    {"sum", 1.6},
+    {"avg", 1.6},
+    {"min", 1.6},
+    {"stdev", 1.6},
+    {"first", 2.0},
     {"credibility 0", 2.0},
 };
 
