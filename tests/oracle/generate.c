@@ -142,7 +142,8 @@ static void make_domains(struct scenario *scenario, struct input *input) {
   if (chance(scenario, 35)) add_domain(input, "y", PICK(scenario, "f8", "f8", "f4"), 'f');
   if (chance(scenario, 15)) add_domain(input, "b", "bool", 'b');
   if (chance(scenario, 10)) add_domain(input, "z", "i8", 'i');
-  add_domain(input, "s", PICK(scenario, "c4", "c4", "text"), 's');
+  add_domain(input, scenario->compensated ? "Process" : "s", PICK(scenario, "c4", "c4", "text"),
+             's');
   bool records = is_kind(input, "traced") || is_kind(input, "sampled");
   input->by = records ? (int)input->domain_count - 1 : -1;
 }
@@ -155,7 +156,8 @@ static void make_inputs(struct scenario *scenario) {
   };
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     bool sampled = strcmp(kinds[i].kind, "sampled") == 0;
-    if (scenario->input_count > 0 && !chance(scenario, sampled ? 20 : 50)) continue;
+    bool meant = scenario->compensated && is_kind(&kinds[i], "traced");
+    if (!meant && scenario->input_count > 0 && !chance(scenario, sampled ? 20 : 50)) continue;
     struct input *input = &scenario->inputs[scenario->input_count++];
     *input = kinds[i];
     make_domains(scenario, input);
@@ -175,5 +177,6 @@ void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t
   scenario->extremes = chance(scenario, 10);
   scenario->odd_strings = chance(scenario, 30);
   scenario->updates = chance(scenario, 25);
+  scenario->compensated = seed % 6 == 5; /* without a throw: the others stay what they are */
   make_inputs(scenario);
 }

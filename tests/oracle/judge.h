@@ -74,6 +74,7 @@ struct scenario {
   bool extremes;          /* integers near the limits */
   bool odd_strings;       /* pattern characters, blanks, not ASCII */
   bool updates;           /* statements that change relations */
+  bool compensated;       /* strings are names of processes, and what records cost is set */
   bool coverage;          /* settings at the end of what has been generated */
   const char *sequence;   /* NULL: full */
   struct input inputs[RELATIONS_MAX];

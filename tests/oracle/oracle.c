@@ -325,15 +325,15 @@ static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relat
   net_chronon last = NET_BEGINNING;
   if (oracle->no_origin) return result;
   for (size_t i = 0; i < oracle->query->variable_count; i++) {
-    const struct oracle_relation *input = &oracle->inputs[i];
+    const struct oracle_relation *input;
     const struct ng_variable *variable = &oracle->query->variables[i];
     if (variable->relation->kind == NG_REL_CLOCK) continue;
     if (oracle->world->passed) {
       net_chronon passed = oracle->world->passed(oracle->world->context, variable->relation->name);
       if (passed != NET_BEGINNING && passed - 1 > last) last = passed - 1;
     }
-    if (variable->credibility)
-      input = oracle->world->find(oracle->world->context, variable->relation->name);
+    /* whatever is made of them */
+    input = oracle->world->find(oracle->world->context, variable->relation->name);
     for (size_t j = 0; j < input->count; j++)
       for (uint32_t k = 0; k < input->layout->first_domain_slot; k++) {
         net_chronon time = input->tuples[j].row[k].i;
@@ -387,6 +387,7 @@ static void take_inputs(struct oracle *oracle) {
       continue;
     }
     oracle->inputs[i] = *world->find(world->context, variable->relation->name);
+    oracle->inputs[i] = oracle_compensated(oracle, variable, &oracle->inputs[i]);
     if (variable->credibility) oracle->inputs[i] = oracle_collapsed(oracle, &oracle->inputs[i]);
   }
   find_origin(oracle);
@@ -414,7 +415,12 @@ static void evaluate(struct oracle *oracle, struct oracle_relation *ret) {
 const char *oracle_evaluate(struct base_arena *arena, const struct oracle_world *world,
                             const struct ng_query *query, struct oracle_relation *ret,
                             bool *ret_may_fail) {
-  struct oracle oracle = {.arena = arena, .world = world, .query = query};
+  struct ng_query own = *query;
+  while (own.variable_count > 0 && own.variables[own.variable_count - 1].costs)
+    own.variable_count--;
+  struct oracle oracle = {.arena = arena, .world = world, .query = &own};
+  oracle.costs = query->variables + own.variable_count;
+  oracle.cost_count = query->variable_count - own.variable_count;
   evaluate(&oracle, ret);
   oracle_make_set(ret);
   if (query->coalesced && !oracle.error) oracle_coalesce(&oracle, ret);

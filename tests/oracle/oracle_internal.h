@@ -37,8 +37,10 @@ struct oracle_segments {
 struct oracle {
   struct base_arena *arena;
   const struct oracle_world *world;
-  const struct ng_query *query;
-  struct oracle_relation *inputs;         /* by variable, credibility applied */
+  const struct ng_query *query; /* without its variables of costs: */
+  const struct ng_variable *costs;
+  size_t cost_count;
+  struct oracle_relation *inputs;         /* by variable, compensated, credibility applied */
   net_chronon origin;                     /* of the aggregates */
   bool no_origin;                         /* there is no tuple that could give one */
   struct oracle_segments *aggregates;     /* by aggregate */
@@ -126,6 +128,10 @@ enum net_truth oracle_overlap(const struct oracle_alternative *a,
                               const struct oracle_alternative *b);
 struct oracle_alternative oracle_of_tuple(const struct oracle *oracle, unsigned variable);
 struct oracle_alternative oracle_of_segment(const struct oracle *oracle, size_t index);
+
+/* compensate.c: the tuples of VARIABLE's relation, as the costs of the query want them */
+struct oracle_relation oracle_compensated(struct oracle *oracle, const struct ng_variable *variable,
+                                          const struct oracle_relation *periods);
 
 /* closest.c: does nothing that goes with either side lie between FROM and TO? */
 enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *sequence,

@@ -200,9 +200,27 @@ static bool is_endless(const struct choice *choice, const struct statement *stat
 
 /* --- statements */
 
+/* What records of some relations cost. */
+static const char *costs_text(struct scenario *scenario) {
+  const char *text = NULL;
+  for (size_t i = 0; i < scenario->input_count; i++) {
+    const struct input *input = &scenario->inputs[i];
+    if (!is_kind(input, "event") && !is_kind(input, "traced")) continue;
+    if (!chance(scenario, is_kind(input, "traced") ? 90 : 75)) continue;
+    text = TEXT("%s%s%s %lld", text ? text : "", text ? ", " : "", input->name,
+                (long long)(scenario->unit * (net_chronon)below(scenario, 5) / 2));
+  }
+  return text ? TEXT("set compensate \"%s\"", text) : "set compensate off";
+}
+
 static void add_setting(struct scenario *scenario) {
   struct statement *statement = &scenario->statements[scenario->statement_count++];
   *statement = (struct statement){.kind = SETTING};
+  bool first = scenario->statement_count == 1;
+  if (scenario->compensated && (first || chance(scenario, 60))) {
+    statement->text = costs_text(scenario);
+    return;
+  }
   switch (below(scenario, 6)) {
     case 0:
       statement->text = TEXT("set origin %s", time_text(scenario, some_time(scenario)));
@@ -350,11 +368,31 @@ static bool add_update(struct scenario *scenario, avoid_fn avoid, void *context)
   return true;
 }
 
+/* The compensated periods themselves; R is there. */
+static void add_periods(struct scenario *scenario, bool named) {
+  struct statement statement = {.kind = RETRIEVE};
+  const char *variable = PICK(scenario, "aR", "bR", "cR");
+  add_target(&statement, TEXT("x = %s.x", variable), 'i');
+  add_target(&statement, TEXT("s = %s.Process", variable), 's');
+  if (chance(scenario, 30))
+    statement.where[statement.where_count++] =
+        TEXT("%s.Process = %s", variable, string_text(scenario->arena, some_string(scenario)));
+  if (chance(scenario, 30))
+    statement.when[statement.when_count++] =
+        TEXT("%s %s %s.stop", time_text(scenario, some_time(scenario)),
+             PICK(scenario, "precede", ";"), variable);
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+}
+
 void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   if (!named && scenario->updates && chance(scenario, 30) && add_update(scenario, avoid, context))
     return;
-  if (!named && chance(scenario, 9))
+  bool first = scenario->compensated && scenario->statement_count == 0;
+  if (first ? chance(scenario, 90) : !named && chance(scenario, 9))
     add_setting(scenario);
+  else if (scenario->compensated && chance(scenario, 30))
+    add_periods(scenario, named);
   else
     add_retrieve(scenario, named, avoid, context);
 }

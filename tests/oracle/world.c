@@ -242,6 +242,8 @@ static void apply_setting(struct world *world, const char *text) {
       set_time(&bound, &settings->averaging_origin_given, &settings->averaging_origin);
     else if (strcmp(words, "parallel") == 0)
       settings->coverage = strcmp(value->name.text, "coverage") == 0;
+    else if (strcmp(words, "compensate") == 0)
+      (void)tql_analyse_compensate(&bound.analysis, bound.statement, world->arena, settings);
     else
       settings->sequence = strcmp(value->name.text, "closest") == 0    ? NG_SEQUENCE_CLOSEST
                            : strcmp(value->name.text, "distinct") == 0 ? NG_SEQUENCE_DISTINCT
