@@ -473,6 +473,22 @@ static inline bool column_slot(const struct operand_of *operand, enum how how,
   return !failed;
 }
 
+static bool is_bare_slot(const struct operand_of *operand) {
+  return operand->kind == OPERAND_SLOT && operand->how == HOW_ADD && operand->by == 0;
+}
+
+/* From one slot to another, both finite: mostly two instants of a row. */
+static bool column_span(const struct net_quick_step *step, const union net_slot *rows,
+                        uint32_t width, const uint32_t *selection, uint32_t count, int64_t *ret) {
+  bool failed = false;
+  for (uint32_t i = 0; i < count; i++) {
+    const union net_slot *row = rows + (size_t)(selection ? selection[i] : i) * width;
+    int64_t from = row[step->left.slot].i, to = row[step->right.slot].i;
+    failed |= reserved(from) | reserved(to) | __builtin_sub_overflow(to, from, &ret[i]);
+  }
+  return !failed;
+}
+
 bool net_program_column(const struct net_program *program, const union net_slot *rows,
                         uint32_t width, const uint32_t *selection, uint32_t count, int64_t *ret) {
   const struct net_quick_step *step = program->plain;
@@ -488,6 +504,9 @@ bool net_program_column(const struct net_program *program, const union net_slot 
         return column_slot(&step->left, HOW_REST, rows, width, selection, count, ret);
     }
   }
+  if (program->plain_count == 1 && step->op == NET_OP_SPAN && is_bare_slot(&step->left) &&
+      is_bare_slot(&step->right) && column_span(step, rows, width, selection, count, ret))
+    return true;
   for (uint32_t i = 0; i < count; i++) {
     const union net_slot *row = rows + (size_t)(selection ? selection[i] : i) * width;
     if (!run(program->plain, program->plain_count, false, &row, &ret[i])) return false;
