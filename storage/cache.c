@@ -108,6 +108,15 @@ static bool read_version(struct st_database *database, int64_t *ret) {
   return st_query_integer(database, "PRAGMA data_version", 0, ret) == BASE_OK;
 }
 
+size_t st_cache_limit(const struct st_database *database) {
+  return database->cache_limit;
+}
+
+enum base_status st_version(struct st_database *database, struct st_version *ret) {
+  *ret = (struct st_version){.own = sqlite3_total_changes64(database->sqlite)};
+  return read_version(database, &ret->others) ? BASE_OK : BASE_SYSTEM;
+}
+
 static void establish(struct st_database *database, struct st_table *table, struct net_rows *rows,
                       int64_t version) {
   st_cache_forget(table);

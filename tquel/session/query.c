@@ -105,7 +105,12 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   struct net_store *store = st_net(session->database);
   struct net_source *inner = NULL;
   struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
-  enum base_status status = store->class->scan(store, &scan, &inner);
+  enum base_status status = BASE_OK;
+  if (session_is_kept(session, relation)) {
+    inner = session_open_kept(session, relation, layout, rows);
+  } else {
+    status = store->class->scan(store, &scan, &inner);
+  }
   if (status != BASE_OK) return status;
   struct timed_source *timed = base_xcalloc(1, sizeof *timed);
   timed->source = (struct net_source){timed_next, timed_free};
@@ -566,6 +571,52 @@ enum base_status session_run_once(struct tql_session *session, const struct ng_q
   return session_run_query(session, query, callback, context, NULL, NULL);
 }
 
+/* Computes and shows the result of QUERY, or (NULL) RELATION. Results that are kept stand for views, and what
+ * has been shown of a view is kept. *RET_AGAIN: another connection has written meanwhile, and nothing was
+ * shown. */
+static enum base_status show_once(struct tql_session *session, const struct ng_query *query,
+                                  struct session_relation *relation, bool use_kept,
+                                  struct tql_rows *rows, bool *ret_again) {
+  struct collect collecting = {rows, NET_BEGINNING};
+  struct st_version before, after;
+  size_t diags = session->diags->count;
+  enum base_status status = st_version(session->database, &before);
+  if (status != BASE_OK) return status;
+  bool used = use_kept && session_use_kept(session, true);
+  if (query == NULL) {
+    status = session_rows_of(session, relation, rows);
+  } else {
+    status = session_run_once(session, query, collect, &collecting);
+    rows->checkpoint = collecting.checkpoint;
+  }
+  session_use_kept(session, false);
+  if (status == BASE_OK) status = st_version(session->database, &after);
+  if (status != BASE_OK) return status;
+  bool same = before.others == after.others && before.own == after.own;
+  *ret_again = used && !same;
+  if (*ret_again) return BASE_OK;
+  print_rows(session, rows);
+  const struct session_relation *view = query ? session_whole_view(session, query) : relation;
+  if (view != NULL && view->view && same && session->diags->count == diags)
+    session_keep_result(session, view, &before, rows);
+  return BASE_OK;
+}
+
+static enum base_status show(struct tql_session *session, const struct ng_query *query,
+                             struct session_relation *relation) {
+  enum base_status status = BASE_OK;
+  bool again = true;
+  for (int i = 0; i < 2 && again && status == BASE_OK; i++) {
+    struct tql_rows rows;
+    again = false;
+    tql_rows_init(&rows, relation ? relation->ng.name : NULL,
+                  query ? query->layout : relation->ng.layout);
+    status = show_once(session, query, relation, i == 0, &rows, &again);
+    tql_rows_done(&rows);
+  }
+  return status;
+}
+
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) {
   struct session_scope scope;
@@ -578,14 +629,7 @@ enum base_status session_retrieve(struct tql_session *session,
     status = session_check_bounds(session, query);
   if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
-  struct tql_rows rows;
-  tql_rows_init(&rows, NULL, query->layout);
-  struct collect collecting = {&rows, NET_BEGINNING};
-  status = session_run_once(session, query, collect, &collecting);
-  rows.checkpoint = collecting.checkpoint;
-  if (status == BASE_OK) print_rows(session, &rows);
-  tql_rows_done(&rows);
-  return status;
+  return show(session, query, NULL);
 }
 
 enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,
@@ -617,11 +661,7 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
 }
 
 enum base_status session_print(struct tql_session *session, struct session_relation *relation) {
-  struct tql_rows rows;
-  enum base_status status = session_rows_of(session, relation, &rows);
-  if (status == BASE_OK) print_rows(session, &rows);
-  tql_rows_done(&rows);
-  return status;
+  return show(session, NULL, relation);
 }
 
 /* --- derived relations */

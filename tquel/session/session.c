@@ -58,6 +58,7 @@ void tql_session_close(struct tql_session *session) {
     enum base_status committed = session_commit_group(session);
     (void)committed; /* reported; what was not committed was not acknowledged */
   }
+  session_forget_kept(session);
   session_remove_feeds(session, NULL);
   while (session->relation_count > 0)
     session_remove_relation(session, session->relations[session->relation_count - 1]);
@@ -124,6 +125,7 @@ static enum base_status run_one(struct tql_session *session,
   size_t errors = session->diags->errors;
   session->statement = statement;
   session->counters = (struct session_counters){0};
+  session_forget_kept_before(session, statement->kind);
   int64_t began = base_env_monotonic();
   base_diag_hold(session->diags);
   size_t before = session->diags->count;

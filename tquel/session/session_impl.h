@@ -83,6 +83,15 @@ struct session_display {
   bool shown; /* a row of it has been */
 };
 
+/* Results of views that stand for them (kept.c). */
+struct session_kept;
+struct session_kept_views {
+  struct session_kept *items; /* the oldest first */
+  size_t count, capacity;
+  struct st_version version; /* they are those of what was stored then */
+  bool in_use;               /* by the retrieve that runs */
+};
+
 struct session_counters {
   int64_t load_ns, network_ns, output_ns;
   uint64_t rows_in, rows_out;
@@ -134,6 +143,7 @@ struct tql_session {
   struct base_arena *statement_arena;
   struct session_counters counters;
   struct session_given given;
+  struct session_kept_views kept;
   bool single_transaction;
   bool in_script_transaction;
 
@@ -387,6 +397,26 @@ enum base_status session_add_views(struct tql_session *session, const struct ng_
                                    struct ng_plan *plan, bool run) BASE_MUST_USE;
 enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
                                    struct tql_rows *ret) BASE_MUST_USE;
+
+/* --- kept.c: results of views that are kept */
+void session_forget_kept(struct tql_session *session);
+/* The same, if a statement of KIND may change them. */
+void session_forget_kept_before(struct tql_session *session, enum tql_statement_kind kind);
+/* From now on kept results are used, or no longer; were there any, and are they still good? */
+bool session_use_kept(struct tql_session *session, bool use);
+/* Does a result stand for VIEW now? */
+bool session_is_kept(const struct tql_session *session, const struct session_relation *view);
+/* The tuples of a view that is kept, as far as LAYOUT wants them. */
+struct net_source *session_open_kept(struct tql_session *session,
+                                     const struct session_relation *view,
+                                     const struct net_layout *layout, uint32_t batch_rows);
+/* The view whose tuples QUERY gives as they are, NULL: none. */
+const struct session_relation *session_whole_view(struct tql_session *session,
+                                                  const struct ng_query *query);
+/* RESULT, finished, is all of VIEW over what was stored at VERSION: it is kept, and then taken over, if it
+ * may be. */
+void session_keep_result(struct tql_session *session, const struct session_relation *view,
+                         const struct st_version *version, struct tql_rows *result);
 
 /* --- sampled.c */
 bool session_is_sampled(const struct session_relation *relation);

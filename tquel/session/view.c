@@ -77,9 +77,10 @@ enum base_status session_build_view(struct tql_session *session, struct session_
   return ng_plan_build(plan, network, &own, session->diags, ret);
 }
 
-/* Does READER, a view, read VIEW, with nothing but views between? */
+/* Does READER, a view, read VIEW, with nothing but views between that are computed? */
 static bool reads_view(struct tql_session *session, const struct session_relation *reader,
                        const struct session_relation *view) {
+  if (session_is_kept(session, reader)) return false;
   if (reader == view) return true;
   for (size_t i = 0; i < reader->input_count && reader->view; i++) {
     const struct session_relation *input = session_find(session, reader->inputs[i]);
