@@ -57,10 +57,12 @@ static void store(unsigned char *to, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> (8 * i));
 }
 
-static void put(struct base_buffer *out, uint64_t value, size_t bytes) {
-  unsigned char room[8];
-  store(room, value, 8);
-  base_buffer_append(out, room, bytes);
+/* Nearly always there is room for all eight: what is too many is written over by what follows. */
+static inline void put(struct base_buffer *out, uint64_t value, size_t bytes) {
+  if (out->capacity - out->length <= 8) base_buffer_reserve(out, 8);
+  store((unsigned char *)out->data + out->length, value, 8);
+  out->length += bytes;
+  out->data[out->length] = 0;
 }
 
 void sn_put_u8(struct base_buffer *out, uint8_t value) {
