@@ -148,7 +148,7 @@ static const char *check_text(const struct base_strings *strings, uint32_t width
 }
 
 /* type:minor#epoch. The type has neither of the two signs, the minor name may have both, the epoch is a
- * number. */
+ * number, or two with a point between: that of a process, and of an object in it. */
 static const char *check_name(const struct base_strings *strings, base_string_id id) {
   static const char *const fault = "no name of the form type:minor#epoch";
   size_t length;
@@ -156,8 +156,12 @@ static const char *check_name(const struct base_strings *strings, base_string_id
   const char *colon = memchr(text, ':', length), *hash = memrchr(text, '#', length);
   if (colon == NULL || colon == text || memchr(text, '#', (size_t)(colon - text))) return fault;
   if (hash == NULL || hash <= colon + 1 || hash + 1 == text + length) return fault;
-  for (const char *digit = hash + 1; digit < text + length; digit++)
+  unsigned points = 0;
+  for (const char *digit = hash + 1; digit < text + length; digit++) {
+    bool inside = digit > hash + 1 && digit + 1 < text + length;
+    if (*digit == '.' && inside && points++ == 0) continue;
     if (*digit < '0' || *digit > '9') return fault;
+  }
   return check_text(strings, 0, id);
 }
 

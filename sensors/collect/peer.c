@@ -20,7 +20,7 @@
 
 /* --- finding */
 
-static bool is_name(const char *name) {
+bool sn_directory_is_name(const char *name) {
   size_t length = strlen(name), suffix = strlen(SN_SUFFIX);
   return name[0] >= '0' && name[0] <= '9' && length > suffix &&
          strcmp(name + length - suffix, SN_SUFFIX) == 0;
@@ -32,7 +32,7 @@ bool sn_directory_each(const char *directory, void (*visit)(void *context, const
   struct dirent *entry;
   if (stream == NULL) return false;
   while ((entry = readdir(stream)) != NULL) {
-    if (is_name(entry->d_name)) visit(context, entry->d_name);
+    if (sn_directory_is_name(entry->d_name)) visit(context, entry->d_name);
   }
   closedir(stream);
   return true;
@@ -233,6 +233,10 @@ static bool add_chunk(struct sn_peer *peer) {
   }
   peer->checked += head.bytes;
   return true;
+}
+
+uint32_t sn_peer_changes(const struct sn_peer *peer) {
+  return __atomic_load_n(&sn_peer_header(peer)->changes, __ATOMIC_ACQUIRE);
 }
 
 bool sn_peer_update(struct sn_peer *peer) {
@@ -474,6 +478,11 @@ bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *ob
   __atomic_compare_exchange_n(place, &word, before == word ? 0 : before, false, __ATOMIC_SEQ_CST,
                               __ATOMIC_SEQ_CST);
   return false;
+}
+
+bool sn_peer_object_is(const struct sn_peer *peer, uint64_t offset, uint32_t epoch) {
+  const struct sn_receptacle *receptacle = sn_peer_at(peer, offset, sizeof *receptacle);
+  return receptacle != NULL && is_still(receptacle, &(struct sn_object_view){.epoch = epoch});
 }
 
 unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_object_view *object,

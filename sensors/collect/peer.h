@@ -23,6 +23,9 @@ struct sn_peer;
 bool sn_directory_each(const char *directory, void (*visit)(void *context, const char *name),
                        void *context);
 
+/* Whether NAME is that of a complete announcement. */
+bool sn_directory_is_name(const char *name);
+
 /* Maps and checks an announcement. NULL: *ret_reason (a constant) says why. */
 struct sn_peer *sn_peer_open(const char *directory, const char *name, const char **ret_reason);
 void sn_peer_free(struct sn_peer *peer); /* NULL is accepted; the file stays */
@@ -58,6 +61,9 @@ bool sn_peer_ended(const struct sn_peer *peer);
  * believed any more. Needs the handler of sn_peer_guard, which the process installs once.           */
 bool sn_peer_broken(const struct sn_peer *peer);
 void sn_peer_guard(void);
+
+/* Grows with every module, object and ring that is made or closed. */
+uint32_t sn_peer_changes(const struct sn_peer *peer);
 
 /* Looks for what is new; true if anything has changed since the last time. */
 bool sn_peer_update(struct sn_peer *peer);
@@ -106,6 +112,8 @@ bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *ob
                            uint32_t event, unsigned modes);
 /* How it stands: the modes. */
 unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t event);
+/* Whether the object of EPOCH is still at OFFSET. */
+bool sn_peer_object_is(const struct sn_peer *peer, uint64_t offset, uint32_t epoch);
 unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_object_view *object,
                                  uint32_t event);
 /* Asks for a round of a sampled event. */

@@ -144,7 +144,7 @@ static uint64_t available(struct sn_pipe *pipe, const struct sn_slot *slot) {
 /* Takes a record apart; false: it makes no sense. */
 static bool parse(const unsigned char *at, uint64_t left, struct sn_record_view *record,
                   uint64_t *ret_bytes) {
-  struct sn_record_head head;
+  struct sn_ring_record head;
   memcpy(&head, at, sizeof head);
   uint64_t bytes = head.words * UINT64_C(8), fixed = sizeof head;
   unsigned kind = head.module & ~(unsigned)SN_RECORD_MODULE;
@@ -179,7 +179,7 @@ bool sn_pipe_next(struct sn_peer *peer, size_t i, struct sn_record_view *ret_rec
   for (uint64_t left; (left = available(pipe, slot)) > 0;) {
     uint64_t bytes = 0;
     const unsigned char *at = pipe->base + (pipe->position & (pipe->bytes - 1));
-    if (left < sizeof(struct sn_record_head) || !parse(at, left, ret_record, &bytes)) {
+    if (left < sizeof(struct sn_ring_record) || !parse(at, left, ret_record, &bytes)) {
       pipe->corrupt = true;
       return false;
     }

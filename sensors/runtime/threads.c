@@ -392,7 +392,7 @@ static void worker_use(struct sn_worker *worker, struct sn_ring *ring) {
   thread->head = slot->head;
   thread->generated = slot->generated;
   if (other) {
-    struct sn_record_head head = {0, THREAD_BYTES / 8, SN_RECORD_THREAD};
+    struct sn_ring_record head = {0, THREAD_BYTES / 8, SN_RECORD_THREAD};
     unsigned char *at = ring->base + (thread->head & thread->mask);
     memcpy(at, &head, sizeof head);
     sn_put_word(at + sizeof head, worker->tid);

@@ -504,7 +504,7 @@ static const char *default_key(const struct sn_event_description *event) {
 
 static void read_key(struct describer *describer, struct sn_event_description *event) {
   const struct sn_value *value = value_of(event->checked, "key");
-  if (event->relation == SN_RELATION_EVENT) {
+  if (event->relation == SN_KIND_EVENT) {
     if (value != NULL) {
       wrong(describer, MSG_SENSOR_MEANING, value->element, "leave key out",
             "an event relation has no key: its tuples do not follow each other");
@@ -520,11 +520,11 @@ static void read_key(struct describer *describer, struct sn_event_description *e
 
 static void read_relation(struct describer *describer, struct sn_event_description *event) {
   bool sampled = event->minor > SN_MINOR_SENSOR_TRACED;
-  int otherwise = sampled ? SN_RELATION_SAMPLED : SN_RELATION_TRACED;
+  int otherwise = sampled ? SN_KIND_SAMPLED : SN_KIND_TRACED;
   event->relation =
       (enum sn_relation_type)choice_of(event->checked, "relation", relation_names, 3, otherwise);
   bool contradicts =
-      event->relation != SN_RELATION_EVENT && sampled != (event->relation == SN_RELATION_SAMPLED);
+      event->relation != SN_KIND_EVENT && sampled != (event->relation == SN_KIND_SAMPLED);
   if (contradicts) {
     wrong(describer, MSG_SENSOR_MEANING, given(event->checked, "relation"),
           "traced events make traced relations, sampled ones sampled relations; either may make an "

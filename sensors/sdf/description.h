@@ -21,7 +21,7 @@ enum sn_minor {
 /* Whose receptacle the sensor asks (thesis 5.2). */
 enum sn_holder { SN_HOLDER_PERFORMER, SN_HOLDER_OBJECT, SN_HOLDER_INITIATOR };
 
-enum sn_relation_type { SN_RELATION_EVENT, SN_RELATION_TRACED, SN_RELATION_SAMPLED };
+enum sn_relation_type { SN_KIND_EVENT, SN_KIND_TRACED, SN_KIND_SAMPLED };
 
 /* A sensor process or an object type; both are numbered in one sequence. */
 struct sn_type_description {

@@ -180,6 +180,11 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
         "Options:\n");
     shell_sdf_describe(out);
   }
+  if (strcmp(row->name, "collect") == 0) {
+    base_buffer_puts(out, "It runs in the foreground and is quiet; SIGTERM and SIGINT end it.\n\n"
+                          "Options:\n");
+    shell_collect_describe(out);
+  }
 }
 
 static int print(struct base_buffer *text) {

@@ -26,6 +26,10 @@ int shell_feed_main(int count, char *const *arguments);
 int shell_sdf_main(int count, char *const *arguments);
 void shell_sdf_describe(struct base_buffer *out);
 
+/* Runs `tquel collect`; its options as lines of --help. */
+int shell_collect_main(int count, char *const *arguments);
+void shell_collect_describe(struct base_buffer *out);
+
 /* --- script.c */
 
 /* Reads all of PATH ("-": standard input); on failure reports and returns false. */

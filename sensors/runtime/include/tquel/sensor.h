@@ -91,14 +91,20 @@ struct sn_module {
   struct sn_module_state *state; /* the library's own */
 };
 
-/* A program that is seldom one to be watched may say when it is: with SN_BY_HAND defined before a header is
- * included, SYMBOL_register() and SYMBOL_withdraw() are its to call.                                */
+/* The module is there from the start of its program to the end. A program that is seldom one to be watched
+ * defines SN_BY_HAND before it includes the one header that is to be so, and calls sn_module_register and
+ * sn_module_withdraw with sn_module_by_hand() itself.                                                */
 #ifdef SN_BY_HAND
-#define SN_AT_START __attribute__((unused))
-#define SN_AT_END   __attribute__((unused))
+#define SN_MODULE_LIVES(SYMBOL) \
+  static inline struct sn_module *sn_module_by_hand(void) { return &SYMBOL; }
 #else
-#define SN_AT_START __attribute__((constructor, used))
-#define SN_AT_END   __attribute__((destructor, used))
+#define SN_MODULE_LIVES(SYMBOL)                                           \
+  static __attribute__((constructor, used)) void SYMBOL##_register(void) { \
+    sn_module_register(&SYMBOL);                                          \
+  }                                                                       \
+  static __attribute__((destructor, used)) void SYMBOL##_withdraw(void) {  \
+    sn_module_withdraw(&SYMBOL);                                          \
+  }
 #endif
 
 /* Defines and registers the module SYMBOL. The header that says so is included in many translation
@@ -122,8 +128,7 @@ struct sn_module {
                                                                          DESCRIPTION,           \
                                                                          SYMBOL##_off,          \
                                                                          0};                    \
-  static SN_AT_START void SYMBOL##_register(void) { sn_module_register(&SYMBOL); }              \
-  static SN_AT_END void SYMBOL##_withdraw(void) { sn_module_withdraw(&SYMBOL); }                \
+  SN_MODULE_LIVES(SYMBOL)                                                                       \
   extern struct sn_module SYMBOL
 
 void sn_module_register(struct sn_module *module);
@@ -201,7 +206,7 @@ static inline unsigned char *sn_put_word(unsigned char *at, uint64_t word) {
 
 static inline uint64_t sn_head_word(const struct sn_module *module, uint32_t event, uint64_t bytes,
                                     uint32_t kind) {
-  struct sn_record_head head;
+  struct sn_ring_record head;
   uint64_t word;
   head.event = event;
   head.words = (uint16_t)(bytes / 8u);

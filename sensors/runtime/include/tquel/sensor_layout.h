@@ -185,7 +185,7 @@ struct sn_slot {
 /* A record: this, then what its kind says, then the payload; filled up to a multiple of 8 bytes.
  *     SN_RECORD_STAMP    u64 stamp
  *     SN_RECORD_NAME     u64 minor, u32 epoch, u32 type: whose receptacle was consulted            */
-struct sn_record_head {
+struct sn_ring_record {
   uint32_t event;
   uint16_t words;  /* of 8 bytes, with this one */
   uint16_t module; /* index of the module below, kind above */

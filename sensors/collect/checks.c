@@ -1,0 +1,96 @@
+/* Checkpoints: a time before which nothing will follow.
+ *
+ * The clock is read first; then each ring is looked at. If all that its program has counted is here, or lost,
+ * then nothing of it is older than the clock was: a record is counted before its time is read. Else the
+ * ring's own bound stays where it was, or moves with the records that have come out of it. The smallest
+ * bound is the checkpoint. SLACK is more than what a store takes until others see it.
+ *
+ * A ring that is not complete and does not move (its thread was killed, or stopped, in the midst of a record)
+ * holds nothing back any more when the patience is over; what comes of it then may be late.           */
+#include "engine/base/env.h"
+#include "sensors/collect/monitor_impl.h"
+
+enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048, IDLE_NS = 50 * 1000 * 1000 };
+
+int64_t sn_monitor_time(const struct sn_monitor *monitor) {
+  const struct sn_timeline *line = &monitor->lines[SN_CLOCK_CYCLES - 1];
+  if (line->count == 0) line = &monitor->lines[SN_CLOCK_MONOTONIC - 1];
+  return sn_timeline_time(line, sn_timeline_stamp(line));
+}
+
+/* What both lines agree on: programs of this machine may use either clock. */
+static int64_t safe_time(const struct sn_monitor *monitor) {
+  int64_t least = INT64_MAX;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct sn_timeline *line = &monitor->lines[i];
+    if (line->count == 0) continue;
+    int64_t time = sn_timeline_time(line, sn_timeline_stamp(line));
+    if (time < least) least = time;
+  }
+  return least - SLACK_NS;
+}
+
+/* INT64_MAX: it holds nothing back. */
+static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64_t monotonic) {
+  const struct sn_monitor *monitor = program->monitor;
+  struct sn_intake *intake = &program->intakes[i];
+  struct sn_pipe_view view;
+  sn_pipe_view(program->peer, i, &view);
+  if (view.accounted >= view.generated) {
+    intake->complete_at = now;
+    intake->stands_since = 0;
+    return INT64_MAX;
+  }
+  program->complete = false;
+  if (intake->last_stamp != 0) {
+    const struct sn_timeline *line = &monitor->lines[sn_peer_identity(program->peer)->clock - 1];
+    int64_t last = sn_timeline_time(line, intake->last_stamp);
+    if (last > intake->complete_at && last < now) intake->complete_at = last;
+  }
+  if (intake->stands_since == 0 || intake->stood_at != view.accounted) {
+    intake->stands_since = monotonic;
+    intake->stood_at = view.accounted;
+  } else if (monotonic - intake->stands_since > monitor->options.patience_ns) {
+    return INT64_MAX;
+  }
+  return intake->complete_at;
+}
+
+static int64_t bound_of_program(struct sn_program *program, int64_t now, int64_t monotonic) {
+  int64_t least = INT64_MAX;
+  if (program->state == SN_ENDED || (program->complete && !program->enabled)) return least;
+  program->complete = true;
+  for (size_t i = 0; i < sn_peer_pipes(program->peer) && i < program->intake_count; i++) {
+    int64_t bound = bound_of(program, i, now, monotonic);
+    if (bound < least) least = bound;
+  }
+  return least;
+}
+
+/* With much under way a checkpoint is not worth a message each time. */
+static bool is_worth_it(const struct sn_monitor *monitor, int64_t bound) {
+  uint64_t under_way = sn_uplink_last(monitor) - sn_uplink_durable(monitor);
+  if (bound <= monitor->checked || !sn_uplink_is_up(monitor) || sn_uplink_full(monitor)) {
+    return false;
+  }
+  return under_way < UNDER_WAY_MAX || bound - monitor->checked > INT64_C(50000000);
+}
+
+void sn_check_turn(struct sn_monitor *monitor) {
+  int64_t monotonic = base_env_monotonic();
+  if (monotonic < monitor->check_at || !sn_uplink_is_up(monitor)) return;
+  if (monitor->watched == 0) return; /* nobody waits for what we could promise */
+  int64_t interval = monitor->checkpoint_ns;
+  if (!monitor->enabled && interval < IDLE_NS) interval = IDLE_NS;
+  monitor->check_at = monotonic + interval;
+  int64_t now = safe_time(monitor), least = now;
+  sn_programs_follow(monitor); /* rings that were made before the clock was read */
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    int64_t bound = bound_of_program(program, now, monotonic);
+    if (bound < least) least = bound;
+  }
+  least -= monitor->uplink.error;
+  if (!is_worth_it(monitor, least)) return;
+  sn_put_check(sn_uplink_frame(monitor), 0, &(struct sn_message_check){.time = least});
+  if (sn_uplink_data(monitor)) monitor->checked = least;
+}

@@ -1,0 +1,282 @@
+/* What is lost, and reports of all sensors.
+ *
+ * Programs and monitor count in the announcement, by event and cause: totals since the process began, which
+ * outlive everybody. They are said as they stand whenever they have changed, with the interval in which
+ * they did; so saying them twice does no harm. What no event is charged with (a record that was being
+ * written when its thread died, a ring that went with the program) is found when the program has ended.  */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/env.h"
+#include "sensors/collect/monitor_impl.h"
+
+enum { REPORT_COLUMNS = 8, REPORT_BYTES = 256 << 10 };
+static const int64_t REPORT_NS = INT64_C(1000000000);
+
+static const char *const causes[SN_CAUSES] = {
+    [SN_FULL] = "full",       [SN_UNREACHABLE] = "unreachable",
+    [SN_NESTED] = "nested",   [SN_OVERSIZE] = "oversize",
+    [SN_TORN] = "torn",       [SN_ABANDONED] = "abandoned",
+    [SN_CORRUPT] = "corrupt", [SN_UNSENT] = "buffer",
+};
+
+/* false: there is no room; it is said another time. */
+static bool say(struct sn_program *program, const struct sn_part *part, const char *relation,
+                unsigned cause, uint64_t total, uint64_t more, int64_t now) {
+  struct sn_monitor *monitor = program->monitor;
+  struct sn_message_loss message = {.process = part->process,
+                                    .relation = sn_string_of(relation),
+                                    .cause = sn_string_of(causes[cause]),
+                                    .total = total,
+                                    .from = program->losses_at,
+                                    .to = now};
+  sn_put_loss(sn_uplink_frame(monitor), 0, &message);
+  if (!sn_uplink_data(monitor)) return false;
+  if (!program->own) sn_self_lost(causes[cause], more);
+  return true;
+}
+
+/* What the event has lost by CAUSE since the process began. */
+static uint64_t lost_by(const struct sn_tally *tally, unsigned cause) {
+  if (cause < SN_COUNTED) return tally->lost[cause];
+  return cause == SN_UNSENT ? tally->unsent : 0;
+}
+
+static void poll_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
+  struct sn_part_event *event = &part->events[e];
+  struct sn_tally tally;
+  if (event->received != 0 || event->unsent != 0) {
+    sn_peer_tally_add(program->peer, part->index, e, event->received, event->unsent);
+    event->received = event->unsent = 0;
+  }
+  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
+  for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
+    uint64_t lost = lost_by(&tally, cause);
+    uint64_t total = lost > event->base[cause] ? lost - event->base[cause] : 0;
+    if (total <= event->said[cause]) continue;
+    if (say(program, part, part->known->events[e].event->name, cause, total,
+            total - event->said[cause], now)) {
+      event->said[cause] = total;
+    }
+  }
+}
+
+void sn_losses_poll(struct sn_program *program) {
+  int64_t now = sn_monitor_time(program->monitor);
+  if (program->state == SN_ENDED || !sn_program_ready(program)) return;
+  for (size_t i = 0; i < program->part_count; i++) {
+    struct sn_part *part = &program->parts[i];
+    if (part->name == NULL) continue;
+    uint32_t events = part->event_count;
+    if (events > part->known->event_count) events = part->known->event_count;
+    for (uint32_t e = 1; e < events; e++) {
+      if (part->known->events[e].event != NULL) poll_event(program, part, e, now);
+    }
+  }
+  program->losses_at = now;
+}
+
+/* The program is dead and its rings are read: what is said of no event is said of none. */
+void sn_losses_final(struct sn_program *program) {
+  struct sn_account sum;
+  uint64_t charged[SN_CAUSES] = {0};
+  struct sn_part *named = NULL;
+  int64_t from = program->losses_at;
+  sn_losses_poll(program);
+  sn_peer_account(program->peer, true, &sum);
+  for (size_t i = 0; i < program->part_count; i++) {
+    struct sn_part *part = &program->parts[i];
+    if (part->name == NULL) continue;
+    if (named == NULL) named = part;
+    for (uint32_t e = 0; e < part->event_count; e++) {
+      for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
+        charged[cause] += part->events[e].said[cause] + part->events[e].base[cause];
+      }
+    }
+  }
+  if (named == NULL) return;
+  program->losses_at = from;
+  for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
+    if (sum.lost[cause] <= charged[cause]) continue;
+    uint64_t rest = sum.lost[cause] - charged[cause];
+    say(program, named, "", cause, rest, rest, sn_monitor_time(program->monitor));
+  }
+}
+
+/* --- reports */
+
+struct report {
+  struct sn_monitor *monitor;
+  struct base_buffer cells;
+  uint32_t rows;
+  uint32_t request;
+};
+
+static void cell(struct report *report, const char *text) {
+  sn_put_string(&report->cells, sn_string_of(text));
+}
+
+static void cell_number(struct report *report, uint64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, number);
+  cell(report, text);
+}
+
+static void flush(struct report *report, bool more) {
+  struct base_buffer *out = sn_uplink_answer(report->monitor);
+  struct sn_message_report message = {
+      .request = report->request,
+      .what = sn_string_of("sensors"),
+      .more = more,
+      .columns = REPORT_COLUMNS,
+      .rows = report->rows,
+      .cells = sn_string_from(base_buffer_text(&report->cells), report->cells.length)};
+  if (out != NULL) sn_put_report(out, 0, &message);
+  base_buffer_clear(&report->cells);
+  report->rows = 0;
+}
+
+static uint64_t ticks_to_ns(const struct sn_program *program, uint64_t ticks) {
+  const struct sn_monitor *monitor = program->monitor;
+  const struct sn_timeline *line = &monitor->lines[sn_peer_identity(program->peer)->clock - 1];
+  __extension__ unsigned __int128 ns = (unsigned __int128)ticks * line->knots[line->last].rate;
+  return (uint64_t)(ns >> 32);
+}
+
+static void cell_cost(struct report *report, const struct sn_program *program,
+                      const struct sn_part *part, uint32_t e) {
+  struct sn_entry_view entry;
+  if (sn_peer_entry(program->peer, part->index, e, &entry) && entry.cost_samples > 0) {
+    cell_number(report, ticks_to_ns(program, entry.cost_ticks) / entry.cost_samples);
+  } else {
+    cell(report, "");
+  }
+}
+
+static void add_event(struct report *report, struct sn_program *program, struct sn_part *part,
+                      uint32_t e, int64_t elapsed) {
+  const struct sn_known_event *known = &part->known->events[e];
+  struct sn_part_event *event = &part->events[e];
+  struct sn_tally tally;
+  uint64_t lost = 0;
+  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
+  for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&tally, cause);
+  uint64_t generated = tally.received + lost;
+  uint64_t rate = 0;
+  if (elapsed > 0 && generated >= event->reported_generated) {
+    rate = (generated - event->reported_generated) * UINT64_C(1000000000) / (uint64_t)elapsed;
+  }
+  bool always = known->event->assume_enabled && part->listening;
+  cell(report, part->name->text);
+  cell(report, known->event->name);
+  cell(report, "");
+  cell(report, always ? "always" : event->want != 0 ? "on" : "off");
+  cell_number(report, generated);
+  cell_number(report, lost);
+  cell_number(report, rate);
+  cell_cost(report, program, part, e);
+  report->rows++;
+  event->reported_generated = generated;
+  event->reported_lost = lost;
+  event->reported_want = event->want;
+  event->reported_rate = rate;
+}
+
+/* Objects that are on by themselves, where the process is not. */
+struct object_report {
+  struct report *report;
+  struct sn_program *program;
+  uint32_t left;
+};
+
+static void add_object(void *context, const struct sn_object_view *object) {
+  struct object_report *of = context;
+  const struct sn_part *part = sn_program_part(of->program, object->module);
+  if (part == NULL || part->name == NULL || of->left == 0) return;
+  for (uint32_t e = 1; e < object->switches && e < part->event_count; e++) {
+    if (e >= part->known->event_count || part->known->events[e].event == NULL) continue;
+    if (part->events[e].want != 0) continue;
+    if (sn_peer_object_switched(of->program->peer, object, e) == 0) continue;
+    const struct sn_entity *entity =
+        sn_entity_find(of->program, (uint32_t)(part - of->program->parts), object->type,
+                       object->minor, object->epoch);
+    if (entity == NULL || of->left == 0) continue;
+    of->left--;
+    cell(of->report, part->name->text);
+    cell(of->report, part->known->events[e].event->name);
+    cell(of->report, entity->name->text);
+    cell(of->report, "on");
+    for (unsigned i = 0; i < 4; i++) cell(of->report, "");
+    of->report->rows++;
+  }
+}
+
+static void report_program(struct report *report, struct sn_program *program) {
+  enum { OBJECTS_SHOWN = 1000 };
+  int64_t now = base_env_monotonic();
+  int64_t elapsed = program->reported_at != 0 ? now - program->reported_at : 0;
+  sn_losses_poll(program);
+  for (size_t i = 0; i < program->part_count; i++) {
+    struct sn_part *part = &program->parts[i];
+    if (part->name == NULL) continue;
+    uint32_t events = part->event_count;
+    if (events > part->known->event_count) events = part->known->event_count;
+    for (uint32_t e = 1; e < events; e++) {
+      if (part->known->events[e].event != NULL) add_event(report, program, part, e, elapsed);
+    }
+  }
+  if (program->objects_wanted) {
+    struct object_report objects = {report, program, OBJECTS_SHOWN};
+    sn_peer_objects(program->peer, add_object, &objects);
+  }
+  program->reported_at = now;
+}
+
+/* A process's rows stand in one message: a message replaces them. */
+void sn_report_all(struct sn_monitor *monitor, uint32_t request) {
+  struct report report = {.monitor = monitor, .cells = BASE_BUFFER_EMPTY, .request = request};
+  for (unsigned i = 0; i < REPORT_COLUMNS; i++) cell(&report, "");
+  report.rows = 1; /* all rows of before are replaced */
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->state != SN_RUNNING || !sn_program_ready(program)) continue;
+    report_program(&report, program);
+    if (report.cells.length > REPORT_BYTES) flush(&report, true);
+  }
+  flush(&report, false);
+  base_buffer_done(&report.cells);
+  monitor->report_at = base_env_monotonic() + REPORT_NS;
+}
+
+static bool has_changed(const struct sn_program *program) {
+  for (size_t i = 0; i < program->part_count; i++) {
+    const struct sn_part *part = &program->parts[i];
+    for (uint32_t e = 1; part->name != NULL && e < part->event_count; e++) {
+      const struct sn_part_event *event = &part->events[e];
+      struct sn_tally tally;
+      if (event->want != event->reported_want || event->reported_rate != 0) return true;
+      if (!sn_peer_tally(program->peer, part->index, e, &tally)) continue;
+      uint64_t lost = 0;
+      for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&tally, cause);
+      if (tally.received + lost != event->reported_generated) return true;
+    }
+  }
+  return program->reported_at == 0 || program->report_wanted;
+}
+
+void sn_report_turn(struct sn_monitor *monitor) {
+  int64_t now = base_env_monotonic();
+  if (now < monitor->report_at || !sn_uplink_is_up(monitor)) return;
+  monitor->report_at = now + REPORT_NS;
+  struct report report = {.monitor = monitor, .cells = BASE_BUFFER_EMPTY};
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->state != SN_RUNNING || !sn_program_ready(program) || !has_changed(program)) {
+      continue;
+    }
+    program->report_wanted = false;
+    report_program(&report, program);
+    if (report.cells.length > REPORT_BYTES) flush(&report, true);
+  }
+  if (report.rows > 0) flush(&report, false);
+  base_buffer_done(&report.cells);
+}

@@ -1,0 +1,352 @@
+/* What the files of the monitor know of each other.
+ *
+ *     monitor.c       the loop: who is served when
+ *     programs.c      programs: found, named, followed, ended
+ *     descriptions.c  descriptions of modules, read by a thread of their own
+ *     objects.c       objects of a program, and what they are called
+ *     watches.c       what the server wants to see
+ *     switching.c     watches to switches, in slices; rounds of sampled events
+ *     accountant.c    rings to messages
+ *     checks.c        checkpoints
+ *     losses.c        what is lost; reports
+ *     uplink.c        the server: what it says, and what it is told
+ *     self.c          the monitor's own sensors                                                       */
+#ifndef SN_COLLECT_MONITOR_IMPL_H
+#define SN_COLLECT_MONITOR_IMPL_H
+
+#include <stddef.h>
+
+#include "sensors/collect/listener.h"
+#include "sensors/collect/monitor.h"
+#include "sensors/collect/peer.h"
+#include "sensors/collect/self.h"
+#include "sensors/collect/timeline.h"
+#include "sensors/sdf/decode.h"
+#include "sensors/wire/link.h"
+#include "sensors/wire/records.h"
+
+struct sn_program;
+struct sn_part;
+
+/* --- names that the server knows by an id */
+
+struct sn_name {
+  uint32_t id, length;
+  char text[];
+};
+/* Defines it. Ending it takes it away once the server has all that mentions it. */
+struct sn_name *sn_name_new(struct sn_monitor *monitor, const char *text);
+void sn_name_end(struct sn_monitor *monitor, struct sn_name *name); /* NULL is accepted */
+
+/* --- watches.c */
+
+struct sn_watch_value {
+  char *domain;
+  char *text;
+  uint32_t length;
+  bool pattern, process; /* process: of the domain Process */
+};
+
+struct sn_watch {
+  struct sn_watch *next;      /* of its interest */
+  struct sn_watch *same_hash; /* of its interest's index */
+  struct sn_interest *interest;
+  uint32_t id;
+  bool stale; /* of a connection that is over; gone when the new one has said all */
+  bool starts_only;
+  int64_t every, origin;
+  int64_t tick; /* the last one asked for */
+  struct sn_watch_value *values;
+  uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
+};
+
+/* All that is wanted of a relation; stays once it is there. */
+struct sn_interest {
+  struct sn_interest *next;
+  char *relation;
+  struct sn_watch *watches[2]; /* [1]: with an exact value besides Process */
+  struct sn_watch **index;     /* of the latter, by domain and value */
+  size_t index_size, count, exact;
+  char *domain; /* of all exact values, unless mixed */
+  bool mixed;
+  uint32_t rounds_open; /* parts whose round has been asked for and has not come */
+  bool round_due;       /* the marker is to be sent when all have answered */
+};
+
+struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relation);
+void sn_watches_free(struct sn_monitor *monitor);
+/* Takes a command. false: it is none. */
+bool sn_watch_adjust(struct sn_monitor *monitor, const struct sn_message_adjust_object *command);
+/* A connection is over; the new one has said all that it wants. */
+void sn_watches_stale(struct sn_monitor *monitor);
+void sn_watches_drop_stale(struct sn_monitor *monitor);
+/* Whether a watch wants the event of any object of that process, or of the object OBJECT (NULL: any). HOLDER:
+ * the domain whose receptacle is asked, NULL: the process's.                                        */
+bool sn_interest_wants(const struct sn_interest *interest, const char *process, const char *holder,
+                       const struct sn_name *object);
+bool sn_watch_wants_process(const struct sn_watch *watch, const char *process);
+/* Whether anybody asks when periods end. */
+bool sn_interest_ends(const struct sn_interest *interest);
+
+/* --- descriptions.c */
+
+enum sn_known_state { SN_KNOWN_READING, SN_KNOWN_GOOD, SN_KNOWN_BAD };
+
+struct sn_known_event {
+  const struct sn_event_description *event;
+  struct sn_interest *interest;
+  const char *holder; /* the domain whose receptacle is asked; NULL: the process's */
+  uint32_t relation;  /* number; 0: never mentioned as yet */
+  uint32_t domain_count,
+      key;            /* key: index of the domain; domain_count: none of what ends by itself */
+  size_t value_count; /* of the payload */
+};
+
+struct sn_known {
+  struct sn_known *next;
+  uint64_t digest;
+  enum sn_known_state state;
+  struct base_arena *arena;
+  struct base_source source;
+  struct sn_description *description;
+  struct sn_known_event *events; /* by number; .event NULL: none */
+  uint32_t event_count;
+};
+
+struct sn_reader;
+struct sn_reader *sn_reader_new(void);
+void sn_reader_free(struct sn_reader *reader);
+int sn_reader_descriptor(const struct sn_reader *reader); /* something has been read */
+/* The description of a module of PEER; begins to read it if it is not known. */
+struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *peer,
+                             const struct sn_module_view *module);
+/* Takes what has been read; true: there was something. */
+bool sn_known_take(struct sn_monitor *monitor);
+void sn_known_free(struct sn_monitor *monitor);
+const struct sn_type_description *sn_known_type(const struct sn_known *known, uint32_t number);
+/* The relation's number, said to the server. */
+uint32_t sn_known_relation(struct sn_monitor *monitor, struct sn_known *known,
+                           struct sn_known_event *event);
+
+/* --- objects.c */
+
+struct sn_entity {
+  struct sn_entity *next, *next_minor; /* same hash */
+  uint64_t offset;                     /* of its receptacle; 0: not known */
+  struct sn_name *name;
+  uint64_t minor;
+  uint32_t epoch, type, part;
+  uint32_t seen, made; /* numbers of scans */
+  int64_t last_at;     /* time of its last record */
+  uint32_t *reported;  /* events whose period it has open */
+  uint32_t reported_count;
+  bool gone; /* it was not seen: it ends when what it left has been read */
+  uint64_t gone_turn;
+};
+
+struct sn_entities {
+  struct sn_entity **places, **minors; /* by epoch; by type and minor name */
+  size_t size, count;
+  /* The last name that was not found, and how many changes there had been. */
+  uint32_t missed_part, missed_type, missed_changes;
+  uint64_t missed_minor;
+};
+struct sn_entity *sn_entity_find(const struct sn_program *program, uint32_t part, uint32_t type,
+                                 uint64_t minor, uint32_t epoch);
+
+struct sn_entity *sn_entity_of(struct sn_program *program, uint32_t part, uint32_t type,
+                               uint64_t minor, uint32_t epoch);
+/* The one of that name which is there; NULL: none is. */
+struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uint32_t type,
+                                  uint64_t minor);
+void sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at);
+/* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
+void sn_entities_sweep(struct sn_program *program, bool all);
+void sn_entities_free(struct sn_program *program);
+
+/* --- programs.c */
+
+struct sn_part_event {
+  uint8_t want;  /* how the switch of the process stands */
+  bool reported; /* it has opened a period of its process */
+  bool round_open;
+  bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */
+  int64_t asked_at;
+  uint64_t received, unsent; /* since they were added to the tally */
+  uint64_t said[SN_CAUSES];  /* lost, as the server was told */
+  uint64_t base[SN_CAUSES];  /* lost while the process had another name */
+  uint64_t reported_generated, reported_lost, reported_rate; /* of the last report */
+  uint8_t reported_want;
+};
+
+/* A module of a program. */
+struct sn_part {
+  struct sn_known *known;
+  struct sn_name *name;    /* of the process; NULL: not yet known */
+  uint32_t index, process; /* process: its number */
+  bool listening, closed;
+  char *minor; /* as declared; NULL: the process id */
+  uint32_t type;
+  struct sn_part_event *events;
+  uint32_t event_count;
+};
+
+struct sn_intake {
+  uint64_t id, sequence, first; /* first: sequence where we began */
+  bool begun;
+  uint64_t last_stamp;  /* of the last record; 0: none */
+  int64_t complete_at;  /* nothing before it is still to come; INT64_MIN: not known */
+  int64_t stands_since; /* monotonic; it is not complete and has not moved; 0: it is, or has */
+  uint64_t stood_at;
+};
+
+enum sn_program_state { SN_RUNNING, SN_ENDING, SN_ENDED };
+
+struct sn_program {
+  struct sn_program *next;
+  struct sn_monitor *monitor;
+  struct sn_peer *peer;
+  enum sn_program_state state;
+  bool own;    /* the monitor itself */
+  bool gone;   /* known to be dead: not only ending */
+  bool blank;  /* it has ended and never made a record */
+  int process; /* pidfd; -1 */
+  uint64_t epoch;
+  uint64_t ended_number; /* of its last message; the announcement goes when it is acknowledged */
+  int64_t seen_alive;    /* realtime */
+  int64_t looked_at;     /* monotonic: at its map */
+  uint64_t quiet_turns;  /* ending: turns without a record */
+  struct sn_part *parts;
+  size_t part_count;
+  struct sn_intake *intakes; /* as the peer's pipes */
+  size_t intake_count;
+  struct sn_entities entities;
+  bool enabled;        /* something of it is on */
+  bool complete;       /* at the last check, and nothing was on */
+  int64_t losses_at;   /* realtime: accounted up to here */
+  int64_t reported_at; /* monotonic */
+  bool report_wanted;  /* its switches have changed */
+  /* the scan that brings its switches in line with the watches */
+  bool scan_wanted, scanning, objects_wanted;
+  uint32_t scan;             /* number */
+  uint64_t scan_of, scanned; /* command counts: of the one that runs, of the last complete one */
+  struct sn_object_place place;
+  int64_t scan_started, scan_after; /* monotonic */
+};
+
+void sn_programs_look(struct sn_monitor *monitor); /* at the directory */
+void sn_programs_add(struct sn_monitor *monitor, const char *name);
+/* New modules, names, pipes; the dead. */
+void sn_programs_follow(struct sn_monitor *monitor);
+void sn_programs_beat(struct sn_monitor *monitor);
+void sn_programs_adopt(struct sn_monitor *monitor);
+void sn_programs_end(struct sn_monitor *monitor);
+void sn_programs_free(struct sn_monitor *monitor);
+struct sn_part *sn_program_part(const struct sn_program *program, uint32_t module);
+bool sn_program_ready(
+    const struct sn_program *program); /* all its descriptions are known, or never will be */
+
+/* --- switching.c */
+
+/* Up to about BUDGET_NS; true: there is more to do. */
+bool sn_switching_slice(struct sn_monitor *monitor, int64_t budget_ns);
+void sn_switching_want(struct sn_monitor *monitor); /* of all programs */
+void sn_switching_off(struct sn_monitor *monitor);
+/* Asks for the samples that are due. Returns when the next ones are (monotonic), INT64_MAX: never. */
+int64_t sn_sampling_turn(struct sn_monitor *monitor);
+void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t event);
+
+/* --- accountant.c */
+
+/* Drains what there is, at most about BUDGET_NS; *ret_full: some ring was more than half full. Returns the
+ * number of records. */
+uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more);
+uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
+/* Says where reading a ring began, once. */
+void sn_accountant_pipe(struct sn_program *program, size_t pipe);
+/* An end record of the entity NAME, at [lo, hi]. */
+void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
+                              const struct sn_name *name, int64_t lo, int64_t hi);
+void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
+                         struct sn_known_event *event, int64_t at);
+
+/* --- checks.c */
+
+void sn_check_turn(struct sn_monitor *monitor);
+int64_t sn_monitor_time(const struct sn_monitor *monitor); /* realtime on the line, now */
+
+/* --- losses.c */
+
+void sn_losses_poll(struct sn_program *program);
+void sn_losses_final(struct sn_program *program);
+void sn_report_all(struct sn_monitor *monitor, uint32_t request);
+void sn_report_turn(struct sn_monitor *monitor);
+
+/* --- uplink.c */
+
+struct sn_uplink {
+  struct sn_link *link;
+  bool up;
+  uint64_t welcomes; /* of the connection that is, or was the last */
+  char *told;        /* what was last complained of */
+  char host[256];
+  int64_t offset, error; /* of the clock, against the server's */
+};
+
+bool sn_uplink_start(struct sn_monitor *monitor);
+/* An empty buffer for a message, with the number 0, which one of the next two takes. */
+struct base_buffer *sn_uplink_frame(struct sn_monitor *monitor);
+/* Kept until it is acknowledged. false: there is no room. */
+bool sn_uplink_data(struct sn_monitor *monitor);
+/* Said again to each server, until it is forgotten. */
+void sn_uplink_define(struct sn_monitor *monitor, uint64_t id);
+void sn_uplink_forget(struct sn_monitor *monitor, enum sn_message_type type, uint64_t id);
+bool sn_uplink_full(const struct sn_monitor *monitor);  /* no more records */
+bool sn_uplink_tight(const struct sn_monitor *monitor); /* nothing that can wait */
+uint64_t sn_uplink_last(const struct sn_monitor *monitor);
+uint64_t sn_uplink_durable(const struct sn_monitor *monitor);
+uint64_t sn_uplink_waiting(const struct sn_monitor *monitor); /* bytes */
+bool sn_uplink_is_up(const struct sn_monitor *monitor);
+/* For what need not survive a broken connection; NULL: nobody is there. */
+struct base_buffer *sn_uplink_answer(struct sn_monitor *monitor);
+void sn_uplink_poll(const struct sn_monitor *monitor, struct pollfd *ret_poll, int64_t *ret_wait);
+void sn_uplink_turn(struct sn_monitor *monitor, short events);
+/* Says goodbye when all is acknowledged; true: over. */
+bool sn_uplink_finish(struct sn_monitor *monitor);
+void sn_uplink_free(struct sn_monitor *monitor);
+
+/* --- the monitor */
+
+struct sn_monitor {
+  struct sn_monitor_options options;
+  char *directory;
+  struct sn_listener *listener;
+  struct sn_reader *reader;
+  struct sn_uplink uplink;
+  struct sn_timeline lines[2]; /* by clock - 1 */
+  struct sn_program *programs;
+  struct sn_known *known;
+  struct sn_interest *interests;
+  uint32_t next_name, next_process, next_relation;
+  uint64_t commands; /* grows with each adjustment */
+  size_t watched;    /* watches there are */
+  struct {
+    uint32_t packet;
+    uint64_t commands;
+  } * ends; /* to be acknowledged */
+  size_t end_count, end_room;
+  int64_t stale_until; /* monotonic: when watches of an earlier connection go; 0: never */
+  int64_t checkpoint_ns, checked; /* checked: the last checkpoint said */
+  int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */
+  uint64_t turn;
+  bool enabled; /* something is on anywhere */
+  bool sampled; /* some sampled event is watched */
+  bool stopping;
+  int poll, notify;                    /* epoll; inotify */
+  struct base_buffer scratch, message; /* message: with records, while it is written */
+  struct sn_value_view *values;
+  size_t value_room;
+  size_t turn_first; /* which program is served first */
+};
+
+#endif

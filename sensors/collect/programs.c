@@ -1,0 +1,419 @@
+/* Programs: found by their announcements, named, followed as they grow, and accounted for when they end.
+ *
+ *     running ──dead, or another program by exec──▶ ending: what it left in its rings is read
+ *             ──▶ ended: accounted for; the announcement goes when the server has it all
+ *
+ * A process is called TYPE:MINOR#EPOCH for each module. The epoch is when it started, in ms since 1970,
+ * made of numbers that stand in its announcement, so that every collector gives it the same; of two
+ * that would be called alike the later found one is given the next.                                  */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "sensors/collect/monitor_impl.h"
+
+enum { PASSES_AT_END = 3 };
+static const int64_t LOOK_AT_MAP_NS = INT64_C(2000000000);
+
+struct sn_part *sn_program_part(const struct sn_program *program, uint32_t module) {
+  return module < program->part_count ? &program->parts[module] : NULL;
+}
+
+bool sn_program_ready(const struct sn_program *program) {
+  for (size_t i = 0; i < program->part_count; i++) {
+    if (program->parts[i].known->state == SN_KNOWN_READING) return false;
+    if (program->parts[i].known->state == SN_KNOWN_GOOD && program->parts[i].name == NULL) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* --- found */
+
+static uint64_t epoch_of(const struct sn_identity *identity) {
+  uint64_t tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+  uint64_t since = identity->pair_monotonic_ns - identity->start_ticks * tick_ns;
+  return (identity->pair_realtime_ns - since) / 1000000u;
+}
+
+static void watch_process(struct sn_program *program) {
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = program};
+  program->process = (int)syscall(SYS_pidfd_open, sn_peer_identity(program->peer)->pid, 0);
+  if (program->process >= 0) {
+    epoll_ctl(program->monitor->poll, EPOLL_CTL_ADD, program->process, &event);
+  }
+}
+
+static bool is_known(const struct sn_monitor *monitor, const char *name) {
+  for (const struct sn_program *program = monitor->programs; program != NULL;
+       program = program->next) {
+    if (strcmp(sn_peer_name(program->peer), name) == 0) return true;
+  }
+  return false;
+}
+
+void sn_programs_add(struct sn_monitor *monitor, const char *name) {
+  const char *reason;
+  if (is_known(monitor, name)) return;
+  struct sn_peer *peer = sn_peer_open(monitor->directory, name, &reason);
+  if (peer == NULL) return; /* nobody's: another version's, or not what it says */
+  /* Machines whose cycle counter is of no use have no programs that use it. */
+  struct sn_timeline *line = &monitor->lines[sn_peer_identity(peer)->clock - 1];
+  if (line->count == 0) sn_timeline_start(line, sn_peer_identity(peer)->clock);
+  struct sn_program *program = base_xcalloc(1, sizeof *program);
+  program->monitor = monitor;
+  program->peer = peer;
+  program->process = -1;
+  program->own = sn_peer_identity(peer)->pid == (uint32_t)getpid();
+  program->epoch = epoch_of(sn_peer_identity(peer));
+  program->seen_alive = program->losses_at = sn_monitor_time(monitor);
+  program->looked_at = base_env_monotonic();
+  program->scan_wanted = true;
+  watch_process(program);
+  program->gone = !sn_peer_alive(peer) || !sn_peer_mapped(peer);
+  if (!program->gone) {
+    sn_peer_keep_quiet(peer);
+    sn_peer_attach(peer, monitor->options.ring_bytes);
+  }
+  struct sn_program **link = &monitor->programs;
+  while (*link != NULL) link = &(*link)->next;
+  *link = program;
+}
+
+static void found(void *context, const char *name) {
+  sn_programs_add(context, name);
+}
+
+void sn_programs_look(struct sn_monitor *monitor) {
+  sn_directory_each(monitor->directory, found, monitor);
+}
+
+/* --- named */
+
+static bool is_taken(const struct sn_program *program, const char *text) {
+  for (const struct sn_program *other = program->monitor->programs; other != NULL;
+       other = other->next) {
+    for (size_t i = 0; other != program && i < other->part_count; i++) {
+      const struct sn_name *name = other->parts[i].name;
+      if (name != NULL && strcmp(name->text, text) == 0) return true;
+    }
+  }
+  return false;
+}
+
+static const char *type_name(const struct sn_part *part) {
+  const struct sn_type_description *type = sn_known_type(part->known, part->type);
+  const struct sn_description *description = part->known->description;
+  if (type != NULL && type->is_process) return type->name;
+  for (size_t i = 0; i < description->type_count; i++) {
+    if (description->types[i].is_process) return description->types[i].name;
+  }
+  return description->name;
+}
+
+static char *text_of(struct sn_program *program, const struct sn_part *part) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  do {
+    base_buffer_clear(&text);
+    base_buffer_printf(&text, "%s:", type_name(part));
+    if (part->minor != NULL) {
+      base_buffer_puts(&text, part->minor);
+    } else {
+      base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->pid);
+    }
+    base_buffer_printf(&text, "#%" PRIu64, program->epoch);
+  } while (is_taken(program, text.data) && ++program->epoch > 0);
+  return text.data;
+}
+
+static void put_process(struct sn_program *program, const struct sn_part *part, bool there) {
+  struct sn_message_process message = {.process = part->process,
+                                       .name = sn_string_from(part->name->text, part->name->length),
+                                       .pid = sn_peer_identity(program->peer)->pid,
+                                       .taskforce = sn_string_of(part->known->description->name),
+                                       .there = there};
+  sn_put_process(sn_uplink_frame(program->monitor), 0, &message);
+}
+
+static void process_ends(struct sn_program *program, struct sn_part *part) {
+  struct sn_monitor *monitor = program->monitor;
+  if (part->name == NULL) return;
+  put_process(program, part, false);
+  sn_uplink_data(monitor);
+  sn_uplink_forget(monitor, SN_WIRE_PROCESS, part->process);
+  sn_name_end(monitor, part->name);
+  part->name = NULL;
+}
+
+static void name_part(struct sn_program *program, struct sn_part *part) {
+  struct sn_monitor *monitor = program->monitor;
+  char *text = text_of(program, part);
+  part->name = sn_name_new(monitor, text);
+  free(text);
+  part->process = ++monitor->next_process;
+  put_process(program, part, true);
+  sn_uplink_define(monitor, part->process);
+  program->scan_wanted = true;
+  program->scan_after = 0;
+}
+
+/* A name that is one: what would not be is replaced. */
+static char *minor_of(const struct sn_module_view *module) {
+  if (module->process == NULL || module->process_length == 0) return NULL;
+  uint32_t length = module->process_length < 200 ? module->process_length : 200;
+  char *minor = base_xmalloc(length + 1u);
+  for (uint32_t i = 0; i < length; i++) {
+    unsigned char byte = (unsigned char)module->process[i];
+    minor[i] = byte > 32 && byte < 127 ? (char)byte : '_';
+  }
+  minor[length] = '\0';
+  return minor;
+}
+
+static bool same_text(const char *a, const char *b) {
+  return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* What it declares itself to be may come after its first records. */
+static void follow_name(struct sn_program *program, struct sn_part *part,
+                        const struct sn_module_view *module) {
+  if (part->known->state != SN_KNOWN_GOOD) return;
+  char *minor = minor_of(module);
+  bool same = part->type == module->process_type && same_text(part->minor, minor);
+  if (same && part->name != NULL) {
+    free(minor);
+    return;
+  }
+  free(part->minor);
+  part->minor = minor;
+  part->type = module->process_type;
+  if (part->name != NULL) {
+    sn_losses_poll(program);
+    for (uint32_t e = 0; e < part->event_count; e++) {
+      struct sn_part_event *event = &part->events[e];
+      if (event->reported) {
+        int64_t now = sn_monitor_time(program->monitor);
+        sn_accountant_end_record(program, part, e, part->name, now, now);
+        event->reported = false;
+      }
+      for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
+        event->base[cause] += event->said[cause];
+        event->said[cause] = 0;
+      }
+    }
+    process_ends(program, part);
+  }
+  name_part(program, part);
+}
+
+/* --- followed */
+
+static void add_part(struct sn_program *program, const struct sn_module_view *module) {
+  program->parts = base_xrealloc(program->parts, program->part_count + 1, sizeof *program->parts);
+  struct sn_part *part = &program->parts[program->part_count++];
+  *part = (struct sn_part){.index = module->index,
+                           .event_count = module->events,
+                           .known = sn_known_of(program->monitor, program->peer, module)};
+  part->events = base_xcalloc(module->events, sizeof *part->events);
+  program->scan_wanted = true;
+}
+
+static void follow_parts(struct sn_program *program) {
+  struct sn_module_view module;
+  while (program->part_count < sn_peer_modules(program->peer)) {
+    if (!sn_peer_module(program->peer, program->part_count, &module)) return;
+    add_part(program, &module);
+  }
+  for (size_t i = 0; i < program->part_count; i++) {
+    struct sn_part *part = &program->parts[i];
+    if (!sn_peer_module(program->peer, i, &module)) continue;
+    part->closed = module.closed;
+    follow_name(program, part, &module);
+  }
+}
+
+static void follow_pipes(struct sn_program *program) {
+  size_t count = sn_peer_pipes(program->peer);
+  if (count == program->intake_count) return;
+  const char *name = sn_peer_name(program->peer);
+  program->intakes = base_xrealloc(program->intakes, count, sizeof *program->intakes);
+  for (size_t i = program->intake_count; i < count; i++) {
+    struct sn_pipe_view view;
+    sn_pipe_view(program->peer, i, &view);
+    uint64_t id = base_hash(name, strlen(name), view.slot);
+    program->intakes[i] = (struct sn_intake){.id = id != 0 ? id : 1, .complete_at = INT64_MIN};
+  }
+  program->intake_count = count;
+}
+
+static void look_whether_alive(struct sn_program *program, int64_t now) {
+  if (sn_peer_broken(program->peer)) program->gone = true;
+  if (program->gone || now < program->looked_at + LOOK_AT_MAP_NS) return;
+  program->looked_at = now;
+  if (program->process < 0 && !sn_peer_alive(program->peer)) program->gone = true;
+  if (!program->gone && !sn_peer_mapped(program->peer)) program->gone = true;
+}
+
+void sn_programs_follow(struct sn_monitor *monitor) {
+  int64_t now = base_env_monotonic();
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->state == SN_ENDED) continue;
+    if (sn_peer_update(program->peer)) program->scan_wanted = true;
+    follow_parts(program);
+    follow_pipes(program);
+    if (program->state != SN_RUNNING) continue;
+    look_whether_alive(program, now);
+    if (program->gone) {
+      program->state = SN_ENDING;
+      if (program->process >= 0) close(program->process); /* and so it is polled no more */
+      program->process = -1;
+    }
+  }
+}
+
+void sn_programs_beat(struct sn_monitor *monitor) {
+  uint64_t now = (uint64_t)base_env_monotonic();
+  int64_t time = sn_monitor_time(monitor);
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->state != SN_RUNNING || program->gone) continue;
+    sn_peer_beat(program->peer, now);
+    program->seen_alive = time;
+  }
+}
+
+/* Rings come from programs that may not have been found yet. */
+void sn_programs_adopt(struct sn_monitor *monitor) {
+  struct sn_handover handover;
+  uint32_t uid;
+  const char *reason;
+  for (int file; (file = sn_listener_next(monitor->listener, &handover, &uid)) >= 0;) {
+    sn_programs_add(monitor, handover.announcement);
+    struct sn_program *program = monitor->programs;
+    while (program != NULL && strcmp(sn_peer_name(program->peer), handover.announcement) != 0) {
+      program = program->next;
+    }
+    bool good = program != NULL && program->state != SN_ENDED &&
+                (uid == sn_peer_identity(program->peer)->uid || uid == 0);
+    if (!good) {
+      close(file);
+      continue;
+    }
+    sn_peer_adopt(program->peer, &handover, file, &reason);
+  }
+}
+
+/* --- ended */
+
+static void end_periods(struct sn_program *program) {
+  const struct sn_monitor *monitor = program->monitor;
+  int64_t now = sn_monitor_time(monitor), lo = program->seen_alive;
+  const struct sn_timeline *line = &monitor->lines[sn_peer_identity(program->peer)->clock - 1];
+  if (monitor->checked > lo) lo = monitor->checked;
+  for (size_t i = 0; i < program->intake_count; i++) {
+    uint64_t stamp = program->intakes[i].last_stamp;
+    int64_t last = stamp != 0 ? sn_timeline_time(line, stamp) + 1 : INT64_MIN;
+    if (last > lo) lo = last;
+  }
+  if (now < lo) now = lo;
+  for (size_t i = 0; i < program->part_count; i++) {
+    struct sn_part *part = &program->parts[i];
+    for (uint32_t e = 0; part->name != NULL && e < part->event_count; e++) {
+      if (part->events[e].round_open) sn_sampling_answered(program, part, e);
+      if (part->events[e].reported) {
+        sn_accountant_end_record(program, part, e, part->name, lo, now);
+      }
+    }
+  }
+}
+
+/* Rings that nobody took still say how far they were read. */
+static void say_pipes(struct sn_program *program) {
+  for (size_t i = 0; i < program->intake_count; i++) {
+    struct sn_pipe_view view;
+    sn_pipe_view(program->peer, i, &view);
+    if (view.released > 0) sn_accountant_pipe(program, i);
+  }
+}
+
+static void account(struct sn_program *program) {
+  struct sn_monitor *monitor = program->monitor;
+  bool broken = sn_peer_broken(program->peer);
+  bool named = program->part_count > 0 && program->parts[0].name != NULL;
+  if (!broken) sn_losses_final(program);
+  end_periods(program);
+  sn_entities_sweep(program, true);
+  if (named && !broken) say_pipes(program);
+  for (size_t i = 0; i < program->part_count; i++) process_ends(program, &program->parts[i]);
+  program->state = SN_ENDED;
+  sn_put_last_record(sn_uplink_frame(monitor), 0, &(struct sn_message_last_record){0});
+  sn_uplink_data(monitor);
+  program->ended_number = sn_uplink_last(monitor);
+  for (size_t i = 0; i < program->intake_count; i++) {
+    if (program->intakes[i].begun) sn_uplink_forget(monitor, SN_WIRE_PIPE, program->intakes[i].id);
+  }
+}
+
+static void program_free(struct sn_program *program) {
+  for (size_t i = 0; i < program->part_count; i++) {
+    free(program->parts[i].events);
+    free(program->parts[i].minor);
+  }
+  if (program->process >= 0) close(program->process);
+  sn_entities_free(program);
+  sn_peer_free(program->peer);
+  free(program->parts);
+  free(program->intakes);
+  free(program);
+}
+
+/* Whether nothing of it concerns anybody: no record of it was ever made. */
+static bool is_blank(const struct sn_program *program) {
+  struct sn_account sum;
+  if (sn_peer_broken(program->peer)) return true;
+  sn_peer_account(program->peer, true, &sum);
+  return sum.generated == 0;
+}
+
+/* The server has all that there was to say of it; numbers begin anew with another server. */
+static bool is_settled(struct sn_program *program) {
+  const struct sn_monitor *monitor = program->monitor;
+  uint64_t last = sn_uplink_last(monitor);
+  if (program->ended_number > last) program->ended_number = last;
+  return program->blank || program->ended_number <= sn_uplink_durable(monitor);
+}
+
+void sn_programs_end(struct sn_monitor *monitor) {
+  for (struct sn_program **link = &monitor->programs; *link != NULL;) {
+    struct sn_program *program = *link;
+    if (program->state == SN_ENDING && sn_program_ready(program) && !sn_uplink_tight(monitor)) {
+      uint64_t drained = sn_accountant_drain(program, UINT32_MAX);
+      program->quiet_turns = drained > 0 ? 0 : program->quiet_turns + 1;
+      if (program->quiet_turns >= PASSES_AT_END) {
+        program->blank = is_blank(program);
+        account(program);
+      }
+    }
+    if (program->state == SN_ENDED && is_settled(program)) {
+      *link = program->next;
+      sn_peer_remove(program->peer);
+      program_free(program);
+    } else {
+      link = &program->next;
+    }
+  }
+}
+
+void sn_programs_free(struct sn_monitor *monitor) {
+  for (struct sn_program *program = monitor->programs, *next; program != NULL; program = next) {
+    next = program->next;
+    program_free(program);
+  }
+}

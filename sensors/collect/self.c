@@ -1,0 +1,26 @@
+/* The monitor's own sensors (collector.sdf). Most runs of the program are no monitors: the module is
+ * registered only when one begins.                                                                   */
+#define SN_BY_HAND
+#include "collector_sensors.h"
+
+#include "sensors/collect/self.h"
+
+void sn_self_start(void) {
+  sn_module_register(sn_module_by_hand());
+}
+
+void sn_self_stop(void) {
+  sn_module_withdraw(sn_module_by_hand());
+}
+
+void sn_self_drained(uint64_t records, uint64_t waiting_bytes) {
+  CollectorDrainedSensor((int64_t)records, (int64_t)waiting_bytes);
+}
+
+void sn_self_command(const char *kind) {
+  CollectorCommandSensor(kind);
+}
+
+void sn_self_lost(const char *cause, uint64_t count) {
+  CollectorLostSensor(cause, (int64_t)count);
+}

@@ -1,0 +1,246 @@
+/* The server: its commands, and what it is to be told.
+ *
+ * The link (sensors/wire/link.h) keeps what is not yet acknowledged and says again after a broken connection
+ * what still holds: descriptions, relations, processes, names, rings. Watches are the connection's: those
+ * of the one before hold until the new one has said what it wants, and then are gone.               */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "sensors/collect/monitor_impl.h"
+
+/* Room for what is not a record: losses, ends, checkpoints. Larger than any message. */
+enum { RESERVE = 2 << 20 };
+/* How long after a welcome the watches of the connection before hold, if no END comes. */
+static const int64_t STALE_NS = INT64_C(3000000000);
+
+/* --- saying */
+
+static struct sn_outbox *outbox_of(const struct sn_monitor *monitor) {
+  return sn_link_outbox(monitor->uplink.link);
+}
+
+struct base_buffer *sn_uplink_frame(struct sn_monitor *monitor) {
+  return sn_outbox_frame(outbox_of(monitor));
+}
+
+bool sn_uplink_data(struct sn_monitor *monitor) {
+  return sn_outbox_data(outbox_of(monitor));
+}
+
+void sn_uplink_define(struct sn_monitor *monitor, uint64_t id) {
+  sn_outbox_define(outbox_of(monitor), id);
+}
+
+void sn_uplink_forget(struct sn_monitor *monitor, enum sn_message_type type, uint64_t id) {
+  sn_outbox_forget(outbox_of(monitor), type, id);
+}
+
+bool sn_uplink_full(const struct sn_monitor *monitor) {
+  return sn_outbox_room(outbox_of(monitor)) < RESERVE;
+}
+
+bool sn_uplink_tight(const struct sn_monitor *monitor) {
+  return sn_outbox_room(outbox_of(monitor)) < RESERVE / 2;
+}
+
+uint64_t sn_uplink_last(const struct sn_monitor *monitor) {
+  return sn_outbox_last(outbox_of(monitor));
+}
+
+uint64_t sn_uplink_durable(const struct sn_monitor *monitor) {
+  return sn_outbox_durable(outbox_of(monitor));
+}
+
+uint64_t sn_uplink_waiting(const struct sn_monitor *monitor) {
+  return monitor->options.buffer_bytes + RESERVE - sn_outbox_room(outbox_of(monitor));
+}
+
+bool sn_uplink_is_up(const struct sn_monitor *monitor) {
+  return sn_link_is_up(monitor->uplink.link);
+}
+
+struct base_buffer *sn_uplink_answer(struct sn_monitor *monitor) {
+  struct sn_connection *connection = sn_link_connection(monitor->uplink.link);
+  return connection != NULL ? sn_connection_out(connection) : NULL;
+}
+
+/* --- names */
+
+struct sn_name *sn_name_new(struct sn_monitor *monitor, const char *text) {
+  size_t length = strlen(text);
+  struct sn_name *name = base_xmalloc(sizeof *name + length + 1);
+  *name = (struct sn_name){.id = ++monitor->next_name, .length = (uint32_t)length};
+  memcpy(name->text, text, length + 1);
+  struct sn_message_name message = {.id = name->id, .name = sn_string_from(text, length)};
+  sn_put_name(sn_uplink_frame(monitor), 0, &message);
+  sn_uplink_define(monitor, name->id);
+  return name;
+}
+
+void sn_name_end(struct sn_monitor *monitor, struct sn_name *name) {
+  if (name == NULL) return;
+  sn_put_new_name(sn_uplink_frame(monitor), 0, &(struct sn_message_new_name){.id = name->id});
+  sn_uplink_data(
+      monitor); /* without room the server keeps it a little longer: as long as we are here */
+  sn_uplink_forget(monitor, SN_WIRE_NAME, name->id);
+  free(name);
+}
+
+/* --- commands */
+
+static void add_end(struct sn_monitor *monitor, uint32_t packet) {
+  sn_watches_drop_stale(monitor); /* the server has said all that it wants */
+  base_grow(&monitor->ends, &monitor->end_room, monitor->end_count + 1, sizeof *monitor->ends);
+  monitor->ends[monitor->end_count].packet = packet;
+  monitor->ends[monitor->end_count++].commands = monitor->commands;
+}
+
+static void set_checkpoint(struct sn_monitor *monitor, int64_t interval) {
+  if (interval > 0) monitor->checkpoint_ns = interval;
+  monitor->check_at = 0;
+}
+
+/* false: it makes no sense. What is not for us (an error that the server found, an entry to write) is passed
+ * over. */
+static bool take(struct sn_monitor *monitor, const struct sn_message *message) {
+  union {
+    struct sn_message_adjust_object adjust;
+    struct sn_message_checkpoint checkpoint;
+    struct sn_message_read_entry read;
+    struct sn_message_end end;
+  } as;
+  switch (message->type) {
+    case SN_WIRE_ADJUST_OBJECT:
+      sn_self_command("adjust object");
+      return sn_get_adjust_object(message, &as.adjust) && sn_watch_adjust(monitor, &as.adjust);
+    case SN_WIRE_CHECKPOINT:
+      sn_self_command("checkpoint");
+      if (!sn_get_checkpoint(message, &as.checkpoint)) return false;
+      set_checkpoint(monitor, as.checkpoint.interval);
+      return true;
+    case SN_WIRE_READ_ENTRY:
+      sn_self_command("read entry");
+      if (!sn_get_read_entry(message, &as.read)) return false;
+      if (sn_string_is(as.read.what, "sensors")) sn_report_all(monitor, as.read.request);
+      return true;
+    case SN_WIRE_END:
+      if (!sn_get_end(message, &as.end)) return false;
+      add_end(monitor, as.end.packet);
+      return true;
+    default:
+      return true;
+  }
+}
+
+/* Packets of commands that have been executed everywhere. */
+static void answer_ends(struct sn_monitor *monitor) {
+  struct base_buffer *out = sn_uplink_answer(monitor);
+  uint64_t done = monitor->commands;
+  if (out == NULL || monitor->end_count == 0) return;
+  for (const struct sn_program *program = monitor->programs; program != NULL;
+       program = program->next) {
+    bool counts = program->state == SN_RUNNING && sn_program_ready(program);
+    if (counts && program->scanned < done) done = program->scanned;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < monitor->end_count; i++) {
+    if (monitor->ends[i].commands > done) {
+      monitor->ends[kept++] = monitor->ends[i];
+    } else {
+      sn_put_acknowledge(out, 0, &(struct sn_message_acknowledge){.upto = monitor->ends[i].packet});
+    }
+  }
+  monitor->end_count = kept;
+}
+
+/* --- the link */
+
+bool sn_uplink_start(struct sn_monitor *monitor) {
+  const struct sn_monitor_options *options = &monitor->options;
+  struct sn_uplink *uplink = &monitor->uplink;
+  gethostname(uplink->host, sizeof uplink->host - 1);
+  struct sn_link_options link = {.address = options->server,
+                                 .role = SN_ROLE_COLLECTOR,
+                                 .program = options->program,
+                                 .user = options->user,
+                                 .token = options->token,
+                                 .host = uplink->host,
+                                 .outbox_bytes = options->buffer_bytes + RESERVE};
+  uplink->link = sn_link_new(&link);
+  return true;
+}
+
+/* Who is told why he may not come in, says so; that nobody is there is no news. */
+static void tell(struct sn_monitor *monitor) {
+  struct sn_uplink *uplink = &monitor->uplink;
+  const char *reason = sn_link_reason(uplink->link);
+  if (reason == NULL || sn_link_diagnostic(uplink->link) == 0) return;
+  if (uplink->told != NULL && strcmp(uplink->told, reason) == 0) return;
+  free(uplink->told);
+  uplink->told = base_xstrdup(reason);
+  if (monitor->options.tell != NULL) {
+    monitor->options.tell(monitor->options.context, MSG_COLLECTOR_REFUSED, reason);
+  }
+}
+
+static void look_at_clock(struct sn_uplink *uplink) {
+  const struct sn_connection *connection = sn_link_connection(uplink->link);
+  if (connection == NULL || sn_connection_is_local(connection)) return;
+  int64_t offset, error;
+  if (!sn_connection_clock(connection, &offset, &error)) return;
+  uplink->offset = offset;
+  uplink->error = error;
+}
+
+/* The connection is another one, or none. */
+static void look_at_link(struct sn_monitor *monitor) {
+  struct sn_uplink *uplink = &monitor->uplink;
+  bool up = sn_link_is_up(uplink->link);
+  uint64_t welcomes = sn_link_welcomes(uplink->link);
+  if (uplink->up && (!up || welcomes != uplink->welcomes)) {
+    sn_watches_stale(monitor);
+    monitor->end_count = 0;
+  }
+  if (up && welcomes != uplink->welcomes) {
+    uplink->welcomes = welcomes;
+    free(uplink->told);
+    uplink->told = NULL;
+    monitor->stale_until = base_env_monotonic() + STALE_NS;
+    sn_report_all(monitor, 0);
+  }
+  uplink->up = up;
+  if (!up) tell(monitor);
+}
+
+void sn_uplink_poll(const struct sn_monitor *monitor, struct pollfd *ret_poll, int64_t *ret_wait) {
+  sn_link_poll(monitor->uplink.link, ret_poll, ret_wait);
+}
+
+void sn_uplink_turn(struct sn_monitor *monitor, short events) {
+  struct sn_uplink *uplink = &monitor->uplink;
+  struct sn_message message;
+  sn_link_turn(uplink->link, events);
+  while (sn_link_next(uplink->link, &message)) {
+    look_at_link(monitor); /* the commands are those of this connection */
+    if (take(monitor, &message)) continue;
+    struct sn_connection *connection = sn_link_connection(uplink->link);
+    if (connection != NULL) sn_connection_goodbye(connection, 0, "a message that makes no sense");
+  }
+  look_at_link(monitor);
+  look_at_clock(uplink);
+  answer_ends(monitor);
+}
+
+bool sn_uplink_finish(struct sn_monitor *monitor) {
+  return sn_link_finish(monitor->uplink.link, "the collector ends");
+}
+
+void sn_uplink_free(struct sn_monitor *monitor) {
+  sn_link_free(monitor->uplink.link);
+  free(monitor->uplink.told);
+  free(monitor->ends);
+}

@@ -1,0 +1,634 @@
+#!/usr/bin/env python3
+"""The collector, between real programs (target.c) and a stand-in for the server (standin.py). TAP.
+
+    collect_test.py TQUEL TARGET [CASE]...
+
+In every case that ends, what was generated is what was received and what was counted as lost."""
+
+import glob
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from standin import FOREVER, Server, Store  # noqa: E402
+
+TQUEL, TARGET = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+SLOWER = float(os.environ.get("MESON_TEST_SLOWER", "1"))
+
+
+class Failed(Exception):
+    pass
+
+
+def check(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+class Target:
+    """An instrumented program that does what it is told."""
+
+    def __init__(self, world, name=None):
+        self.directory = world.directory
+        self.path = os.path.join(world.top, f"ledger{len(world.targets)}")
+        self.process = subprocess.Popen([TARGET, self.path], stdin=subprocess.PIPE, env=world.environment,
+                                        stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.pid = int(self.process.stdout.readline().split()[1])
+        self.name = name
+        if name:
+            self.do(f"process {name}")
+
+    def begin(self, command):
+        self.process.stdin.write(command + "\n")
+
+    def answer(self):
+        line = self.process.stdout.readline().split()
+        check(line and line[0] == "ok", f"the target answered {line}")
+        return int(line[1])
+
+    def do(self, command):
+        self.begin(command)
+        return self.answer()
+
+    def passed(self):
+        """Sensors passed, surely and at most."""
+        with open(self.path, "rb") as file:
+            words = struct.unpack("<128Q", file.read(1024))
+        return sum(words[64:]), sum(words[:64])
+
+    def generated(self):
+        """What its announcement says that was generated."""
+        path = glob.glob(f"{self.directory}/{self.pid}-*.sensors")[0]
+        with open(path, "rb") as file:
+            data = file.read()
+        length, _, _, total = struct.unpack_from("<QIIQ", data, 128)
+        at = 4096
+        while at < length:
+            kind, size, unit, units = struct.unpack_from("<IIII", data, at)
+            for i in range(units if kind == 3 else 0):
+                total += struct.unpack_from("<Q", data, at + 64 + i * unit + 72)[0]
+            at += size
+        return total
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+        self.process.wait(20)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class World:
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="collect-")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.top)
+        self.directory = os.path.join(self.top, "tquel")
+        os.mkdir(self.directory, 0o700)
+        self.targets, self.collector = [], None
+        self.store = Store()
+        self.server = self.serve()
+
+    def serve(self, **options):
+        return Server(os.path.join(self.directory, "server"), self.store, **options)
+
+    def target(self, name=None):
+        self.targets.append(Target(self, name))
+        return self.targets[-1]
+
+    def collect(self, *options, ready=True):
+        self.collector = subprocess.Popen([TQUEL, "collect", *options], env=self.environment,
+                                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if ready:
+            self.wait(lambda: self.server.identity, "the collector does not come")
+        return self.collector
+
+    def wait(self, condition, text, timeout=10):
+        check(self.server.until(condition, timeout * SLOWER), text)
+
+    def known(self, *targets):
+        """Until the collector has found them."""
+        pids = {t.pid for t in targets}
+        self.wait(lambda: pids <= {pid for _, pid in self.server.processes.values()},
+                  "programs are not found")
+
+    def watch(self, *what, **options):
+        watch = self.server.watch(*what, **options)
+        check(self.server.end(10 * SLOWER), "commands are not executed")
+        return watch
+
+    def settle(self, seconds=0.2):
+        self.server.serve(seconds)
+
+    def end_all(self):
+        """All programs end, and the collector says so."""
+        for target in self.targets:
+            target.end()
+        self.wait(lambda: not glob.glob(self.directory + "/*.sensors") or
+                  all(str(os.path.basename(p)).startswith(f"{self.collector.pid}-")
+                      for p in glob.glob(self.directory + "/*.sensors")),
+                  "announcements are left: " + str(os.listdir(self.directory)))
+
+    def balance(self, generated, *relations):
+        received, lost = self.store.total(*relations), self.store.lost()
+        check(generated == received + lost,
+              f"generated {generated}, received {received}, lost {lost}: {self.store.losses} "
+              f"collector {self.store.collector}")
+
+    def clean(self):
+        for target in self.targets:
+            if target.process.poll() is None:
+                target.kill()
+        if self.collector and self.collector.poll() is None:
+            self.collector.kill()
+        if self.collector:
+            self.collector.wait()
+        problems = self.server.problems
+        self.server.close()
+        shutil.rmtree(self.top, ignore_errors=True)
+        return problems
+
+
+# --- cases
+
+
+def nothing_is_asked(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    check(target.do("tick 2 1000 0") == 2000, "the target did not work")
+    world.settle()
+    world.end_all()
+    check(world.store.counts == {}, f"records came: {world.store.counts}")
+    check(world.store.losses == {}, f"losses came: {world.store.losses}")
+
+
+def what_is_asked_comes(world):
+    before = world.target()
+    world.collect()
+    after = world.target("after")
+    world.known(before, after)
+    world.watch("Tick")
+    world.watch("Phase")
+    generated = before.do("tick 3 1000 0") + after.do("tick 2 500 0")
+    after.do("phase one")
+    after.do("phase two")
+    world.end_all()
+    world.balance(generated + 2, "Tick", "Phase")
+    check(world.store.total("Tick") == generated, "something was lost")
+    phases = world.store.rows["Phase"]
+    check([values[1] for _, _, values in phases] == ["one", "two"], f"phases {phases}")
+    name = phases[0][2][0]
+    check(name.startswith("Worker:after#") and name[len("Worker:after#"):].isdigit(), f"process {name}")
+    check(abs(int(name.split("#")[1]) / 1000 - time.time()) < 100, f"epoch of {name}")
+    check(abs(phases[0][0] / 1e9 - time.time()) < 100 and phases[0][0] == phases[0][1], f"time of a phase {phases[0]} {time.time_ns()}")
+    ends = [e for e in world.store.ends if e[0] == "Phase"]
+    check(len(ends) == 1 and ends[0][3] == [name, None] and ends[0][1] > phases[1][0], f"ends {ends}")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+
+
+def off_when_the_last_watch_goes(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    one, two = world.watch("Tick"), world.watch("Tick", ("Process", "Worker:*", True))
+    target.do("tick 1 100 0")
+    world.server.unwatch(one)
+    check(world.server.end(), "no end")
+    target.do("tick 1 100 0")
+    world.server.unwatch(two)
+    check(world.server.end(), "no end")
+    target.do("tick 1 100 0")
+    world.end_all()
+    check(world.store.total("Tick") == 200, f"{world.store.total('Tick')} came")
+
+
+def processes_by_name(world):
+    world.collect()
+    one, two = world.target("P1"), world.target("P2")
+    world.known(one, two)
+    world.watch("Tick", ("Process", "Worker:P1#*", True))
+    one.do("tick 1 100 0")
+    two.do("tick 1 100 0")
+    three, four = world.target("P1"), world.target("P3")
+    world.known(three, four)
+    world.watch("Phase")  # whose end comes when all that came before is done, too
+    three.do("tick 1 100 0")
+    four.do("tick 1 100 0")
+    world.end_all()
+    names = {values[0] for _, _, values in world.store.rows["Tick"]}
+    check(world.store.total("Tick") == 200, f"{world.store.total('Tick')} came")
+    check(len(names) == 2 and all(n.startswith("Worker:P1#") for n in names), f"names {names}")
+
+
+def objects_by_name(world):
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    target.do("new 0 100")
+    name = next(iter(world.server.processes.values()))[0]
+    world.watch("Step", ("Job", "Job:7#*", True))
+    target.do("step 0 100 3")
+    world.wait(lambda: world.store.total("Step") == 3, "the object's records do not come")
+    job = world.store.rows["Step"][0][2][1]
+    check(job.startswith("Job:7#" + name.split("#")[1] + "."), f"the object is called {job}")
+    world.watch("Step", ("Job", "Job:8#" + job.split("#")[1].replace(".8", ".9"), False))
+    target.do("step 0 100 1")
+    world.wait(lambda: world.store.total("Step") == 5, f"{world.store.total('Step')} steps came")
+    target.do("release 7 1")
+    target.do("new 7 1")
+    world.settle(0.3)
+    target.do("step 7 1 1")
+    world.wait(lambda: world.store.total("Step") == 6, "an object that came later is not seen")
+    jobs = {values[1] for _, _, values in world.store.rows["Step"]}
+    check(len(jobs) == 3, f"jobs {jobs}")
+    ends = [e for e in world.store.ends if e[0] == "Step"]
+    check([e[3] for e in ends] == [[None, job, None]], f"ends {ends}")
+    target.do("done 3 1 1")
+    world.watch("Done")
+    target.do("done 3 1 1")
+    target.do("done 99 1 1")
+    world.end_all()
+    done = [values for _, _, values in world.store.rows["Done"]]
+    check(len(done) == 2 and done[0][1].startswith("Job:3#") and done[0][2].startswith("Job:4#")
+          and done[1][2] == "Job:100#0" and done[0][3:] == [0.5, True], f"{done}")
+    ends = {e[3][1] for e in world.store.ends if e[0] == "Step"}
+    check(jobs == ends, f"not all objects end: {jobs - ends}")
+
+
+def many_objects_cost_no_record(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    target.do("new 0 20000")
+    world.watch("Tick")
+    target.do("start 2 20000")
+    for i in range(0, 20000, 7):
+        world.server.watch("Step", ("Job", f"Job:{i}#*", True) if i % 70 == 0 else
+                           ("Job", f"Job:{i}#0.{i + 1}", False))
+    check(world.server.end(30), "commands are not executed")
+    world.watch("Step")
+    for i in range(20):
+        target.do(f"step {i * 1000} 1000 1")
+        time.sleep(0.02)
+    generated = target.do("stop") + 20000
+    world.end_all()
+    world.balance(generated, "Tick", "Step")
+    check(world.store.lost() == 0, f"lost: {world.store.losses}")
+
+
+def overload(world):
+    targets = [world.target() for _ in range(3)]
+    world.collect("--buffer", "1")
+    world.known(*targets)
+    world.watch("Tick")
+    world.server.reading = False
+    world.store.keep = False
+    for target in targets:
+        target.begin("tick 4 300000 0")
+    for target in targets:
+        target.answer()
+    world.server.reading = True
+    world.settle(1)
+    for target in targets:
+        target.do("tick 1 1000 10000")
+    world.end_all()
+    causes = {cause for _, _, cause in world.store.losses}
+    check("buffer" in causes, f"causes {causes}")
+    check(all(relation == "Tick" for _, relation, _ in world.store.losses), f"{world.store.losses}")
+    world.balance(sum(t.passed()[0] for t in targets), "Tick")
+
+
+def program_is_killed(world):
+    targets = [world.target() for _ in range(4)]
+    world.collect()
+    world.known(*targets)
+    world.watch("Tick")
+    world.store.keep = False
+    for target in targets:
+        target.do("start 4 1000")
+    world.settle(0.3)
+    for target in targets:
+        target.kill()
+    world.end_all()
+    least = sum(t.passed()[0] for t in targets)
+    most = sum(t.passed()[1] for t in targets)
+    accounted = world.store.total("Tick") + world.store.lost()
+    check(least <= accounted <= most, f"passed {least} to {most}, accounted for {accounted}")
+    check(world.store.total("Tick") > 0, "nothing came")
+
+
+def collector_is_killed(world):
+    targets = [world.target() for _ in range(3)]
+    world.collect()
+    world.known(*targets)
+    world.watch("Tick")
+    world.store.keep = False
+    for target in targets:
+        target.do("start 2 20000")
+    for i in range(4):
+        world.settle(0.2)
+        world.server.reading = i % 2 == 0
+        time.sleep(0.05)
+        world.collector.kill()
+        world.collector.wait()
+        world.server.reading = True
+        world.settle(0.1)
+        world.server.lose_peer()
+        world.collect()
+        world.known(*targets)
+    world.settle(0.3)
+    called = sum(target.do("stop") for target in targets)
+    generated = sum(target.generated() for target in targets)
+    check(called / 3 < generated <= called, f"{generated} generated by {called} calls")
+    world.end_all()
+    world.balance(generated, "Tick")
+    check(world.store.total("Tick") > 1000, f"{world.store.total('Tick')} came")
+
+
+def server_is_killed(world):
+    targets = [world.target() for _ in range(2)]
+    world.collect()
+    world.known(*targets)
+    world.watch("Tick")
+    for target in targets:
+        target.do("start 2 100000")
+    watches = world.server.watches
+    for i in range(4):
+        world.settle(0.2)
+        world.server.close()
+        time.sleep(0.1)
+        world.server = world.serve()
+        world.server.watches = dict(watches)
+        world.server.next_watch = 100
+        world.wait(lambda: world.server.identity, "the collector does not come back")
+    world.settle(0.3)
+    generated = sum(target.do("stop") for target in targets)
+    world.end_all()
+    world.balance(generated, "Tick")
+    check(world.store.lost() == 0, f"lost: {world.store.losses} {world.store.collector}")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+
+
+def many_processes(world):
+    world.collect()
+    targets = [world.target(f"P{i}") for i in range(200)]
+    world.known(*targets)
+    world.watch("Tick")
+    for target in targets:
+        target.begin("tick 1 20 1000000")
+    generated = sum(target.answer() for target in targets)
+    world.end_all()
+    world.balance(generated, "Tick")
+    check(len({values[0] for _, _, values in world.store.rows["Tick"]}) == 200, "names are not different")
+
+
+def forks_and_exec(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("Tick")
+    target.begin("fork 20 200")
+    target.answer()
+    world.settle(0.3)
+    children = {values[0] for _, _, values in world.store.rows.get("Tick", [])}
+    check(len(children) == 20 and len({c.split("#")[0] for c in children}) == 20, f"{children}")
+    target.do("tick 1 10 0")
+    target.begin("exec")
+    line = target.process.stdout.readline().split()
+    check(line and line[0] == "ready", f"exec: {line}")
+    before = {values[0] for _, _, values in world.store.rows["Tick"]} - children
+    world.wait(lambda: before <= set(world.store.ended), "the program of before is not ended", 20)
+    world.watch("Phase")
+    target.do("phase x")
+    world.end_all()
+    after = world.store.rows["Phase"][0][2][0]
+    check(after not in before, f"{after} is called as before")
+
+
+def checkpoints_hold(world):
+    """No record comes behind a checkpoint, whoever is interrupted when."""
+    targets = [world.target() for _ in range(3)]
+    world.collect("--checkpoint", "1ms")
+    world.known(*targets)
+    world.watch("Tick")
+    world.store.keep = False
+    for target in targets:
+        target.do("start 16 3000000")
+    world.settle(3)
+    checked = world.store.checked[world.server.identity]
+    check(time.time_ns() - checked < 1e9, f"the checkpoint is {(time.time_ns() - checked) / 1e9} s behind")
+    for target in targets:
+        target.do("stop")
+    world.end_all()
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+    check(world.store.total("Tick") > 10000, "too few came")
+
+
+def samples(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    target.do("new 0 3")
+    target.do("sampler 1")
+    every = 50_000_000
+    world.watch("Level", every=every)
+    world.settle(1.0)
+    rows = world.store.rows.get("Level", [])
+    rounds = [at for name, at in world.store.rounds if name == "Level"]
+    check(12 <= len(rounds) <= 22, f"{len(rounds)} rounds in a second")
+    check(len(rows) in (3 * len(rounds), 3 * len(rounds) + 3), f"{len(rows)} samples, {len(rounds)} rounds")
+    check(all(lo == hi for lo, hi, _ in rows), "the time of a sample is not known")
+    late = sorted(lo % every for lo, _, _ in rows)
+    check(late[len(late) // 2] < 10_000_000, f"samples are {late[len(late) // 2]} ns after the clock")
+    world.watch("Depth", every=every)
+    target.do("depths 500 2")
+    world.wait(lambda: world.store.total("Depth") >= 12, f"{world.store.total('Depth')} depths came")
+    world.watch("Beat", every=every)
+    target.do("beats 500")
+    world.settle()
+    world.end_all()
+    check(6 <= world.store.total("Beat") <= 14, f"{world.store.total('Beat')} beats were taken")
+    check(len([e for e in world.store.ends if e[0] == "Level"]) == 3, f"{world.store.ends}")
+
+
+def without_stamps(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("Unstamped")
+    before = time.time_ns()
+    target.do("unstamped 100")
+    world.wait(lambda: world.store.total("Unstamped") == 100, "they do not come")
+    world.end_all()
+    for lo, hi, _ in world.store.rows["Unstamped"]:
+        check(lo <= hi and lo >= before - 10 ** 9 and hi <= time.time_ns(), f"[{lo}, {hi}]")
+    check(world.store.late == 0, "they came after their checkpoint")
+
+
+def who_waits_is_let_go(world):
+    """waittime -1: nothing is lost while the collector drains, and nobody waits for one that is dead."""
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("Patient")
+    world.store.keep = False
+    generated = target.do("patient 2 200000 0")
+    world.wait(lambda: world.store.total("Patient") == generated, "some were lost")
+    target.begin("patient 2 200000 0")
+    world.collector.kill()
+    world.collector.wait()
+    target.answer()
+    world.server.lose_peer()
+    world.collect()
+    world.known(target)
+    world.end_all()
+    world.balance(2 * generated, "Patient")
+
+
+def hostile_program(world):
+    """One that cuts its own announcement short takes nobody with it."""
+    hostile, good = world.target("hostile"), world.target("good")
+    world.collect()
+    world.known(hostile, good)
+    world.watch("Tick")
+    hostile.do("tick 1 10 0")
+    path = glob.glob(f"{world.directory}/{hostile.pid}-*.sensors")[0]
+    os.truncate(path, 4096)
+    world.settle(0.5)
+    check(good.do("tick 1 1000 0") == 1000, "the good one does not go on")
+    world.wait(lambda: sum(values[0].startswith("Worker:good#")
+                           for _, _, values in world.store.rows["Tick"]) == 1000, "its records do not come")
+    check(world.collector.poll() is None, "the collector is dead")
+    for name in ("1-1-1.sensors", f"{os.getpid()}-5-5.sensors", "77.sensors"):
+        with open(os.path.join(world.directory, name), "wb") as file:
+            file.write(os.urandom(8192))
+    hostile.kill()
+    world.settle(2.5)
+    check(world.collector.poll() is None, "the collector is dead")
+
+
+def watches_itself(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("CollectorDrained")
+    world.watch("CollectorCommand")
+    world.watch("Tick")
+    target.do("tick 1 1000 0")
+    world.settle(0.5)
+    drained = world.store.rows.get("CollectorDrained", [])
+    check(sum(values[1] for _, _, values in drained) == 1000, f"{drained}")
+    kinds = {values[1] for _, _, values in world.store.rows["CollectorCommand"]}
+    check(kinds == {"adjust object"}, f"{kinds}")
+    count = len(drained)
+    world.settle(1)
+    check(len(world.store.rows["CollectorDrained"]) == count, "it talks to itself")
+
+
+def reports(world):
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    world.watch("Tick")
+    target.do("tick 1 5000 0")
+    def row():
+        rows = [r for r in world.server.reports if r[1] == "Tick" and r[0].startswith("Worker:P1#")]
+        return rows[-1] if rows else None
+    world.wait(lambda: row() and row()[3:6] == ["on", "5000", "0"], f"{row()}")
+    check(row()[7].isdigit() and 0 < int(row()[7]) < 100000, f"cost {row()}")
+    off = [r for r in world.server.reports if r[1] == "Phase"]
+    check(off and off[-1][3] == "off", f"{off}")
+
+
+def ends_in_good_order(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("Tick")
+    target.do("start 2 10000")
+    world.settle(0.3)
+    world.collector.send_signal(signal.SIGTERM)
+    end = time.monotonic() + 10
+    while world.collector.poll() is None and time.monotonic() < end:
+        world.server.serve(0.02)
+    check(world.collector.returncode == 0, f"exit code {world.collector.returncode}")
+    check(world.collector.stderr.read() == "", "it said something")
+    generated = target.do("count")
+    target.do("tick 1 1000 0") if target.do("stop") else None
+    received = world.store.total("Tick")
+    check(received + world.store.lost() <= generated and received > 0, f"{received} of {generated}")
+    world.collect()
+    target.end()
+    world.end_all()
+    check(world.store.collector == 0, f"{world.store.collector} were acknowledged by nobody")
+
+
+def idle(world):
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.settle(1)
+    def switches():
+        with open(f"/proc/{world.collector.pid}/status") as file:
+            return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+    before = switches()
+    world.settle(3)
+    rate = (switches() - before) / 3
+    check(rate <= 5, f"{rate} times a second it wakes up")
+
+
+def only_one(world):
+    world.collect()
+    second = subprocess.run([TQUEL, "collect"], env=world.environment, capture_output=True, text=True,
+                            timeout=20)
+    check(second.returncode == 3 and "TQ-0861" in second.stderr, second.stderr)
+
+
+CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, processes_by_name,
+         objects_by_name, many_objects_cost_no_record, overload, program_is_killed, collector_is_killed,
+         server_is_killed, many_processes, forks_and_exec, checkpoints_hold, samples, without_stamps,
+         who_waits_is_let_go, hostile_program, watches_itself, reports, ends_in_good_order, idle, only_one]
+
+
+def main():
+    wanted = sys.argv[3:]
+    cases = [c for c in CASES if not wanted or c.__name__ in wanted]
+    print(f"1..{len(cases)}", flush=True)
+    failed = False
+    for number, case in enumerate(cases, 1):
+        world, reason = World(), None
+        try:
+            case(world)
+        except Failed as error:
+            reason = str(error)
+        except Exception:  # the test itself is wrong, or a time limit
+            reason = traceback.format_exc()
+        dead = world.collector and world.collector.poll() not in (None, 0, -9)
+        problems = world.clean()
+        if reason is None and problems:
+            reason = f"the protocol: {problems[:5]}"
+        if reason is None and dead:
+            reason = f"the collector ended with {world.collector.returncode}"
+        failed |= reason is not None
+        print(f"{'not ok' if reason else 'ok'} {number} - {case.__name__.replace('_', ' ')}")
+        for line in (reason or "").splitlines():
+            print(f"# {line}")
+        if reason and world.collector and world.collector.stderr:
+            for line in world.collector.stderr.read().splitlines()[:20]:
+                print(f"# {line}")
+        sys.stdout.flush()
+    return failed
+
+
+if __name__ == "__main__":
+    assert FOREVER > 0
+    sys.exit(main())

@@ -1,0 +1,353 @@
+"""A stand-in for the server, for tests of the collector: it speaks the protocol of sensors/wire, keeps what
+it is told, and gives the commands that a test wants. No rows are stored; it counts and remembers."""
+
+import os
+import select
+import socket
+import struct
+import time
+
+HELLO, WELCOME, GOODBYE, PING, PONG = 1, 2, 3, 4, 5
+ADJUST, CHECKPOINT, READ_ENTRY, WRITE_ENTRY, END, ACKNOWLEDGE = 16, 17, 18, 19, 20, 21
+(DESCRIPTION, PROCESS, RELATION, NAME, NEW_NAME, PIPE, EVENT_RECORD, CHECK, REJECT, LOSS, REPORT, ERROR,
+ LAST_RECORD) = range(32, 45)
+DEFINITE, EXACT, CLOSES, ROUND, SKIPPED, OTHER, PERIOD = 1, 2, 4, 8, 16, 32, 64
+FOREVER = 2 ** 63 - 1
+
+# The relations of target.sdf: types of their domains.
+NAME_TYPE = "n"
+TYPES = {
+    "Tick": "nii", "Phase": "nt", "Step": "nni", "Done": "nnnfb", "Depth": "nni", "Level": "nni",
+    "Beat": "ni", "Unstamped": "ni", "Patient": "ni",
+    "CollectorDrained": "nii", "CollectorCommand": "nt", "CollectorLost": "nti",
+}
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, form):
+        values = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return values[0] if len(values) == 1 else values
+
+    def text(self):
+        length = self.take("I")
+        self.at += length
+        return self.data[self.at - length:self.at]
+
+    def left(self):
+        return len(self.data) - self.at
+
+
+def text(value):
+    data = value.encode() if isinstance(value, str) else value
+    return struct.pack("<I", len(data)) + data
+
+
+class Store:
+    """What is durable: outlives the server's connections, as a database does."""
+
+    def __init__(self):
+        self.numbers = {}  # identity -> last number
+        self.rows = {}  # relation -> list of (lo, hi, values)
+        self.keep = True
+        self.counts = {}
+        self.losses = {}  # (process name, relation, cause) -> total
+        self.collector = 0  # lost with a collector
+        self.pipes = {}  # pipe -> position
+        self.rejects = []
+        self.ends, self.rounds = [], []
+        self.late = 0
+        self.checked = {}  # identity -> time
+        self.ended = []
+
+    def lost(self):
+        return sum(self.losses.values()) + self.collector
+
+    def total(self, *relations):
+        return sum(self.counts.get(r, 0) for r in relations)
+
+
+class Server:
+    def __init__(self, path, store, credit=1000000, acknowledge=True):
+        self.path, self.store, self.credit = path, store, credit
+        self.acknowledging = acknowledge
+        self.reading = True
+        if os.path.exists(path):
+            os.unlink(path)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(path)
+        self.listener.listen(8)
+        self.peer = None
+        self.watches = {}
+        self.next_watch = self.next_packet = 0
+        self.packets = set()
+        self.reset()
+
+    def reset(self):
+        self.buffer = b""
+        self.identity = None
+        self.relations, self.names, self.processes, self.descriptions = {}, {}, {}, {}
+        self.known_pipes = set()
+        self.reports = []
+        self.unacknowledged = 0
+        self.problems = []
+
+    def close(self):
+        if self.peer:
+            self.peer.close()
+        self.listener.close()
+
+    # --- sending
+
+    def send(self, kind, body, number=0):
+        if self.peer:
+            try:
+                self.peer.sendall(struct.pack("<IHHQ", len(body), kind, 0, number) + body)
+            except OSError:
+                self.lose_peer()
+
+    def put_watch(self, watch, relation, objects, every, origin, starts_only):
+        body = struct.pack("<IB", watch, 1) + text(relation)
+        body += struct.pack("<BqqI", starts_only, every, origin, len(objects))
+        for domain, value, pattern in objects:
+            body += struct.pack("<B", pattern) + text(domain) + struct.pack("<B", 5) + text(value)
+        self.send(ADJUST, body)
+
+    def watch(self, relation, *objects, every=0, origin=0, starts_only=False):
+        self.next_watch += 1
+        self.watches[self.next_watch] = (relation, objects, every, origin, starts_only)
+        self.put_watch(self.next_watch, relation, objects, every, origin, starts_only)
+        return self.next_watch
+
+    def unwatch(self, watch):
+        relation = self.watches.pop(watch)[0]
+        self.send(ADJUST, struct.pack("<IB", watch, 0) + text(relation) + struct.pack("<BqqI", 0, 0, 0, 0))
+
+    def end(self, timeout=10):
+        """The end of a packet; waits until its commands have been executed."""
+        self.next_packet += 1
+        packet = self.next_packet
+        self.send(END, struct.pack("<I", packet))
+        return self.until(lambda: packet in self.packets, timeout)
+
+    # --- receiving
+
+    def lose_peer(self):
+        if self.peer:
+            self.peer.close()
+        self.peer = None
+        self.reset()
+
+    def serve(self, seconds=0.0):
+        """Takes what comes for so long."""
+        end = time.monotonic() + seconds
+        while True:
+            files = [self.listener] + ([self.peer] if self.peer and self.reading else [])
+            ready = select.select(files, [], [], max(0.0, min(0.05, end - time.monotonic())))[0]
+            if self.listener in ready:
+                fresh = self.listener.accept()[0]
+                self.lose_peer()
+                self.peer = fresh
+                continue
+            if self.peer in ready:
+                try:
+                    data = self.peer.recv(1 << 20)
+                except OSError:
+                    data = b""
+                if not data:
+                    self.lose_peer()
+                    continue
+                self.buffer += data
+                self.take_all()
+                continue
+            if time.monotonic() >= end:
+                return
+
+    def until(self, condition, timeout=10):
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self.serve(0.01)
+        return True
+
+    def take_all(self):
+        at = 0
+        while len(self.buffer) - at >= 16:
+            length, kind, _, number = struct.unpack_from("<IHHQ", self.buffer, at)
+            if len(self.buffer) - at < 16 + length:
+                break
+            body = self.buffer[at + 16:at + 16 + length]
+            at += 16 + length
+            self.take(kind, number, Reader(body))
+            if self.peer is None:
+                return
+        self.buffer = self.buffer[at:]
+        if self.acknowledging and self.unacknowledged and self.identity:
+            self.acknowledge()
+
+    def acknowledge(self):
+        self.unacknowledged = 0
+        self.send(ACKNOWLEDGE, struct.pack("<QI", self.store.numbers[self.identity], self.credit))
+
+    def take(self, kind, number, body):
+        if number:
+            last = self.store.numbers.get(self.identity, 0)
+            if number <= last:
+                return
+            if number != last + 1:
+                self.problems.append(f"number {number} after {last}")
+            self.store.numbers[self.identity] = number
+            self.unacknowledged += 1
+        handler = {HELLO: self.hello, PING: self.ping, ACKNOWLEDGE: self.answered,
+                   DESCRIPTION: self.description, PROCESS: self.process, RELATION: self.relation,
+                   NAME: self.name, NEW_NAME: self.new_name, PIPE: self.pipe, EVENT_RECORD: self.records,
+                   CHECK: self.check, REJECT: self.reject, LOSS: self.loss, REPORT: self.report}.get(kind)
+        if handler:
+            handler(body)
+
+    def hello(self, body):
+        body.take("IB")
+        body.text(), body.text(), body.text()
+        self.identity = body.text().decode()
+        durable = self.store.numbers.setdefault(self.identity, 0)
+        self.send(WELCOME, struct.pack("<I", 1) + text("stand-in") +
+                  struct.pack("<QIqB", durable, self.credit, time.time_ns(), 0))
+        for watch, (relation, objects, every, origin, starts) in self.watches.items():
+            self.put_watch(watch, relation, objects, every, origin, starts)
+        self.next_packet += 1
+        self.send(END, struct.pack("<I", self.next_packet))
+
+    def ping(self, body):
+        sent = body.take("q")
+        self.send(PONG, struct.pack("<qqq", sent, time.time_ns(), time.time_ns()))
+
+    def answered(self, body):
+        self.packets.add(body.take("Q"))
+
+    def description(self, body):
+        digest = body.take("Q")
+        self.descriptions[digest] = body.text()
+
+    def process(self, body):
+        number = body.take("I")
+        name = body.text().decode()
+        pid = body.take("I")
+        body.text()
+        if body.take("B"):
+            self.processes[number] = (name, pid)
+        else:
+            self.processes.pop(number, None)
+            self.store.ended.append(name)
+
+    def relation(self, body):
+        number = body.take("I")
+        name = body.text().decode()
+        self.relations[number] = name
+
+    def name(self, body):
+        number = body.take("I")
+        self.names[number] = body.text().decode()
+
+    def new_name(self, body):
+        self.names.pop(body.take("I"), None)
+
+    def pipe(self, body):
+        pipe, process, position = body.take("QIQ")
+        if process not in self.processes:
+            self.problems.append("a pipe of no process")
+        durable = self.store.pipes.get(pipe, 0)
+        if position > durable:
+            self.store.collector += position - durable
+            self.store.pipes[pipe] = position
+        self.known_pipes.add(pipe)
+
+    def value(self, body, kind):
+        if kind == "i":
+            return body.take("q")
+        if kind == "f":
+            return body.take("d")
+        if kind == "b":
+            return bool(body.take("B"))
+        length = body.take("I")
+        if length & 0x80000000:
+            if length & 0x7fffffff not in self.names:
+                self.problems.append("a name that was not said")
+            return self.names.get(length & 0x7fffffff)
+        body.at += length
+        return body.data[body.at - length:body.at].decode()
+
+    def records(self, body):
+        relation, pipe, sequence, count = body.take("IQQI")
+        records = 0
+        for _ in range(count):
+            marks = body.take("B")
+            if marks & OTHER:
+                relation = body.take("I")
+            if marks & SKIPPED:
+                records += body.take("I")
+                continue
+            records += 1
+            lo = body.take("q")
+            hi = lo if marks & EXACT else body.take("q")
+            name = self.relations.get(relation)
+            if name is None:
+                self.problems.append("a relation that was not said")
+                return
+            if marks & ROUND:
+                self.store.rounds.append((name, lo))
+                continue
+            types = TYPES[name]
+            if marks & CLOSES:
+                named = body.take("B")
+                values = [self.value(body, t) if named >> i & 1 else None for i, t in enumerate(types)]
+                self.store.ends.append((name, lo, hi, values))
+                continue
+            values = [self.value(body, t) for t in types]
+            if lo < self.store.checked.get(self.identity, -FOREVER):
+                self.store.late += 1
+            self.store.counts[name] = self.store.counts.get(name, 0) + 1
+            if self.store.keep:
+                self.store.rows.setdefault(name, []).append((lo, hi, values))
+        if body.left():
+            self.problems.append("bytes after the records")
+        if pipe:
+            if pipe not in self.known_pipes:
+                self.problems.append("a pipe that was not said")
+            if sequence != self.store.pipes.get(pipe, 0):
+                self.problems.append(f"sequence {sequence} after {self.store.pipes.get(pipe, 0)}")
+            self.store.pipes[pipe] = sequence + records
+
+    def check(self, body):
+        _, at = body.take("Iq")
+        if at <= self.store.checked.get(self.identity, -FOREVER):
+            self.problems.append("a checkpoint that goes back")
+        self.store.checked[self.identity] = at
+
+    def reject(self, body):
+        relation, at = body.take("Iq")
+        self.store.rejects.append((self.relations.get(relation), at, body.text().decode(), body.text()))
+
+    def loss(self, body):
+        process = body.take("I")
+        relation, cause = body.text().decode(), body.text().decode()
+        total, lo, hi = body.take("Qqq")
+        if lo > hi:
+            self.problems.append("a loss that ends before it begins")
+        name = self.processes.get(process, ("?", 0))[0]
+        if name == "?":
+            self.problems.append("a loss of no process")
+        key = (name, relation, cause)
+        if total < self.store.losses.get(key, 0):
+            self.problems.append("a total that shrinks")
+        self.store.losses[key] = max(total, self.store.losses.get(key, 0))
+
+    def report(self, body):
+        body.take("I")
+        body.text()
+        _, columns, rows = body.take("BII")
+        for _ in range(rows):
+            self.reports.append([body.text().decode() for _ in range(columns)])

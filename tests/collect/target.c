@@ -1,0 +1,180 @@
+/* The target of the collector's tests: an instrumented program that does what it is told on standard input,
+ * a line at a time, and answers with a line. How often sensors were passed stands in a file (argument 1),
+ * where it outlives any end: for each thread a count before and a count after.                     */
+#include "target.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { THREADS = 64, JOBS = 100000 };
+
+struct ledger {
+  volatile uint64_t before[THREADS], after[THREADS];
+};
+static struct ledger *ledger;
+static struct sn_receptacle *jobs[JOBS];
+static volatile int going;
+
+struct work {
+  pthread_t thread;
+  int index;
+  long count, gap_ns;
+  int patient;
+};
+
+static void nap(long ns) {
+  struct timespec time = {ns / 1000000000, ns % 1000000000};
+  nanosleep(&time, NULL);
+}
+
+static void *pass(void *context) {
+  struct work *work = context;
+  for (long i = 0; going && (work->count < 0 || i < work->count); i++) {
+    ledger->before[work->index]++;
+    if (work->patient) {
+      PatientSensor(i);
+    } else {
+      TickSensor(i, work->index);
+    }
+    ledger->after[work->index]++;
+    if (work->gap_ns > 0) nap(work->gap_ns);
+  }
+  return NULL;
+}
+
+static struct work works[THREADS];
+static int started;
+
+static void start(int threads, long count, long gap_ns, int patient) {
+  going = 1;
+  started = threads < THREADS ? threads : THREADS;
+  for (int i = 0; i < started; i++) {
+    works[i] = (struct work){.index = i, .count = count, .gap_ns = gap_ns, .patient = patient};
+    pthread_create(&works[i].thread, NULL, pass, &works[i]);
+  }
+}
+
+static void finish(void) {
+  for (int i = 0; i < started; i++) pthread_join(works[i].thread, NULL);
+  started = 0;
+}
+
+static uint64_t total(void) {
+  uint64_t sum = 0;
+  for (int i = 0; i < THREADS; i++) sum += ledger->after[i];
+  return sum;
+}
+
+static void levels(void *context) {
+  (void)context;
+  for (int i = 0; i < JOBS; i++) {
+    if (jobs[i] != NULL) LevelSensor((uint64_t)i, i);
+  }
+}
+
+/* A child that passes Tick so often, as thread 63, and ends. */
+static void family(int children, long count) {
+  for (int i = 0; i < children; i++) {
+    if (fork() == 0) {
+      for (long k = 0; k < count; k++) {
+        TickSensor(k, 63);
+        nap(1000000);
+      }
+      _exit(0);
+    }
+  }
+  while (wait(NULL) > 0) continue;
+}
+
+static void jobs_do(const char *what, long first, long count, long times) {
+  for (long i = first; i < first + count && i < JOBS; i++) {
+    if (*what == 'n') jobs[i] = JobReceptacle((uint64_t)i);
+    if (*what == 'r') {
+      JobRelease(jobs[i]);
+      jobs[i] = NULL;
+    }
+    for (long k = 0; *what == 's' && k < times; k++) StepSensor(jobs[i], k);
+    for (long k = 0; *what == 'd' && k < times; k++)
+      DoneSensor((uint64_t)i, (uint64_t)(i + 1), 0.5, 1);
+  }
+}
+
+static int command(char *line, char **arguments) {
+  char word[64] = "", text[64] = "";
+  long a = 0, b = 0, c = 0;
+  if (sscanf(line, "process %63s", text) == 1) return WorkerProcess(text);
+  if (sscanf(line, "phase %63s", text) == 1) {
+    PhaseSensor(text);
+    return 0;
+  }
+  sscanf(line, "%63s %ld %ld %ld", word, &a, &b, &c);
+  if (strcmp(word, "tick") == 0) {
+    start((int)a, b, c, 0);
+    finish();
+  } else if (strcmp(word, "patient") == 0) {
+    start((int)a, b, c, 1);
+    finish();
+  } else if (strcmp(word, "start") == 0) {
+    start((int)a, -1, b, 0);
+  } else if (strcmp(word, "stop") == 0) {
+    going = 0;
+    finish();
+  } else if (strcmp(word, "new") == 0 || strcmp(word, "release") == 0 ||
+             strcmp(word, "step") == 0 || strcmp(word, "done") == 0) {
+    jobs_do(word, a, b, c);
+  } else if (strcmp(word, "unstamped") == 0) {
+    for (long i = 0; i < a; i++) UnstampedSensor(i);
+  } else if (strcmp(word, "beats") == 0) {
+    for (long i = 0; i < a; i++) {
+      BeatSensor(i);
+      nap(1000000);
+    }
+  } else if (strcmp(word, "sampler") == 0) {
+    return LevelOnSample(a ? levels : NULL, NULL);
+  } else if (strcmp(word, "depths") == 0) { /* answers requests for a milliseconds, of b jobs */
+    for (long i = 0; i < a; i++) {
+      if (DepthRequested()) {
+        for (long k = 0; k < b; k++) DepthSensor((uint64_t)k, k);
+        DepthRound();
+      }
+      nap(1000000);
+    }
+  } else if (strcmp(word, "fork") == 0) {
+    family((int)a, b);
+  } else if (strcmp(word, "exec") == 0) {
+    execv("/proc/self/exe", arguments);
+    return -1;
+  } else if (strcmp(word, "truncate") == 0) { /* its own announcement: as hostile as can be */
+    truncate(line + sizeof "truncate", 4096);
+  } else if (strcmp(word, "die") == 0) {
+    kill(getpid(), SIGKILL);
+  } else if (strcmp(word, "count") != 0) {
+    return -1;
+  }
+  return 0;
+}
+
+int main(int count, char **arguments) {
+  char line[4096];
+  if (count < 2) return 1;
+  int file = open(arguments[1], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || ftruncate(file, sizeof *ledger) != 0) return 1;
+  ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  printf("ready %d\n", (int)getpid());
+  fflush(stdout);
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    int result = command(line, arguments);
+    printf("%s %" PRIu64 "\n", result == 0 ? "ok" : "failed", total());
+    fflush(stdout);
+  }
+  return 0;
+}
