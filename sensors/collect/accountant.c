@@ -13,7 +13,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { RECORDS_A_PASS = 1024, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10 };
+enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10 };
 static const uint32_t NAME_ID = UINT32_C(1) << 31;
 
 /* The message that is being written. */
@@ -374,22 +374,30 @@ uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget) {
   return count;
 }
 
+/* Each program's rings in turn; the next turn begins with the one that this one did not come to. */
 uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more) {
-  uint64_t count = 0, passed, own = 0;
+  uint64_t count = 0, own = 0;
   int64_t end = base_env_monotonic() + budget_ns;
-  do {
-    passed = 0;
-    for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
-      uint64_t drained = sn_accountant_drain(program, RECORDS_A_PASS);
-      if (program->own) {
-        own += drained;
-      } else {
-        passed += drained;
-      }
+  struct sn_program *program = monitor->programs;
+  size_t programs = 0, quiet = 0;
+  for (const struct sn_program *each = program; each != NULL; each = each->next) programs++;
+  if (monitor->turn_first >= programs) monitor->turn_first = 0;
+  for (size_t i = 0; i < monitor->turn_first; i++) program = program->next;
+  while (quiet < programs && base_env_monotonic() < end) {
+    uint64_t drained = sn_accountant_drain(program, RECORDS_A_PASS);
+    if (program->own) {
+      own += drained;
+    } else {
+      count += drained;
     }
-    count += passed;
-  } while (passed > 0 && base_env_monotonic() < end);
-  *ret_more = passed > 0;
+    quiet = drained > 0 && !program->own ? 0 : quiet + 1;
+    monitor->turn_first++;
+    program = program->next;
+    if (program != NULL) continue;
+    program = monitor->programs;
+    monitor->turn_first = 0;
+  }
+  *ret_more = quiet < programs;
   if (count > 0) sn_self_drained(count, sn_uplink_waiting(monitor));
   return count + own;
 }

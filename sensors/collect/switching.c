@@ -194,6 +194,7 @@ bool sn_switching_slice(struct sn_monitor *monitor, int64_t budget_ns) {
     any = false;
     for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
       any |= scan_slice(program);
+      if (any && base_env_monotonic() >= end) return true;
     }
   }
   return any;
