@@ -32,7 +32,9 @@ struct sn_address {
   /* tls: file of the certificates that the other side's must be signed by. A client without one trusts whom
    * the system trusts; an acceptor without one asks for no certificate. */
   const char *authority;
-  bool certificate_required; /* acceptor at tls: nobody without one; else who has one shows it */
+  /* Of an acceptor at tls that has an authority: who shows no certificate comes in as well, and is asked for
+   * something else. One who shows a wrong one never does. */
+  bool certificate_optional;
   /* An acceptor at a unix socket: who may connect besides this user and root: the members of this group,
    * and then the socket is theirs, too; -1: nobody. */
   int64_t group;

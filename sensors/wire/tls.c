@@ -27,7 +27,8 @@ struct sn_tls_context {
 struct sn_tls {
   SSL *ssl;
   int descriptor;
-  int error; /* errno of the last call that failed */
+  bool server, named; /* named: the other side's certificate has been looked at */
+  int error;          /* errno of the last call that failed */
   char *peer;
 };
 
@@ -123,7 +124,8 @@ static bool use_authority(SSL_CTX *context, const struct sn_address *address, bo
   }
   int mode = SSL_VERIFY_NONE;
   if (!server || address->authority != NULL) mode = SSL_VERIFY_PEER;
-  if (server && address->certificate_required) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  if (mode == SSL_VERIFY_PEER && server && !address->certificate_optional)
+    mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   SSL_CTX_set_verify(context, mode, NULL);
   return true;
 }
@@ -131,8 +133,6 @@ static bool use_authority(SSL_CTX *context, const struct sn_address *address, bo
 static const char *fill_context(SSL_CTX *context, const struct sn_address *address, bool server) {
   const char *reason = NULL;
   if (server && address->certificate == NULL) return "a server needs a certificate and its key";
-  if (server && address->certificate_required && address->authority == NULL)
-    return "to require certificates a server needs to know by whom they are signed";
   if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1) return last_error("no TLS 1.3");
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   /* Sessions are not taken up again: each connection shows what it may. */
@@ -181,6 +181,7 @@ struct sn_tls *sn_tls_new(struct sn_tls_context *context, int descriptor, const 
   ERR_clear_error();
   struct sn_tls *tls = base_xcalloc(1, sizeof *tls);
   tls->descriptor = descriptor;
+  tls->server = context->server;
   tls->ssl = SSL_new(context->context);
   BIO *bio = BIO_new(socket_method());
   if (tls->ssl == NULL || bio == NULL || (!context->server && !expect_host(tls->ssl, host))) {
@@ -238,6 +239,18 @@ static ssize_t judge(struct sn_tls *tls, int result, short *ret_events, const ch
   return SN_IO_FAILED;
 }
 
+void sn_tls_close(struct sn_tls *tls) {
+  ERR_clear_error();
+  if (SSL_is_init_finished(tls->ssl)) SSL_shutdown(tls->ssl);
+}
+
+/* A client that shows a certificate without a name would be nobody, or somebody else. */
+static bool is_named(struct sn_tls *tls) {
+  if (tls->named || !tls->server) return true;
+  tls->named = true;
+  return SSL_get0_peer_certificate(tls->ssl) == NULL || sn_tls_peer(tls) != NULL;
+}
+
 ssize_t sn_tls_receive(struct sn_tls *tls, void *to, size_t room, short *ret_events,
                        const char **ret_reason) {
   size_t got = 0;
@@ -246,6 +259,11 @@ ssize_t sn_tls_receive(struct sn_tls *tls, void *to, size_t room, short *ret_eve
     tls->error = 0;
     int part = room - got > INT32_MAX ? INT32_MAX : (int)(room - got);
     int result = SSL_read(tls->ssl, (char *)to + got, part);
+    if (result > 0 && !is_named(tls)) {
+      sn_tls_close(tls);
+      *ret_reason = "the certificate has no common name";
+      return SN_IO_FAILED;
+    }
     if (result > 0) {
       got += (size_t)result;
       continue;
@@ -268,11 +286,6 @@ ssize_t sn_tls_send(struct sn_tls *tls, const void *from, size_t length, short *
 
 bool sn_tls_pending(const struct sn_tls *tls) {
   return SSL_has_pending(tls->ssl) == 1;
-}
-
-void sn_tls_close(struct sn_tls *tls) {
-  ERR_clear_error();
-  if (SSL_is_init_finished(tls->ssl)) SSL_shutdown(tls->ssl);
 }
 
 /* Kept with the connection, since it is asked for as a constant. */

@@ -24,13 +24,15 @@ static const char make_certificates[] =
     "signed() { # NAME CN SAN AUTHORITY DAYS\n"
     "  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.csr "
     "\\\n"
-    "    -subj \"/CN=$2\" && printf 'subjectAltName=%%s\\n' \"$3\" >$1.ext &&\n"
+    "    -subj \"$(case $2 in /*) echo $2 ;; *) echo /CN=$2 ;; esac)\" && printf "
+    "'subjectAltName=%%s\\n' \"$3\" >$1.ext &&\n"
     "  openssl x509 -req -in $1.csr -CA $4.pem -CAkey $4.key -CAcreateserial -days $5 \\\n"
     "    -extfile $1.ext -out $1.pem; }\n"
     "authority ours && authority theirs &&\n"
     "signed server server 'DNS:localhost,IP:127.0.0.1' ours 3 &&\n"
     "signed elsewhere elsewhere 'DNS:elsewhere.example' ours 3 &&\n"
     "signed expired server 'DNS:localhost,IP:127.0.0.1' ours -1 &&\n"
+    "signed nobody '/O=none' 'DNS:nobody' ours 3 &&\n"
     "signed alice alice 'DNS:alice' ours 3 && signed mallory alice 'DNS:alice' theirs 3 &&\n"
     "cp server.key open.key && chmod 644 open.key\n";
 
@@ -79,11 +81,11 @@ struct pair {
 
 static struct pair pair_open(const char *server, const char *server_key, const char *host,
                              const char *client, const char *client_key, const char *client_trusts,
-                             bool ask, bool required) {
+                             bool ask, bool optional) {
   struct pair pair = {0};
   const char *reason = NULL;
   struct sn_address at = address_of("127.0.0.1", "0", server, server_key, ask ? "ours.pem" : NULL);
-  at.certificate_required = required;
+  at.certificate_optional = optional;
   pair.acceptor = sn_acceptor_open(&at, &reason);
   ck_assert_msg(pair.acceptor != NULL, "%s", reason);
   snprintf(pair.port, sizeof pair.port, "%d", sn_acceptor_port(pair.acceptor));
@@ -230,42 +232,39 @@ END_TEST
 
 START_TEST(client_certificates) {
   struct pair pair = pair_open("server.pem", "server.key", "127.0.0.1", "alice.pem", "alice.key",
-                               "ours.pem", true, true);
+                               "ours.pem", true, false);
   greet(&pair);
   ck_assert_str_eq(sn_connection_certificate(pair.server), "alice");
   pair_close(&pair);
   /* Where a token would do as well, none need be shown; a wrong one must not be. */
-  pair = pair_open("server.pem", "server.key", "127.0.0.1", NULL, NULL, "ours.pem", true, false);
+  pair = pair_open("server.pem", "server.key", "127.0.0.1", NULL, NULL, "ours.pem", true, true);
   greet(&pair);
   ck_assert_ptr_null(sn_connection_certificate(pair.server));
   pair_close(&pair);
   pair = pair_open("server.pem", "server.key", "127.0.0.1", "mallory.pem", "mallory.key",
-                   "ours.pem", true, false);
+                   "ours.pem", true, true);
   expect_refusal(&pair, NULL);
-  pair = pair_open("server.pem", "server.key", "127.0.0.1", NULL, NULL, "ours.pem", true, true);
+  pair = pair_open("server.pem", "server.key", "127.0.0.1", NULL, NULL, "ours.pem", true, false);
   expect_refusal(&pair, "the server wants a certificate");
+  pair = pair_open("server.pem", "server.key", "127.0.0.1", "nobody.pem", "nobody.key", "ours.pem",
+                   true, true);
+  expect_refusal(&pair, NULL);
 }
 END_TEST
 
 START_TEST(bad_files) {
   static const struct {
-    const char *certificate, *key, *authority;
-    bool required;
-    const char *expected; /* NULL: whatever OpenSSL says */
-  } cases[] = {
-      {NULL, NULL, NULL, false, "a server needs a certificate and its key"},
-      {"none.pem", "server.key", NULL, false, NULL},
-      {"server.pem", "none.key", NULL, false, NULL},
-      {"server.pem", "alice.key", NULL, false, NULL},
-      {"server.pem", "open.key", NULL, false, "the file of the key may be read by anybody"},
-      {"server.pem", "server.key", "server.key", false, NULL},
-      {"server.pem", "server.key", NULL, true,
-       "to require certificates a server needs to know by whom they are signed"}};
+    const char *certificate, *key, *authority, *expected; /* NULL: whatever OpenSSL says */
+  } cases[] = {{NULL, NULL, NULL, "a server needs a certificate and its key"},
+               {"none.pem", "server.key", NULL, NULL},
+               {"server.pem", "none.key", NULL, NULL},
+               {"server.pem", "alice.key", NULL, NULL},
+               {"server.pem", "open.key", NULL, "the file of the key may be read by anybody"},
+               {"server.pem", "server.key", "server.key", NULL}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *reason = NULL;
     struct sn_address at =
         address_of("127.0.0.1", "0", cases[i].certificate, cases[i].key, cases[i].authority);
-    at.certificate_required = cases[i].required;
     ck_assert_ptr_null(sn_acceptor_open(&at, &reason));
     ck_assert_ptr_nonnull(reason);
     if (cases[i].expected != NULL) ck_assert_str_eq(reason, cases[i].expected);
