@@ -81,7 +81,7 @@ static bool check_identifier(struct describer *describer, const struct sn_elemen
 }
 
 static void check_event_name(struct describer *describer, const struct sn_element *at) {
-  static const char *const words[] = {"Late", "Lost", "Rejected", "Clock"};
+  static const char *const words[] = {"Late", "Lost", "Rejected", "Clock", "SensorCost"};
   if (!check_identifier(describer, at, "an event")) return;
   bool taken = strncasecmp(at->text, "tq_", 3) == 0 || strncasecmp(at->text, "sqlite_", 7) == 0 ||
                ends_with(at->text, "_readable") ||
@@ -90,7 +90,7 @@ static void check_event_name(struct describer *describer, const struct sn_elemen
   wrong(describer, MSG_DESCRIPTION_NAME, at,
         "it becomes the name of a relation; names that begin with tq_ or sqlite_ or end in "
         "_readable, "
-        "and Late, Lost, Rejected and Clock belong to the system",
+        "and Late, Lost, Rejected, SensorCost and Clock belong to the system",
         "%s cannot be the name of an event", at->text);
 }
 

@@ -176,7 +176,7 @@ int tql_find_domain(const struct tql_analysis *analysis, const struct ng_relatio
 /* ---- names that may be given ---- */
 
 bool tql_check_relation_name(const struct tql_analysis *analysis, const struct tql_name *name) {
-  static const char *const system[] = {"Late", "Lost", "Rejected", "Clock"};
+  static const char *const system[] = {"Late", "Lost", "Rejected", "Clock", "SensorCost"};
   bool taken = has_prefix(name->text, "tq_") || has_prefix(name->text, "sqlite_") ||
                has_suffix(name->text, "_readable");
   for (size_t i = 0; i < sizeof system / sizeof *system; i++)
@@ -184,7 +184,7 @@ bool tql_check_relation_name(const struct tql_analysis *analysis, const struct t
   if (!taken) return true;
   base_report_hint(analysis->diags, MSG_BAD_NAME, analysis->source, &name->range,
                    "names that begin with tq_ or sqlite_ or end in _readable, and Late, Lost, "
-                   "Rejected and Clock belong to the system",
+                   "Rejected, SensorCost and Clock belong to the system",
                    "%s cannot be used as the name of a relation", name->text);
   return false;
 }

@@ -79,6 +79,16 @@ void server_reports_take(struct server_reports **reports, const struct sn_messag
   for (size_t i = 0; i < kept->count; i++) kept->rows[i].fresh = false;
 }
 
+enum base_status server_reports_costs(struct tql_session *session,
+                                      const struct server_reports *reports) {
+  if (!reports || reports->unfinished || reports->count == 0) return BASE_OK;
+  struct tql_sensor_report *all = base_xcalloc(reports->count, sizeof *all);
+  for (size_t i = 0; i < reports->count; i++) all[i] = reports->rows[i].report;
+  enum base_status status = tql_session_sensor_costs(session, all, reports->count);
+  free(all);
+  return status;
+}
+
 void server_reports_free(struct server_reports *reports) {
   if (!reports) return;
   for (size_t i = 0; i < reports->count; i++) row_done(&reports->rows[i]);

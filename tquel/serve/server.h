@@ -133,6 +133,9 @@ void server_watches_flush(struct server *server);
 struct server_reports;
 void server_reports_take(struct server_reports **reports, const struct sn_message_report *message,
                          bool *ret_good);
+/* What sensors cost is kept by SESSION, when a report is complete. REPORTS may be NULL. */
+enum base_status server_reports_costs(struct tql_session *session,
+                                      const struct server_reports *reports);
 void server_reports_free(struct server_reports *reports);
 /* Appends what \ds shows. */
 void server_reports_describe(struct server *server, struct base_buffer *out);

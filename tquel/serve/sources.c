@@ -372,7 +372,8 @@ static enum server_taken take_report(struct server_source *source,
   struct sn_message_report report;
   bool good = false;
   if (sn_get_report(message, &report)) server_reports_take(&source->reports, &report, &good);
-  return good ? SERVER_TAKEN : SERVER_WRONG;
+  if (!good) return SERVER_WRONG;
+  return taken(server_reports_costs(source->peer->server->session, source->reports));
 }
 
 static enum server_taken take_error(struct server_source *source,

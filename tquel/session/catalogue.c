@@ -170,7 +170,8 @@ static net_chronon latest_passed(struct tql_session *session,
 }
 
 net_chronon session_passed(void *context, const struct ng_relation *ng) {
-  const struct session_relation *relation = session_find(context, ng->name); /* updates have a copy */
+  const struct session_relation *relation =
+      session_find(context, ng->name); /* updates have a copy */
   return relation != NULL ? latest_passed(context, relation) : NET_BEGINNING;
 }
 
@@ -209,6 +210,7 @@ void session_scope_init(struct session_scope *scope, struct tql_session *session
       .context = scope,
       .find_relation = find_relation,
       .each_relation = each_relation,
+      .costs = session_costs,
       .variables = session->variables,
       .variable_count = session->variable_count,
       .settings = &session->settings,
@@ -339,7 +341,7 @@ const struct ng_query *session_query(struct tql_session *session,
 
 bool session_is_system_name(const char *name) {
   return strcasecmp(name, "Late") == 0 || strcasecmp(name, "Rejected") == 0 ||
-         strcasecmp(name, "Lost") == 0;
+         strcasecmp(name, "Lost") == 0 || strcasecmp(name, "SensorCost") == 0;
 }
 
 struct session_relation *session_system_relation(struct tql_session *session, const char *name) {
@@ -351,11 +353,18 @@ struct session_relation *session_system_relation(struct tql_session *session, co
                                           {"source", {NET_STRING, 0}},
                                           {"cause", {NET_STRING, 0}},
                                           {"count", {NET_INTEGER, 8}}};
-  bool loss = strcasecmp(name, "Lost") == 0;
-  const char *as_created = loss ? "Lost" : strcasecmp(name, "Late") == 0 ? "Late" : "Rejected";
+  static const struct st_domain cost[] = {
+      {"Relation", {NET_STRING, 0}}, {"Process", {NET_STRING, 0}}, {"Cost", {NET_INTEGER, 8}}};
+  bool loss = strcasecmp(name, "Lost") == 0, costs = strcasecmp(name, "SensorCost") == 0;
+  const char *as_created = loss                            ? "Lost"
+                           : costs                         ? "SensorCost"
+                           : strcasecmp(name, "Late") == 0 ? "Late"
+                                                           : "Rejected";
   struct st_relation relation = {.name = as_created,
                                  .kind = loss ? ST_PERIOD : ST_EVENT,
-                                 .domains = loss ? lost : diverted,
+                                 .domains = loss    ? lost
+                                            : costs ? cost
+                                                    : diverted,
                                  .domain_count = loss ? 4 : 3,
                                  .by = -1,
                                  .checkpoint = NET_FOREVER};

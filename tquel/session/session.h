@@ -214,6 +214,11 @@ enum {
 struct tql_sensor_report {
   const char *cells[TQL_SENSOR_CELLS];
 };
+/* What sensors cost goes into the relation SensorCost, as far as it is news: to be called when a collector has
+ * reported. Not on the abstract timeline. */
+enum base_status tql_session_sensor_costs(struct tql_session *session,
+                                          const struct tql_sensor_report *reports,
+                                          size_t report_count) BASE_MUST_USE;
 /* Appends what \ds shows: each sensor that is reported, or announced and reported by nobody, and who asks. */
 void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,

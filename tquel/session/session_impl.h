@@ -188,7 +188,7 @@ void session_leave_own(struct tql_session *session, struct session_own *own);
 /* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation);
-/* Late, Rejected or Lost? */
+/* Late, Rejected, Lost or SensorCost? */
 bool session_is_system_name(const char *name);
 /* A relation the system keeps, made at first use; NULL after a diagnostic. */
 struct session_relation *session_system_relation(struct tql_session *session, const char *name);
@@ -197,6 +197,10 @@ struct session_relation *session_system_relation(struct tql_session *session, co
 enum base_status session_begin(struct tql_session *session) BASE_MUST_USE;
 /* Commits when STATUS is BASE_OK, else rolls back and reloads; returns what it came to. */
 enum base_status session_end(struct tql_session *session, enum base_status status) BASE_MUST_USE;
+
+/* --- costs.c */
+/* Of tql_scope: what records cost, as SensorCost has it. */
+void session_costs(void *context, struct base_arena *arena, struct tql_costs *ret);
 
 /* --- execute.c */
 enum base_status session_execute(struct tql_session *session,
