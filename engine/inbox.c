@@ -97,13 +97,11 @@ static void add_plain(struct net_inbox_port *port, const struct net_batch *batch
   struct net_inbox_queue *queue = &port->starts;
   uint32_t width = port->layout->slot_count;
   union net_slot *to = queue->rows + queue->count * width;
-  if (batch->selection == NULL) {
+  if (batch->selection == NULL)
     memcpy(to, batch->rows, (size_t)batch->count * width * sizeof *to);
-  } else {
-    for (uint32_t i = 0; i < batch->count; i++)
-      net_row_copy(to + (size_t)i * width, net_batch_row(batch, i), width);
-  }
-  memset(queue->marks + queue->count, NET_DEFINITE, batch->count);
+  else
+    net_rows_copy(to, width, batch->rows, width, batch->selection, batch->count);
+  memset(queue->marks + queue->count, NET_DEFINITE | NET_INBOX_PLAIN, batch->count);
   if (queue->has_ids) memset(queue->ids + queue->count, 0, batch->count * sizeof *queue->ids);
   if (batch->unordered || (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i))
     queue->unsorted = true;
@@ -232,7 +230,7 @@ const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_i
     for (unsigned q = 0; q < 2; q++) {
       struct net_inbox_queue *queue = queues[q];
       if (queue->head == queue->count) continue;
-      struct net_inbox_item item = {.marks = queue->marks[queue->head]};
+      struct net_inbox_item item = {.marks = queue->marks[queue->head] & (uint8_t)~NET_INBOX_PLAIN};
       item.time = q == 0 ? net_inbox_row(port, queue, queue->head)[0].i : queue->times[queue->head];
       item.rank = q == 0 ? 1 : rank_of(inbox, item.marks);
       if (item.time >= checkpoint && checkpoint != NET_FOREVER) continue;

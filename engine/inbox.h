@@ -16,6 +16,9 @@ enum net_inbox_closes {
   NET_CLOSES_AT_STOPS,       /* end records of periods: at their stop, before what starts then */
 };
 
+/* In the queue, beside a row's own marks: it came in a plain batch (batch.h). */
+enum { NET_INBOX_PLAIN = 128 };
+
 /* A row as it is given out. */
 struct net_inbox_item {
   net_chronon time;
@@ -81,7 +84,7 @@ static inline const union net_slot *net_inbox_waiting(const struct net_inbox_por
     queue = &port->others;
   }
   if (index >= queue->count - queue->head) return NULL;
-  *ret_marks = queue->marks[queue->head + index];
+  *ret_marks = queue->marks[queue->head + index] & (uint8_t)~NET_INBOX_PLAIN;
   return net_inbox_row(port, queue, queue->head + index);
 }
 /* Sorts what is unsorted, as net_inbox_next does: for those who take rows from the queues themselves. */

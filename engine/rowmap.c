@@ -143,9 +143,17 @@ static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
   return false;
 }
 
+/* Few entries have a table of their own each four times over: who looks up finds what is looked for at once, and
+ * nothing has to be predicted. */
+enum { FEW = 1024 };
+
+static bool is_crowded(const struct net_rowmap *map) {
+  return map->live * (map->live <= FEW ? 4 : 2) > map->table_size;
+}
+
 static void rebuild(struct net_rowmap *map) {
   size_t size = 16;
-  while (size < map->live * 3) size *= 2;
+  while (size < map->live * (map->live <= FEW ? 8 : 3)) size *= 2;
   free(map->table);
   map->table = base_xcalloc(size, sizeof *map->table);
   map->table_size = size;
@@ -232,7 +240,7 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
   entry->link = NET_ROWMAP_LIVE;
   if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
   map->live++;
-  if (map->live * 2 > map->table_size) {
+  if (is_crowded(map)) {
     rebuild(map);
   } else {
     size_t place = (size_t)hash & (map->table_size - 1);

@@ -264,13 +264,15 @@ static bool may_go_shortest(const struct net_product *product) {
   return true;
 }
 
-static void open_stream(struct net_product *product, unsigned which, struct stream *ret) {
+/* Of the rows that wait those before END, an index. */
+static void open_stream(struct net_product *product, unsigned which, size_t end,
+                        struct stream *ret) {
   const struct net_inbox_port *port = &product->inbox.ports[which];
   struct net_product_side *side = &product->sides[which];
   const struct net_join_key *key = product->params.keys;
   bool event = side->only->event, keyed = product->params.key_count > 0;
   *ret = (struct stream){.row = net_inbox_row(port, &port->starts, port->starts.head),
-                         .end = net_inbox_row(port, &port->starts, port->starts.count),
+                         .end = net_inbox_row(port, &port->starts, end),
                          .side = side,
                          .width = side->layout->slot_count,
                          .key_slot = !keyed       ? 0
@@ -280,9 +282,10 @@ static void open_stream(struct net_product *product, unsigned which, struct stre
                          .later = event};
 }
 
-static void close_stream(struct net_product *product, unsigned which, const struct stream *stream) {
-  struct net_inbox_queue *queue = &product->inbox.ports[which].starts;
-  queue->head = queue->count - (size_t)(stream->end - stream->row) / stream->width;
+static void close_stream(struct net_product *product, unsigned which, size_t end,
+                         const struct stream *stream) {
+  product->inbox.ports[which].starts.head =
+      end - (size_t)(stream->end - stream->row) / stream->width;
 }
 
 /* The next rows of both before CHECKPOINT, in the order of time; returns how many. */
@@ -456,13 +459,14 @@ static inline void arrive_shortest(struct net_product *product, const struct str
   }
 }
 
-/* False: the next row cannot go this way, or *STATUS; true: all before CHECKPOINT are taken. */
-static bool sweep_shortest(struct net_product *product, net_chronon checkpoint,
+/* Of the rows before ENDS, by side. False: the next one cannot go this way, or *STATUS; true: all before
+ * CHECKPOINT, before which none comes any more, are taken. */
+static bool sweep_shortest(struct net_product *product, const size_t *ends, net_chronon checkpoint,
                            enum base_status *status) {
   struct stream streams[2];
   struct turn turns[TURNS];
   size_t count, taken = 0;
-  for (unsigned i = 0; i < 2; i++) open_stream(product, i, &streams[i]);
+  for (unsigned i = 0; i < 2; i++) open_stream(product, i, ends[i], &streams[i]);
   do {
     count = take_turns(streams, checkpoint, turns);
     find_groups(product, streams, turns, count);
@@ -475,24 +479,56 @@ static bool sweep_shortest(struct net_product *product, net_chronon checkpoint,
     }
   } while (count > 0 && taken == count && *status == BASE_OK);
   give_back(streams, turns, taken, count);
-  for (unsigned i = 0; i < 2; i++) close_stream(product, i, &streams[i]);
+  for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &streams[i]);
   return count == 0;
 }
 
 static void sweep_plain(struct net_product *product, net_chronon checkpoint,
                         enum base_status *status) {
+  const size_t ends[2] = {product->inbox.ports[0].starts.count,
+                          product->inbox.ports[1].starts.count};
   do {
-    if (may_go_shortest(product) && sweep_shortest(product, checkpoint, status)) return;
+    if (may_go_shortest(product) && sweep_shortest(product, ends, checkpoint, status)) return;
   } while (*status == BASE_OK && step_plain(product, checkpoint, status));
 }
 
-/* Anything waits. A row that is plain by itself goes the short way all the same. */
+/* So many plain rows are worth the beginning. */
+enum { LONG_RUN = 16 };
+
+/* What waits before anything that is not plain, as far as ENDS, which go on from call to call. */
+static void sweep_run(struct net_product *product, size_t *ends, net_chronon checkpoint,
+                      enum base_status *status) {
+  net_chronon limit = checkpoint, first = NET_FOREVER;
+  size_t run = 0;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct net_inbox_port *port = &product->inbox.ports[i];
+    const struct net_inbox_queue *starts = &port->starts, *others = &port->others;
+    if (ends[i] < starts->head) ends[i] = starts->head;
+    while (ends[i] < starts->count && (starts->marks[ends[i]] & NET_INBOX_PLAIN)) ends[i]++;
+    run += ends[i] - starts->head;
+    if (ends[i] > starts->head && net_inbox_row(port, starts, starts->head)[0].i < first)
+      first = net_inbox_row(port, starts, starts->head)[0].i;
+    if (ends[i] < starts->count && net_inbox_row(port, starts, ends[i])[0].i < limit)
+      limit = net_inbox_row(port, starts, ends[i])[0].i;
+    if (others->head < others->count && others->times[others->head] < limit)
+      limit = others->times[others->head];
+  }
+  if (run >= LONG_RUN && first < limit && may_go_shortest(product))
+    (void)sweep_shortest(product, ends, limit, status);
+}
+
+/* Anything waits. Runs of plain rows go the shortest way, where nothing in the live rows is against it; a row
+ * that is plain by itself goes the short way all the same. */
 static void sweep_mixed(struct net_product *product, net_chronon checkpoint,
                         enum base_status *status) {
   struct net_inbox_item item;
   const union net_slot *row;
   unsigned which;
-  while (*status == BASE_OK && (row = net_inbox_next(&product->inbox, &item, &which)) != NULL) {
+  size_t ends[2] = {0, 0};
+  for (;;) {
+    if (*status == BASE_OK) sweep_run(product, ends, checkpoint, status);
+    if (*status != BASE_OK || (row = net_inbox_next(&product->inbox, &item, &which)) == NULL)
+      return;
     if (item.marks & NET_CLOSES) {
       net_product_close(product, which, row, item.id);
     } else if (item.marks == NET_DEFINITE && item.id == 0 &&
