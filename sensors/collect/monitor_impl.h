@@ -284,6 +284,12 @@ void sn_report_turn(struct sn_monitor *monitor);
 
 /* --- uplink.c */
 
+struct sn_ending {
+  uint64_t number;
+  uint32_t id;
+  char *process; /* its name; NULL: it is a name that ends */
+};
+
 struct sn_uplink {
   struct sn_link *link;
   bool up;
@@ -301,6 +307,7 @@ bool sn_uplink_data(struct sn_monitor *monitor);
 /* Said again to each server, until it is forgotten. */
 void sn_uplink_define(struct sn_monitor *monitor, uint64_t id);
 void sn_uplink_forget(struct sn_monitor *monitor, enum sn_message_type type, uint64_t id);
+void sn_uplink_process_ends(struct sn_monitor *monitor, uint32_t process, const char *name);
 bool sn_uplink_full(const struct sn_monitor *monitor);  /* no more records */
 bool sn_uplink_tight(const struct sn_monitor *monitor); /* nothing that can wait */
 uint64_t sn_uplink_last(const struct sn_monitor *monitor);
@@ -335,6 +342,8 @@ struct sn_monitor {
     uint64_t commands;
   } * ends; /* to be acknowledged */
   size_t end_count, end_room;
+  struct sn_ending *endings; /* of names and processes, to be said when NUMBER is durable */
+  size_t ending_count, ending_room;
   int64_t stale_until; /* monotonic: when watches of an earlier connection go; 0: never */
   int64_t checkpoint_ns, checked; /* checked: the last checkpoint said */
   int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */

@@ -134,21 +134,19 @@ static char *text_of(struct sn_program *program, const struct sn_part *part) {
   return text.data;
 }
 
-static void put_process(struct sn_program *program, const struct sn_part *part, bool there) {
+static void put_process(struct sn_program *program, const struct sn_part *part) {
   struct sn_message_process message = {.process = part->process,
                                        .name = sn_string_from(part->name->text, part->name->length),
                                        .pid = sn_peer_identity(program->peer)->pid,
                                        .taskforce = sn_string_of(part->known->description->name),
-                                       .there = there};
+                                       .there = true};
   sn_put_process(sn_uplink_frame(program->monitor), 0, &message);
 }
 
 static void process_ends(struct sn_program *program, struct sn_part *part) {
   struct sn_monitor *monitor = program->monitor;
   if (part->name == NULL) return;
-  put_process(program, part, false);
-  sn_uplink_data(monitor);
-  sn_uplink_forget(monitor, SN_WIRE_PROCESS, part->process);
+  sn_uplink_process_ends(monitor, part->process, part->name->text);
   sn_name_end(monitor, part->name);
   part->name = NULL;
 }
@@ -159,7 +157,7 @@ static void name_part(struct sn_program *program, struct sn_part *part) {
   part->name = sn_name_new(monitor, text);
   free(text);
   part->process = ++monitor->next_process;
-  put_process(program, part, true);
+  put_process(program, part);
   sn_uplink_define(monitor, part->process);
   program->scan_wanted = true;
   program->scan_after = 0;

@@ -68,7 +68,14 @@ struct base_buffer *sn_uplink_answer(struct sn_monitor *monitor) {
   return connection != NULL ? sn_connection_out(connection) : NULL;
 }
 
-/* --- names */
+/* --- names and processes. They end, for the server, when it has all that mentions them. */
+
+static void add_ending(struct sn_monitor *monitor, struct sn_ending ending) {
+  ending.number = sn_uplink_last(monitor);
+  base_grow(&monitor->endings, &monitor->ending_room, monitor->ending_count + 1,
+            sizeof *monitor->endings);
+  monitor->endings[monitor->ending_count++] = ending;
+}
 
 struct sn_name *sn_name_new(struct sn_monitor *monitor, const char *text) {
   size_t length = strlen(text);
@@ -83,11 +90,43 @@ struct sn_name *sn_name_new(struct sn_monitor *monitor, const char *text) {
 
 void sn_name_end(struct sn_monitor *monitor, struct sn_name *name) {
   if (name == NULL) return;
-  sn_put_new_name(sn_uplink_frame(monitor), 0, &(struct sn_message_new_name){.id = name->id});
-  sn_uplink_data(
-      monitor); /* without room the server keeps it a little longer: as long as we are here */
   sn_uplink_forget(monitor, SN_WIRE_NAME, name->id);
+  add_ending(monitor, (struct sn_ending){.id = name->id});
   free(name);
+}
+
+void sn_uplink_process_ends(struct sn_monitor *monitor, uint32_t process, const char *name) {
+  sn_uplink_forget(monitor, SN_WIRE_PROCESS, process);
+  add_ending(monitor, (struct sn_ending){.id = process, .process = base_xstrdup(name)});
+}
+
+static void put_ending(struct base_buffer *out, const struct sn_ending *ending) {
+  if (ending->process != NULL) {
+    struct sn_message_process message = {.process = ending->id,
+                                         .name = sn_string_of(ending->process)};
+    sn_put_process(out, 0, &message);
+  } else {
+    sn_put_new_name(out, 0, &(struct sn_message_new_name){.id = ending->id});
+  }
+}
+
+/* To the connection that is: a later one is not told of what has ended. */
+static void say_endings(struct sn_monitor *monitor) {
+  struct base_buffer *out = sn_uplink_answer(monitor);
+  uint64_t durable = sn_uplink_durable(monitor), last = sn_uplink_last(monitor);
+  size_t kept = 0;
+  for (size_t i = 0; i < monitor->ending_count; i++) {
+    struct sn_ending *ending = &monitor->endings[i];
+    /* Numbers begin anew with another server. */
+    if (ending->number > last) ending->number = last;
+    if (ending->number > durable) {
+      monitor->endings[kept++] = *ending;
+      continue;
+    }
+    if (out != NULL) put_ending(out, ending);
+    free(ending->process);
+  }
+  monitor->ending_count = kept;
 }
 
 /* --- commands */
@@ -233,6 +272,7 @@ void sn_uplink_turn(struct sn_monitor *monitor, short events) {
   look_at_link(monitor);
   look_at_clock(uplink);
   answer_ends(monitor);
+  say_endings(monitor);
 }
 
 bool sn_uplink_finish(struct sn_monitor *monitor) {
@@ -243,4 +283,6 @@ void sn_uplink_free(struct sn_monitor *monitor) {
   sn_link_free(monitor->uplink.link);
   free(monitor->uplink.told);
   free(monitor->ends);
+  for (size_t i = 0; i < monitor->ending_count; i++) free(monitor->endings[i].process);
+  free(monitor->endings);
 }

@@ -506,7 +506,7 @@ def hostile_program(world):
     world.settle(0.5)
     check(good.do("tick 1 1000 0") == 1000, "the good one does not go on")
     world.wait(lambda: sum(values[0].startswith("Worker:good#")
-                           for _, _, values in world.store.rows["Tick"]) == 1000, "its records do not come")
+                           for _, _, values in world.store.rows.get("Tick", [])) == 1000, "its records do not come")
     check(world.collector.poll() is None, "the collector is dead")
     for name in ("1-1-1.sensors", f"{os.getpid()}-5-5.sensors", "77.sensors"):
         with open(os.path.join(world.directory, name), "wb") as file:
