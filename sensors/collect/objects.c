@@ -195,6 +195,7 @@ void sn_entities_free(struct sn_program *program) {
   for (size_t i = 0; i < entities->size; i++) {
     for (struct sn_entity *entity = entities->places[i], *next; entity != NULL; entity = next) {
       next = entity->next;
+      free(entity->name);
       free(entity->reported);
       free(entity);
     }

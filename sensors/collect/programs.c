@@ -363,6 +363,7 @@ static void program_free(struct sn_program *program) {
   for (size_t i = 0; i < program->part_count; i++) {
     free(program->parts[i].events);
     free(program->parts[i].minor);
+    free(program->parts[i].name);
   }
   if (program->process >= 0) close(program->process);
   sn_entities_free(program);

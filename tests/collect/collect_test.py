@@ -234,7 +234,7 @@ def objects_by_name(world):
     world.collect()
     world.known(target)
     target.do("new 0 100")
-    name = next(iter(world.server.processes.values()))[0]
+    name = next(name for name, pid in world.server.processes.values() if pid == target.pid)
     world.watch("Step", ("Job", "Job:7#*", True))
     target.do("step 0 100 3")
     world.wait(lambda: world.store.total("Step") == 3, "the object's records do not come")
