@@ -245,6 +245,11 @@ enum net_aggregate_function {
   NET_AGG_EARLIEST, /* the implicit times of the tuple that starts first */
   NET_AGG_LATEST,
 };
+struct net_aggregate_more {
+  enum net_aggregate_function function;
+  int argument_field;
+  bool some_only;
+};
 struct net_aggregate_params {
   enum net_aggregate_function function;
   bool cumulative;                   /* counts every tuple whose start has come */
@@ -269,6 +274,11 @@ struct net_aggregate_params {
   /* Domains over which tuples are one (S(t) is a set over the explicit domains): all fields of IN
    * except those that apply nodes appended.                                                         */
   uint32_t domain_fields;
+  /* Further functions of the same tuples in the same groups; their values follow. All of them, FUNCTION too,
+   * are of a set of tuples valid now (not cumulative, no window, not unique), and one of count, any, sum,
+   * avg, min, max of nothing or of a domain that is a number. */
+  const struct net_aggregate_more *more;
+  size_t more_count;
 };
 struct net_node *net_create_aggregate(struct net_network *network, const char *name,
                                       const struct net_aggregate_params *params);

@@ -365,6 +365,15 @@ static void build_aggregate(struct builder *builder, const struct ng_node *node)
   for (size_t i = 0; i < node->by_columns.count; i++) {
     by[i] = field_of(builder, below, node->by_columns.items[i]);
   }
+  struct net_aggregate_more *more =
+      BASE_NEW_ARRAY(builder->arena, node->more_count, struct net_aggregate_more);
+  for (size_t i = 0; i < node->more_count; i++) {
+    const struct ng_column *argument = node->more[i].argument;
+    more[i] = (struct net_aggregate_more){
+        .function = node->more[i].aggregate->function,
+        .argument_field = argument ? (int)field_of(builder, below, argument) : -1,
+        .some_only = node->more[i].some_only};
+  }
   struct net_aggregate_params params = {
       .function = node->aggregate->function,
       .cumulative = node->aggregate->cumulative,
@@ -386,6 +395,8 @@ static void build_aggregate(struct builder *builder, const struct ng_node *node)
       .averaging_origin_given = query->averaging_origin_given,
       .averaging_origin = query->averaging_origin,
       .domain_fields = node->domain_fields,
+      .more = more,
+      .more_count = node->more_count,
   };
   built->node = net_create_aggregate(builder->network, name_of(builder, node), &params);
 }

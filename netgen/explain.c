@@ -128,6 +128,10 @@ static void print_apply(struct base_buffer *out, const struct ng_plan *plan,
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_puts(out, node->name);
   if (node->argument) base_buffer_printf(out, " of %s", node->argument->name);
+  for (size_t i = 0; i < node->more_count; i++) {
+    base_buffer_printf(out, ", %s", node->more[i].name);
+    if (node->more[i].argument) base_buffer_printf(out, " of %s", node->more[i].argument->name);
+  }
   if (node->by_columns.count) {
     base_buffer_puts(out, " by ");
     print_columns(out, &node->by_columns);

@@ -308,6 +308,7 @@ void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
     exchange(&node->unless, from, to);
     exchange_all(&node->sources, from, to);
     exchange_all(&node->by_columns, from, to);
+    for (size_t k = 0; k < node->more_count; k++) exchange(&node->more[k].argument, from, to);
     for (size_t k = 0; k < node->key_count; k++) {
       exchange(&node->keys[k].left, from, to);
       exchange(&node->keys[k].right, from, to);

@@ -48,6 +48,14 @@ struct ng_key {
   const struct ng_column *left, *right;
 };
 
+/* A further function of the tuples of an aggregate; its value is a column of the node's own. */
+struct ng_more_aggregate {
+  const struct ng_aggregate *aggregate;
+  const char *name;
+  const struct ng_column *argument; /* NULL: none */
+  bool some_only;
+};
+
 /* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the rows of
  * its input, the result of an earlier query or a shared node, under other names) and the one row of a query without
  * variables, which is an access node over a source that netgen has itself. */
@@ -117,6 +125,8 @@ struct ng_node {
   const struct ng_aggregate *aggregate;
   const struct ng_query *query;
   const struct ng_column *argument, *where;
+  struct ng_more_aggregate *more; /* further functions (rule merged-aggregates) */
+  size_t more_count;
   const struct ng_column *when, *unless; /* the inner when is T, and it is F */
   struct ng_columns by_columns;          /* of the input */
   bool apart;                            /* equal rows are tuples of their own */
@@ -241,6 +251,7 @@ void ng_rule_unused_domains(struct ng_plan *plan);
 void ng_rule_stored_periods(struct ng_plan *plan);
 void ng_rule_traced_start_only(struct ng_plan *plan);
 void ng_rule_common_subnetworks(struct ng_plan *plan);
+void ng_rule_merged_aggregates(struct ng_plan *plan);
 void ng_rule_control_arcs(struct ng_plan *plan);
 void ng_rule_clock_samples(struct ng_plan *plan);
 void ng_rule_access_control(struct ng_plan *plan);

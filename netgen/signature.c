@@ -91,6 +91,11 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
   print_column(out, node, node->when);
   print_column(out, node, node->unless);
   print_columns(out, node, &node->by_columns);
+  for (size_t i = 0; i < node->more_count; i++) {
+    base_buffer_printf(out, " more %d %d", (int)node->more[i].aggregate->function,
+                       node->more[i].some_only);
+    print_column(out, node, node->more[i].argument);
+  }
   for (size_t i = 0; i < node->own.count; i++) print_type(out, node->own.items[i]->type);
   print_origin(out, node->query);
 }
@@ -133,10 +138,9 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
   print_column(out, node, node->after);
 }
 
-bool ng_node_can_fail(const struct ng_node *node) {
-  if (node->expr && ng_expr_can_fail(node->expr)) return true;
-  if (node->kind != NET_NODE_AGGREGATE) return false;
-  switch (node->aggregate->function) {
+static bool function_can_fail(enum net_aggregate_function function,
+                              const struct ng_column *argument) {
+  switch (function) {
     case NET_AGG_COUNT:
     case NET_AGG_ANY:
     case NET_AGG_MIN:
@@ -149,10 +153,19 @@ bool ng_node_can_fail(const struct ng_node *node) {
       return false;
     case NET_AGG_AVG: /* of integers: sums without end, and a mean is no larger than what it is of */
     case NET_AGG_AVGC:
-      return node->argument && node->argument->type.base != NET_INTEGER;
+      return argument && argument->type.base != NET_INTEGER;
     default:
       return true;
   }
+}
+
+bool ng_node_can_fail(const struct ng_node *node) {
+  if (node->expr && ng_expr_can_fail(node->expr)) return true;
+  if (node->kind != NET_NODE_AGGREGATE) return false;
+  bool any = function_can_fail(node->aggregate->function, node->argument);
+  for (size_t i = 0; i < node->more_count; i++)
+    any = any || function_can_fail(node->more[i].aggregate->function, node->more[i].argument);
+  return any;
 }
 
 static bool print_what(struct base_buffer *out, const struct ng_node *node) {

@@ -31,6 +31,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_STORED_PERIODS] = ng_rule_stored_periods,
     [NG_RULE_TRACED_START_ONLY] = ng_rule_traced_start_only,
     [NG_RULE_COMMON_SUBNETWORKS] = ng_rule_common_subnetworks,
+    [NG_RULE_MERGED_AGGREGATES] = ng_rule_merged_aggregates,
     [NG_RULE_CONTROL_ARCS] = ng_rule_control_arcs,
     [NG_RULE_CLOCK_SAMPLES] = ng_rule_clock_samples,
     [NG_RULE_ACCESS_CONTROL] = ng_rule_access_control,

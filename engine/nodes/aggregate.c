@@ -49,7 +49,8 @@ static inline bool in_doubt(const struct net_aggregate *node, const struct net_a
 
 /* What net_agg_tell says of the functions that cannot fail and depend on numbers alone. */
 static inline bool is_number(const struct net_aggregate *node) {
-  return node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY;
+  return (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY) &&
+         node->more_count == 0;
 }
 
 /* Has the group a value now? An error is reported when it comes, not again while it lasts. */
@@ -57,7 +58,7 @@ static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon no
                       struct net_agg_value *value, bool *omega, enum base_status *status) {
   struct net_agg_group *group = net_agg_group(node, index);
   if (!is_there(node, group, omega)) {
-    group->failed = false;
+    net_agg_forget_failures(node, group);
     return false;
   }
   bool has = false, failed = group->failed;
@@ -66,6 +67,9 @@ static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon no
   if (error != NET_EVAL_OK && !failed && *status == BASE_OK)
     *status =
         net_node_error(&node->node, error, node->params.in, net_rowmap_row(&node->groups, index));
+  if (node->more_count > 0 &&
+      !net_agg_tell_more(node, group, now, net_rowmap_row(&node->groups, index), status))
+    return false;
   return has;
 }
 
@@ -102,7 +106,8 @@ static inline void fill_segment(const struct net_aggregate *node, union net_slot
   row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
   for (size_t i = 0; i < node->params.by_count; i++)
     row[out->fields[i].slot] = key[node->by_slots[i]];
-  net_row_copy(row + node->value_slot, group->value.slots, out->slot_count - node->value_slot);
+  net_row_copy(row + node->value_slot, group->value.slots, node->value_width);
+  if (node->more_count > 0) net_agg_put_more(node, group, row);
 }
 
 static void put_segment(struct net_aggregate *node, uint32_t index, net_chronon stop,
@@ -182,12 +187,14 @@ static void look(struct net_aggregate *node, struct net_agg_group *group, uint32
   bool omega = false;
   bool has = value_now(node, index, now, &value, &omega, status);
   if (group->begun && has && omega == group->omega && in_doubt(node, group) == group->in_doubt &&
-      net_agg_same(node, group, &value))
+      net_agg_same(node, group, &value) &&
+      (node->more_count == 0 || net_agg_same_more(node, group)))
     return;
   if (group->begun) end_segment(node, group, index, now, status);
   if (!has) return;
   begin_segment(node, group, index, now, omega);
   net_agg_keep(node, group, &value);
+  if (node->more_count > 0) net_agg_keep_more(node, group);
 }
 
 /* The same as look for avgc: mostly one period takes another's place. */
@@ -220,6 +227,7 @@ static inline void forget_group(struct net_aggregate *node, struct net_agg_group
   if (group->begun || group->references > 0 || node->groups.live <= FEW_GROUPS) return;
   if (group->present[NET_TRUE] > 0 || group->present[NET_UNKNOWN] > 0) return;
   net_agg_group_done(node, group);
+  net_agg_group_done_more(node, group);
   net_rowmap_remove(&node->groups, index);
 }
 
@@ -416,8 +424,8 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return node->groups.live + node->members.live - node->idle_members + node->distinct.live +
-         node->heap_count + node->stop_count + node->ordered.live + net_inbox_rows(&node->inbox) +
-         node->alike.held.live;
+         node->heap_count + node->stop_count + node->ordered.live + net_agg_more_rows(node) +
+         net_inbox_rows(&node->inbox) + node->alike.held.live;
 }
 
 static size_t state_bytes(const struct net_node *base) {
@@ -428,13 +436,17 @@ static size_t state_bytes(const struct net_node *base) {
          node->stop_capacity * sizeof *node->stops + node->weight_capacity * sizeof *node->weights +
          node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
          net_ordered_bytes(&node->ordered) + net_ordered_bytes(&node->floors) +
-         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
+         net_agg_more_bytes(node) + net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
 }
 
 static void done(struct net_node *base) {
   struct net_aggregate *node = (struct net_aggregate *)base;
   for (uint32_t i = 0; i < node->groups.used; i++)
-    if (net_rowmap_live(&node->groups, i)) net_agg_group_done(node, net_agg_group(node, i));
+    if (net_rowmap_live(&node->groups, i)) {
+      net_agg_group_done(node, net_agg_group(node, i));
+      net_agg_group_done_more(node, net_agg_group(node, i));
+    }
+  net_agg_more_done(node);
   net_inbox_done(&node->inbox);
   net_alike_done(&node->alike);
   net_rowmap_done(&node->groups);
@@ -567,7 +579,7 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   node->alike.all = node->chooses_time;
   node->alike.mixed = params->unique || ignores_copies(node->function);
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
-                  net_agg_group_size(node));
+                  net_agg_more_group_size(node));
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count,
                   sizeof(struct net_agg_member));
   net_rowmap_init(&node->distinct, in, NET_KEY_SLOTS, 0, distinct, distinct_count,
@@ -584,6 +596,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   node->node.input_layouts[0] = params->in;
   node->params = *params;
   configure(node);
+  net_agg_more_init(node, arena, configure);
   init_maps(node, arena);
   net_agg_value_init(node);
   net_batch_builder_init(&node->closes, params->out, CLOSES_ROWS);
@@ -593,6 +606,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   node->averaging_known = params->averaging_origin_given;
   node->averaging_origin = params->averaging_origin;
   node->value_slot = params->out->fields[params->by_count].slot;
+  node->value_width = params->more_count > 0 ? 1 : params->out->slot_count - node->value_slot;
   if (params->by_count == 0) {
     union net_slot *nothing = base_arena_array(arena, params->in->slot_count, sizeof *nothing);
     uint32_t only = net_rowmap_put(&node->groups, nothing, NULL);

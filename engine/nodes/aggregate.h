@@ -5,6 +5,7 @@
  *     aggregate_plain.c    the short way of plain rows, which makes no changes that wait but stops
  *     aggregate_best.c     the best of tuples whose ends are known
  *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
+ *     aggregate_more.c     further functions of the same tuples in the same node
  *     aggregate_extend.c   extendc, a node of its own
  *
  * A tuple's presence at an instant is a truth: F not there, unknown perhaps there, T there for sure. What
@@ -147,9 +148,20 @@ struct net_agg_tuple {
   uint32_t next_free; /* index + 1 */
 };
 
+/* A further function of the same tuples. What the files do for a node's own function they do for this one:
+ * FUNCTION is a node that is in no network, and its groups lie behind those of the node that it belongs to. */
+struct net_agg_more {
+  struct net_aggregate *function;
+  size_t offset; /* of its group, from that of the node */
+  uint32_t value_slot;
+  struct net_agg_value value; /* scratch: told now */
+};
+
 struct net_aggregate {
   struct net_node node;
   struct net_aggregate_params params;
+  struct net_agg_more *more;
+  size_t more_count;
   enum net_aggregate_function function; /* avgc of events is avg */
   bool set;                             /* equal tuples are one */
   bool stands;                          /* ... and the one that starts first stands for all */
@@ -200,7 +212,7 @@ struct net_aggregate {
   uint32_t *fresh; /* groups whose segments began in this round; some of them are gone since */
   size_t fresh_count, fresh_capacity;
   struct net_batch_builder closes; /* apart, so that the other rows are plain */
-  uint32_t value_slot, argument_slot;
+  uint32_t value_slot, value_width, argument_slot;
   bool settles;                /* gives up what no later tuple can change */
   bool forgets;                /* groups of which nothing is left */
   enum net_base_type argument; /* NET_INTEGER where there is none */
@@ -323,6 +335,31 @@ static inline void net_agg_floor_remove(struct net_aggregate *node, net_chronon 
 size_t net_agg_group_size(const struct net_aggregate *node);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
+
+/* --- aggregate_more.c */
+
+/* The further functions of a node that is configured; CONFIGURE does that for one by its parameters. */
+void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
+                       void (*configure)(struct net_aggregate *function));
+void net_agg_more_done(struct net_aggregate *node);
+/* What of a group the node has, with those of all functions. */
+size_t net_agg_more_group_size(const struct net_aggregate *node);
+size_t net_agg_more_bytes(const struct net_aggregate *node);
+size_t net_agg_more_rows(const struct net_aggregate *node);
+/* The tuple of ROW, a member of the group, counts for sure now, or no longer. */
+void net_agg_count_more(struct net_aggregate *node, struct net_agg_group *group,
+                        const union net_slot *row, bool comes);
+/* Have all further functions a value at NOW? It is in their scratch. */
+bool net_agg_tell_more(struct net_aggregate *node, struct net_agg_group *group, net_chronon now,
+                       const union net_slot *last, enum base_status *status);
+/* Nothing of the group is there: what fails later is reported again. */
+void net_agg_forget_failures(struct net_aggregate *node, struct net_agg_group *group);
+bool net_agg_same_more(const struct net_aggregate *node, struct net_agg_group *group);
+void net_agg_keep_more(struct net_aggregate *node, struct net_agg_group *group);
+/* Their values into a ROW of the result. */
+void net_agg_put_more(const struct net_aggregate *node, const struct net_agg_group *group,
+                      union net_slot *row);
+void net_agg_group_done_more(struct net_aggregate *node, struct net_agg_group *group);
 
 /* --- nodes of their own */
 struct net_node *net_create_extend(struct net_network *network, const char *name,

@@ -315,6 +315,9 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
   } else {
     count(node, group, change, old, surest(member->counted));
   }
+  bool counts = surest(member->counted) == NET_TRUE;
+  if (node->more_count > 0 && (old == NET_TRUE) != counts)
+    net_agg_count_more(node, group, net_rowmap_row(&node->members, change->member), counts);
   if (--member->references == 0 && surest(member->counted) == NET_FALSE)
     net_rowmap_remove(&node->members, change->member);
 }

@@ -197,6 +197,7 @@ static inline void move_member(struct net_aggregate *node, struct net_agg_group 
   if (from != NET_FALSE) group->counted[from]--;
   if (to != NET_FALSE) group->counted[to]++;
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
+  if (node->more_count > 0) net_agg_count_more(node, group, row, to == NET_TRUE);
   if (node->params.unique &&
       !count_distinct(node, net_rowmap_put(&node->distinct, row, NULL), to == NET_TRUE))
     return;

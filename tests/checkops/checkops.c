@@ -55,6 +55,8 @@ static void close_row(struct outcome *outcome, const union net_slot *row, uint8_
 static enum base_status on_batch(void *context, const struct net_batch *batch) {
   struct outcome *outcome = context;
   outcome->count += batch->count;
+  for (uint32_t i = 0; i < batch->count && !batch->plain; i++)
+    outcome->count -= (net_batch_marks(batch, i) & NET_CLOSES) != 0;
   for (uint32_t i = 0; i < batch->count && outcome->keeps; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     uint8_t marks = net_batch_marks(batch, i);

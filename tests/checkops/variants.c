@@ -362,6 +362,78 @@ static struct net_node *build_aggregate(struct build *build, const struct varian
                 NULL);
 }
 
+/* Functions of x by k: of one node, or in the general way of one each and a join of them all. */
+enum { FUNCTIONS = 4 };
+
+static struct net_node *build_functions(struct build *build, const struct variant *variant,
+                                        const struct net_aggregate_more *functions, size_t count) {
+  static const uint32_t by = DOMAIN_K;
+  struct net_field fields[1 + FUNCTIONS] = {build->layouts[0]->fields[DOMAIN_K]};
+  struct net_aggregate_params params = {.function = functions[0].function,
+                                        .argument_field = functions[0].argument_field,
+                                        .more = functions + 1,
+                                        .more_count = count - 1,
+                                        .by_fields = &by,
+                                        .by_count = 1,
+                                        .where_field = -1,
+                                        .when_field = -1,
+                                        .unless_field = -1,
+                                        .origin_given = true,
+                                        .domain_fields = DOMAINS,
+                                        .in = build->layouts[0]};
+  for (size_t i = 0; i < count; i++)
+    fields[1 + i] = (struct net_field){
+        .name = "value",
+        .type = {functions[i].function == NET_AGG_AVG ? NET_FLOAT : NET_INTEGER, 8}};
+  params.out = net_layout_new(build->arena, NET_PERIOD, fields, (uint32_t)(1 + count));
+  return joined(net_create_aggregate(build->network, variant->name, &params), build->inputs[0],
+                NULL);
+}
+
+/* The segments of LEFT, which have k and COUNT values, with those of RIGHT, which have k and one. */
+static struct net_node *join_functions(struct build *build, struct net_node *left, uint32_t count,
+                                       struct net_node *right) {
+  const struct net_layout *sides[2] = {net_node_layout(left), net_node_layout(right)};
+  struct net_field fields[1 + FUNCTIONS];
+  struct net_product_field from[1 + FUNCTIONS];
+  for (uint32_t i = 0; i <= count; i++) {
+    fields[i] = sides[0]->fields[i];
+    from[i] = (struct net_product_field){0, fields[i].slot};
+  }
+  fields[count + 1] = sides[1]->fields[1];
+  from[count + 1] = (struct net_product_field){1, fields[count + 1].slot};
+  struct net_participant period = {false, 0, 2};
+  struct net_join_key key = {sides[0]->fields[0].slot, sides[1]->fields[0].slot};
+  struct net_product_params params = {
+      .rule = NET_PRODUCT_OVERLAP,
+      .left = sides[0],
+      .right = sides[1],
+      .out = net_layout_new(build->arena, NET_PERIOD, fields, count + 2),
+      .left_participants = &period,
+      .right_participants = &period,
+      .left_count = 1,
+      .right_count = 1,
+      .fields = from,
+      .keys = &key,
+      .key_count = 1};
+  return joined(net_create_product(build->network, "join", &params), left, right);
+}
+
+/* OPTION: which of the functions is the first. */
+static struct net_node *build_several(struct build *build, const struct variant *variant) {
+  static const struct net_aggregate_more all[2 * FUNCTIONS] = {
+      {NET_AGG_COUNT, -1, false},     {NET_AGG_SUM, DOMAIN_X, false},
+      {NET_AGG_MAX, DOMAIN_X, false}, {NET_AGG_AVG, DOMAIN_X, false},
+      {NET_AGG_COUNT, -1, false},     {NET_AGG_SUM, DOMAIN_X, false},
+      {NET_AGG_MAX, DOMAIN_X, false}, {NET_AGG_AVG, DOMAIN_X, false}};
+  const struct net_aggregate_more *functions = all + variant->option;
+  if (!build->general) return build_functions(build, variant, functions, FUNCTIONS);
+  struct net_node *top = build_functions(build, variant, functions, 1);
+  for (uint32_t i = 1; i < FUNCTIONS; i++)
+    top = join_functions(build, top, i, build_functions(build, variant, functions + i, 1));
+  return top;
+}
+
 /* --- the table */
 
 #define TWO(NAME, A, B, OPTION, LIVE, SHARE)                                                \
@@ -485,6 +557,9 @@ const struct variant variants[] = {
     AGGREGATE("countu for a time", NET_PERIOD, COUNT, .unique = true, .window = 20),
     AGGREGATE("countu for ever", NET_PERIOD, COUNT, .unique = true, .cumulative = true),
     AGGREGATE("any", NET_PERIOD, ANY),
+    ONE("count and three more", NET_PERIOD, build_several, 0),
+    ONE("sum and three more", NET_EVENT, build_several, 1),
+    ONE("max and three more", NET_PERIOD, build_several, 2),
     AGGREGATE("sum", NET_PERIOD, SUM),
     AGGREGATE("sumc", NET_PERIOD, SUM, .cumulative = true),
     AGGREGATE("sumc, events", NET_EVENT, SUM, .cumulative = true),

@@ -130,6 +130,25 @@ const char *aggregate(struct choice *choice, char *ret_kind) {
   }
 }
 
+size_t several_aggregates(struct choice *choice, const char **texts, char *kinds, size_t most) {
+  static const char *const together = " count any sum avg min max stdev ";
+  struct scenario *scenario = choice->scenario;
+  struct choice inner = alone(choice, some_variable(choice));
+  const char *variable = inner.used[0].name, *tail = rest(&inner, chance(scenario, 10));
+  size_t count = 2 + below(scenario, most - 1);
+  for (size_t i = 0; i < count;) {
+    const struct function *function = some_function(scenario);
+    char kind = 'i';
+    if (!strstr(together, TEXT(" %s ", function->name))) continue;
+    const char *of = argument(choice, &inner, function, &kind);
+    if (!of || !strstr(of, variable) || kind == 't') continue;
+    bool mean = strcmp(function->name, "avg") == 0 || strcmp(function->name, "stdev") == 0;
+    kinds[i] = function->argument == TUPLE ? 'i' : mean ? 'f' : kind;
+    texts[i++] = TEXT("%s(%s%s)", function->name, of, tail);
+  }
+  return count;
+}
+
 const char *chosen_time(struct choice *choice, bool *ret_event) {
   struct scenario *scenario = choice->scenario;
   if (choice->source_count == 0) return NULL; /* inside an aggregate */

@@ -47,6 +47,8 @@ const char *closest_condition(struct choice *choice);
 
 /* aggregates.c: over one of all variables, or over one that is used; *RET_KIND of its value. */
 const char *aggregate(struct choice *choice, char *ret_kind);
+/* 2 to MOST of one variable, with the same by, where and when. */
+size_t several_aggregates(struct choice *choice, const char **texts, char *kinds, size_t most);
 /* earliest or latest: a time. */
 const char *chosen_time(struct choice *choice, bool *ret_event);
 

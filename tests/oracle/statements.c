@@ -98,6 +98,14 @@ static void make_targets(struct choice *choice, struct statement *statement, boo
     }
     if (chance(scenario, 5)) add_target(statement, TEXT("c = %s", from_time(choice)), 'i');
   }
+  if (aggregates && chance(scenario, 25)) {
+    const char *texts[3];
+    char kinds[3];
+    size_t count = several_aggregates(choice, texts, kinds, 3);
+    for (size_t i = 0; i < count; i++)
+      add_target(statement, TEXT("m%zu = %s", i, texts[i]), kinds[i]);
+    return;
+  }
   for (int i = 0; aggregates && i < 2; i++) {
     char kind;
     if (i == 1 && chance(scenario, 65)) break;

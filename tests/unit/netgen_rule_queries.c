@@ -300,6 +300,26 @@ const struct ng_query *query_twice(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* Of E, how many in its group, their sum, their greatest and (where A > 1) their least. */
+const struct ng_query *query_several(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 1);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(query, 0, "B");
+  struct ng_aggregate aggregate = {.by = by, .by_count = 1, .type = type_long};
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  aggregate.function = NET_AGG_COUNT;
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.argument = nq_domain(query, 0, "A");
+  aggregate.function = NET_AGG_SUM;
+  nq_target(query, "s", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.function = NET_AGG_MAX;
+  nq_target(query, "m", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  aggregate.function = NET_AGG_MIN;
+  aggregate.where = nq_binary(NG_GT, nq_domain(query, 0, "A"), nq_integer(1));
+  nq_target(query, "l", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
+  return nq_finish(query, NET_PERIOD);
+}
+
 static const struct ng_query *over_view(const struct ng_query *its) {
   const struct ng_relation *relation = nq_derived(its);
   static const char *const name[] = {"V"};

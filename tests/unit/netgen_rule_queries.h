@@ -34,6 +34,7 @@ const struct ng_query *query_two_failing(void);
 const struct ng_query *query_choice(void);
 const struct ng_query *query_pairs(void);
 const struct ng_query *query_twice(void);
+const struct ng_query *query_several(void);
 const struct ng_query *query_of_view(void);
 const struct ng_query *query_of_groups(void);
 const struct ng_query *query_bounded(void);

@@ -70,6 +70,7 @@ enum {
   COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
   ARCS = 1 << NG_RULE_CONTROL_ARCS,
   SAMPLES = 1 << NG_RULE_CLOCK_SAMPLES,
+  FUNCTIONS = 1 << NG_RULE_MERGED_AGGREGATES,
   CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
   ALL = (1 << NG_RULES) - 1,
 };
@@ -151,6 +152,8 @@ static const struct golden goldens[] = {
     GOLDEN(pairs_common_subnetworks, query_pairs, false, COMMON_NODES),
     GOLDEN(pairs_final, query_pairs, false, ALL),
     GOLDEN(twice_final, query_twice, false, ALL),
+    GOLDEN(several_before, query_several, false, ALL & ~FUNCTIONS),
+    GOLDEN(several_final, query_several, false, ALL),
     GOLDEN(thesis_final, NULL, false, ALL),
     GOLDEN(thesis_during_final, NULL, true, ALL),
     GOLDEN(single_initial, query_single, false, 0),
