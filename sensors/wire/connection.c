@@ -25,8 +25,11 @@
 #include "sensors/wire/clock_offset.h"
 #include "sensors/wire/transport.h"
 
-enum { READ_BYTES = 256 * 1024 };
-static const int64_t leave_ns = 1000000000, greeting_ns = 10000000000;
+/* So much is received at once: more, when that was filled. */
+enum { READ_MIN = 4096, READ_MAX = 256 * 1024 };
+/* An output that was larger is given back when all of it is sent. */
+enum { OUT_KEPT = 1024 * 1024 };
+static const int64_t leave_ns = 1000000000, greeting_ns = 10000000000, pong_ns = 10000000000;
 
 struct sn_acceptor {
   int descriptor, lock;
@@ -45,12 +48,14 @@ struct sn_connection {
   int64_t uid, gid, pid;
   struct base_buffer in, out;
   size_t taken, sent;            /* bytes of in and out that are done with */
+  size_t read_bytes;             /* to receive at once */
   short read_wants, write_wants; /* what TLS waits for besides, or instead */
   const char *reason;
   char *told; /* the other side's reason */
   uint32_t diagnostic;
   int64_t opened, heard, leaving_since;
-  int64_t received; /* realtime at which what is in the input had come */
+  int64_t received;          /* realtime at which what is in the input had come */
+  int64_t pinged, pinged_at; /* the ping that no pong has come for: its time; monotonic; 0: none */
   struct sn_clock_offset clock;
   struct sn_tls_context *context; /* a client's own */
   struct sn_route *route;         /* of a client over TCP, while it connects */
@@ -66,6 +71,7 @@ static struct sn_connection *connection_new(int descriptor, bool server) {
                                        .uid = -1,
                                        .gid = -1,
                                        .pid = -1,
+                                       .read_bytes = READ_MIN,
                                        .opened = base_env_monotonic(),
                                        .heard = base_env_monotonic()};
   return connection;
@@ -197,6 +203,9 @@ static bool exchange(struct sn_connection *connection, const struct sn_message *
     return sn_put_pong(&connection->out, 0, &pong);
   }
   if (!sn_get_pong(message, &pong)) return false;
+  /* Nobody is told the time who has not asked. */
+  if (connection->pinged_at == 0 || pong.sent != connection->pinged) return true;
+  connection->pinged_at = 0;
   sn_clock_offset_add(&connection->clock, pong.sent, pong.received, pong.answered,
                       connection->received, base_env_monotonic());
   return true;
@@ -204,7 +213,12 @@ static bool exchange(struct sn_connection *connection, const struct sn_message *
 
 void sn_connection_ping(struct sn_connection *connection) {
   struct sn_message_ping ping = {.sent = base_env_now()};
-  if (connection->greeted && !connection->leaving) sn_put_ping(&connection->out, 0, &ping);
+  int64_t now = base_env_monotonic();
+  bool waiting = connection->pinged_at != 0 && now - connection->pinged_at < pong_ns;
+  if (!connection->greeted || connection->leaving || waiting) return;
+  connection->pinged = ping.sent;
+  connection->pinged_at = now;
+  sn_put_ping(&connection->out, 0, &ping);
 }
 
 bool sn_connection_clock(const struct sn_connection *connection, int64_t *ret_offset,
@@ -277,6 +291,7 @@ static bool flush(struct sn_connection *connection, const char **ret_reason) {
   }
   /* What was sent goes when it is all, or the larger part. */
   if (connection->sent == out->length) {
+    if (out->capacity > OUT_KEPT) base_buffer_done(out);
     base_buffer_clear(out);
     connection->sent = 0;
   } else if (connection->sent > out->length / 2) {
@@ -308,8 +323,8 @@ static bool fill(struct sn_connection *connection, const char **ret_reason) {
     in->length -= connection->taken;
     connection->taken = 0;
   }
-  base_buffer_reserve(in, READ_BYTES);
-  ssize_t got = receive(connection, in->data + in->length, READ_BYTES, ret_reason);
+  base_buffer_reserve(in, connection->read_bytes);
+  ssize_t got = receive(connection, in->data + in->length, connection->read_bytes, ret_reason);
   if (got == SN_IO_AGAIN) return true;
   if (got <= 0) {
     if (got == SN_IO_END)
@@ -318,6 +333,8 @@ static bool fill(struct sn_connection *connection, const char **ret_reason) {
     return false;
   }
   in->length += (size_t)got;
+  if ((size_t)got == connection->read_bytes && connection->read_bytes < READ_MAX)
+    connection->read_bytes *= 2;
   in->data[in->length] = 0;
   connection->heard = base_env_monotonic();
   connection->received = base_env_now();

@@ -86,7 +86,7 @@ uint32_t sn_connection_diagnostic(const struct sn_connection *connection);
 bool sn_connection_said_goodbye(const struct sn_connection *connection);
 /* Whether the other side has been seen: HELLO or WELCOME came. */
 bool sn_connection_greeted(const struct sn_connection *connection);
-/* Sends a PING; the other side's connection answers by itself. Also shows that this side is there. */
+/* Sends a PING, unless one is on its way; the other side's connection answers by itself. */
 void sn_connection_ping(struct sn_connection *connection);
 /* By how much the other side's clock is ahead, in ns, and what that may be wrong by at most, after at least
  * one ping was answered; false: not known. Exact (0, 0) at a unix socket. */

@@ -429,10 +429,10 @@ START_TEST(many_messages) {
     struct sn_message message;
     struct sn_message_description data;
     /* Sometimes messages are left for later. */
-    drained = true;
-    for (unsigned i = 0; i < got % 1000 + 1; i++) {
-      if (!sn_connection_next(pair.server, &message)) break;
-      drained = i < got % 1000;
+    drained = false;
+    for (uint64_t i = 0, limit = got % 1000 + 1; i < limit; i++) {
+      drained = !sn_connection_next(pair.server, &message);
+      if (drained) break;
       uint64_t length = base_random_below(&again, 200);
       if (length == 0) length = base_random_below(&again, sizeof filler);
       ck_assert(sn_get_description(&message, &data));
@@ -564,7 +564,8 @@ START_TEST(goodbye_arrives) {
   ck_assert_uint_eq(sn_connection_diagnostic(pair.client), 42);
   sn_connection_free(pair.client);
   pair.client = NULL;
-  ck_assert(!sn_connection_pump(pair.server, POLLIN));
+  int pumps = 0;
+  while (sn_connection_pump(pair.server, POLLIN)) ck_assert_int_lt(pumps++, 20);
   pair_close(&pair);
 }
 END_TEST
