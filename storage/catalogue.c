@@ -431,6 +431,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_structure WHERE relation = ?1",
       "DELETE FROM tq_rule WHERE relation = ?1",
       "DELETE FROM tq_retention WHERE relation = ?1",
+      "DELETE FROM tq_announced WHERE relation = ?1",
   };
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);

@@ -75,6 +75,25 @@ static const char *const schema_4 =
     "  state_bytes INTEGER NOT NULL, state_bytes_max INTEGER NOT NULL,"
     "  PRIMARY KEY (relation, node)) STRICT;";
 
+/* What version 5 added (source.c). */
+static const char *const schema_5 =
+    "CREATE TABLE tq_source ("
+    "  identity TEXT PRIMARY KEY NOT NULL, host TEXT NOT NULL, number INTEGER NOT NULL,"
+    "  gone INTEGER NOT NULL, seen INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE tq_pipe ("
+    "  pipe INTEGER PRIMARY KEY NOT NULL, process TEXT NOT NULL, position INTEGER NOT NULL,"
+    "  at INTEGER NOT NULL, seen INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE tq_loss ("
+    "  source TEXT NOT NULL, relation TEXT NOT NULL COLLATE NOCASE, cause TEXT NOT NULL,"
+    "  total INTEGER NOT NULL, seen INTEGER NOT NULL,"
+    "  PRIMARY KEY (source, relation, cause)) STRICT;"
+    "CREATE TABLE tq_description (digest INTEGER PRIMARY KEY NOT NULL, text TEXT NOT NULL) STRICT;"
+    "CREATE TABLE tq_announced ("
+    "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,"
+    "  digest INTEGER NOT NULL," /* 0: of no program yet */
+    "  holder INTEGER,"          /* position in tq_domain; NULL: the process's switch alone */
+    "  persistent INTEGER NOT NULL) STRICT;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -105,8 +124,9 @@ bool st_kind_is_event(enum st_kind kind) {
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s %s",
-                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3, schema_4);
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s %s %s",
+                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3, schema_4,
+                     schema_5);
   base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
                      database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   enum base_status status = st_run(database, sql.data, "creating the database");
@@ -145,7 +165,8 @@ enum base_status st_schema_upgrade(struct st_database *database) {
                        "%s UPDATE tq_checkpoint SET passed = checkpoint"
                        " WHERE checkpoint > %lld AND checkpoint < %lld;",
                        schema_3, (long long)NET_OPEN, (long long)NET_FOREVER);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_4, ST_SCHEMA_VERSION);
+  if (database->version < 4) base_buffer_puts(&sql, schema_4);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_5, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

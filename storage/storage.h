@@ -9,7 +9,7 @@
  * it a set and gives time order, and a view "R_readable" with ISO 8601 times (abstract timeline: the
  * numbers, with the words forever and beginning); open rows have stop_lo NULL and the views fill it
  * with the relation's checkpoint. tq_relation, tq_domain, tq_query, tq_checkpoint, tq_feed, tq_pending,
- * tq_node_stats, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
+ * tq_source, tq_pipe, tq_loss, tq_description, tq_announced, tq_node_stats, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
 #ifndef ST_STORAGE_H
 #define ST_STORAGE_H
 
@@ -223,6 +223,62 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
 enum base_status st_pending_load(struct st_database *database, const char *relation,
                                  const struct net_layout *layout,
                                  struct net_rows *ret) BASE_MUST_USE;
+
+/* --- source.c: those who hand records over, and what sensors announce */
+struct st_source {
+  const char *identity, *host;
+  uint64_t number; /* of the last message that is durable */
+  bool gone;       /* for good */
+  int64_t seen;    /* ns since 1970: when he was last heard of */
+};
+/* All of them, in ARENA. */
+enum base_status st_sources(struct st_database *database, struct base_arena *arena,
+                            struct st_source **ret, size_t *ret_count) BASE_MUST_USE;
+enum base_status st_source_save(struct st_database *database,
+                                const struct st_source *source) BASE_MUST_USE;
+/* Forgets sources, pipes and totals that were not heard of since BEFORE. */
+enum base_status st_sources_forget(struct st_database *database, int64_t before) BASE_MUST_USE;
+
+/* A sequence of records; POSITION is the number of the one that comes next. */
+struct st_pipe {
+  uint64_t pipe;
+  const char *process;
+  uint64_t position;
+  net_chronon at; /* until when it is complete up to POSITION */
+  int64_t seen;
+};
+enum base_status st_pipes_save(struct st_database *database, const struct st_pipe *pipes,
+                               size_t count) BASE_MUST_USE;
+/* *RET_FOUND false: never seen. */
+enum base_status st_pipe_load(struct st_database *database, struct base_arena *arena, uint64_t pipe,
+                              bool *ret_found, struct st_pipe *ret) BASE_MUST_USE;
+
+/* Records of RELATION that SOURCE lost by CAUSE, in all. */
+struct st_loss {
+  const char *source, *relation, *cause;
+  uint64_t total;
+  int64_t seen;
+};
+/* The total that was last kept for the loss's source, relation and cause; 0: none. */
+enum base_status st_loss_total(struct st_database *database, const struct st_loss *loss,
+                               uint64_t *ret) BASE_MUST_USE;
+enum base_status st_loss_save(struct st_database *database,
+                              const struct st_loss *loss) BASE_MUST_USE;
+
+/* The text of a description, by its digest. */
+enum base_status st_description_save(struct st_database *database, uint64_t digest,
+                                     const char *text, size_t length) BASE_MUST_USE;
+struct st_announced {
+  const char *relation;
+  uint64_t digest; /* of the description that it was made from; 0: nobody has announced it yet */
+  int holder;      /* the domain whose receptacles switch its sensor, beside Process; -1: none */
+  bool persistent; /* wanted as a whole, also if nobody asks */
+};
+/* All of them, in ARENA. st_destroy forgets them. */
+enum base_status st_announced(struct st_database *database, struct base_arena *arena,
+                              struct st_announced **ret, size_t *ret_count) BASE_MUST_USE;
+enum base_status st_announced_save(struct st_database *database,
+                                   const struct st_announced *announced) BASE_MUST_USE;
 
 /* --- figures of the nodes of standing queries */
 

@@ -32,8 +32,7 @@ tell(struct differences *differences, bool compatible, const char *format, ...) 
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* Whether every value of FROM is one of TO. */
-static bool fits(struct net_type from, struct net_type to) {
+bool sn_type_fits(struct net_type from, struct net_type to) {
   if (from.base != to.base)
     return from.base == NET_INTEGER && to.base == NET_FLOAT && to.width == 8 && from.width <= 4;
   if (to.base == NET_STRING) return to.width == 0 || (from.width != 0 && from.width <= to.width);
@@ -69,7 +68,7 @@ static void compare_domain(struct differences *differences, const char *event,
     struct base_buffer from = BASE_BUFFER_EMPTY, to = BASE_BUFFER_EMPTY;
     net_type_print(&from, older->type);
     net_type_print(&to, newer->type);
-    tell(differences, fits(newer->type, older->type), "event %s: domain %s: type %s, was %s", event,
+    tell(differences, sn_type_fits(newer->type, older->type), "event %s: domain %s: type %s, was %s", event,
          older->name, base_buffer_text(&to), base_buffer_text(&from));
     base_buffer_done(&from);
     base_buffer_done(&to);

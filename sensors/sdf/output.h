@@ -28,5 +28,7 @@ void sn_write_summary(struct base_buffer *out, const struct sn_description *desc
  * OLDER's relations go on, with the same meaning, when programs are built with NEWER.              */
 bool sn_write_differences(struct base_buffer *out, const struct sn_description *older,
                           const struct sn_description *newer);
+/* Whether every value of FROM is one of TO. */
+bool sn_type_fits(struct net_type from, struct net_type to);
 
 #endif

@@ -14,6 +14,10 @@ static const enum ng_relation_kind kinds[] = {
     [ST_DERIVED_PERIOD] = NG_REL_DERIVED,
 };
 
+enum ng_relation_kind session_kind_of(enum st_kind kind) {
+  return kinds[kind];
+}
+
 bool session_is_derived(const struct session_relation *relation) {
   return relation->ng.kind == NG_REL_DERIVED;
 }
@@ -36,6 +40,8 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->ng.kind = kinds[from->kind];
   relation->ng.layout = layout_of(arena, from, event ? NET_EVENT : NET_PERIOD);
   relation->ng.by = from->by;
+  relation->holder = -1;
+  session->catalogue_changes++;
   if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
     relation->ng.records = layout_of(arena, from, NET_EVENT);
   relation->kind = from->kind;
@@ -68,14 +74,20 @@ static void relation_done(struct session_relation *relation) {
   if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
 }
 
-void session_remove_relation(struct tql_session *session, struct session_relation *relation) {
-  for (size_t i = 0; i < session->variable_count;) {
-    if (session->variables[i].relation == &relation->ng) {
-      session->variables[i] = session->variables[--session->variable_count];
+static void forget_variables(struct tql_seat *seat, const struct session_relation *relation) {
+  for (size_t i = 0; i < seat->variable_count;) {
+    if (seat->variables[i].relation == &relation->ng) {
+      seat->variables[i] = seat->variables[--seat->variable_count];
     } else {
       i++;
     }
   }
+}
+
+void session_remove_relation(struct tql_session *session, struct session_relation *relation) {
+  session->catalogue_changes++;
+  session_stop_asking(session, relation);
+  for (size_t i = 0; i < session->seat_count; i++) forget_variables(session->seats[i], relation);
   for (size_t i = 0; i < session->relation_count; i++)
     if (session->relations[i] == relation) {
       memmove(session->relations + i, session->relations + i + 1,
@@ -86,6 +98,37 @@ void session_remove_relation(struct tql_session *session, struct session_relatio
   relation_done(relation);
 }
 
+/* The variables of SEAT find their relations again by name. */
+static void find_variables(struct tql_session *session, struct tql_seat *seat) {
+  size_t kept = 0;
+  for (size_t i = 0; i < seat->variable_count; i++) {
+    const struct tql_variable *variable = &seat->variables[i];
+    bool clock = variable->relation->kind == NG_REL_CLOCK;
+    struct session_relation *now = clock ? NULL : session_find(session, variable->relation->name);
+    if (now == NULL && !clock) continue;
+    seat->variables[kept] = *variable;
+    if (!clock) seat->variables[kept].relation = &now->ng;
+    kept++;
+  }
+  seat->variable_count = kept;
+}
+
+/* What a reload does not change: that sources bring the relation, and that it is asked for. */
+static void hand_over(struct tql_session *session, struct session_relation *old) {
+  struct session_relation *now = session_find(session, old->ng.name);
+  if (now == NULL || !now->announced) {
+    session_stop_asking(session, old);
+  } else {
+    now->asked = old->asked;
+    old->asked = NULL;
+  }
+  if (now == NULL || !old->live || session_is_derived(now) || !session_is_brought(session, now))
+    return;
+  now->live = true;
+  now->latest = old->latest;
+  now->boundary = old->boundary;
+}
+
 /* Feeds and variables outlive a reload; they find their relations again by name. */
 enum base_status session_load_catalogue(struct tql_session *session) {
   session_drop_live(session);
@@ -93,22 +136,13 @@ enum base_status session_load_catalogue(struct tql_session *session) {
   size_t old_count = session->relation_count;
   session->relations = NULL;
   session->relation_count = session->relation_capacity = 0;
+  session->catalogue_changes++;
   struct st_relation *relations = NULL;
   size_t count = 0;
   enum base_status status = st_relations(session->database, session->arena, &relations, &count);
   for (size_t i = 0; status == BASE_OK && i < count; i++)
     session_add_relation(session, &relations[i]);
-  size_t kept = 0;
-  for (size_t i = 0; i < session->variable_count; i++) {
-    const struct tql_variable *variable = &session->variables[i];
-    bool clock = variable->relation->kind == NG_REL_CLOCK;
-    struct session_relation *now = clock ? NULL : session_find(session, variable->relation->name);
-    if (now == NULL && !clock) continue;
-    session->variables[kept] = *variable;
-    if (!clock) session->variables[kept].relation = &now->ng;
-    kept++;
-  }
-  session->variable_count = kept;
+  for (size_t i = 0; i < session->seat_count; i++) find_variables(session, session->seats[i]);
   for (size_t i = 0; i < session->feed_count; i++) {
     struct session_feed *feed = session->feeds[i];
     struct session_relation *now = session_find(session, feed->relation->ng.name);
@@ -122,7 +156,11 @@ enum base_status session_load_catalogue(struct tql_session *session) {
     now->boundary = feed->relation->boundary;
     feed->relation = now;
   }
-  for (size_t i = 0; i < old_count; i++) relation_done(old[i]);
+  if (status == BASE_OK) status = session_load_announced(session);
+  for (size_t i = 0; i < old_count; i++) {
+    hand_over(session, old[i]);
+    relation_done(old[i]);
+  }
   free(old);
   return status;
 }
@@ -211,9 +249,9 @@ void session_scope_init(struct session_scope *scope, struct tql_session *session
       .find_relation = find_relation,
       .each_relation = each_relation,
       .costs = session_costs,
-      .variables = session->variables,
-      .variable_count = session->variable_count,
-      .settings = &session->settings,
+      .variables = session->seat->variables,
+      .variable_count = session->seat->variable_count,
+      .settings = &session->seat->settings,
       .time = session->time,
       .strings = session->strings,
   };
@@ -231,12 +269,13 @@ const struct ng_relation *session_range_over(struct tql_session *session,
 void session_set_variable(struct tql_session *session, const char *name,
                           const struct ng_relation *relation, int credibility) {
   struct tql_variable *variable = NULL;
-  for (size_t i = 0; i < session->variable_count; i++)
-    if (strcasecmp(session->variables[i].name, name) == 0) variable = &session->variables[i];
+  struct tql_seat *seat = session->seat;
+  for (size_t i = 0; i < seat->variable_count; i++)
+    if (strcasecmp(seat->variables[i].name, name) == 0) variable = &seat->variables[i];
   if (variable == NULL) {
-    base_grow(&session->variables, &session->variable_capacity, session->variable_count + 1,
-              sizeof *session->variables);
-    variable = &session->variables[session->variable_count++];
+    base_grow(&seat->variables, &seat->variable_capacity, seat->variable_count + 1,
+              sizeof *seat->variables);
+    variable = &seat->variables[seat->variable_count++];
   }
   *variable = (struct tql_variable){base_arena_strdup(session->arena, name), relation, credibility};
 }
@@ -302,22 +341,24 @@ static bool gives(const struct session_relation *relation, const struct ng_query
 }
 
 void session_enter_own(struct tql_session *session, struct session_own *ret) {
-  *ret = (struct session_own){session->variables, session->variable_count,
-                              session->variable_capacity, session->settings};
-  session->variables = NULL;
-  session->variable_count = session->variable_capacity = 0;
-  session->settings = (struct tql_settings){
+  struct tql_seat *seat = session->seat;
+  *ret = (struct session_own){seat->variables, seat->variable_count, seat->variable_capacity,
+                              seat->settings};
+  seat->variables = NULL;
+  seat->variable_count = seat->variable_capacity = 0;
+  seat->settings = (struct tql_settings){
       .origin_given = session->timeline == NET_TIMELINE_ABSTRACT,
       .unit = session->timeline == NET_TIMELINE_REAL ? 1000000 : 1,
   };
 }
 
 void session_leave_own(struct tql_session *session, struct session_own *own) {
-  free(session->variables);
-  session->variables = own->variables;
-  session->variable_count = own->variable_count;
-  session->variable_capacity = own->variable_capacity;
-  session->settings = own->settings;
+  struct tql_seat *seat = session->seat;
+  free(seat->variables);
+  seat->variables = own->variables;
+  seat->variable_count = own->variable_count;
+  seat->variable_capacity = own->variable_capacity;
+  seat->settings = own->settings;
 }
 
 const struct ng_query *session_query(struct tql_session *session,

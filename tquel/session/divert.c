@@ -45,15 +45,13 @@ static enum base_status number_reason(struct tql_session *session,
 }
 
 static enum base_status put_diverted(struct tql_session *session, const char *system_relation,
-                                     struct session_relation *relation, net_chronon at,
-                                     const char *reason, const char *record, size_t record_length,
-                                     bool numbered) {
+                                     const char *name, net_chronon at, const char *reason,
+                                     const char *record, size_t record_length, bool numbered) {
   struct session_relation *to = session_system_relation(session, system_relation);
   if (to == NULL) return BASE_SYSTEM;
   union net_slot row[5];
   BASE_CHECK(to->ng.layout->slot_count == 5, "divert-layout");
   row[0].i = row[1].i = at;
-  const char *name = relation ? relation->ng.name : "";
   row[2].s = base_strings_intern_text(session->strings, name);
   row[3].s = base_strings_intern_text(session->strings, reason);
   row[4].s = base_strings_intern(session->strings, record, record_length);
@@ -68,14 +66,22 @@ static enum base_status put_diverted(struct tql_session *session, const char *sy
 enum base_status session_divert(struct tql_session *session, const char *system_relation,
                                 struct session_relation *relation, net_chronon at,
                                 const char *reason, const char *record, size_t record_length) {
-  return put_diverted(session, system_relation, relation, at, reason, record, record_length, true);
+  return session_divert_named(session, system_relation, relation ? relation->ng.name : "", at,
+                              reason, record, record_length);
+}
+
+enum base_status session_divert_named(struct tql_session *session, const char *system_relation,
+                                      const char *name, net_chronon at, const char *reason,
+                                      const char *record, size_t record_length) {
+  return put_diverted(session, system_relation, name, at, reason, record, record_length, true);
 }
 
 enum base_status session_divert_combination(struct tql_session *session,
                                             struct session_relation *relation, net_chronon at,
                                             const char *reason, const char *record,
                                             size_t record_length) {
-  return put_diverted(session, "Rejected", relation, at, reason, record, record_length, false);
+  return put_diverted(session, "Rejected", relation ? relation->ng.name : "", at, reason, record,
+                      record_length, false);
 }
 
 enum base_status session_recompute_diverted(struct tql_session *session) {

@@ -48,6 +48,6 @@ static bool is_all_there(const struct tql_session *session) {
 void session_transform(struct tql_session *session, struct ng_plan *plan, bool kept) {
   struct ng_statistics statistics = {.context = session, .tuples = tuples, .share = share};
   if (!kept && is_all_there(session)) ng_plan_set_statistics(plan, &statistics);
-  ng_plan_transform(plan, &session->switches);
+  ng_plan_transform(plan, kept ? &session->seats[0]->switches : &session->seat->switches);
   ng_plan_set_statistics(plan, NULL);
 }

@@ -51,14 +51,55 @@ static enum st_kind storage_kind(enum ng_relation_kind kind) {
   }
 }
 
+static bool same_domains(const struct net_layout *a, const struct net_layout *b) {
+  if (a->tuple_class != b->tuple_class || a->field_count != b->field_count) return false;
+  for (uint32_t f = 0; f < a->field_count; f++)
+    if (strcasecmp(a->fields[f].name, b->fields[f].name) != 0 ||
+        a->fields[f].type.base != b->fields[f].type.base ||
+        a->fields[f].type.width != b->fields[f].type.width)
+      return false;
+  return true;
+}
+
+/* create persistent of an announced relation, as it is: all its records are asked for from now on. *RET_DONE
+ * false: it is no such statement. */
+static enum base_status keep_announced(struct tql_session *session,
+                                       const struct tql_statement *statement,
+                                       const struct ng_relation *made, bool *ret_done) {
+  struct session_relation *there = session_find(session, made->name);
+  if (there == NULL) return BASE_OK;
+  *ret_done = true;
+  if (there->ng.kind != made->kind || !same_domains(there->ng.layout, made->layout) ||
+      there->ng.by != made->by) {
+    base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
+                     "help and its name shows its domains",
+                     "%s is announced by sensors, with other domains", there->ng.name);
+    return BASE_USER;
+  }
+  enum base_status status = session_begin(session);
+  if (status != BASE_OK) return status;
+  return session_end(session,
+                     session_save_announced(session, there, there->digest, there->holder, true));
+}
+
+/* May the statement name a relation that is there: one that sensors have announced? */
+static bool may_be_there(struct tql_session *session, const struct tql_statement *statement) {
+  const struct session_relation *there = session_find(session, statement->name.text);
+  return statement->persistent && there != NULL && there->announced;
+}
+
 static enum base_status execute_create(struct tql_session *session,
                                        const struct tql_statement *statement) {
   struct session_scope scope;
-  session_scope_init(&scope, session, NULL);
+  session_scope_init(&scope, session,
+                     may_be_there(session, statement) ? statement->name.text : NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
   const struct ng_relation *made = NULL;
   enum base_status status = tql_analyse_create(&analysis, statement, &made);
   if (status != BASE_OK) return status;
+  bool done = false;
+  status = keep_announced(session, statement, made, &done);
+  if (done || status != BASE_OK) return status;
   const struct net_layout *layout = made->layout;
   struct st_domain *domains =
       BASE_NEW_ARRAY(session->statement_arena, layout->field_count + 1, struct st_domain);
@@ -69,7 +110,7 @@ static enum base_status execute_create(struct tql_session *session,
                                  .domains = domains,
                                  .domain_count = layout->field_count,
                                  .by = made->by,
-                                 .checkpoint = session->manual ? NET_BEGINNING : NET_FOREVER};
+                                 .checkpoint = session->seat->manual ? NET_BEGINNING : NET_FOREVER};
   if (session->options.explain_only) {
     session_add_relation(session, &relation); /* the database is only read */
     return BASE_OK;
@@ -77,7 +118,10 @@ static enum base_status execute_create(struct tql_session *session,
   status = session_begin(session);
   if (status != BASE_OK) return status;
   status = st_create(session->database, &relation);
-  if (status == BASE_OK) session_add_relation(session, &relation);
+  struct session_relation *created =
+      status == BASE_OK ? session_add_relation(session, &relation) : NULL;
+  if (created != NULL && statement->persistent)
+    status = session_save_announced(session, created, 0, -1, true);
   return session_end(session, status);
 }
 
@@ -109,6 +153,12 @@ static enum base_status destroy_one(struct tql_session *session, const struct tq
   const struct ng_relation *ng = tql_analyse_relation(&analysis, name);
   if (ng == NULL) return BASE_USER;
   *ret_relation = session_of(session, ng);
+  if ((*ret_relation)->announced && session_is_taken(session, *ret_relation)) {
+    base_report_hint(session->diags, MSG_STILL_ANNOUNCED, session->source, &name->range,
+                     "delete its tuples, or end the programs or their collectors first",
+                     "%s is announced by programs that are there", ng->name);
+    return BASE_USER;
+  }
   *ret_users = session_dependants(session, session->statement_arena, *ret_relation);
   if (*ret_users != NULL) return BASE_OK;
   session_drop_live(session);
@@ -181,7 +231,7 @@ static enum base_status execute_display(struct tql_session *session,
     /* A live display starts with what is there, if anything is. */
     if (status == BASE_OK && (!live || relation->view || count > 0))
       status = session_print(session, relation);
-    if (status == BASE_OK && live) status = session_add_display(session, relation);
+    if (status == BASE_OK && live) session_add_display(session, relation);
     if (status != BASE_OK) return status;
   }
   return BASE_OK;

@@ -100,7 +100,7 @@ void session_gather_display(struct tql_session *session, const char *name) {
 
 void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
                            struct base_buffer *out) {
-  ng_plan_transform(session->gathered_final, &session->switches);
+  ng_plan_transform(session->gathered_final, &session->seat->switches);
   if (format == NG_EXPLAIN_TEXT) {
     ng_plan_explain(session->gathered, format, "initial network", out);
     base_buffer_putc(out, '\n');

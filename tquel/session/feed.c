@@ -1,12 +1,11 @@
-/* Live feeds: readers that go on as their input grows, pumped between statements.
+/* Live feeds: readers that go on as their input grows, pumped between statements (pump.c).
  *
  * A feed's checkpoint is the latest time seen minus its `within`; while it has nothing to say it
  * advances by the clock (real timeline), as long as the feed keeps up with the clock: the stamps of a
  * log that is replayed late say nothing about now. The end of the input ends the feed: everything it
  * brought is final then, open periods stay open. Bad records go to Rejected, late ones to Late; the
- * feed goes on. What was read is committed in groups (set durable).                                 */
+ * feed goes on.                                                                                      */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,10 +14,8 @@
 
 #include "engine/base/env.h"
 #include "sensors/feed/feed.h"
-#include "tquel/session/session_impl.h"
+#include "tquel/session/sources.h"
 
-#define NS_PER_MS        1000000
-#define POLL_MS          20 /* how often silence is looked at */
 #define BATCHES_PER_TURN 16 /* of one feed, before the others have theirs */
 #define KEEPS_UP_NS      (2 * (int64_t)1000000000)
 
@@ -29,19 +26,13 @@ bool session_is_fed(struct tql_session *session, const struct session_relation *
     if (feed->relation == relation || session_depends(session, relation, feed->relation))
       return true;
   }
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *base = session->relations[i];
+    if ((base == relation || session_depends(session, relation, base)) &&
+        !session_is_derived(base) && session_is_brought(session, base))
+      return true;
+  }
   return false;
-}
-
-enum base_status session_add_display(struct tql_session *session,
-                                     struct session_relation *relation) {
-  for (size_t i = 0; i < session->display_count; i++)
-    if (strcasecmp(session->displays[i].name, relation->ng.name) == 0) return BASE_OK;
-  base_grow(&session->displays, &session->display_capacity, session->display_count + 1,
-            sizeof *session->displays);
-  session->displays[session->display_count++] =
-      (struct session_display){.name = base_arena_strdup(session->arena, relation->ng.name)};
-  session_drop_live(session);
-  return BASE_OK;
 }
 
 static void feed_free(struct session_feed *feed) {
@@ -138,18 +129,7 @@ enum base_status session_add_feed(struct tql_session *session,
   return BASE_OK;
 }
 
-/* --- durable groups */
-
-static enum base_status begin_group(struct tql_session *session) {
-  if (session->group_open) return BASE_OK;
-  enum base_status status = st_begin(session->database);
-  if (status != BASE_OK) return status;
-  session->group_open = true;
-  session->group_since = base_env_monotonic();
-  return BASE_OK;
-}
-
-static enum base_status save_positions(struct tql_session *session) {
+enum base_status session_save_positions(struct tql_session *session) {
   for (size_t i = 0; i < session->feed_count; i++) {
     struct session_feed *feed = session->feeds[i];
     int64_t position = feed->reader->class->position(feed->reader);
@@ -160,21 +140,6 @@ static enum base_status save_positions(struct tql_session *session) {
     feed->position_saved = position;
   }
   return BASE_OK;
-}
-
-enum base_status session_commit_group(struct tql_session *session) {
-  if (!session->group_open) return BASE_OK;
-  session->group_open = false;
-  enum base_status status = save_positions(session);
-  if (status == BASE_OK) status = session_recompute_diverted(session);
-  if (status == BASE_OK) status = session_save_pending(session);
-  if (status == BASE_OK) status = session_save_node_stats(session);
-  if (status == BASE_OK) status = st_commit(session->database);
-  if (status == BASE_OK) return BASE_OK;
-  st_rollback(session->database);
-  enum base_status reloaded = session_load_catalogue(session);
-  (void)reloaded;
-  return status;
 }
 
 /* --- reading */
@@ -214,6 +179,22 @@ static net_chronon known_stop(const struct session_feed *feed, const union net_s
   return row[2].i;
 }
 
+enum base_status session_row_fault(struct tql_session *session, struct session_relation *relation,
+                                   const union net_slot *row, uint8_t marks, bool ahead,
+                                   const char **ret) {
+  const struct session_rule *broken = NULL;
+  *ret = NULL;
+  if (ahead) *ret = "further ahead of the clock than set future limit";
+  if (session_is_sampled(relation) && *ret == NULL) *ret = session_sample_fault(row, marks);
+  if (row[0].i == NET_FOREVER) *ret = "forever is no time of a record";
+  if (relation->kind == ST_SNAPSHOT) *ret = NULL;
+  if (marks & (NET_CLOSES | NET_ROUND)) return BASE_OK;
+  enum base_status status = session_broken_rule(session, relation, row, &broken);
+  if (status == BASE_OK && *ret == NULL && broken != NULL)
+    *ret = session_rule_reason(session->statement_arena, relation, broken);
+  return status;
+}
+
 static enum base_status take_rows(struct tql_session *session, struct session_feed *feed,
                                   const struct net_batch_builder *builder) {
   struct session_relation *relation = feed->relation;
@@ -229,17 +210,9 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
     feed->sequence++;
     session->counters.rows_in++;
     const char *wrong = NULL;
-    if (row[0].i > limit || known_stop(feed, row) > limit)
-      wrong = "further ahead of the clock than set future limit";
-    if (session_is_sampled(relation) && wrong == NULL)
-      wrong = session_sample_fault(row, builder->marks[i]);
-    if (row[0].i == NET_FOREVER) wrong = "forever is no time of a record";
-    if (relation->kind == ST_SNAPSHOT) wrong = NULL;
-    const struct session_rule *broken = NULL;
-    status = session_broken_rule(session, relation, row, &broken);
+    status = session_row_fault(session, relation, row, builder->marks[i],
+                               row[0].i > limit || known_stop(feed, row) > limit, &wrong);
     if (status != BASE_OK) break;
-    if (wrong == NULL && broken != NULL)
-      wrong = session_rule_reason(session->statement_arena, relation, broken);
     if (wrong != NULL) {
       struct base_buffer record = BASE_BUFFER_EMPTY;
       session_print_row(session, &record, builder->layout, row);
@@ -301,25 +274,11 @@ static enum base_status end_feed(struct tql_session *session, struct session_fee
  * is not known. */
 static enum base_status note_loss(struct tql_session *session, const struct session_feed *feed,
                                   const char *cause) {
-  struct session_relation *to = session_system_relation(session, "Lost");
-  if (to == NULL) return BASE_SYSTEM;
-  const struct net_layout *layout = to->ng.layout;
-  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
-  row[0].i = row[1].i = rejected_at(feed);
-  row[2].i = net_chronon_add(row[0].i, 1);
-  row[3].i = session->timeline == NET_TIMELINE_REAL ? base_env_now() : NET_FOREVER;
-  if (row[3].i < row[2].i) row[3].i = row[2].i;
-  const char *const texts[] = {feed->relation->ng.name, feed->path, cause};
-  for (unsigned i = 0; i < 3; i++)
-    row[layout->fields[i].slot].s = base_strings_intern_text(session->strings, texts[i]);
-  bool there = false;
-  enum base_status status = st_has(session->database, to->ng.name, layout, row, &there);
-  struct net_store *store = st_net(session->database);
-  if (status == BASE_OK && !there)
-    status = store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
-  to->diverted = true; /* what is derived from it follows with the group */
-  free(row);
-  return status;
+  net_chronon from = rejected_at(feed), behind = net_chronon_add(from, 1);
+  net_chronon now = session->timeline == NET_TIMELINE_REAL ? base_env_now() : NET_FOREVER;
+  return session_put_lost(session, feed->relation->ng.name, feed->path, cause, 0,
+                          (struct net_instant){from, from},
+                          (struct net_instant){behind, now < behind ? behind : now});
 }
 
 /* The file was truncated or replaced, as logs are: the feed goes on with what is there now. */
@@ -343,9 +302,8 @@ static enum base_status report_failure(struct tql_session *session, struct sessi
   return BASE_SYSTEM;
 }
 
-/* One turn of one feed. *RET_IDLE: it had nothing. */
-static enum base_status turn(struct tql_session *session, struct session_feed *feed,
-                             struct net_batch_builder *builder, bool *ret_idle) {
+enum base_status session_read_feed(struct tql_session *session, struct session_feed *feed,
+                                   struct net_batch_builder *builder, bool *ret_idle) {
   struct net_read_event event = {0};
   enum base_status status = BASE_OK;
   bool more = true;
@@ -390,121 +348,5 @@ static enum base_status turn(struct tql_session *session, struct session_feed *f
         status = end_feed(session, feed);
     }
   }
-  return status;
-}
-
-static void wait_for_news(struct tql_session *session, int timeout_ms) {
-  struct pollfd *descriptors = base_xcalloc(session->feed_count + 1, sizeof *descriptors);
-  nfds_t count = 0;
-  for (size_t i = 0; i < session->feed_count; i++) {
-    struct session_feed *feed = session->feeds[i];
-    if (feed->ended) continue;
-    int descriptor = feed->reader->class->descriptor(feed->reader);
-    if (descriptor >= 0) descriptors[count++] = (struct pollfd){descriptor, POLLIN, 0};
-  }
-  (void)poll(descriptors, count, timeout_ms);
-  free(descriptors);
-}
-
-/* --- following */
-
-bool tql_session_has_feeds(const struct tql_session *session) {
-  for (size_t i = 0; i < session->feed_count; i++)
-    if (!session->feeds[i]->ended) return true;
-  return false;
-}
-
-enum base_status tql_session_commit(struct tql_session *session) {
-  return session_commit_group(session);
-}
-
-static enum base_status prepare(struct tql_session *session) {
-  enum base_status status = begin_group(session);
-  for (size_t i = 0; status == BASE_OK && i < session->feed_count; i++)
-    if (!session->feeds[i]->ended) {
-      session->feeds[i]->relation->feed = session->feeds[i];
-      status = session_make_live(session, session->feeds[i]->relation);
-    }
-  return status;
-}
-
-enum base_status session_wake_feeds(struct tql_session *session) {
-  enum base_status status = session_begin(session);
-  for (size_t i = 0; status == BASE_OK && i < session->feed_count; i++)
-    if (!session->feeds[i]->ended)
-      status = session_make_live(session, session->feeds[i]->relation);
-  return session_end(session, status);
-}
-
-/* Strings that nothing holds any more are forgotten, once the table has doubled: an endless feed of
- * new strings runs in bounded memory. Between two turns nothing but the states listed here holds any. */
-static void sweep_strings(struct tql_session *session) {
-  if (!base_strings_want_sweep(session->strings) || session->live == NULL) return;
-  base_strings_sweep_begin(session->strings);
-  net_mark_strings(session->live, session->strings);
-  st_mark_strings(session->database);
-  for (size_t i = 0; i < session->relation_count; i++) {
-    const struct session_relation *relation = session->relations[i];
-    if (relation->has_pending) net_inbox_mark_strings(&relation->pending, session->strings);
-    if (relation->open_rows.layout == NULL) continue;
-    for (size_t row = 0; row < relation->open_rows.count; row++)
-      net_row_mark_strings(relation->open_rows.layout, session->strings,
-                           net_rows_row(&relation->open_rows, row));
-  }
-  base_strings_sweep_end(session->strings);
-}
-
-static enum base_status pump(struct tql_session *session, int timeout_ms) {
-  int64_t began = base_env_monotonic();
-  struct net_batch_builder builder;
-  enum base_status status = prepare(session);
-  while (status == BASE_OK && tql_session_has_feeds(session)) {
-    bool all_idle = true;
-    for (size_t i = 0; i < session->feed_count && status == BASE_OK; i++) {
-      struct session_feed *feed = session->feeds[i];
-      if (feed->ended) continue;
-      status = begin_group(session);
-      if (status != BASE_OK) break;
-      bool idle = false;
-      net_batch_builder_init(&builder, feed->reader->layout, NET_BATCH_ROWS);
-      status = turn(session, feed, &builder, &idle);
-      net_batch_builder_done(&builder);
-      all_idle &= idle;
-    }
-    if (status != BASE_OK) break;
-    if (session->group_open && base_env_monotonic() - session->group_since >= session->durable_ns)
-      status = session_commit_group(session);
-    sweep_strings(session);
-    if (base_env_interrupted()) return BASE_CANCEL;
-    int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
-    if (timeout_ms >= 0 && elapsed_ms >= timeout_ms) return BASE_AGAIN;
-    if (all_idle && status == BASE_OK) wait_for_news(session, POLL_MS);
-  }
-  return status;
-}
-
-enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
-                                    int timeout_ms) {
-  struct base_arena *arena = base_arena_new();
-  session->output = output;
-  session->statement_arena = arena;
-  session->source = NULL;
-  if (session->strings_unpinned) base_strings_pin_all(session->strings);
-  session->strings_unpinned = false;
-  enum base_status status = pump(session, timeout_ms);
-  if (status == BASE_OK || status == BASE_CANCEL) {
-    enum base_status committed = session_commit_group(session);
-    if (committed != BASE_OK) status = committed;
-  } else if (status != BASE_AGAIN) {
-    /* What the group held is taken back; the feeds' inputs are not acknowledged. */
-    session->group_open = false;
-    st_rollback(session->database);
-    enum base_status reloaded = session_load_catalogue(session);
-    (void)reloaded;
-    for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->ended = true;
-  }
-  session->statement_arena = NULL;
-  session->output = NULL;
-  base_arena_free(arena);
   return status;
 }

@@ -82,7 +82,7 @@ static void list_rules(struct base_buffer *out, const struct tql_session *sessio
   for (int rule = 0; rule < NG_RULES; rule++) {
     const struct ng_rule_info *info = ng_rule_info((enum ng_rule)rule);
     base_buffer_printf(out, "%-18s %-3s  %s\n", info->name,
-                       session->switches.off[rule] ? "off" : "on", info->what);
+                       session->seat->switches.off[rule] ? "off" : "on", info->what);
   }
 }
 

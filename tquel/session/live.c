@@ -120,14 +120,14 @@ static enum base_status build_query(struct tql_session *session,
   const struct ng_query *query = session_query(session, relation);
   struct base_arena *arena = net_network_arena(session->live);
   struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
-  struct ng_inputs inputs = {
-      .context = session,
-      .owner = relation->ng.name,
-      .source = open_replay,
-      .made = remember_access,
-      .derived = derived_node,
-      .passed = session_passed,
-      .shared = session->live_nodes};
+  struct ng_inputs inputs = {.context = session,
+                             .owner = relation->ng.name,
+                             .source = open_replay,
+                             .made = remember_access,
+                             .derived = derived_node,
+                             .passed = session_passed,
+                             .control = session_control_of,
+                             .shared = session->live_nodes};
   enum base_status status = session_add_inlined_views(session, relation, plan);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
@@ -163,36 +163,39 @@ static bool depends_on_live(struct tql_session *session, const struct session_re
 struct display_context {
   struct tql_session *session;
   const struct session_relation *relation;
-  size_t index; /* among the session's displays */
+  struct session_display *display;
 };
 
 static enum base_status show(void *context, const struct net_batch *batch) {
-  struct display_context *display = context;
-  struct tql_session *session = display->session;
-  bool *shown = &session->displays[display->index].shown;
-  if (!session->displays_on && (*shown || !display->relation->begins)) return BASE_OK;
-  if (session->output == NULL || session->output->live == NULL) return BASE_OK;
+  const struct display_context *showing = context;
+  const struct tql_session *session = showing->session;
+  struct session_display *display = showing->display;
+  if (display->seat == NULL) return BASE_OK;
+  if (!session->displays_on && (display->shown || !showing->relation->begins)) return BASE_OK;
+  const struct tql_output *output =
+      display->seat == session->seats[0] ? session->output : &display->seat->output;
+  if (output == NULL || output->live == NULL) return BASE_OK;
   for (uint32_t i = 0; i < batch->count; i++)
-    session->output->live(session->output->context, display->relation->ng.name,
-                          display->relation->ng.layout, net_batch_row(batch, i),
-                          net_batch_marks(batch, i), batch->checkpoint);
-  *shown |= batch->count > 0 && session->displays_on;
+    output->live(output->context, showing->relation->ng.name, showing->relation->ng.layout,
+                 net_batch_row(batch, i), net_batch_marks(batch, i), batch->checkpoint);
+  display->shown |= batch->count > 0 && session->displays_on;
   return BASE_OK;
 }
 
 static void build_displays(struct tql_session *session) {
   for (size_t i = 0; i < session->display_count; i++) {
-    struct session_relation *relation = session_find(session, session->displays[i].name);
+    struct session_relation *relation = session_find(session, session->displays[i]->name);
     if (relation == NULL || relation->store_node == NULL) continue;
     struct display_context *context =
         BASE_NEW(net_network_arena(session->live), struct display_context);
-    *context = (struct display_context){session, relation, i};
+    *context = (struct display_context){session, relation, session->displays[i]};
     must_link(relation->store_node, net_create_display(session->live, relation->ng.name,
                                                        relation->ng.layout, show, context));
   }
 }
 
 void session_drop_live(struct tql_session *session) {
+  session_hold_control(session);
   for (size_t i = 0; i < session->relation_count; i++) {
     session->relations[i]->store_node = NULL;
     session->relations[i]->access_count = 0;
@@ -202,6 +205,7 @@ void session_drop_live(struct tql_session *session) {
   session_forget_node_stats(session);
   ng_shared_free(session->live_nodes);
   session->live_nodes = NULL;
+  session_sweep_displays(session);
 }
 
 static void follow_checkpoints(struct tql_session *session) {
@@ -216,7 +220,8 @@ static void follow_checkpoints(struct tql_session *session) {
 /* Views are built where a display or a standing query in the live network reads them. */
 static bool is_wanted(struct tql_session *session, const struct session_relation *view) {
   for (size_t i = 0; i < session->display_count; i++)
-    if (strcasecmp(session->displays[i].name, view->ng.name) == 0 && depends_on_live(session, view))
+    if (strcasecmp(session->displays[i]->name, view->ng.name) == 0 &&
+        depends_on_live(session, view))
       return true;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *reader = session->relations[i];
@@ -228,13 +233,13 @@ static bool is_wanted(struct tql_session *session, const struct session_relation
 }
 
 static enum base_status build_view(struct tql_session *session, struct session_relation *view) {
-  struct ng_inputs inputs = {
-      .context = session,
-      .source = open_replay,
-      .made = remember_access,
-      .derived = derived_node,
-      .passed = session_passed,
-      .shared = session->live_nodes};
+  struct ng_inputs inputs = {.context = session,
+                             .source = open_replay,
+                             .made = remember_access,
+                             .derived = derived_node,
+                             .passed = session_passed,
+                             .control = session_control_of,
+                             .shared = session->live_nodes};
   if (!is_wanted(session, view) || session_view_is_inlined(session, view)) return BASE_OK;
   return session_build_view(session, view, session->live, &inputs, &view->store_node);
 }
@@ -246,7 +251,8 @@ enum base_status session_ensure_live(struct tql_session *session) {
   enum base_status status = wake_samples(session);
   if (status != BASE_OK) return status;
   session->live = net_network_new(session->strings, session->timeline, session->diags);
-  if (!session->switches.off[NG_RULE_COMMON_SUBNETWORKS]) session->live_nodes = ng_shared_new();
+  if (!session->seats[0]->switches.off[NG_RULE_COMMON_SUBNETWORKS])
+    session->live_nodes = ng_shared_new();
   if (session->options.batch_rows)
     net_network_set_batch_rows(session->live, session->options.batch_rows);
   net_network_on_reject(session->live, reject_combination, session);
@@ -411,7 +417,7 @@ static enum base_status go_live(struct tql_session *session, struct session_rela
   return BASE_OK;
 }
 
-enum base_status session_make_live(struct tql_session *session, struct session_relation *relation) {
+enum base_status session_wake(struct tql_session *session, struct session_relation *relation) {
   if (!relation->live) {
     session_drop_live(session);
     enum base_status status = BASE_OK;
@@ -424,7 +430,12 @@ enum base_status session_make_live(struct tql_session *session, struct session_r
     if (status == BASE_OK) status = load_pending(session, relation);
     if (status != BASE_OK) return status;
   }
-  return session_ensure_live(session);
+  return BASE_OK;
+}
+
+enum base_status session_make_live(struct tql_session *session, struct session_relation *relation) {
+  enum base_status status = session_wake(session, relation);
+  return status == BASE_OK ? session_ensure_live(session) : status;
 }
 
 /* Sampled relations that were fed in an earlier session, where a query reads them beside a live one: their
@@ -541,6 +552,13 @@ static enum base_status end_periods(struct tql_session *session, struct session_
   free(open);
   free(row);
   return status;
+}
+
+bool session_has_open(const struct session_relation *relation, const union net_slot *row) {
+  for (size_t i = 0; i < relation->open_rows.count; i++)
+    if (net_row_same_identity(relation->ng.layout, net_rows_row(&relation->open_rows, i), row))
+      return true;
+  return false;
 }
 
 static enum base_status end_entity(struct tql_session *session, struct session_relation *relation,

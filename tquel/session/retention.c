@@ -27,11 +27,16 @@ enum base_status session_save(struct tql_session *session, const struct tql_stat
   struct session_relation *relation = session_of(session, ng);
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
-  status = session_end(session, st_set_until(session->database, ng->name, until));
+  status = st_set_until(session->database, ng->name, until);
+  if (status == BASE_OK && relation->announced)
+    status = session_save_announced(session, relation, relation->digest, relation->holder,
+                                    until == NET_FOREVER);
+  status = session_end(session, status);
   if (status != BASE_OK) return status;
   relation = session_find(session, relation->ng.name);
   relation->expires = until != NET_FOREVER;
   relation->until = until;
+  session->asks_changed = true;
   if (until <= base_env_now())
     base_report(session->diags, MSG_SAVED_UNTIL_PAST, session->source, &statement->expr->range,
                 "that time has passed: %s goes when the database is next opened", ng->name);

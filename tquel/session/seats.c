@@ -1,37 +1,166 @@
-/* Seats: users who work on one session. See session.h. */
+/* Seats: users who work on one session, each with his own variables, settings, rules that are switched off,
+ * and standing displays. The session's own user has seat 0.
+ *
+ *      seat 0 ─┐ statements      ┌──────────┐
+ *      seat 1 ─┼────────────────▶│ session  │──▶ relations, standing queries, live network: everybody's
+ *      seat 2 ─┘ one at a time   └──────────┘
+ *         ▲ displays                  │
+ *         └───────────────────────────┘
+ *
+ * session->seat is the seat whose statement runs, else seat 0. The live network goes by the rules that
+ * seat 0 has switched off. What a user may do beside his files is in permits.c.                     */
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "tquel/session/session_impl.h"
 
-struct tql_seat {
-  struct tql_session *session;
-};
+struct tql_seat *session_seat_new(struct tql_session *session) {
+  struct tql_seat *seat = base_xcalloc(1, sizeof *seat);
+  bool real = session->timeline == NET_TIMELINE_REAL;
+  seat->session = session;
+  seat->settings = (struct tql_settings){.origin_given = !real, .unit = real ? 1000000 : 1};
+  for (int rule = 0; rule < NG_RULES; rule++) seat->switches.off[rule] = session->options.rules_off;
+  base_grow(&session->seats, &session->seat_capacity, session->seat_count + 1,
+            sizeof *session->seats);
+  session->seats[session->seat_count++] = seat;
+  return seat;
+}
 
 struct tql_seat *tql_seat_new(struct tql_session *session, const struct tql_seat_options *options) {
-  struct tql_seat *seat = base_xcalloc(1, sizeof *seat);
-  (void)options;
-  seat->session = session;
+  struct tql_seat *seat = session_seat_new(session);
+  seat->user = base_xstrdup(options->user ? options->user : "");
+  seat->owner = options->owner;
+  seat->readonly = options->readonly;
+  seat->files = options->files;
+  seat->directory = options->directory ? base_xstrdup(options->directory) : NULL;
+  if (options->displays != NULL) seat->output = *options->displays;
   return seat;
 }
 
 void tql_seat_free(struct tql_seat *seat) {
+  if (seat == NULL) return;
+  struct tql_session *session = seat->session;
+  BASE_CHECK(session->statement == NULL || session->seat != seat, "seat-at-work");
+  tql_seat_stop_displays(seat);
+  size_t at = 0;
+  while (session->seats[at] != seat) at++;
+  memmove(session->seats + at, session->seats + at + 1,
+          (session->seat_count - at - 1) * sizeof *session->seats);
+  session->seat_count--;
+  free(seat->variables);
+  free((char *)seat->user);
+  free((char *)seat->directory);
   free(seat);
 }
 
-enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
-                              const char *text, size_t length, const struct tql_output *output,
-                              bool single_transaction) {
-  return tql_session_run(seat->session, name, first_line, text, length, output, single_transaction);
+/* --- displays */
+
+void session_add_display(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (session->displays[i]->seat == session->seat &&
+        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
+      return;
+  struct session_display *display = base_xcalloc(1, sizeof *display);
+  display->seat = session->seat;
+  display->name = base_xstrdup(relation->ng.name);
+  base_grow(&session->displays, &session->display_capacity, session->display_count + 1,
+            sizeof *session->displays);
+  session->displays[session->display_count++] = display;
+  session_drop_live(session);
+}
+
+void session_sweep_displays(struct tql_session *session) {
+  size_t kept = 0;
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_display *display = session->displays[i];
+    if (display->seat != NULL) {
+      session->displays[kept++] = display;
+      continue;
+    }
+    free((char *)display->name);
+    free(display);
+  }
+  session->display_count = kept;
 }
 
 bool tql_seat_has_displays(const struct tql_seat *seat) {
-  (void)seat;
+  for (size_t i = 0; i < seat->session->display_count; i++)
+    if (seat->session->displays[i]->seat == seat) return true;
   return false;
 }
 
-void tql_seat_stop_displays(struct tql_seat *seat) {
-  (void)seat;
+/* A view may be in the live network for its display alone, and ask sensors for records. */
+static bool shows_view(struct tql_session *session, const struct session_display *display) {
+  const struct session_relation *relation = session_find(session, display->name);
+  return relation != NULL && relation->view;
 }
+
+void tql_seat_stop_displays(struct tql_seat *seat) {
+  struct tql_session *session = seat->session;
+  bool rebuild = session->live == NULL;
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_display *display = session->displays[i];
+    if (display->seat != seat) continue;
+    display->seat = NULL;
+    rebuild |= shows_view(session, display);
+    session->asks_changed = true;
+  }
+  if (rebuild) session_drop_live(session);
+}
+
+/* --- what a seat may do */
+
+/* Does it change what others see? */
+static bool changes(const struct tql_statement *statement) {
+  switch (statement->kind) {
+    case TQL_S_CREATE:
+    case TQL_S_APPEND:
+    case TQL_S_DELETE:
+    case TQL_S_REPLACE:
+    case TQL_S_DESTROY:
+    case TQL_S_CHECKPOINT:
+    case TQL_S_INDEX:
+    case TQL_S_MODIFY:
+    case TQL_S_SAVE:
+    case TQL_S_VIEW:
+    case TQL_S_PERMIT:
+    case TQL_S_INTEGRITY:
+      return true;
+    case TQL_S_RETRIEVE:
+      return statement->name.text != NULL;
+    case TQL_S_COPY:
+      return !statement->copy_into;
+    default:
+      return false;
+  }
+}
+
+enum base_status session_check_seat(struct tql_session *session,
+                                    const struct tql_statement *statement) {
+  if (!session->seat->readonly || !changes(statement)) return BASE_OK;
+  base_report_hint(session->diags, MSG_DATABASE_READONLY, session->source, &statement->range,
+                   "leave out --readonly", "the session was opened for reading only");
+  return BASE_USER;
+}
+
+const char *session_path(struct tql_session *session, const struct tql_statement *statement) {
+  const struct tql_seat *seat = session->seat;
+  const char *path = statement->path;
+  if (seat == session->seats[0]) return path;
+  bool stream = strcmp(path, "-") == 0;
+  if (!seat->files || stream) {
+    base_report_hint(session->diags, MSG_SERVER_FILE, session->source, &statement->path_range,
+                     "send records with tquel feed; print what you want to have in a file",
+                     stream ? "the server cannot read your standard input"
+                            : "the server opens no files for you");
+    return NULL;
+  }
+  if (seat->directory == NULL || path[0] == '/') return path;
+  return base_arena_printf(session->statement_arena, "%s/%s", seat->directory, path);
+}
+
+/* --- looking: names mean what they mean on the seat */
 
 void tql_seat_each_relation(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
                             void *context) {
@@ -40,12 +169,15 @@ void tql_seat_each_relation(struct tql_seat *seat, void (*on_name)(void *context
 
 void tql_seat_each_variable(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
                             void *context) {
-  tql_session_each_variable(seat->session, on_name, context);
+  for (size_t i = 0; i < seat->variable_count; i++) on_name(context, seat->variables[i].name);
 }
 
 void tql_seat_each_domain(struct tql_seat *seat, const char *variable_or_relation,
                           void (*on_name)(void *context, const char *name), void *context) {
-  tql_session_each_domain(seat->session, variable_or_relation, on_name, context);
+  struct tql_session *session = seat->session;
+  session->seat = seat;
+  tql_session_each_domain(session, variable_or_relation, on_name, context);
+  session->seat = session->seats[0];
 }
 
 bool tql_seat_describe(struct tql_seat *seat, const char *name, struct base_buffer *out) {

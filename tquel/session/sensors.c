@@ -1,20 +1,280 @@
-/* Sensors: who makes the records of announced relations, and what he is told. See session.h. */
-#include "tquel/session/session_impl.h"
+/* Sensors: who makes the records of announced relations, what he is told, and what \ds shows of it.
+ *
+ *      standing queries ──▶ access nodes ──┐
+ *      displays, save, create persistent ──┴──▶ net_control ──▶ the server's net_sensor
+ *
+ * Records are asked for by the live network, as its selections leave it (engine/control.h); the display of an
+ * announced relation itself, `save R until T` and `create persistent` ask for all of it. One-off questions
+ * read what is stored. While the live network is built anew the control is held: a sensor hears of what has
+ * changed in the end, at the end of a turn. So nothing is switched that a statement which failed wanted. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/env.h"
+#include "engine/control.h"
+#include "tquel/session/sources.h"
+
+/* --- who asks */
+
+static bool displays(const struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (session->displays[i]->seat != NULL &&
+        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
+      return true;
+  return false;
+}
+
+/* Is all of RELATION wanted, whatever queries say? */
+static bool wants_all(const struct tql_session *session, const struct session_relation *relation) {
+  return relation->persistent || displays(session, relation) ||
+         (relation->expires && relation->until > base_env_now());
+}
+
+/* Is READER a standing query, or a view that somebody looks at? */
+static bool stands(const struct tql_session *session, const struct session_relation *reader) {
+  return session_is_derived(reader) && (!reader->view || displays(session, reader));
+}
+
+static bool is_asked_for(struct tql_session *session, const struct session_relation *relation) {
+  if (wants_all(session, relation)) return true;
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (stands(session, session->relations[i]) &&
+        session_depends(session, session->relations[i], relation))
+      return true;
+  return false;
+}
+
+/* Has a time come until which a relation was to be kept? */
+static bool time_has_come(const struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    if (relation->asked != NULL && relation->expires && !wants_all(session, relation)) return true;
+  }
+  return false;
+}
+
+void session_find_asked_for(struct tql_session *session) {
+  if (!session->asks_changed && !time_has_come(session)) return;
+  session->asks_changed = true;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (session_is_derived(relation)) continue;
+    relation->brought = session_is_brought(session, relation);
+    relation->asked_for = is_asked_for(session, relation);
+  }
+}
+
+/* --- telling */
+
+void session_hold_control(struct tql_session *session) {
+  session->asks_changed = true;
+  if (session->control == NULL || session->control_held) return;
+  net_control_hold(session->control);
+  session->control_held = true;
+}
+
+void session_stop_asking(struct tql_session *session, struct session_relation *relation) {
+  if (relation->asked != NULL) net_control_disable(session->control, relation->asked);
+  relation->asked = NULL;
+}
+
+static void ask_for_all(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    bool wanted = relation->announced && wants_all(session, relation);
+    if (wanted && relation->asked == NULL) {
+      struct net_watch watch = {.relation = relation->ng.name};
+      relation->asked = net_control_enable(session->control, &watch);
+    } else if (!wanted) {
+      session_stop_asking(session, relation);
+    }
+  }
+}
+
+void session_tell_sensors(struct tql_session *session) {
+  if (!session->asks_changed && !session->control_held) return;
+  session->asks_changed = false;
+  if (session->control == NULL) return;
+  session_hold_control(session);
+  ask_for_all(session);
+  session->asks_changed = session->control_held = false;
+  net_control_release(session->control);
+}
+
+struct net_control *session_control_of(void *context, const struct ng_relation *relation) {
+  const struct tql_session *session = context;
+  (void)relation;
+  return session->control;
+}
 
 void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor) {
-  (void)session, (void)sensor;
+  session_drop_live(session);
+  if (session->control != NULL) {
+    session_hold_control(session);
+    for (size_t i = 0; i < session->relation_count; i++)
+      session_stop_asking(session, session->relations[i]);
+    session->control_held = false;
+    net_control_release(session->control);
+    net_control_free(session->control);
+  }
+  session->control = sensor != NULL ? net_control_new(sensor) : NULL;
+  session->asks_changed = true;
 }
 
 void tql_session_each_watch(const struct tql_session *session,
                             void (*each)(void *context, const struct net_watch *watch,
                                          size_t holders),
                             void *context) {
-  (void)session, (void)each, (void)context;
+  if (session->control != NULL) net_control_each(session->control, each, context);
+}
+
+static void mark_watch(void *context, const struct net_watch *watch, size_t holders) {
+  (void)holders;
+  for (uint32_t i = 0; i < watch->object_count; i++) {
+    const struct net_watch_object *object = &watch->objects[i];
+    if (object->type.base == NET_STRING || object->type.base == NET_NAME)
+      base_strings_mark(context, object->value.s);
+  }
+}
+
+void session_mark_watches(struct tql_session *session) {
+  tql_session_each_watch(session, mark_watch, session->strings);
+}
+
+/* --- \ds */
+
+static void add_word(struct base_buffer *out, size_t start, const char *format, const char *name) {
+  if (out->length > start) base_buffer_puts(out, ", ");
+  base_buffer_printf(out, format, name);
+}
+
+/* Who asks for RELATION: "Over, display of ann, kept". */
+static void put_askers(struct tql_session *session, const struct session_relation *relation,
+                       struct base_buffer *out) {
+  size_t start = out->length;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *reader = session->relations[i];
+    if (stands(session, reader) && session_depends(session, reader, relation))
+      add_word(out, start, "%s", reader->ng.name);
+  }
+  for (size_t i = 0; i < session->display_count; i++) {
+    const struct session_display *display = session->displays[i];
+    if (display->seat == NULL || strcasecmp(display->name, relation->ng.name) != 0) continue;
+    bool named = display->seat->user != NULL && display->seat->user[0] != '\0';
+    add_word(out, start, named ? "display of %s" : "display%s", named ? display->seat->user : "");
+  }
+  if (relation->persistent || relation->expires) add_word(out, start, "%s", "kept");
+  if (out->length == start) base_buffer_puts(out, "-");
+}
+
+#define COLUMNS (TQL_SENSOR_CELLS + 1)
+
+struct sensor_table {
+  struct base_arena *arena;
+  const char *(*rows)[COLUMNS];
+  size_t count, capacity;
+};
+
+static const char **add_row(struct sensor_table *table) {
+  base_grow(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows);
+  const char **row = table->rows[table->count++];
+  for (size_t i = 0; i < COLUMNS; i++) row[i] = "";
+  return row;
+}
+
+static const char *askers_of(struct tql_session *session, struct base_arena *arena,
+                             const struct session_relation *relation) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  put_askers(session, relation, &text);
+  const char *copy = base_arena_strdup(arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return copy;
+}
+
+static bool is_number(size_t column) {
+  return column >= TQL_SENSOR_GENERATED && column <= TQL_SENSOR_COST;
+}
+
+static void put_cell(struct base_buffer *out, const char *text, int width, size_t column) {
+  bool last = column == COLUMNS - 1;
+  if (last)
+    base_buffer_printf(out, "%s\n", text);
+  else
+    base_buffer_printf(out, is_number(column) ? "%*s  " : "%-*s  ", width, text);
+}
+
+static void put_table(const struct sensor_table *table, struct base_buffer *out) {
+  int width[COLUMNS] = {0};
+  for (size_t r = 0; r < table->count; r++)
+    for (size_t i = 0; i < COLUMNS; i++)
+      if ((int)strlen(table->rows[r][i]) > width[i]) width[i] = (int)strlen(table->rows[r][i]);
+  for (size_t r = 0; r < table->count; r++)
+    for (size_t i = 0; i < COLUMNS; i++)
+      if (width[i] > 0) put_cell(out, table->rows[r][i], width[i], i);
+}
+
+struct watch_text {
+  struct tql_session *session;
+  struct base_buffer *out;
+};
+
+static void put_watch(void *context, const struct net_watch *watch, size_t holders) {
+  struct watch_text *text = context;
+  if (holders == 0) return;
+  base_buffer_printf(text->out, "watched: %s", watch->relation);
+  for (uint32_t i = 0; i < watch->object_count; i++) {
+    const struct net_watch_object *object = &watch->objects[i];
+    bool words = object->type.base == NET_STRING || object->type.base == NET_NAME;
+    base_buffer_printf(text->out, " %s %s = ", i == 0 ? "where" : "and", object->domain);
+    if (words)
+      base_buffer_printf(text->out, "\"%s\"",
+                         base_strings_text(text->session->strings, object->value.s, NULL));
+    else
+      base_buffer_printf(text->out, "%lld", (long long)object->value.i);
+  }
+  if (watch->every > 0) {
+    struct base_buffer *out = text->out;
+    base_buffer_printf(out, ", every %lld from ", (long long)watch->every);
+    net_time_print(out, text->session->timeline, watch->origin);
+  }
+  if (watch->starts_only) base_buffer_puts(text->out, ", starts only");
+  base_buffer_printf(text->out, " (%zu)\n", holders);
 }
 
 void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out) {
-  (void)session, (void)reports, (void)report_count;
-  base_buffer_puts(out, "no sensors\n");
+  struct sensor_table table = {.arena = base_arena_new()};
+  static const char *const heading[COLUMNS] = {"process", "relation", "object",
+                                               "state",   "records",  "lost",
+                                               "per s",   "ns each",  "asked for by"};
+  memcpy(add_row(&table), heading, sizeof heading);
+  for (size_t i = 0; i < report_count; i++) {
+    const struct session_relation *relation =
+        session_find(session, reports[i].cells[TQL_SENSOR_RELATION]);
+    const char **row = add_row(&table);
+    for (size_t c = 0; c < TQL_SENSOR_CELLS; c++)
+      row[c] = reports[i].cells[c] != NULL ? reports[i].cells[c] : "";
+    row[COLUMNS - 1] = relation != NULL ? askers_of(session, table.arena, relation) : "-";
+  }
+  for (size_t k = 0; k < session->relation_count; k++) {
+    const struct session_relation *relation = session->relations[k];
+    bool reported = !relation->announced;
+    for (size_t i = 0; i < report_count && !reported; i++)
+      reported = strcasecmp(reports[i].cells[TQL_SENSOR_RELATION], relation->ng.name) == 0;
+    if (reported) continue;
+    const char **row = add_row(&table);
+    row[TQL_SENSOR_PROCESS] = "-";
+    row[TQL_SENSOR_RELATION] = relation->ng.name;
+    row[COLUMNS - 1] = askers_of(session, table.arena, relation);
+  }
+  if (table.count == 1)
+    base_buffer_puts(out, "no sensors\n");
+  else
+    put_table(&table, out);
+  struct watch_text text = {session, out};
+  tql_session_each_watch(session, put_watch, &text);
+  free(table.rows);
+  base_arena_free(table.arena);
 }

@@ -33,10 +33,11 @@ enum base_status tql_session_open(const struct tql_session_options *options,
     bool real = session->timeline == NET_TIMELINE_REAL;
     int64_t now = base_env_now();
     session->time = (struct net_time_context){session->timeline, now, zone_offset(now)};
-    session->settings = (struct tql_settings){.origin_given = !real, .unit = real ? 1000000 : 1};
+    session->seat = session_seat_new(session);
+    session->seat->owner = session->seat->files = true;
     session->durable_ns = 200 * (int64_t)1000000;
+    session->source_grace = 5 * (int64_t)1000000000;
     session->future_limit = real ? 3600 * (int64_t)1000000000 : INT64_MAX;
-    for (int rule = 0; rule < NG_RULES; rule++) session->switches.off[rule] = options->rules_off;
     if (options->explain_only) {
       session->gathered = ng_plan_new(session->arena, session->strings, session->timeline);
       session->gathered_final = ng_plan_new(session->arena, session->strings, session->timeline);
@@ -60,14 +61,17 @@ void tql_session_close(struct tql_session *session) {
   }
   session_forget_kept(session);
   session_remove_feeds(session, NULL);
+  tql_session_on_watch(session, NULL);
+  while (session->seat_count > 0) tql_seat_free(session->seats[session->seat_count - 1]);
   while (session->relation_count > 0)
     session_remove_relation(session, session->relations[session->relation_count - 1]);
   session_drop_live(session);
   st_close(session->database);
   free(session->relations);
-  free(session->variables);
-  free(session->feeds);
+  session_sources_free(session);
+  free(session->seats);
   free(session->displays);
+  free(session->feeds);
   base_strings_free(session->strings);
   base_arena_free(session->arena);
   free(session);
@@ -129,7 +133,8 @@ static enum base_status run_one(struct tql_session *session,
   int64_t began = base_env_monotonic();
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
-  enum base_status status = session_execute(session, statement);
+  enum base_status status = session_check_seat(session, statement);
+  if (status == BASE_OK) status = session_execute(session, statement);
   /* Whatever has no place of its own (the database, a disk) happened at this statement. */
   for (size_t i = before; i < session->diags->count; i++) {
     struct base_diag *diag = &session->diags->items[i];
@@ -148,9 +153,10 @@ static enum base_status run_one(struct tql_session *session,
   return status;
 }
 
-enum base_status tql_session_run(struct tql_session *session, const char *name, int first_line,
-                                 const char *text, size_t length, const struct tql_output *output,
-                                 bool single_transaction) {
+enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
+                              const char *text, size_t length, const struct tql_output *output,
+                              bool single_transaction) {
+  struct tql_session *session = seat->session;
   struct base_source *source = BASE_NEW(session->arena, struct base_source);
   *source = (struct base_source){.name = base_arena_strdup(session->arena, name),
                                  .text = base_arena_strndup(session->arena, text, length),
@@ -161,6 +167,7 @@ enum base_status tql_session_run(struct tql_session *session, const char *name, 
   bool parsed = true;
   struct tql_statement **statements =
       tql_parse(arena, source, first_line, session->diags, &count, &parsed);
+  session->seat = seat;
   session->output = output;
   session->source = source;
   session->statement_arena = arena;
@@ -177,9 +184,17 @@ enum base_status tql_session_run(struct tql_session *session, const char *name, 
   session->statement_arena = NULL;
   session->source = NULL;
   session->output = NULL;
+  session->seat = session->seats[0];
   session->strings_unpinned = true;
   base_arena_free(arena);
   return status;
+}
+
+enum base_status tql_session_run(struct tql_session *session, const char *name, int first_line,
+                                 const char *text, size_t length, const struct tql_output *output,
+                                 bool single_transaction) {
+  return tql_seat_run(session->seats[0], name, first_line, text, length, output,
+                      single_transaction);
 }
 
 /* --- looking */
@@ -189,6 +204,9 @@ struct base_diag_sink *tql_session_diags(struct tql_session *session) {
 }
 enum net_timeline tql_session_timeline(const struct tql_session *session) {
   return session->timeline;
+}
+struct base_strings *tql_session_string_table(struct tql_session *session) {
+  return session->strings;
 }
 const struct base_strings *tql_session_strings(const struct tql_session *session) {
   return session->strings;
@@ -202,7 +220,7 @@ void tql_session_each_relation(struct tql_session *session,
 
 void tql_session_each_variable(struct tql_session *session,
                                void (*on_name)(void *context, const char *name), void *context) {
-  for (size_t i = 0; i < session->variable_count; i++) on_name(context, session->variables[i].name);
+  tql_seat_each_variable(session->seats[0], on_name, context);
 }
 
 void tql_session_each_domain(struct tql_session *session, const char *variable_or_relation,

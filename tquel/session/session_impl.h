@@ -16,6 +16,10 @@
 #include "tquel/session/session.h"
 
 struct session_feed;
+struct session_source;
+struct session_description;
+struct net_control;
+struct net_control_entry;
 
 /* A rule of integrity, bound. */
 struct session_rule {
@@ -34,7 +38,8 @@ struct session_relation {
   size_t rule_count;
   bool rules_loaded;
   net_chronon checkpoint;
-  net_chronon passed; /* not derived: the latest finite checkpoint that it ever had; NET_BEGINNING: none */
+  net_chronon
+      passed; /* not derived: the latest finite checkpoint that it ever had; NET_BEGINNING: none */
   const char *definition; /* derived: self-contained text */
   const char *const *inputs;
   size_t input_count;
@@ -60,6 +65,13 @@ struct session_relation {
   net_chronon boundary;
   struct net_rows runs; /* sampled: rows of the table that say of a run that it may go on */
   bool runs_changed;    /* since they were written */
+  /* made by sensors (described.c, sensors.c) */
+  bool announced;
+  bool persistent;         /* all of it is asked for, always */
+  uint64_t digest;         /* of the description that announced it */
+  int holder;              /* the domain whose receptacles switch its sensor; -1: none */
+  bool brought, asked_for; /* by sources or sensors; by somebody: as of session_find_asked_for */
+  struct net_control_entry *asked; /* all of it */
   struct net_rows
       open_rows; /* period relations fed live: open tuples that an end record may name */
 };
@@ -68,7 +80,7 @@ struct session_feed {
   struct session_relation *relation;
   struct net_reader *reader;
   const char *path;
-  int64_t within;   /* chronons */
+  int64_t within; /* chronons */
   int64_t position_saved, sequence;
   bool ended;
   bool
@@ -77,9 +89,10 @@ struct session_feed {
   uint64_t rejected, late, records;
 };
 
+/* Lives as long as the live network that shows it. */
 struct session_display {
+  struct tql_seat *seat; /* NULL: it has ended */
   const char *name;
-  struct net_node *node;
   bool shown; /* a row of it has been */
 };
 
@@ -90,6 +103,20 @@ struct session_kept_views {
   size_t count, capacity;
   struct st_version version; /* they are those of what was stored then */
   bool in_use;               /* by the retrieve that runs */
+};
+
+struct tql_seat {
+  struct tql_session *session;
+  const char *user; /* NULL: seat 0 */
+  bool owner, readonly, files;
+  const char *directory;    /* of relative paths; NULL: the process's */
+  struct tql_output output; /* of standing displays; seat 0 has the session's */
+  struct tql_variable *variables;
+  size_t variable_count, variable_capacity;
+  struct tql_settings settings;
+  bool manual;                 /* set checkpoint manual */
+  bool unbounded;              /* set unbounded allowed */
+  struct ng_switches switches; /* those of seat 0 hold for the live network, too */
 };
 
 struct session_counters {
@@ -112,17 +139,14 @@ struct tql_session {
   struct st_database *database;
   enum net_timeline timeline;
   struct net_time_context time;
-  struct tql_settings settings;
-  bool manual;          /* set checkpoint manual */
-  bool unbounded;       /* set unbounded allowed */
+  struct tql_seat *seat;   /* whose statement runs; else seat 0 */
+  struct tql_seat **seats; /* from seat 0 on */
+  size_t seat_count, seat_capacity;
   int64_t durable_ns;   /* set durable every D */
   int64_t future_limit; /* chronons */
-  struct ng_switches switches;
 
   struct session_relation **relations; /* in order of creation */
   size_t relation_count, relation_capacity;
-  struct tql_variable *variables;
-  size_t variable_count, variable_capacity;
 
   struct ng_shared *live_nodes; /* of the live network, as far as queries may share them */
   struct net_network *live;
@@ -130,9 +154,22 @@ struct tql_session {
   bool strings_unpinned; /* statements have run since base_strings_pin_all: they may hold strings */
   struct session_feed **feeds;
   size_t feed_count, feed_capacity;
-  struct session_display *displays;
+  struct session_display **displays;
   size_t display_count, display_capacity;
+  struct session_source **sources;
+  size_t source_count, source_capacity;
+  bool sources_loaded;
+  int64_t source_grace; /* ns: how long checkpoints wait for one that has gone */
+  struct session_description *descriptions;
+  struct net_rowmap pipes; /* of struct session_pipe */
+  bool has_pipes;
+  struct net_control *control; /* NULL: there are no sensors */
+  bool control_held;           /* the live network is being built anew */
+  uint64_t catalogue_changes;  /* how often relations came or went */
+  void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
+  void *mark_context;
   bool displays_on;    /* not while the live network replays */
+  bool asks_changed;   /* who asks for announced relations, perhaps, since sensors were told */
   bool group_open;     /* a durable group of the feeds is being written */
   int64_t group_since; /* monotonic ns */
 
@@ -160,6 +197,7 @@ struct session_relation *session_add_relation(struct tql_session *session,
                                               const struct st_relation *relation);
 void session_remove_relation(struct tql_session *session, struct session_relation *relation);
 bool session_is_derived(const struct session_relation *relation);
+enum ng_relation_kind session_kind_of(enum st_kind kind);
 /* Does RELATION depend on OTHER, directly or not? */
 bool session_depends(struct tql_session *session, const struct session_relation *relation,
                      const struct session_relation *other);
@@ -192,6 +230,21 @@ const struct ng_query *session_query(struct tql_session *session,
 bool session_is_system_name(const char *name);
 /* A relation the system keeps, made at first use; NULL after a diagnostic. */
 struct session_relation *session_system_relation(struct tql_session *session, const char *name);
+
+/* --- seats.c */
+
+/* A seat with the settings that every session begins with; the last of the session's. */
+struct tql_seat *session_seat_new(struct tql_session *session);
+/* PATH, of a file that a statement names, from the seat's directory; NULL after a diagnostic: the seat may
+ * not have files read or written. */
+const char *session_path(struct tql_session *session, const struct tql_statement *statement);
+/* The seat whose statement runs displays RELATION from now on. */
+void session_add_display(struct tql_session *session, const struct session_relation *relation);
+/* Forgets displays that have ended; nothing of the live network shows them. */
+void session_sweep_displays(struct tql_session *session);
+/* Refuses what the seat may not do, whatever its user is permitted. */
+enum base_status session_check_seat(struct tql_session *session,
+                                    const struct tql_statement *statement) BASE_MUST_USE;
 
 /* --- transaction.c */
 enum base_status session_begin(struct tql_session *session) BASE_MUST_USE;
@@ -464,6 +517,54 @@ void session_forget_node_stats(struct tql_session *session);
  * are told what the relations contain. */
 void session_transform(struct tql_session *session, struct ng_plan *plan, bool kept);
 
+/* --- described.c: announced relations */
+enum base_status session_load_announced(struct tql_session *session) BASE_MUST_USE;
+/* RELATION is announced by the description DIGEST (0: by none yet). */
+enum base_status session_save_announced(struct tql_session *session,
+                                        struct session_relation *relation, uint64_t digest,
+                                        int holder, bool persistent) BASE_MUST_USE;
+
+/* --- sources.c: records that are handed over */
+
+/* Do sources bring RELATION, or would they if somebody asked? */
+bool session_is_brought(const struct tql_session *session, const struct session_relation *relation);
+/* Does a source that is there bring RELATION? */
+bool session_is_taken(const struct tql_session *session, const struct session_relation *relation);
+/* Around what is done for a source: outside statements, in the group. leave returns STATUS; unless that is
+ * BASE_OK or BASE_USER, the group has been taken back. */
+enum base_status session_enter_source(struct tql_session *session) BASE_MUST_USE;
+enum base_status session_leave_source(struct tql_session *session,
+                                      enum base_status status) BASE_MUST_USE;
+/* Checkpoints of relations follow what their sources promise. */
+enum base_status session_sources_advance(struct tql_session *session) BASE_MUST_USE;
+/* In how many ns they may have to, though nothing comes; NOW is the monotonic clock. */
+int64_t session_sources_due(const struct tql_session *session, int64_t now);
+/* Before and after a commit; after a rollback: they are over. */
+enum base_status session_sources_save(struct tql_session *session) BASE_MUST_USE;
+void session_sources_committed(struct tql_session *session);
+void session_sources_take_back(struct tql_session *session);
+void session_sources_free(struct tql_session *session);
+
+/* --- sensors.c: what they are told */
+
+/* Sets brought and asked_for of all relations, if they may have changed. */
+void session_find_asked_for(struct tql_session *session);
+/* The live network goes: until session_tell_sensors nothing is said. */
+void session_hold_control(struct tql_session *session);
+void session_tell_sensors(struct tql_session *session);
+void session_stop_asking(struct tql_session *session, struct session_relation *relation);
+/* For ng_inputs.control; CONTEXT is the session. */
+struct net_control *session_control_of(void *context, const struct ng_relation *relation);
+void session_mark_watches(struct tql_session *session);
+
+/* --- pump.c: groups of what feeds and sources bring */
+enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
+enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
+/* Rolls the group back, reads the catalogue again. */
+void session_take_back(struct tql_session *session);
+/* Makes the relations that have feeds live, in a transaction of its own. */
+enum base_status session_wake_feeds(struct tql_session *session) BASE_MUST_USE;
+
 /* --- live.c: the live network */
 
 /* Replaces the pending rows of a relation that is live. */
@@ -473,6 +574,11 @@ enum base_status session_set_pending(struct tql_session *session, struct session
 /* Makes RELATION live: the network is (re)built and replayed from the store. */
 enum base_status session_make_live(struct tql_session *session,
                                    struct session_relation *relation) BASE_MUST_USE;
+/* The same, but the network is left to session_ensure_live. */
+enum base_status session_wake(struct tql_session *session,
+                              struct session_relation *relation) BASE_MUST_USE;
+/* Is ROW, which closes, one that is open? */
+bool session_has_open(const struct session_relation *relation, const union net_slot *row);
 /* Builds the live network if some relation is live and it is not there. */
 enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
@@ -497,6 +603,10 @@ enum base_status session_divert(struct tql_session *session, const char *system_
                                 struct session_relation *relation, net_chronon at,
                                 const char *reason, const char *record,
                                 size_t record_length) BASE_MUST_USE;
+/* ... of the relation called NAME, which need not be there. */
+enum base_status session_divert_named(struct tql_session *session, const char *system_relation,
+                                      const char *name, net_chronon at, const char *reason,
+                                      const char *record, size_t record_length) BASE_MUST_USE;
 /* A run-time error of RELATION's query into Rejected. It is there once, however often a restart or a
  * correction brings the same combination again.                                                    */
 enum base_status session_divert_combination(struct tql_session *session,
@@ -511,12 +621,15 @@ enum base_status session_add_feed(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) BASE_MUST_USE;
 void session_remove_feeds(struct tql_session *session, const struct session_relation *relation);
-/* Makes the relations that have feeds live, in a transaction of its own. */
-enum base_status session_wake_feeds(struct tql_session *session) BASE_MUST_USE;
+/* One turn of one feed; *RET_IDLE: it had nothing. */
+enum base_status session_read_feed(struct tql_session *session, struct session_feed *feed,
+                                   struct net_batch_builder *builder, bool *ret_idle) BASE_MUST_USE;
+enum base_status session_save_positions(struct tql_session *session) BASE_MUST_USE;
+/* Why a row of the write layout cannot be taken, NULL: it can. AHEAD: it lies behind the future limit. */
+enum base_status session_row_fault(struct tql_session *session, struct session_relation *relation,
+                                   const union net_slot *row, uint8_t marks, bool ahead,
+                                   const char **ret) BASE_MUST_USE;
 bool session_is_fed(struct tql_session *session, const struct session_relation *relation);
-enum base_status session_add_display(struct tql_session *session,
-                                     struct session_relation *relation) BASE_MUST_USE;
-enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
 /* An end record of a feed or file: closes what it names. */
 enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
                                   const struct net_read_event *event,

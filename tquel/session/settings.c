@@ -5,9 +5,9 @@
 #include "tquel/session/session_impl.h"
 
 static const char *const names[] = {
-    "checkpoint", "parallel",      "sequence", "origin", "averaging origin",
-    "unit",       "durable every", "durable",  "rule",   "unbounded",
-    "compensate", "future limit",  "cache",
+    "checkpoint", "parallel",      "sequence",     "origin", "averaging origin",
+    "unit",       "durable every", "durable",      "rule",   "unbounded",
+    "compensate", "future limit",  "source grace", "cache",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -62,8 +62,8 @@ static enum base_status set_rule(struct tql_session *session,
   bool on;
   enum base_status status = choose(session, statement, "off", "on", &on);
   if (status != BASE_OK) return status;
-  session->switches.off[rule] = !on;
-  session_drop_live(session);
+  session->seat->switches.off[rule] = !on;
+  if (session->seat == session->seats[0]) session_drop_live(session);
   return BASE_OK;
 }
 
@@ -103,20 +103,20 @@ static enum base_status set_unit(struct tql_session *session,
   if (session->timeline == NET_TIMELINE_REAL) {
     status = set_nanoseconds(session, statement, &unit);
   } else {
-    int64_t before = session->settings.unit;
-    session->settings.unit = 1; /* the new unit is said in chronons */
+    int64_t before = session->seat->settings.unit;
+    session->seat->settings.unit = 1; /* the new unit is said in chronons */
     status = set_duration(session, statement, &unit);
-    session->settings.unit = before;
+    session->seat->settings.unit = before;
   }
   if (status == BASE_OK && unit <= 0)
     status = bad_value(session, statement, "a duration greater than 0", "1");
-  if (status == BASE_OK) session->settings.unit = unit;
+  if (status == BASE_OK) session->seat->settings.unit = unit;
   return status;
 }
 
 static enum base_status set_sequence(struct tql_session *session,
                                      const struct tql_statement *statement) {
-  if (tql_sequence_find(word(statement), &session->settings.sequence)) return BASE_OK;
+  if (tql_sequence_find(word(statement), &session->seat->settings.sequence)) return BASE_OK;
   return bad_value(session, statement, "full, closest or distinct", "closest");
 }
 
@@ -136,27 +136,30 @@ static enum base_status set_compensate(struct tql_session *session,
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
-  return tql_analyse_compensate(&analysis, statement, session->arena, &session->settings);
+  return tql_analyse_compensate(&analysis, statement, session->arena, &session->seat->settings);
 }
 
 enum base_status session_set(struct tql_session *session, const struct tql_statement *statement) {
   const char *name = statement->words;
   if (strcmp(name, "checkpoint") == 0)
-    return choose(session, statement, "auto", "manual", &session->manual);
+    return choose(session, statement, "auto", "manual", &session->seat->manual);
   if (strcmp(name, "parallel") == 0)
-    return choose(session, statement, "overlap", "coverage", &session->settings.coverage);
+    return choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
   if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);
   if (strcmp(name, "origin") == 0)
-    return set_time(session, statement, &session->settings.origin_given, &session->settings.origin);
+    return set_time(session, statement, &session->seat->settings.origin_given,
+                    &session->seat->settings.origin);
   if (strcmp(name, "averaging origin") == 0)
-    return set_time(session, statement, &session->settings.averaging_origin_given,
-                    &session->settings.averaging_origin);
+    return set_time(session, statement, &session->seat->settings.averaging_origin_given,
+                    &session->seat->settings.averaging_origin);
   if (strcmp(name, "unit") == 0) return set_unit(session, statement);
   if (strcmp(name, "durable every") == 0 || strcmp(name, "durable") == 0)
     return set_nanoseconds(session, statement, &session->durable_ns);
+  if (strcmp(name, "source grace") == 0)
+    return set_nanoseconds(session, statement, &session->source_grace);
   if (strcmp(name, "rule") == 0) return set_rule(session, statement);
   if (strcmp(name, "unbounded") == 0) {
-    return choose(session, statement, "refused", "allowed", &session->unbounded);
+    return choose(session, statement, "refused", "allowed", &session->seat->unbounded);
   }
   if (strcmp(name, "cache") == 0) return set_cache(session, statement);
   if (strcmp(name, "future limit") == 0)

@@ -1,137 +1,673 @@
-/* Sources: whoever brings records over a connection. See session.h. */
+/* Sources: collectors and feeders, whose records are handed over by whoever has a connection to them.
+ *
+ *      rows ──▶ judged ──▶ pending ──(checkpoint)──▶ live network, tables
+ *                  └─────▶ Late, Rejected
+ *
+ * A source promises, relation by relation, that nothing before a time will follow. The checkpoint of a
+ * relation is the least promise of the sources that are there, or have gone less than `set source grace` ago
+ * and may come again; those that an earlier server knew count as just gone. A record is late if it lies
+ * before the relation's checkpoint or before what its own source has promised.
+ *
+ * Rows, numbers of messages, positions of pipes and totals of losses are committed together (pump.c), so
+ * that what was acknowledged is there once. Connections break: what a source had brought by then is
+ * committed before it can come again.                                                               */
+#include "tquel/session/sources.h"
+
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
-#include "tquel/session/session_impl.h"
+#include "engine/base/env.h"
 
-struct tql_source {
-  struct tql_session *session;
-  uint64_t number;
-};
+#define FORGET_NS (30 * 24 * 3600 * INT64_C(1000000000)) /* who was not heard of for so long */
 
-enum base_status tql_session_turn(struct tql_session *session) {
-  (void)session;
-  return BASE_OK;
+/* --- incarnations */
+
+static struct session_source *find_source(const struct tql_session *session, const char *identity) {
+  for (size_t i = 0; i < session->source_count; i++)
+    if (strcmp(session->sources[i]->identity, identity) == 0) return session->sources[i];
+  return NULL;
 }
 
-int64_t tql_session_due(const struct tql_session *session) {
-  (void)session;
-  return INT64_MAX;
+static struct session_source *add_source(struct tql_session *session, const char *identity,
+                                         const char *host) {
+  struct session_source *state = base_xcalloc(1, sizeof *state);
+  state->identity = base_xstrdup(identity);
+  state->host = base_xstrdup(host);
+  state->checked = NET_BEGINNING;
+  state->since = base_env_monotonic();
+  base_grow(&session->sources, &session->source_capacity, session->source_count + 1,
+            sizeof *session->sources);
+  session->sources[session->source_count++] = state;
+  return state;
 }
 
-size_t tql_session_descriptors(const struct tql_session *session, int *ret, size_t capacity) {
-  (void)session, (void)ret, (void)capacity;
-  return 0;
+static void free_source(struct session_source *state) {
+  for (size_t i = 0; i < state->promise_count; i++) free(state->promises[i].relation);
+  free(state->promises);
+  free(state->identity);
+  free(state->host);
+  free(state);
 }
 
-struct base_strings *tql_session_string_table(struct tql_session *session) {
-  return session->strings;
+/* Those that an earlier process knew, once: checkpoints wait for them for a while. */
+static enum base_status load_sources(struct tql_session *session) {
+  if (session->sources_loaded || session->options.readonly) return BASE_OK;
+  struct base_arena *arena = base_arena_new();
+  struct st_source *saved = NULL;
+  size_t count = 0;
+  enum base_status status = session_begin_group(session);
+  if (status == BASE_OK) status = st_sources_forget(session->database, base_env_now() - FORGET_NS);
+  if (status == BASE_OK) status = st_sources(session->database, arena, &saved, &count);
+  for (size_t i = 0; i < count && status == BASE_OK; i++) {
+    struct session_source *state = add_source(session, saved[i].identity, saved[i].host);
+    state->number = state->durable = saved[i].number;
+    state->gone = saved[i].gone;
+    state->holds_all = !saved[i].gone;
+  }
+  session->sources_loaded = status == BASE_OK;
+  base_arena_free(arena);
+  return status;
 }
 
-void tql_session_on_sweep(struct tql_session *session,
-                          void (*mark)(void *context, struct base_strings *strings),
-                          void *context) {
-  (void)session, (void)mark, (void)context;
+struct session_promise *session_promise_of(struct session_source *source, const char *relation) {
+  for (size_t i = 0; i < source->promise_count; i++)
+    if (strcasecmp(source->promises[i].relation, relation) == 0) return &source->promises[i];
+  base_grow(&source->promises, &source->promise_capacity, source->promise_count + 1,
+            sizeof *source->promises);
+  struct session_promise *promise = &source->promises[source->promise_count++];
+  *promise = (struct session_promise){.relation = base_xstrdup(relation), .time = NET_BEGINNING};
+  return promise;
+}
+
+/* --- what is done for a source: outside statements, in the group */
+
+enum base_status session_enter_source(struct tql_session *session) {
+  BASE_CHECK(session->statement_arena == NULL, "source-within-statement");
+  session->statement_arena = base_arena_new();
+  session->source = NULL;
+  if (session->strings_unpinned) base_strings_pin_all(session->strings);
+  session->strings_unpinned = false;
+  return session_begin_group(session);
+}
+
+/* A user's mistake leaves the group as it is; after anything else it is taken back. */
+enum base_status session_leave_source(struct tql_session *session, enum base_status status) {
+  base_arena_free(session->statement_arena);
+  session->statement_arena = NULL;
+  if (status != BASE_OK && status != BASE_USER) session_take_back(session);
+  return status;
+}
+
+bool tql_source_is_over(const struct tql_source *source) {
+  return source->state == NULL;
+}
+
+static void end_taking(struct tql_source *source) {
+  if (source->state == NULL) return;
+  source->state->taker = NULL;
+  source->state->since = base_env_monotonic();
+  source->state = NULL;
+  source->session->asks_changed = true;
 }
 
 enum base_status tql_source_open(struct tql_session *session, const char *identity,
                                  const char *host, struct tql_source **ret) {
-  (void)identity, (void)host;
-  *ret = base_xcalloc(1, sizeof **ret);
-  (*ret)->session = session;
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK) status = load_sources(session);
+  struct session_source *state = status == BASE_OK ? find_source(session, identity) : NULL;
+  if (state != NULL && state->taker != NULL) end_taking(state->taker);
+  status = session_leave_source(session, status);
+  /* What an earlier connection brought is not brought again: that is to be certain. */
+  if (status == BASE_OK) status = session_commit_group(session);
+  if (status != BASE_OK) return status;
+  state = find_source(session, identity); /* committed: one that had gone for good is forgotten */
+  if (state == NULL) state = add_source(session, identity, host);
+  state->gone = state->holds_all = false;
+  state->changed = true;
+  struct tql_source *source = base_xcalloc(1, sizeof *source);
+  source->session = session;
+  source->state = state;
+  state->taker = source;
+  *ret = source;
   return BASE_OK;
 }
 
-enum base_status tql_source_close(struct tql_source *source, bool for_good) {
-  (void)for_good;
-  free(source);
-  return BASE_OK;
-}
-
-bool tql_source_is_over(const struct tql_source *source) {
-  (void)source;
+static bool promises(const struct session_source *state, const char *relation) {
+  for (size_t i = 0; i < state->promise_count; i++)
+    if (strcasecmp(state->promises[i].relation, relation) == 0) return true;
   return false;
 }
 
-enum base_status tql_source_description(struct tql_source *source, uint64_t digest,
-                                        const char *text, size_t length) {
-  (void)source, (void)digest, (void)text, (void)length;
-  return BASE_OK;
+static bool others_bring(const struct tql_session *session, const struct session_source *but,
+                         const char *relation) {
+  for (size_t i = 0; i < session->source_count; i++)
+    if (session->sources[i] != but && !session->sources[i]->gone &&
+        promises(session->sources[i], relation))
+      return true;
+  return false;
 }
 
-enum base_status tql_source_relation(struct tql_source *source, const char *relation,
-                                     uint64_t digest, struct tql_stream **ret) {
-  (void)source, (void)relation, (void)digest, (void)ret;
+/* The end of a feed's input makes what it brought final, if nobody else brings records of it. */
+static enum base_status finish_relation(struct tql_session *session,
+                                        const struct session_source *state, const char *name) {
+  struct session_relation *relation = session_find(session, name);
+  if (relation == NULL || relation->announced || others_bring(session, state, name) ||
+      relation->latest == NET_BEGINNING)
+    return BASE_OK;
+  enum base_status status = session_make_live(session, relation);
+  if (status != BASE_OK) return status;
+  relation->boundary = relation->latest;
+  return session_advance(session, relation, net_chronon_add(relation->latest, 1));
+}
+
+static void free_streams(struct tql_source *source) {
+  for (size_t i = 0; i < source->stream_count; i++) {
+    struct tql_stream *stream = source->streams[i];
+    free(stream->relation_name);
+    free(stream->from);
+    free(stream);
+  }
+  free(source->streams);
+}
+
+enum base_status tql_source_close(struct tql_source *source, bool for_good) {
+  struct tql_session *session = source->session;
+  struct session_source *state = source->state;
+  enum base_status status = BASE_OK;
+  end_taking(source);
+  if (state != NULL) {
+    status = session_enter_source(session);
+    state->gone = for_good;
+    state->changed = true;
+    for (size_t i = 0; i < state->promise_count && for_good && status == BASE_OK; i++)
+      status = finish_relation(session, state, state->promises[i].relation);
+    status = session_leave_source(session, status);
+    if (status == BASE_OK) status = session_commit_group(session);
+  }
+  free_streams(source);
+  free(source);
+  return status;
+}
+
+/* --- streams */
+
+/* Finds the relation and how its fields come from the stream's, as the catalogue is now. */
+static void resolve(struct tql_stream *stream) {
+  struct tql_session *session = stream->source->session;
+  if (stream->catalogue == session->catalogue_changes) return;
+  stream->catalogue = session->catalogue_changes;
+  stream->relation = session_find(session, stream->relation_name);
+  free(stream->from);
+  stream->from = NULL;
+  stream->fault = "there is no such relation any more";
+  if (stream->relation == NULL) return;
+  stream->fault =
+      session_misfit(session, stream->relation, stream->layout, stream->kind, stream->by);
+  if (stream->fault != NULL) {
+    stream->fault = base_arena_strdup(session->arena, stream->fault);
+    return;
+  }
+  const struct net_layout *to = session_write_layout(stream->relation);
+  int *from = base_xcalloc(to->field_count + 1, sizeof *from);
+  bool same = to->field_count == stream->layout->field_count;
+  for (uint32_t f = 0; f < to->field_count; f++) {
+    from[f] = net_layout_find(stream->layout, to->fields[f].name);
+    same =
+        same && from[f] == (int)f && to->fields[f].type.base == stream->layout->fields[f].type.base;
+  }
+  if (same)
+    free(from);
+  else
+    stream->from = from;
+}
+
+static enum base_status refuse_relation(struct tql_session *session, const char *name,
+                                        const struct session_relation *relation) {
+  if (relation == NULL)
+    base_report(session->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "there is no relation %s", name);
+  else if (session_is_derived(relation))
+    base_report(session->diags, MSG_DERIVED_WRITE, NULL, NULL, "%s is a %s", relation->ng.name,
+                relation->view ? "view" : "derived relation");
+  else
+    base_report(session->diags, MSG_FEED_TWICE, NULL, NULL, "%s has a feed already",
+                relation->ng.name);
   return BASE_USER;
 }
 
+/* Of a feed, the relation is live from now on, as with one that is read from a file. */
+static enum base_status begin_feed(struct tql_session *session, struct session_relation *relation) {
+  struct st_feed feed = {.relation = relation->ng.name, .source = "tquel feed"};
+  enum base_status status = session_check_bounds_of_dependants(session, relation);
+  if (status == BASE_OK) status = st_feed_save(session->database, &feed);
+  return status == BASE_OK ? session_wake(session, relation) : status;
+}
+
+enum base_status tql_source_relation(struct tql_source *source, const char *name, uint64_t digest,
+                                     struct tql_stream **ret) {
+  struct tql_session *session = source->session;
+  if (source->state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  struct session_relation *relation = session_find(session, name);
+  const struct session_description *description = session_description_of(session, digest);
+  const struct session_event *event =
+      description != NULL ? session_event_of(description, name) : NULL;
+  if (status == BASE_OK && digest != 0 && event == NULL) {
+    base_report(session->diags, MSG_NOT_DESCRIBED, NULL, NULL,
+                "no description %016llx of %s has been announced", (unsigned long long)digest,
+                name);
+    status = BASE_USER;
+  }
+  if (status == BASE_OK && digest == 0 &&
+      (relation == NULL || session_is_derived(relation) ||
+       (relation->feed != NULL && !relation->feed->ended)))
+    status = refuse_relation(session, name, relation);
+  if (status == BASE_OK && digest == 0 && !relation->announced)
+    status = begin_feed(session, relation);
+  status = session_leave_source(session, status);
+  if (status != BASE_OK) return status;
+  struct tql_stream *stream = base_xcalloc(1, sizeof *stream);
+  stream->source = source;
+  stream->relation_name = base_xstrdup(digest == 0 ? relation->ng.name : event->name);
+  stream->digest = digest;
+  stream->layout = digest == 0 ? session_write_layout(relation) : event->layout;
+  stream->kind = digest == 0 ? relation->ng.kind : session_kind_of(event->kind);
+  stream->by = digest == 0 ? relation->ng.by : event->by;
+  (void)session_promise_of(source->state, stream->relation_name);
+  base_grow(&source->streams, &source->stream_capacity, source->stream_count + 1,
+            sizeof *source->streams);
+  source->streams[source->stream_count++] = stream;
+  session->asks_changed = true;
+  *ret = stream;
+  return BASE_OK;
+}
+
 const struct net_layout *tql_stream_layout(const struct tql_stream *stream) {
-  (void)stream;
-  return NULL;
+  return stream->layout;
 }
-
 const char *tql_stream_relation(const struct tql_stream *stream) {
-  (void)stream;
+  return stream->relation_name;
+}
+enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream) {
+  return stream->kind;
+}
+int tql_stream_by(const struct tql_stream *stream) {
+  return stream->by;
+}
+
+bool session_is_taken(const struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->source_count; i++)
+    if (session->sources[i]->taker != NULL && promises(session->sources[i], relation->ng.name))
+      return true;
+  return false;
+}
+
+bool session_is_brought(const struct tql_session *session,
+                        const struct session_relation *relation) {
+  if (relation->announced && session->control != NULL) return true;
+  for (size_t i = 0; i < session->source_count; i++)
+    if (!session->sources[i]->gone && promises(session->sources[i], relation->ng.name)) return true;
+  return false;
+}
+
+/* --- records */
+
+/* When a record is rejected, as the relation Rejected has it. */
+static net_chronon rejected_at(const struct tql_session *session,
+                               const struct session_relation *relation) {
+  if (session->timeline == NET_TIMELINE_REAL) return base_env_now();
+  return relation == NULL || relation->latest == NET_BEGINNING ? 0 : relation->latest;
+}
+
+static enum base_status reject_row(struct tql_stream *stream, const union net_slot *row,
+                                   const char *reason) {
+  struct tql_session *session = stream->source->session;
+  struct base_buffer record = BASE_BUFFER_EMPTY;
+  session_print_row(session, &record, stream->layout, row);
+  enum base_status status = session_divert_named(session, "Rejected", stream->relation_name,
+                                                 rejected_at(session, stream->relation), reason,
+                                                 base_buffer_text(&record), record.length);
+  base_buffer_done(&record);
+  return status;
+}
+
+/* A value that its domain cannot have. */
+static const char *value_fault(struct tql_session *session, const struct net_layout *layout,
+                               const union net_slot *row) {
+  for (uint32_t f = 0; f < layout->field_count; f++) {
+    const struct net_field *field = &layout->fields[f];
+    const char *fault = net_type_slots(field->type.base) == 1
+                            ? net_value_check(session->strings, field->type, row[field->slot])
+                            : NULL;
+    if (fault != NULL)
+      return base_arena_printf(session->statement_arena, "%s: the value is %s", field->name, fault);
+  }
   return NULL;
 }
 
-enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream) {
-  (void)stream;
-  return NG_REL_EVENT;
+/* Times that no row can have. */
+static const char *times_fault(const struct net_layout *layout, const union net_slot *row) {
+  if (row[0].i > row[1].i || row[0].i == NET_OPEN) return "the bounds of its time are exchanged";
+  if (layout->tuple_class == NET_EVENT) return NULL;
+  struct net_period period = {net_row_start(row), net_row_start(row + 2)};
+  if (row[2].i == NET_OPEN) period.stop.lo = row[0].i < row[3].i ? row[0].i : row[3].i;
+  if (period.stop.lo > period.stop.hi || !net_period_valid(period) ||
+      net_nonempty(period) == NET_FALSE)
+    return "the period stops before it starts";
+  return NULL;
 }
 
-int tql_stream_by(const struct tql_stream *stream) {
-  (void)stream;
-  return -1;
+/* Ends and rounds that the relation does not have. */
+static const char *marks_fault(const struct session_relation *relation, const union net_slot *row,
+                               uint8_t marks) {
+  if ((marks & NET_ROUND) && !session_is_sampled(relation))
+    return "rounds are for sampled relations";
+  if (!(marks & NET_CLOSES)) return NULL;
+  if (relation->kind == ST_EVENT || relation->kind == ST_SNAPSHOT) return "an event has no end";
+  if (relation->kind == ST_PERIOD && (row[2].i == NET_OPEN || !session_has_open(relation, row)))
+    return "the end record names no open period";
+  return NULL;
+}
+
+/* ROW of the stream's layout as the relation has it. */
+static const union net_slot *as_relation(const struct tql_stream *stream, const union net_slot *row,
+                                         union net_slot *scratch) {
+  if (stream->from == NULL) return row;
+  const struct net_layout *to = session_write_layout(stream->relation), *from = stream->layout;
+  memcpy(scratch, row, to->first_domain_slot * sizeof *scratch);
+  for (uint32_t f = 0; f < to->field_count; f++) {
+    const struct net_field *source = &from->fields[stream->from[f]], *target = &to->fields[f];
+    if (source->type.base == NET_INTEGER && target->type.base == NET_FLOAT)
+      scratch[target->slot].f = (double)row[source->slot].i;
+    else
+      memcpy(scratch + target->slot, row + source->slot,
+             net_type_slots(target->type.base) * sizeof *scratch);
+  }
+  return scratch;
+}
+
+struct taking {
+  struct tql_stream *stream;
+  net_chronon limit;  /* before it a record is late */
+  net_chronon future; /* behind it a record is not believed */
+  struct net_rows
+      *corrections; /* of the last time of a feed that has ended; NULL: there are none */
+};
+
+static enum base_status take_round(const struct taking *taking, net_chronon time) {
+  struct tql_session *session = taking->stream->source->session;
+  struct net_read_event event = {.time = time};
+  return session_take_round(session, taking->stream->relation, &event, taking->limit);
+}
+
+static enum base_status take_row(const struct taking *taking, const union net_slot *row,
+                                 uint8_t marks, union net_slot *scratch) {
+  struct tql_stream *stream = taking->stream;
+  struct tql_session *session = stream->source->session;
+  struct session_relation *relation = stream->relation;
+  const char *wrong = times_fault(stream->layout, row);
+  if (wrong == NULL && !(marks & NET_ROUND)) wrong = value_fault(session, stream->layout, row);
+  if (wrong != NULL) return reject_row(stream, row, wrong);
+  const union net_slot *mine = as_relation(stream, row, scratch);
+  wrong = marks_fault(relation, mine, marks);
+  if (wrong != NULL) return reject_row(stream, row, wrong);
+  enum base_status status =
+      session_row_fault(session, relation, mine, marks, mine[0].i > taking->future, &wrong);
+  if (status != BASE_OK) return status;
+  if (wrong != NULL) return reject_row(stream, row, wrong);
+  if (marks & NET_ROUND) return take_round(taking, mine[0].i);
+  if (taking->corrections != NULL && mine[0].i == relation->boundary &&
+      relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
+    net_rows_add_copy(taking->corrections, mine, marks);
+    return BASE_OK;
+  }
+  return session_take_record(session, relation, mine, marks, taking->limit);
+}
+
+static net_chronon future_limit(const struct tql_session *session) {
+  return session->timeline == NET_TIMELINE_REAL
+             ? net_chronon_add(base_env_now(), session->future_limit)
+             : NET_FOREVER;
+}
+
+static void begin_taking(struct taking *taking, struct tql_stream *stream) {
+  struct tql_session *session = stream->source->session;
+  net_chronon promised = session_promise_of(stream->source->state, stream->relation_name)->time;
+  net_chronon checkpoint = stream->relation->checkpoint;
+  *taking = (struct taking){.stream = stream,
+                            .limit = promised > checkpoint ? promised : checkpoint,
+                            .future = future_limit(session)};
+}
+
+static enum base_status take_rows(struct tql_stream *stream, const union net_slot *rows,
+                                  const uint8_t *marks, size_t count) {
+  struct tql_session *session = stream->source->session;
+  uint32_t slots = stream->layout->slot_count;
+  enum base_status status = BASE_OK;
+  resolve(stream);
+  if (stream->fault != NULL) {
+    for (size_t i = 0; i < count && status == BASE_OK; i++)
+      status = reject_row(stream, rows + i * slots, stream->fault);
+    return status;
+  }
+  status = session_wake(session, stream->relation);
+  struct taking taking;
+  struct net_rows corrections;
+  const struct net_layout *layout = session_write_layout(stream->relation);
+  net_rows_init(&corrections, layout);
+  begin_taking(&taking, stream);
+  if (stream->digest == 0) taking.corrections = &corrections;
+  union net_slot *scratch = base_xcalloc(layout->slot_count, sizeof *scratch);
+  for (size_t i = 0; i < count && status == BASE_OK; i++)
+    status = take_row(&taking, rows + i * slots, marks[i], scratch);
+  if (status == BASE_OK && corrections.count > 0)
+    status = session_correct(session, stream->relation, &corrections);
+  free(scratch);
+  net_rows_done(&corrections);
+  return status;
 }
 
 enum base_status tql_source_rows(struct tql_stream *stream, const union net_slot *rows,
                                  const uint8_t *marks, size_t count) {
-  (void)stream, (void)rows, (void)marks, (void)count;
-  return BASE_OK;
+  struct tql_session *session = stream->source->session;
+  if (stream->source->state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  session->counters.rows_in += count;
+  if (status == BASE_OK) status = take_rows(stream, rows, marks, count);
+  return session_leave_source(session, status);
+}
+
+static enum base_status take_end(struct tql_stream *stream, const struct net_read_event *event) {
+  struct tql_session *session = stream->source->session;
+  resolve(stream);
+  if (stream->fault != NULL || stream->from != NULL || event->time > future_limit(session))
+    return session_divert_named(
+        session, "Rejected", stream->relation_name, rejected_at(session, stream->relation),
+        stream->fault ? stream->fault : "further ahead of the clock than set future limit",
+        event->record ? event->record : "", event->record_length);
+  enum base_status status = session_make_live(session, stream->relation);
+  if (status != BASE_OK) return status;
+  struct taking taking;
+  begin_taking(&taking, stream);
+  status = session_take_end(session, stream->relation, event, taking.limit);
+  if (event->time > stream->relation->latest && event->time != NET_FOREVER)
+    stream->relation->latest = event->time;
+  return status;
 }
 
 enum base_status tql_source_end(struct tql_stream *stream, const struct net_read_event *event) {
-  (void)stream, (void)event;
-  return BASE_OK;
-}
-
-enum base_status tql_source_check(struct tql_source *source, struct tql_stream *stream,
-                                  net_chronon time) {
-  (void)source, (void)stream, (void)time;
-  return BASE_OK;
+  struct tql_session *session = stream->source->session;
+  if (stream->source->state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK) status = take_end(stream, event);
+  return session_leave_source(session, status);
 }
 
 enum base_status tql_source_reject(struct tql_source *source, struct tql_stream *stream,
                                    net_chronon at, const char *reason, const char *record,
                                    size_t record_length) {
-  (void)source, (void)stream, (void)at, (void)reason, (void)record, (void)record_length;
+  struct tql_session *session = source->session;
+  if (source->state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK)
+    status = session_divert_named(session, "Rejected", stream ? stream->relation_name : "", at,
+                                  reason, record, record_length);
+  return session_leave_source(session, status);
+}
+
+/* --- checkpoints */
+
+static void raise_promise(net_chronon *promise, net_chronon time) {
+  if (time > *promise) *promise = time;
+}
+
+enum base_status tql_source_check(struct tql_source *source, struct tql_stream *stream,
+                                  net_chronon time) {
+  struct session_source *state = source->state;
+  if (state == NULL) return BASE_AGAIN;
+  net_chronon future = future_limit(source->session);
+  if (time > future && time != NET_FOREVER) time = future;
+  if (stream != NULL) {
+    raise_promise(&session_promise_of(state, stream->relation_name)->time, time);
+    return BASE_OK;
+  }
+  raise_promise(&state->checked, time);
+  for (size_t i = 0; i < state->promise_count; i++) raise_promise(&state->promises[i].time, time);
   return BASE_OK;
 }
 
-enum base_status tql_source_loss(struct tql_source *source, const char *process,
-                                 const char *relation, const char *cause, uint64_t total,
-                                 net_chronon from, net_chronon to) {
-  (void)source, (void)process, (void)relation, (void)cause, (void)total, (void)from, (void)to;
-  return BASE_OK;
+/* Does it hold checkpoints back? */
+static bool counts(const struct tql_session *session, const struct session_source *state,
+                   int64_t now) {
+  return !state->gone && (state->taker != NULL || now - state->since < session->source_grace);
 }
 
-enum base_status tql_source_pipe(struct tql_source *source, uint64_t pipe, const char *process,
-                                 uint64_t position) {
-  (void)source, (void)pipe, (void)process, (void)position;
-  return BASE_OK;
+/* *RET_ANY: somebody brings RELATION; the least of what they promise. */
+static net_chronon promised(const struct tql_session *session,
+                            const struct session_relation *relation, int64_t now, bool *ret_any) {
+  net_chronon least = NET_FOREVER;
+  *ret_any = false;
+  for (size_t i = 0; i < session->source_count; i++) {
+    const struct session_source *state = session->sources[i];
+    if (!counts(session, state, now)) continue;
+    if (state->holds_all && relation->announced) return NET_BEGINNING;
+    for (size_t k = 0; k < state->promise_count; k++) {
+      const struct session_promise *promise = &state->promises[k];
+      if (promise->found != relation) continue;
+      *ret_any = true;
+      if (promise->time < least) least = promise->time;
+    }
+  }
+  return least;
 }
 
-enum base_status tql_source_sequence(struct tql_source *source, uint64_t pipe, uint64_t first,
-                                     uint64_t count, uint64_t *ret_known) {
-  (void)source, (void)pipe, (void)first, (void)count;
-  *ret_known = 0;
-  return BASE_OK;
+static bool is_to_advance(const struct session_relation *relation) {
+  return relation->live && relation->has_pending &&
+         (!relation->announced || relation->asked_for || net_inbox_rows(&relation->pending) > 0);
 }
+
+static void find_relations(struct tql_session *session) {
+  for (size_t i = 0; i < session->source_count; i++) {
+    struct session_source *state = session->sources[i];
+    for (size_t k = 0; k < state->promise_count; k++) {
+      struct session_promise *promise = &state->promises[k];
+      if (promise->catalogue == session->catalogue_changes) continue;
+      promise->catalogue = session->catalogue_changes;
+      promise->found = session_find(session, promise->relation);
+    }
+  }
+}
+
+enum base_status session_sources_advance(struct tql_session *session) {
+  int64_t now = base_env_monotonic();
+  find_relations(session);
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->source_count && !session->group_open; i++)
+    if (session->sources[i]->changed || session->sources[i]->number != session->sources[i]->durable)
+      status = session_begin_group(session);
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK && session->source_count > 0;
+       i++) {
+    struct session_relation *relation = session->relations[i];
+    if (session_is_derived(relation) || !is_to_advance(relation)) continue;
+    bool any;
+    net_chronon time = promised(session, relation, now, &any);
+    if (!any || time <= relation->checkpoint) continue;
+    status = session_begin_group(session);
+    if (status == BASE_OK) status = session_ensure_live(session);
+    if (status == BASE_OK) status = session_advance(session, relation, time);
+  }
+  return status;
+}
+
+int64_t session_sources_due(const struct tql_session *session, int64_t now) {
+  int64_t due = INT64_MAX;
+  for (size_t i = 0; i < session->source_count; i++) {
+    const struct session_source *state = session->sources[i];
+    if (state->changed && !session->group_open) return 0;
+    if (state->taker == NULL && counts(session, state, now) &&
+        state->since + session->source_grace - now < due)
+      due = state->since + session->source_grace - now;
+  }
+  return due;
+}
+
+/* --- what is durable */
 
 void tql_source_number(struct tql_source *source, uint64_t number) {
-  source->number = number;
+  if (source->state == NULL || number <= source->state->number) return;
+  source->state->number = number;
+  source->state->changed = true;
 }
 
 uint64_t tql_source_durable(const struct tql_source *source) {
-  return source->number;
+  return source->state == NULL ? 0 : source->state->durable;
+}
+
+enum base_status session_sources_save(struct tql_session *session) {
+  enum base_status status = session_pipes_save(session);
+  for (size_t i = 0; i < session->source_count && status == BASE_OK; i++) {
+    const struct session_source *state = session->sources[i];
+    if (!state->changed) continue;
+    struct st_source saved = {.identity = state->identity,
+                              .host = state->host,
+                              .number = state->number,
+                              .gone = state->gone,
+                              .seen = base_env_now()};
+    status = st_source_save(session->database, &saved);
+  }
+  return status;
+}
+
+/* Who has gone for good is needed no more. */
+void session_sources_committed(struct tql_session *session) {
+  for (size_t i = 0; i < session->source_count; i++) {
+    struct session_source *state = session->sources[i];
+    state->durable = state->number;
+    state->changed = false;
+    if (!state->gone) continue;
+    for (size_t k = 0; k < state->promise_count; k++) free(state->promises[k].relation);
+    state->promise_count = 0;
+  }
+}
+
+void session_sources_take_back(struct tql_session *session) {
+  for (size_t i = 0; i < session->source_count; i++) {
+    struct session_source *state = session->sources[i];
+    if (state->taker != NULL) end_taking(state->taker);
+    state->number = state->durable;
+    state->checked = NET_BEGINNING;
+    for (size_t k = 0; k < state->promise_count; k++) state->promises[k].time = NET_BEGINNING;
+  }
+  session_pipes_clear(session);
+}
+
+void session_sources_free(struct tql_session *session) {
+  for (size_t i = 0; i < session->source_count; i++) {
+    struct session_source *state = session->sources[i];
+    if (state->taker != NULL) state->taker->state = NULL;
+    free_source(state);
+  }
+  free(session->sources);
+  session_pipes_clear(session);
+  session_descriptions_free(session);
 }

@@ -32,7 +32,7 @@ static enum base_status check(struct tql_session *session, const struct ng_query
 
 enum base_status session_check_bounds(struct tql_session *session, const struct ng_query *query) {
   bool fed = false;
-  if (session->unbounded) return BASE_OK;
+  if (session->seat->unbounded) return BASE_OK;
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct session_relation *input = session_of(session, query->variables[i].relation);
     fed |= input != NULL && session_is_fed(session, input);
@@ -42,7 +42,7 @@ enum base_status session_check_bounds(struct tql_session *session, const struct 
 
 enum base_status session_check_bounds_of_dependants(struct tql_session *session,
                                                     const struct session_relation *relation) {
-  for (size_t i = 0; i < session->relation_count && !session->unbounded; i++) {
+  for (size_t i = 0; i < session->relation_count && !session->seat->unbounded; i++) {
     struct session_relation *derived = session->relations[i];
     if (!session_is_derived(derived) || derived->view ||
         !session_depends(session, derived, relation))

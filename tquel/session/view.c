@@ -30,7 +30,7 @@ static size_t readers_of(const struct tql_session *session, const struct session
       count += strcasecmp(reader->inputs[k], view->ng.name) == 0;
   }
   for (size_t i = 0; i < session->display_count; i++)
-    count += 2 * (strcasecmp(session->displays[i].name, view->ng.name) == 0);
+    count += 2 * (strcasecmp(session->displays[i]->name, view->ng.name) == 0);
   return count;
 }
 

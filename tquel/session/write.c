@@ -160,7 +160,7 @@ static enum base_status write_live(struct tql_session *session, struct session_r
   enum base_status status = session_make_live(session, relation);
   for (size_t i = 0; status == BASE_OK && i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
-    if (!session->manual &&
+    if (!session->seat->manual &&
         session_record_time(relation, row, rows->marks[i]) < relation->checkpoint) {
       net_rows_add_copy(&corrections, row, rows->marks[i]);
     } else {
@@ -173,14 +173,20 @@ static enum base_status write_live(struct tql_session *session, struct session_r
   return status;
 }
 
+/* Do records come without statements? */
+static bool is_fed(const struct tql_session *session, const struct session_relation *relation) {
+  return (relation->feed != NULL && !relation->feed->ended) ||
+         session_is_brought(session, relation);
+}
+
 bool session_writes_live(const struct tql_session *session,
                          const struct session_relation *relation) {
-  return session->manual || (relation->feed != NULL && !relation->feed->ended);
+  return session->seat->manual || is_fed(session, relation);
 }
 
 enum base_status session_keeps_checkpoint(struct tql_session *session,
                                           const struct session_relation *relation, bool *ret) {
-  *ret = relation->checkpoint != NET_FOREVER && relation->feed != NULL;
+  *ret = relation->checkpoint != NET_FOREVER && (relation->feed != NULL || relation->announced);
   if (*ret || relation->checkpoint == NET_FOREVER) return BASE_OK;
   return st_feed_known(session->database, relation->ng.name, ret);
 }
@@ -247,7 +253,7 @@ static void note_waiting(struct tql_session *session, const struct session_relat
   for (size_t i = 0; i < rows->count; i++)
     waiting += session_record_time(relation, net_rows_row(rows, i), rows->marks[i]) >=
                relation->checkpoint;
-  if (waiting == 0 || session->manual || (relation->feed != NULL && !relation->feed->ended)) return;
+  if (waiting == 0 || session->seat->manual || is_fed(session, relation)) return;
   struct base_buffer time = BASE_BUFFER_EMPTY;
   net_time_print(&time, session->timeline, relation->checkpoint);
   base_report_hint(session->diags, MSG_WAITS, session->source, &session->statement->range,
@@ -522,10 +528,13 @@ enum base_status session_copy(struct tql_session *session, const struct tql_stat
   const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
   if (ng == NULL) return BASE_USER;
   struct session_relation *relation = session_of(session, ng);
-  if (statement->copy_into) return copy_into(session, statement, relation);
-  if (session_refuse_derived(session, relation, &statement->name)) return BASE_USER;
-  if (statement->following) return session_add_feed(session, statement, relation);
-  return copy_from(session, statement, relation);
+  struct tql_statement here = *statement;
+  here.path = session_path(session, statement);
+  if (here.path == NULL) return BASE_USER;
+  if (here.copy_into) return copy_into(session, &here, relation);
+  if (session_refuse_derived(session, relation, &here.name)) return BASE_USER;
+  if (here.following) return session_add_feed(session, &here, relation);
+  return copy_from(session, &here, relation);
 }
 
 /* --- checkpoint */
@@ -554,7 +563,7 @@ enum base_status session_checkpoint(struct tql_session *session,
     bool fed = false;
     status = session_keeps_checkpoint(session, relation, &fed);
     if (status != BASE_OK) break;
-    if (session->manual || relation->live || fed) {
+    if (session->seat->manual || relation->live || fed) {
       status = session_make_live(session, relation);
       if (status == BASE_OK) status = session_advance(session, relation, time);
     } else {

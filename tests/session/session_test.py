@@ -1,0 +1,582 @@
+"""Several users and sources on one session, through session-script; prints TAP.
+
+    session_test.py SESSION-SCRIPT [NAME...]
+
+A scenario is a script of tests/session/driver.c with, behind `|`, what is to be printed at that place:
+
+    run 1 print E
+    | 1: at_lo,at_hi,definite,x
+
+`| ...` stands for any number of lines. Files that scripts name are written into a directory of their own.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SDF = """(taskforce (name PDE))
+(sensorprocess (name PDESolver))
+(objecttype (name Matrix))
+(event (name Iteration) (location PDESolver) (timestamp true)
+  (domains (domain (name IterNum) (type doubleinteger))))
+(event (name Reading) (location PDESolver) (object Matrix) (minortype objecttraced) (timestamp true)
+  (domains (domain (name Row) (type integer))))
+(event (name Note) (location PDESolver) (timestamp true) (relation event)
+  (domains (domain (name Text) (type string))))
+(event (name Load) (location PDESolver) (minortype receptaclesampled) (timestamp true)
+  (domains (domain (name Value) (type integer))))
+"""
+# The same with a further domain, with a narrower type, and what does not go with it.
+NEWER = SDF.replace('(type doubleinteger)))', '(type integer)) (domain (name Residual) (type integer)))')
+OTHER = SDF.replace('(type doubleinteger)))', '(type string)))')
+FILES = {'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
+         'e.csv': 'at,x\n1,7\n2,8\n'}
+
+ANNOUNCED = """open - real sensor
+source c inc1 hostA
+describe c pde.sdf
+stream t c Iteration pde.sdf
+stream n c Note pde.sdf
+"""
+
+SCENARIOS = {}
+
+
+def scenario(name, text):
+    SCENARIOS[name] = text
+
+
+class Failed(Exception):
+    pass
+
+
+def split(text):
+    """Lines for the program, each with what it is to print."""
+    steps = []
+    for line in text.strip().split('\n'):
+        if line.startswith('|'):
+            steps[-1][1].append(line[2:])
+        else:
+            steps.append((line, []))
+    return steps
+
+
+def matches(expected, printed):
+    """Lines; `...` alone for any number of lines, within a line for anything."""
+    if not expected:
+        return not printed
+    if expected[0] == '...':
+        return any(matches(expected[1:], printed[i:]) for i in range(len(printed) + 1))
+    if not printed:
+        return False
+    pattern = '.*'.join(re.escape(part) for part in expected[0].split('...'))
+    return re.fullmatch(pattern, printed[0]) is not None and matches(expected[1:], printed[1:])
+
+
+def play(program, text, directory):
+    """Runs the script, a process from each `open` to the `die` or the end."""
+    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory,
+                               text=True)
+    problems = []
+    for line, expected in split(text):
+        if line == 'again':
+            process.stdin.close()
+            process.wait(20)
+            process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       cwd=directory, text=True)
+            continue
+        process.stdin.write(line + '\n' + ('' if line == 'die' else 'mark\n'))
+        process.stdin.flush()
+        printed = []
+        while True:
+            out = process.stdout.readline()
+            if out in ('', '=\n'):
+                break
+            printed.append(out.rstrip('\n'))
+        if not matches(expected, printed):
+            problems.append(f'{line}\n  printed  ' + '\n           '.join(printed) +
+                            '\n  expected ' + '\n           '.join(expected))
+    process.stdin.close()
+    rest = process.stdout.read()
+    if process.wait(20) != 0:
+        problems.append(f'the program ended with {process.returncode}: {rest}')
+    return problems
+
+
+scenario('a query asks for what its selections leave', ANNOUNCED + """
+run 0 range of i is Iteration
+run 0 retrieve Over (i.IterNum) where i.Process = "PDESolver:P1#5" and i.IterNum > 3
+turn
+| + Iteration Process=PDESolver:P1#5
+row t d 1000 PDESolver:P1#5 1
+row t d 2000 PDESolver:P1#5 5
+check c all 3000
+turn
+run 0 print Over
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 2000,2000,3000,forever,true,5
+run 0 retrieve Again (i.IterNum) where i.Process = "PDESolver:P1#5"
+turn
+run 0 destroy Over
+turn
+run 0 destroy Again
+turn
+| - Iteration Process=PDESolver:P1#5
+""")
+
+scenario('one-off questions ask for nothing', ANNOUNCED + """
+run 0 range of n is Note
+run 0 retrieve (n.Text)
+| 0: at_lo,at_hi,definite,Text
+turn
+run 0 append to Note (Process = "P:a#1", Text = "x") at "2026-01-01T00:00:00Z"
+turn
+""")
+
+scenario('displays ask, as long as their seat is there', ANNOUNCED + """
+seat 1 ann owner
+seat 2 bob owner
+run 1 display Note
+turn
+| + Note
+run 2 display Note
+turn
+row n d 1000 PDESolver:P1#5 hello
+check c all 2000
+turn
+| 1> {"relation": "Note", "change": "whole", "at_lo": 1000...
+| 2> {"relation": "Note", "change": "whole", "at_lo": 1000...
+leave 1
+turn
+row n d 3000 PDESolver:P1#5 again
+check c all 4000
+turn
+| 2> {"relation": "Note", "change": "whole", "at_lo": 3000...
+stop 2
+turn
+| - Note
+row n d 5000 PDESolver:P1#5 late
+check c all 6000
+turn
+run 0 print Note
+| 0: at_lo,at_hi,definite,Process,Text
+| 0: 1000,1000,true,PDESolver:P1#5,hello
+| 0: 3000,3000,true,PDESolver:P1#5,again
+| 0: 5000,5000,true,PDESolver:P1#5,late
+""")
+
+scenario('create persistent and save ask for everything', ANNOUNCED + """
+run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
+turn
+| + Iteration
+run 0 save Note until "2199-01-01"
+turn
+| + Note
+run 0 save Note until "2001-01-01"
+| TQ-0620...
+turn
+| - Note
+run 0 create persistent event Iteration (IterNum = i8)
+| TQ-0104...
+| run: user
+sensors
+| process  relation ...
+| -        Iteration ...kept
+| -        Reading ...-
+| -        Note ...kept
+| -        Load ...-
+| watched: Iteration (1)
+""")
+
+scenario('a relation that a user has created is used', """open - real sensor
+run 0 create persistent event Note (Process = name, Text = text)
+turn
+source c inc1
+describe c pde.sdf
+turn
+| + Note
+run 0 destroy Note
+| TQ-0775...
+| run: user
+close c good
+run 0 destroy Note
+turn
+| - Note
+""")
+
+scenario('descriptions of several versions', ANNOUNCED + """
+describe c newer.sdf
+stream u c Iteration newer.sdf
+row t d 1000 PDESolver:P1#5 1
+row u d 2000 PDESolver:P2#6 2 17
+describe c other.sdf
+| TQ-0774...the domain IterNum of Iteration is of type i8 here, and text there
+| describe: user
+stream v c Iteration other.sdf
+row v d 3000 PDESolver:P3#7 three
+run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
+turn
+| + Iteration
+check c all 4000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,4000,forever,true,PDESolver:P1#5,1
+| 0: 2000,2000,4000,forever,true,PDESolver:P2#6,2
+run 0 print Rejected
+| 0: ...
+| 0: ...,Iteration,"the domain IterNum of Iteration is of type i8 here, and text there"...
+""")
+
+scenario('an older description comes behind a newer one', """open - real sensor
+source c inc1
+describe c newer.sdf
+describe c pde.sdf
+| TQ-0774...
+| describe: user
+""")
+
+scenario('the checkpoint is that of all sources', """open - abstract
+run 0 create event E (x = i4)
+source a inc1
+source b inc2
+stream ea a E
+stream eb b E
+row ea d 10 1
+check a ea 20
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+check b eb 15
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 10,10,true,1
+row eb d 12 2
+row ea d 16 3
+run 0 print Late
+| 0: at_lo,at_hi,definite,relation,reason,record
+| 0: 12,12,true,E,before the checkpoint,...
+| 0: 16,16,true,E,before the checkpoint,...
+row eb d 17 4
+close b good
+row ea d 30 5
+close a good
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 10,10,true,1
+| 0: 17,17,true,4
+| 0: 30,30,true,5
+""")
+
+scenario('a source that has gone is waited for', """open - abstract
+run 0 create event E (x = i4)
+run 0 set source grace 300 ms
+source a inc1
+source b inc2
+stream ea a E
+stream eb b E
+check b eb 5
+row ea d 10 1
+check a ea 20
+close b
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+source b inc2
+stream eb b E
+row eb d 8 2
+check b eb 9
+close b
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 8,8,true,2
+sleep 350
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 8,8,true,2
+| 0: 10,10,true,1
+""")
+
+scenario('what was acknowledged is there once', """open db abstract
+run 0 create event E (x = i4)
+source a inc1
+durable a
+| durable 0
+stream ea a E
+rows ea 10 100 1 +
+number a 1
+rows ea 10 200 1 +
+number a 2
+check a ea 205
+number a 3
+durable a
+| durable 0
+turn
+commit
+durable a
+| durable 3
+rows ea 10 300 1 +
+number a 4
+die
+again
+open db abstract
+source a inc1
+durable a
+| durable 3
+stream ea a E
+rows ea 10 300 1 +
+number a 4
+check a ea 1000
+turn
+run 0 range of e is E
+run 0 retrieve (n = count(e.x for ever)) when e at beginning
+| ...
+run 0 copy E into "out.csv"
+close a
+again
+open db abstract
+source a inc1
+durable a
+| durable 4
+""")
+
+scenario('pipes: nothing twice, what is missing is lost', """open db abstract
+run 0 create event E (x = i4)
+source a inc1
+stream ea a E
+pipe a 77 P:a#5 0
+sequence a 77 0 10
+| known 0
+rows ea 10 100 1 +
+sequence a 77 5 10
+| known 5
+check a ea 200
+check a all 200
+commit
+durable a
+| durable 0
+sequence a 77 15 5
+| known 0
+die
+again
+open db abstract
+source b inc2
+pipe b 77 P:a#5 18
+sequence b 77 18 2
+| known 0
+pipe b 78 P:b#6 4
+sequence b 78 4 1
+| known 0
+sequence b 78 2 4
+| known 3
+commit
+run 0 range of l is Lost
+run 0 retrieve (l.source, l.cause, l.count)
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,source,cause,count
+| 0: ...,P:a#5,collector,3
+| 0: ...,P:b#6,collector,4
+""")
+
+scenario('losses are totals', """open db abstract
+run 0 create event E (x = i4)
+source a inc1 hostA
+loss a P:a#5 E full 10 100 200
+loss a P:a#5 E full 10 100 200
+loss a P:a#5 E full 12 200 300
+loss a P:a#5 E full 14 200 300
+loss a - - buffer 5 1 2
+commit
+run 0 print Lost
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,relation,source,cause,count
+| 0: 1,1,2,2,true,,hostA,buffer,5
+| 0: 100,100,200,200,true,E,P:a#5,full,10
+| 0: 200,200,300,300,true,E,P:a#5,full,2
+| 0: 200,200,301,301,true,E,P:a#5,full,2
+die
+again
+open db abstract
+source a inc1 hostA
+loss a P:a#5 E full 15 400 500
+loss a - - buffer 5 1 2
+run 0 range of l is Lost
+run 0 retrieve (l.count) when l overlap 450
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,count
+| 0: 400,400,500,500,true,1
+""")
+
+scenario('bad rows are rejected', """open - abstract
+run 0 create event E (x = i1, s = c3)
+run 0 range of e is E
+run 0 define integrity on e is e.x != 5
+run 0 create period P (x = i4)
+source a inc1
+stream ea a E
+stream pa a P
+row ea d 1 300 a
+row ea d 2 1 abcd
+row ea d 3 5 a
+row ea d 9..4 1 a
+row ea dc 5 1 a
+row ea dr 6 1 a
+row ea d forever 1 a
+row ea d 7 1 ok
+period pa d 10 5 1
+period pa dc 10 12 1
+period pa d 10 open 1
+period pa dc 10 12 1
+reject a ea 8 unreadable xyz
+check a all 100
+turn
+run 0 print E, P
+| 0: at_lo,at_hi,definite,x,s
+| 0: 7,7,true,1,ok
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 10,10,12,12,true,1
+run 0 range of r is Rejected
+run 0 retrieve (r.relation, r.reason)
+| 0: at_lo,at_hi,definite,relation,reason
+| ...
+run 0 copy Rejected into "rejected.csv"
+""")
+
+scenario('sampled relations have rounds', ANNOUNCED + """
+run 0 create persistent sampled Load (Process = name, Value = i4) by Process
+turn
+| + Load
+stream l c Load pde.sdf
+row l d 1000 P:a#1 3
+row l d 1000 P:b#2 4
+row l dr 1000 P:a#1 0
+row l d 2000 P:a#1 3
+row l dr 2000 P:a#1 0
+check c all 2500
+turn
+commit
+run 0 print Load
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Value
+| 0: beginning,1000,1001,2000,true,P:b#2,4
+| 0: beginning,1000,2001,forever,true,P:a#1,3
+""")
+
+scenario('seats have their own variables and settings', """open - abstract
+seat 1 ann owner
+seat 2 bob owner
+run 0 create event E (x = i4)
+run 0 create event F (y = i4)
+run 1 range of e is E
+run 2 range of e is F
+run 1 set unit 5
+run 1 append to E (x = 1) at 7
+run 2 append to F (y = 2) at 8
+run 2 retrieve (e.y)
+| 2: at_lo,at_hi,definite,y
+| 2: 8,8,true,2
+run 1 retrieve (e.x)
+| 1: at_lo,at_hi,definite,x
+| 1: 35,35,true,1
+run 1 append to E (x = 1 / 0) at 9
+| TQ-...
+| run: user
+run 2 retrieve (e.y)
+| 2: at_lo,at_hi,definite,y
+| 2: 8,8,true,2
+run 0 retrieve (e.y)
+| TQ-...
+| run: user
+run 1 destroy F
+run 2 retrieve (e.y)
+| TQ-...
+| run: user
+leave 2
+run 1 retrieve (e.x)
+| 1: at_lo,at_hi,definite,x
+| 1: 35,35,true,1
+""")
+
+scenario('seats for reading only, files', """open - abstract
+seat 1 ann owner files
+seat 2 bob owner readonly
+run 1 create event E (x = i4)
+run 1 copy E from "e.csv"
+run 2 append to E (x = 1) at 9
+| TQ-0616...
+| run: user
+run 2 print E
+| 2: at_lo,at_hi,definite,x
+| 2: 1,1,true,7
+| 2: 2,2,true,8
+run 2 copy E into "x.csv"
+| TQ-0771...
+| run: user
+run 1 copy E from "-" following
+| TQ-0771...
+| run: user
+""")
+
+scenario('a server that is started again goes on', """open db real sensor
+source c inc1
+describe c pde.sdf
+stream t c Iteration pde.sdf
+run 0 range of i is Iteration
+run 0 retrieve Over (i.IterNum) where i.IterNum > 3
+turn
+| + Iteration
+row t d 1000 PDESolver:P1#5 5
+check c all 3000
+number c 1
+turn
+commit
+die
+again
+open db real sensor
+run 0 set source grace 300 ms
+turn
+| + Iteration
+source d inc2
+describe d pde.sdf
+stream t d Iteration pde.sdf
+row t d 4000 PDESolver:P1#5 6
+check d all 6000
+turn
+run 0 print Over
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 1000,1000,3000,forever,true,5
+source c inc1
+durable c
+| durable 1
+describe c pde.sdf
+stream u c Iteration pde.sdf
+row u d 3500 PDESolver:P2#6 7
+check c all 5000
+turn
+run 0 print Over
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 1000,1000,4000,4000,true,5
+| 0: 3500,3500,5000,forever,true,7
+| 0: 4000,4000,5000,forever,true,6
+""")
+
+
+def main():
+    program, chosen = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+    names = [name for name in SCENARIOS if not chosen or name in chosen]
+    failed = 0
+    print(f'1..{len(names)}')
+    for number, name in enumerate(names, 1):
+        with tempfile.TemporaryDirectory(prefix='tquel-session.') as directory:
+            for file, text in FILES.items():
+                (pathlib.Path(directory) / file).write_text(text, encoding='utf-8')
+            problems = play(program, SCENARIOS[name], directory)
+        print(f"{'not ok' if problems else 'ok'} {number} - {name}")
+        for problem in problems:
+            print('\n'.join('# ' + line for line in problem.split('\n')))
+        failed += bool(problems)
+    return 1 if failed else 0
+
+
+sys.exit(main())

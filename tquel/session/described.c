@@ -1,0 +1,300 @@
+/* Announced relations: what programs say of their sensors becomes relations of the catalogue.
+ *
+ *      description ──▶ events ──▶ relation is missing: created
+ *                                 relation is there, and goes with the event: used
+ *                                 relation is there, and does not: the description is refused
+ *
+ * A later description of the same relation goes with it if every domain of the relation is still there, with
+ * values that fit: the rules of `tquel sdf --diff`. Its further domains are left out. The relation may be
+ * one that a user has created. Which of its domains switch the sensor is taken from the first description.
+ *
+ * A relation that was announced begins empty and open. Nothing is stored in it as long as nobody asks
+ * (sensors.c); `create persistent` asks for everything. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sensors/sdf/format.h"
+#include "sensors/sdf/output.h"
+#include "sensors/sdf/remote.h"
+#include "tquel/session/sources.h"
+
+/* --- descriptions that are known */
+
+const struct session_description *session_description_of(const struct tql_session *session,
+                                                         uint64_t digest) {
+  const struct session_description *one = session->descriptions;
+  while (one != NULL && one->digest != digest) one = one->next;
+  return one;
+}
+
+const struct session_event *session_event_of(const struct session_description *description,
+                                             const char *name) {
+  for (size_t i = 0; i < description->event_count; i++)
+    if (strcasecmp(description->events[i].name, name) == 0) return &description->events[i];
+  return NULL;
+}
+
+void session_descriptions_free(struct tql_session *session) {
+  while (session->descriptions != NULL) {
+    struct session_description *next = session->descriptions->next;
+    base_arena_free(session->descriptions->arena);
+    session->descriptions = next;
+  }
+}
+
+/* --- from events to relations */
+
+static enum st_kind kind_of(enum sn_relation_type relation) {
+  switch (relation) {
+    case SN_KIND_TRACED:
+      return ST_TRACED;
+    case SN_KIND_SAMPLED:
+      return ST_SAMPLED;
+    case SN_KIND_EVENT:
+    default:
+      return ST_EVENT;
+  }
+}
+
+static int find_domain(const struct st_domain *domains, size_t count, const char *name) {
+  for (size_t i = 0; name != NULL && i < count; i++)
+    if (strcasecmp(domains[i].name, name) == 0) return (int)i;
+  return -1;
+}
+
+static struct session_event event_of(struct base_arena *arena,
+                                     const struct sn_event_description *from) {
+  const char *implicit[3];
+  size_t own = sn_event_implicit(from, implicit), count = own + from->domain_count;
+  struct st_domain *domains = BASE_NEW_ARRAY(arena, count + 1, struct st_domain);
+  struct net_field *fields = BASE_NEW_ARRAY(arena, count + 1, struct net_field);
+  for (size_t i = 0; i < own; i++) domains[i] = (struct st_domain){implicit[i], {NET_NAME, 0}};
+  for (size_t i = own; i < count; i++)
+    domains[i] = (struct st_domain){from->domains[i - own].name, from->domains[i - own].type};
+  for (size_t i = 0; i < count; i++)
+    fields[i] = (struct net_field){.name = domains[i].name, .type = domains[i].type};
+  const char *holder = from->holder == SN_HOLDER_OBJECT && from->object ? from->object->name
+                       : from->holder == SN_HOLDER_INITIATOR            ? "Initiator"
+                                                                        : NULL;
+  return (struct session_event){
+      .name = from->name,
+      .kind = kind_of(from->relation),
+      .domains = domains,
+      .domain_count = count,
+      .by = find_domain(domains, count, from->key),
+      .holder = find_domain(domains, count, holder),
+      .layout = net_layout_new(arena, NET_EVENT, fields, (uint32_t)count),
+  };
+}
+
+/* Reads the text of a description; NULL after a diagnostic. */
+static struct session_description *read_description(struct tql_session *session, uint64_t digest,
+                                                    const char *text, size_t length) {
+  struct base_arena *arena = base_arena_new();
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  struct base_source *source = BASE_NEW(arena, struct base_source);
+  *source = (struct base_source){
+      .name = "<description>", .text = base_arena_strndup(arena, text, length), .length = length};
+  struct sn_description *read =
+      sn_description_read_remote(arena, source, sn_format_default(arena), &diags);
+  if (read == NULL) {
+    base_report(session->diags, MSG_DESCRIPTION_REFUSED, NULL, NULL,
+                "the description %016llx cannot be read: %s", (unsigned long long)digest,
+                diags.count > 0 ? diags.items[0].message : "it is empty");
+    base_diag_sink_done(&diags);
+    base_arena_free(arena);
+    return NULL;
+  }
+  base_diag_sink_done(&diags);
+  struct session_event *events = BASE_NEW_ARRAY(arena, read->event_count + 1, struct session_event);
+  for (size_t i = 0; i < read->event_count; i++) events[i] = event_of(arena, &read->events[i]);
+  struct session_description *made = BASE_NEW(arena, struct session_description);
+  *made = (struct session_description){.digest = digest,
+                                       .arena = arena,
+                                       .events = events,
+                                       .event_count = read->event_count,
+                                       .next = session->descriptions};
+  session->descriptions = made;
+  return made;
+}
+
+/* --- do they go together? */
+
+static const char *kind_text(enum ng_relation_kind kind) {
+  switch (kind) {
+    case NG_REL_SNAPSHOT:
+      return "a snapshot";
+    case NG_REL_EVENT:
+      return "an event relation";
+    case NG_REL_PERIOD:
+      return "a period relation";
+    case NG_REL_TRACED:
+      return "a traced relation";
+    case NG_REL_SAMPLED:
+      return "a sampled relation";
+    case NG_REL_DERIVED:
+    case NG_REL_CLOCK:
+    default:
+      return "a derived relation";
+  }
+}
+
+static const char *type_text(struct base_arena *arena, struct net_type type) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  net_type_print(&text, type);
+  const char *copy = base_arena_strdup(arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return copy;
+}
+
+const char *session_misfit(struct tql_session *session, const struct session_relation *relation,
+                           const struct net_layout *layout, enum ng_relation_kind kind, int by) {
+  struct base_arena *arena = session->statement_arena;
+  const struct ng_relation *there = &relation->ng;
+  if (there->kind != kind)
+    return base_arena_printf(arena, "%s is %s here, and %s there", there->name,
+                             kind_text(there->kind), kind_text(kind));
+  const struct net_layout *to = session_write_layout(relation);
+  for (uint32_t f = 0; f < to->field_count; f++) {
+    const struct net_field *field = &to->fields[f];
+    int from = net_layout_find(layout, field->name);
+    if (from < 0)
+      return base_arena_printf(arena, "%s has the domain %s here, and not there", there->name,
+                               field->name);
+    struct net_type type = layout->fields[from].type;
+    if (!sn_type_fits(type, field->type))
+      return base_arena_printf(arena, "the domain %s of %s is of type %s here, and %s there",
+                               field->name, there->name, type_text(arena, field->type),
+                               type_text(arena, type));
+  }
+  if (there->by >= 0 &&
+      (by < 0 || strcasecmp(to->fields[there->by].name, layout->fields[by].name) != 0))
+    return base_arena_printf(arena, "%s is by %s here, and not there", there->name,
+                             to->fields[there->by].name);
+  return NULL;
+}
+
+/* --- the catalogue */
+
+/* RELATION is one that sensors make records of, by what the catalogue says. */
+static void mark(struct tql_session *session, struct session_relation *relation,
+                 const struct st_announced *from) {
+  relation->digest = from->digest;
+  relation->announced = from->digest != 0;
+  relation->persistent = from->persistent;
+  relation->holder = from->holder;
+  relation->ng.sensor = NULL;
+  if (!relation->announced) return;
+  uint32_t *objects = BASE_NEW_ARRAY(session->arena, 2, uint32_t);
+  struct ng_sensor *sensor = BASE_NEW(session->arena, struct ng_sensor);
+  int process = net_layout_find(relation->ng.layout, "Process");
+  sensor->objects = objects;
+  if (process >= 0) objects[sensor->object_count++] = (uint32_t)process;
+  if (from->holder >= 0 && from->holder != process &&
+      (uint32_t)from->holder < relation->ng.layout->field_count)
+    objects[sensor->object_count++] = (uint32_t)from->holder;
+  relation->ng.sensor = sensor;
+  session->asks_changed = true;
+}
+
+enum base_status session_load_announced(struct tql_session *session) {
+  struct base_arena *arena = base_arena_new();
+  struct st_announced *all = NULL;
+  size_t count = 0;
+  enum base_status status = st_announced(session->database, arena, &all, &count);
+  for (size_t i = 0; i < count; i++) {
+    struct session_relation *relation = session_find(session, all[i].relation);
+    if (relation != NULL && !session_is_derived(relation)) mark(session, relation, &all[i]);
+  }
+  base_arena_free(arena);
+  return status;
+}
+
+enum base_status session_save_announced(struct tql_session *session,
+                                        struct session_relation *relation, uint64_t digest,
+                                        int holder, bool persistent) {
+  struct st_announced saved = {relation->ng.name, digest, holder, persistent};
+  enum base_status status = st_announced_save(session->database, &saved);
+  if (status == BASE_OK) mark(session, relation, &saved);
+  return status;
+}
+
+/* Where HOLDER, a domain of EVENT, is in RELATION. */
+static int holder_in(const struct session_relation *relation, const struct session_event *event) {
+  if (event->holder < 0) return -1;
+  return net_layout_find(relation->ng.layout, event->domains[event->holder].name);
+}
+
+static enum base_status create(struct tql_session *session, const struct session_event *event,
+                               struct session_relation **ret) {
+  struct st_relation made = {.name = event->name,
+                             .kind = event->kind,
+                             .domains = event->domains,
+                             .domain_count = event->domain_count,
+                             .by = event->by,
+                             .checkpoint = NET_BEGINNING};
+  enum base_status status = st_create(session->database, &made);
+  if (status == BASE_OK) *ret = session_add_relation(session, &made);
+  return status;
+}
+
+static enum base_status announce(struct tql_session *session, struct session_source *state,
+                                 uint64_t digest, const struct session_event *event) {
+  struct session_relation *relation = session_find(session, event->name);
+  enum base_status status = BASE_OK;
+  if (relation == NULL) status = create(session, event, &relation);
+  if (status != BASE_OK) return status;
+  const char *misfit =
+      session_is_derived(relation)
+          ? base_arena_printf(session->statement_arena, "%s is a %s here", relation->ng.name,
+                              relation->view ? "view" : "derived relation")
+          : session_misfit(session, relation, event->layout, session_kind_of(event->kind),
+                           event->by);
+  if (misfit == NULL && relation->feed != NULL && !relation->feed->ended)
+    misfit = base_arena_printf(session->statement_arena, "%s has a feed", relation->ng.name);
+  if (misfit != NULL) {
+    base_report_hint(
+        session->diags, MSG_DESCRIPTION_REFUSED, NULL, NULL,
+        "destroy the relation, or build the program with a description that goes with it",
+        "the description %016llx does not go with a relation that is there: %s",
+        (unsigned long long)digest, misfit);
+    return BASE_USER;
+  }
+  (void)session_promise_of(state, relation->ng.name);
+  if (relation->announced) return BASE_OK;
+  return session_save_announced(session, relation, digest, holder_in(relation, event),
+                                relation->persistent);
+}
+
+static enum base_status announce_all(struct tql_session *session, struct session_source *state,
+                                     uint64_t digest, const char *text, size_t length) {
+  const struct session_description *description = session_description_of(session, digest);
+  if (description == NULL) description = read_description(session, digest, text, length);
+  if (description == NULL) return BASE_USER;
+  enum base_status status = st_description_save(session->database, digest, text, length);
+  bool refused = false;
+  for (size_t i = 0; i < description->event_count && status == BASE_OK; i++) {
+    status = announce(session, state, digest, &description->events[i]);
+    refused |= status == BASE_USER;
+    if (status == BASE_USER) status = BASE_OK;
+  }
+  return status == BASE_OK && refused ? BASE_USER : status;
+}
+
+enum base_status tql_source_description(struct tql_source *source, uint64_t digest,
+                                        const char *text, size_t length) {
+  struct tql_session *session = source->session;
+  if (source->state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK && (digest == 0 || digest != sn_remote_digest(text, length))) {
+    base_report(session->diags, MSG_DESCRIPTION_REFUSED, NULL, NULL,
+                "the description %016llx cannot be read: its digest is another one",
+                (unsigned long long)digest);
+    status = BASE_USER;
+  }
+  if (status == BASE_OK) status = announce_all(session, source->state, digest, text, length);
+  session->asks_changed = true;
+  return session_leave_source(session, status);
+}

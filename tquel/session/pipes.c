@@ -1,0 +1,216 @@
+/* How much there was: pipes, which several incarnations of a source read one after the other, and what was
+ * lost.
+ *
+ *      generated = rows taken + Late + Rejected + the sum of Lost.count
+ *
+ * The records of a pipe are numbered, so what came twice is known, and what never came: a reader that was
+ * killed had taken it out of the ring and brought it nowhere. That is lost by the cause "collector", after
+ * the last time up to which its source had promised to be complete. Other losses are told as totals,
+ * which may be told again; the difference to the total before is what was lost since.               */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/env.h"
+#include "tquel/session/sources.h"
+
+/* --- Lost */
+
+/* A relation is a set: of equal rows that COUNT the later ones last a chronon longer. */
+static enum base_status put_row(struct tql_session *session, struct session_relation *to,
+                                union net_slot *row, bool counts) {
+  struct net_store *store = st_net(session->database);
+  bool there = false;
+  enum base_status status = st_has(session->database, to->ng.name, to->ng.layout, row, &there);
+  while (status == BASE_OK && there && counts) {
+    row[2].i = row[3].i = net_chronon_add(row[3].i, 1);
+    status = st_has(session->database, to->ng.name, to->ng.layout, row, &there);
+  }
+  to->diverted = true; /* what is derived from it follows with the group */
+  return status == BASE_OK && !there
+             ? store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE)
+             : status;
+}
+
+enum base_status session_put_lost(struct tql_session *session, const char *relation,
+                                  const char *source, const char *cause, uint64_t count,
+                                  struct net_instant from, struct net_instant to) {
+  struct session_relation *lost = session_system_relation(session, "Lost");
+  if (lost == NULL) return BASE_SYSTEM;
+  const struct net_layout *layout = lost->ng.layout;
+  union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
+  row[0].i = from.lo;
+  row[1].i = from.hi;
+  row[2].i = to.lo;
+  row[3].i = to.hi;
+  const char *const texts[] = {relation, source, cause};
+  for (unsigned i = 0; i < 3; i++)
+    row[layout->fields[i].slot].s = base_strings_intern_text(session->strings, texts[i]);
+  row[layout->fields[3].slot].i = count > INT64_MAX ? INT64_MAX : (int64_t)count;
+  enum base_status status = put_row(session, lost, row, count > 0);
+  free(row);
+  return status;
+}
+
+/* When the process began, as its name says: type:minor#epoch, in ms since 1970. */
+static net_chronon process_start(const struct tql_session *session, const char *process) {
+  const char *epoch = strrchr(process, '#');
+  if (session->timeline != NET_TIMELINE_REAL || epoch == NULL) return 0;
+  int64_t ms = 0;
+  for (epoch++; *epoch >= '0' && *epoch <= '9' && ms < INT64_MAX / 10000000; epoch++)
+    ms = 10 * ms + (*epoch - '0');
+  return ms < INT64_MAX / 10000000 ? ms * 1000000 : 0;
+}
+
+static enum base_status put_between(struct tql_session *session, const char *relation,
+                                    const char *source, const char *cause, uint64_t count,
+                                    net_chronon from, net_chronon to) {
+  if (from == NET_BEGINNING || from == NET_FOREVER || from == NET_OPEN)
+    from = process_start(session, source);
+  if (to == NET_FOREVER || to <= from) to = net_chronon_add(from, 1);
+  return session_put_lost(session, relation, source, cause, count, (struct net_instant){from, from},
+                          (struct net_instant){to, to});
+}
+
+enum base_status tql_source_loss(struct tql_source *source, const char *process,
+                                 const char *relation, const char *cause, uint64_t total,
+                                 net_chronon from, net_chronon to) {
+  struct tql_session *session = source->session;
+  const struct session_source *state = source->state;
+  if (state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  bool own = process[0] == '\0';
+  struct st_loss loss = {.source = own ? state->identity : process,
+                         .relation = relation,
+                         .cause = cause,
+                         .seen = base_env_now()};
+  uint64_t before = 0;
+  if (status == BASE_OK) status = st_loss_total(session->database, &loss, &before);
+  if (status == BASE_OK && total > before) {
+    loss.total = total;
+    status = st_loss_save(session->database, &loss);
+    if (status == BASE_OK)
+      status = put_between(session, relation, own ? state->host : process, cause, total - before,
+                           from, to);
+  }
+  return session_leave_source(session, status);
+}
+
+/* --- pipes */
+
+static void make_map(struct tql_session *session) {
+  if (session->has_pipes) return;
+  net_rowmap_init(&session->pipes, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(struct session_pipe));
+  session->has_pipes = true;
+}
+
+static struct session_pipe *pipe_at(const struct tql_session *session, uint32_t index) {
+  return net_rowmap_state(&session->pipes, index);
+}
+
+/* *RET is NULL if nobody knows of PIPE. Good until the next call. */
+static enum base_status find_pipe(struct tql_session *session, uint64_t pipe,
+                                  struct session_pipe **ret) {
+  make_map(session);
+  uint32_t index = net_rowmap_find_id(&session->pipes, pipe);
+  *ret = index == NET_NO_ENTRY ? NULL : pipe_at(session, index);
+  if (*ret != NULL) return BASE_OK;
+  struct base_arena *arena = base_arena_new();
+  struct st_pipe saved = {0};
+  bool found = false;
+  enum base_status status = st_pipe_load(session->database, arena, pipe, &found, &saved);
+  if (status == BASE_OK && found) {
+    *ret = pipe_at(session, net_rowmap_put_id(&session->pipes, pipe, NULL));
+    **ret = (struct session_pipe){base_xstrdup(saved.process), saved.position, saved.at, false};
+  }
+  base_arena_free(arena);
+  return status;
+}
+
+static struct session_pipe *add_pipe(struct tql_session *session, uint64_t pipe,
+                                     const char *process, uint64_t position) {
+  struct session_pipe *made = pipe_at(session, net_rowmap_put_id(&session->pipes, pipe, NULL));
+  *made = (struct session_pipe){base_xstrdup(process), position, NET_BEGINNING, true};
+  return made;
+}
+
+/* What comes next of PIPE is POSITION: what is missing before it is lost. */
+static enum base_status skip_to(struct tql_session *session, struct session_pipe *pipe,
+                                uint64_t position) {
+  if (position <= pipe->position) return BASE_OK;
+  uint64_t count = position - pipe->position;
+  pipe->position = position;
+  pipe->changed = true;
+  net_chronon now = session->timeline == NET_TIMELINE_REAL ? base_env_now() : pipe->at;
+  return put_between(session, "", pipe->process, "collector", count, pipe->at, now);
+}
+
+enum base_status tql_source_pipe(struct tql_source *source, uint64_t pipe, const char *process,
+                                 uint64_t position) {
+  struct tql_session *session = source->session;
+  struct session_pipe *known = NULL;
+  if (source->state == NULL) return BASE_AGAIN;
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK) status = find_pipe(session, pipe, &known);
+  if (status == BASE_OK) {
+    if (known == NULL) known = add_pipe(session, pipe, process, 0);
+    known->changed = true; /* it was heard of */
+    status = skip_to(session, known, position);
+  }
+  return session_leave_source(session, status);
+}
+
+static enum base_status take_sequence(struct tql_source *source, uint64_t pipe, uint64_t first,
+                                      uint64_t count, uint64_t *ret_known) {
+  struct tql_session *session = source->session;
+  struct session_pipe *known = NULL;
+  enum base_status status = find_pipe(session, pipe, &known);
+  if (status != BASE_OK) return status;
+  if (known == NULL) known = add_pipe(session, pipe, source->state->host, first);
+  status = skip_to(session, known, first);
+  uint64_t before = known->position - first;
+  *ret_known = before < count ? before : count;
+  if (before < count) known->position = first + count;
+  known->at = source->state->checked;
+  known->changed = true;
+  return status;
+}
+
+enum base_status tql_source_sequence(struct tql_source *source, uint64_t pipe, uint64_t first,
+                                     uint64_t count, uint64_t *ret_known) {
+  struct tql_session *session = source->session;
+  *ret_known = 0;
+  if (source->state == NULL) return BASE_AGAIN;
+  if (pipe == 0 || count == 0) return BASE_OK;
+  if (first > UINT64_MAX - count) return BASE_USER;
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK) status = take_sequence(source, pipe, first, count, ret_known);
+  return session_leave_source(session, status);
+}
+
+enum base_status session_pipes_save(struct tql_session *session) {
+  if (!session->has_pipes) return BASE_OK;
+  struct base_arena *arena = base_arena_new();
+  struct st_pipe *changed = BASE_NEW_ARRAY(arena, session->pipes.used + 1, struct st_pipe);
+  size_t count = 0;
+  int64_t now = base_env_now();
+  for (uint32_t i = 0; i < session->pipes.used; i++) {
+    if (!net_rowmap_live(&session->pipes, i)) continue;
+    struct session_pipe *pipe = pipe_at(session, i);
+    if (!pipe->changed) continue;
+    pipe->changed = false;
+    changed[count++] = (struct st_pipe){net_rowmap_id(&session->pipes, i), pipe->process,
+                                        pipe->position, pipe->at, now};
+  }
+  enum base_status status = st_pipes_save(session->database, changed, count);
+  base_arena_free(arena);
+  return status;
+}
+
+/* What is in memory may be ahead of what is durable. */
+void session_pipes_clear(struct tql_session *session) {
+  if (!session->has_pipes) return;
+  for (uint32_t i = 0; i < session->pipes.used; i++)
+    if (net_rowmap_live(&session->pipes, i)) free(pipe_at(session, i)->process);
+  net_rowmap_done(&session->pipes);
+  session->has_pipes = false;
+}

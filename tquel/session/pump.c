@@ -1,0 +1,276 @@
+/* What keeps a session going between statements: feeds are read, checkpoints of sources passed on, what came
+ * is committed in groups, strings that nobody holds are forgotten.
+ *
+ *      tql_session_follow    a shell with feeds: until they have ended, waiting for them
+ *      tql_session_turn      a server: what is to be done now, without waiting
+ *
+ * A group is one transaction: rows, checkpoints, positions of feeds, numbers and totals of sources. Whoever
+ * writes outside a statement opens it (session_begin_group); it is committed when it has been open for as
+ * long as set durable says, and before each statement that writes. What fails takes the whole group
+ * back: then the catalogue is read again, feeds end, and sources are over until they come again.     */
+#include <poll.h>
+#include <stdlib.h>
+
+#include "engine/base/env.h"
+#include "tquel/session/sources.h"
+
+#define NS_PER_MS 1000000
+#define POLL_MS   20 /* how often silence is looked at */
+
+/* --- durable groups */
+
+enum base_status session_begin_group(struct tql_session *session) {
+  if (session->group_open) return BASE_OK;
+  enum base_status status = st_begin(session->database);
+  if (status != BASE_OK) return status;
+  session->group_open = true;
+  session->group_since = base_env_monotonic();
+  return BASE_OK;
+}
+
+void session_take_back(struct tql_session *session) {
+  session->group_open = false;
+  st_rollback(session->database);
+  session_sources_take_back(session);
+  enum base_status reloaded = session_load_catalogue(session);
+  (void)reloaded; /* reported */
+}
+
+enum base_status session_commit_group(struct tql_session *session) {
+  if (!session->group_open) return BASE_OK;
+  enum base_status status = session_save_positions(session);
+  if (status == BASE_OK) status = session_sources_save(session);
+  if (status == BASE_OK) status = session_recompute_diverted(session);
+  if (status == BASE_OK) status = session_save_pending(session);
+  if (status == BASE_OK) status = session_save_node_stats(session);
+  if (status == BASE_OK) status = st_commit(session->database);
+  session->group_open = false;
+  if (status == BASE_OK)
+    session_sources_committed(session);
+  else
+    session_take_back(session);
+  return status;
+}
+
+enum base_status tql_session_commit(struct tql_session *session) {
+  return session_commit_group(session);
+}
+
+static bool group_is_due(const struct tql_session *session) {
+  return session->group_open && base_env_monotonic() - session->group_since >= session->durable_ns;
+}
+
+/* --- strings */
+
+void tql_session_on_sweep(struct tql_session *session,
+                          void (*mark)(void *context, struct base_strings *strings),
+                          void *context) {
+  session->mark_strings = mark;
+  session->mark_context = context;
+}
+
+static void mark_rows(const struct net_rows *rows, struct base_strings *strings) {
+  for (size_t i = 0; rows->layout != NULL && i < rows->count; i++)
+    net_row_mark_strings(rows->layout, strings, net_rows_row(rows, i));
+}
+
+/* Strings that nothing holds any more are forgotten, once the table has doubled: an endless feed of
+ * new strings runs in bounded memory. Between two turns nothing but the states listed here holds any. */
+static void sweep_strings(struct tql_session *session) {
+  struct base_strings *strings = session->strings;
+  if (!base_strings_want_sweep(strings) || session->live == NULL) return;
+  base_strings_sweep_begin(strings);
+  net_mark_strings(session->live, strings);
+  st_mark_strings(session->database);
+  session_mark_watches(session);
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    if (relation->has_pending) net_inbox_mark_strings(&relation->pending, strings);
+    mark_rows(&relation->open_rows, strings);
+    mark_rows(&relation->runs, strings);
+  }
+  if (session->mark_strings != NULL) session->mark_strings(session->mark_context, strings);
+  base_strings_sweep_end(strings);
+}
+
+static void pin_strings(struct tql_session *session) {
+  if (session->strings_unpinned) base_strings_pin_all(session->strings);
+  session->strings_unpinned = false;
+}
+
+/* --- feeds */
+
+bool tql_session_has_feeds(const struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++)
+    if (!session->feeds[i]->ended) return true;
+  return false;
+}
+
+/* Each that has not ended reads what is there. */
+static enum base_status read_feeds(struct tql_session *session, bool *ret_idle) {
+  struct net_batch_builder builder;
+  enum base_status status = BASE_OK;
+  *ret_idle = true;
+  for (size_t i = 0; i < session->feed_count && status == BASE_OK; i++) {
+    struct session_feed *feed = session->feeds[i];
+    if (feed->ended) continue;
+    status = session_begin_group(session);
+    if (status != BASE_OK) break;
+    bool idle = false;
+    net_batch_builder_init(&builder, feed->reader->layout, NET_BATCH_ROWS);
+    status = session_read_feed(session, feed, &builder, &idle);
+    net_batch_builder_done(&builder);
+    *ret_idle &= idle;
+  }
+  return status;
+}
+
+size_t tql_session_descriptors(const struct tql_session *session, int *ret, size_t capacity) {
+  size_t count = 0;
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    int descriptor = feed->ended ? -1 : feed->reader->class->descriptor(feed->reader);
+    if (descriptor < 0) continue;
+    if (count < capacity) ret[count] = descriptor;
+    count++;
+  }
+  return count;
+}
+
+static void wait_for_news(struct tql_session *session, int timeout_ms) {
+  int *descriptors = base_xcalloc(session->feed_count + 1, sizeof *descriptors);
+  struct pollfd *polled = base_xcalloc(session->feed_count + 1, sizeof *polled);
+  size_t count = tql_session_descriptors(session, descriptors, session->feed_count);
+  for (size_t i = 0; i < count; i++) polled[i] = (struct pollfd){descriptors[i], POLLIN, 0};
+  (void)poll(polled, count, timeout_ms);
+  free(polled);
+  free(descriptors);
+}
+
+/* Relations that feeds bring go live. */
+static enum base_status wake_feeds(struct tql_session *session) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; status == BASE_OK && i < session->feed_count; i++)
+    if (!session->feeds[i]->ended) {
+      session->feeds[i]->relation->feed = session->feeds[i];
+      status = session_make_live(session, session->feeds[i]->relation);
+    }
+  return status;
+}
+
+enum base_status session_wake_feeds(struct tql_session *session) {
+  if (!tql_session_has_feeds(session)) return BASE_OK;
+  enum base_status status = session_begin(session);
+  return session_end(session, status == BASE_OK ? wake_feeds(session) : status);
+}
+
+/* --- a shell follows its feeds */
+
+static enum base_status pump(struct tql_session *session, int timeout_ms) {
+  int64_t began = base_env_monotonic();
+  enum base_status status = session_begin_group(session);
+  if (status == BASE_OK) status = wake_feeds(session);
+  while (status == BASE_OK && tql_session_has_feeds(session)) {
+    bool idle = true;
+    status = read_feeds(session, &idle);
+    if (status != BASE_OK) break;
+    if (group_is_due(session)) status = session_commit_group(session);
+    sweep_strings(session);
+    if (base_env_interrupted()) return BASE_CANCEL;
+    int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
+    if (timeout_ms >= 0 && elapsed_ms >= timeout_ms) return BASE_AGAIN;
+    if (idle && status == BASE_OK) wait_for_news(session, POLL_MS);
+  }
+  return status;
+}
+
+/* What is done between statements: records may be rejected, and need a place for their words. */
+static void enter(struct tql_session *session, const struct tql_output *output) {
+  session->output = output;
+  session->statement_arena = base_arena_new();
+  session->source = NULL;
+  pin_strings(session);
+}
+
+static void leave(struct tql_session *session) {
+  base_arena_free(session->statement_arena);
+  session->statement_arena = NULL;
+  session->output = NULL;
+}
+
+static void end_feeds(struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->ended = true;
+}
+
+enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
+                                    int timeout_ms) {
+  enter(session, output);
+  enum base_status status = pump(session, timeout_ms);
+  if (status == BASE_OK || status == BASE_CANCEL) {
+    enum base_status committed = session_commit_group(session);
+    if (committed != BASE_OK) status = committed;
+  } else if (status != BASE_AGAIN) {
+    /* What the group held is taken back; the feeds' inputs are not acknowledged. */
+    session_take_back(session);
+    end_feeds(session);
+  }
+  leave(session);
+  return status;
+}
+
+/* --- a server's turn */
+
+/* Does the live network lack somebody who is to be in it? */
+static bool network_is_due(const struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    bool live = relation->live && relation->has_pending;
+    if (relation->brought && relation->asked_for && !live) return true;
+    if (relation->live && session->live == NULL) return true;
+  }
+  return tql_session_has_feeds(session) && session->live == NULL;
+}
+
+static enum base_status make_network(struct tql_session *session) {
+  enum base_status status = session_begin_group(session);
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    struct session_relation *relation = session->relations[i];
+    if ((relation->brought && relation->asked_for) || relation->live)
+      status = session_wake(session, relation);
+  }
+  if (status == BASE_OK) status = wake_feeds(session);
+  return status == BASE_OK ? session_ensure_live(session) : status;
+}
+
+static enum base_status take_turn(struct tql_session *session) {
+  bool idle;
+  enum base_status status = BASE_OK;
+  session_find_asked_for(session);
+  if (network_is_due(session)) status = make_network(session);
+  if (status == BASE_OK) status = read_feeds(session, &idle);
+  if (status == BASE_OK) status = session_sources_advance(session);
+  if (status == BASE_OK) session_tell_sensors(session);
+  if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
+  if (status == BASE_OK) sweep_strings(session);
+  return status;
+}
+
+enum base_status tql_session_turn(struct tql_session *session) {
+  enter(session, NULL);
+  enum base_status status = take_turn(session);
+  if (status != BASE_OK) {
+    if (session->group_open) session_take_back(session);
+    end_feeds(session);
+  }
+  leave(session);
+  return status;
+}
+
+int64_t tql_session_due(const struct tql_session *session) {
+  int64_t now = base_env_monotonic(), due = session_sources_due(session, now);
+  if (session->group_open && session->group_since + session->durable_ns - now < due)
+    due = session->group_since + session->durable_ns - now;
+  if (tql_session_has_feeds(session) && due > POLL_MS * NS_PER_MS) due = POLL_MS * NS_PER_MS;
+  if (session->asks_changed || session->control_held) due = 0;
+  return due < 0 ? 0 : due;
+}
