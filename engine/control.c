@@ -53,7 +53,7 @@ static uint64_t hash_of(const struct net_watch *watch) {
   for (const char *at = watch->relation; *at; at++)
     hash = base_hash_u64((uint64_t)(*at | 0x20), hash); /* names are the same in any case */
   for (uint32_t i = 0; i < watch->object_count; i++)
-    hash = base_hash_u64((uint64_t)watch->objects[i].value.i, hash);
+    hash = base_hash_u64((uint64_t)watch->objects[i].value.i, hash + watch->objects[i].pattern);
   return hash;
 }
 
@@ -63,7 +63,8 @@ static bool is_same(const struct net_watch *a, const struct net_watch *b) {
     return false;
   for (uint32_t i = 0; i < a->object_count; i++)
     if (strcasecmp(a->objects[i].domain, b->objects[i].domain) != 0 ||
-        a->objects[i].value.i != b->objects[i].value.i)
+        a->objects[i].value.i != b->objects[i].value.i ||
+        a->objects[i].pattern != b->objects[i].pattern)
       return false;
   return true;
 }

@@ -57,14 +57,16 @@ struct net_reader_class {
 
 /* --- control */
 
-/* An object, performer or initiator: the domain that names it, and its name. */
+/* An object, performer or initiator: the domain that names it, and its name, or a pattern that its name
+ * matches (pattern.h). */
 struct net_watch_object {
   const char *domain;
   struct net_type type;
   union net_slot value;
+  bool pattern;
 };
 
-/* What is to be watched: the records of RELATION that have all the values of OBJECTS; without any, those of
+/* What is to be watched: the records of RELATION that have the values of all OBJECTS; without any, those of
  * all objects, also of those that appear later. */
 struct net_watch {
   const char *relation;

@@ -5,6 +5,7 @@
  * gains from asking for hundreds of values one by one. */
 #include "engine/wanted.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "engine/base/status.h"
@@ -63,6 +64,17 @@ struct net_wanted net_wanted_value(struct base_arena *arena, const char *name, s
                        .name = name, .type = type, .listed = true, .values = copy, .count = 1});
 }
 
+struct net_wanted net_wanted_pattern(struct base_arena *arena, const char *name,
+                                     struct net_type type, base_string_id pattern) {
+  static const bool is_pattern = true;
+  struct net_wanted_domain domain = {
+      .name = name, .type = type, .listed = true, .patterns = &is_pattern, .count = 1};
+  union net_slot *copy = BASE_NEW(arena, union net_slot);
+  copy->s = pattern;
+  domain.values = copy;
+  return of_domain(arena, domain);
+}
+
 struct net_wanted net_wanted_between(struct base_arena *arena, const char *name,
                                      struct net_type type, int64_t min, int64_t max) {
   BASE_CHECK(type.base == NET_INTEGER, "wanted-type");
@@ -73,17 +85,48 @@ struct net_wanted net_wanted_between(struct base_arena *arena, const char *name,
 
 /* --- and, or */
 
+static bool is_pattern(const struct net_wanted_domain *domain, uint32_t index) {
+  return domain->patterns != NULL && domain->patterns[index];
+}
+
+/* Is value INDEX of OTHER, be it a pattern, in the list of DOMAIN? */
+static bool has(const struct net_wanted_domain *domain, const struct net_wanted_domain *other,
+                uint32_t index) {
+  if (!domain->listed) return is_value(domain, other->values[index]);
+  for (uint32_t i = 0; i < domain->count; i++)
+    if (domain->values[i].i == other->values[index].i &&
+        is_pattern(domain, i) == is_pattern(other, index))
+      return true;
+  return false;
+}
+
 /* A list of the values of A, and of those of B that are not in it; ONLY: of A those that are in B. */
 static void join_lists(struct base_arena *arena, struct net_wanted_domain *a,
                        const struct net_wanted_domain *b, bool only) {
   union net_slot *values = BASE_NEW_ARRAY(arena, a->count + b->count + 1, union net_slot);
+  bool *patterns = BASE_NEW_ARRAY(arena, a->count + b->count + 1, bool);
   uint32_t count = 0;
-  for (uint32_t i = 0; i < a->count; i++)
-    if (!only || is_value(b, a->values[i])) values[count++] = a->values[i];
-  for (uint32_t i = 0; !only && i < b->count; i++)
-    if (!is_value(a, b->values[i])) values[count++] = b->values[i];
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (only && !has(b, a, i)) continue;
+    patterns[count] = is_pattern(a, i);
+    values[count++] = a->values[i];
+  }
+  for (uint32_t i = 0; !only && i < b->count; i++) {
+    if (has(a, b, i)) continue;
+    patterns[count] = is_pattern(b, i);
+    values[count++] = b->values[i];
+  }
+  a->patterns = a->patterns != NULL || b->patterns != NULL ? patterns : NULL;
   a->values = values;
   a->count = count;
+}
+
+/* Of two lists one of which has patterns, the one that says more; what the other one says besides is left
+ * out, as may be done with all that is wanted. */
+static const struct net_wanted_domain *sharper(const struct net_wanted_domain *a,
+                                               const struct net_wanted_domain *b) {
+  if ((a->patterns == NULL) != (b->patterns == NULL)) return a->patterns == NULL ? a : b;
+  return a->count <= b->count ? a : b;
 }
 
 static struct net_wanted_domain both_of(struct base_arena *arena, struct net_wanted_domain a,
@@ -93,6 +136,7 @@ static struct net_wanted_domain both_of(struct base_arena *arena, struct net_wan
     a.max = a.max < b->max ? a.max : b->max;
     return a;
   }
+  if (a.listed && b->listed && (a.patterns != NULL || b->patterns != NULL)) return *sharper(&a, b);
   const struct net_wanted_domain *list = a.listed ? &a : b, *other = a.listed ? b : &a;
   struct net_wanted_domain result = *list, unlisted = {0};
   if (!other->listed) {
@@ -183,6 +227,10 @@ struct net_wanted net_wanted_copy(struct base_arena *arena, const struct net_wan
     union net_slot *values = BASE_NEW_ARRAY(arena, domains[i].count + 1, union net_slot);
     for (uint32_t k = 0; k < domains[i].count; k++) values[k] = wanted->domains[i].values[k];
     domains[i].values = values;
+    if (domains[i].patterns == NULL) continue;
+    bool *patterns = BASE_NEW_ARRAY(arena, domains[i].count + 1, bool);
+    memcpy(patterns, domains[i].patterns, domains[i].count * sizeof *patterns);
+    domains[i].patterns = patterns;
   }
   copy.domains = domains;
   return copy;

@@ -19,6 +19,8 @@ struct net_wanted_domain {
   struct net_type type;
   bool listed;
   const union net_slot *values; /* each once */
+  const bool *patterns; /* of each value, whether it is a pattern (pattern.h); NULL: none is. Only sensors
+                         * are told of patterns: net_wanted_row knows nothing of them */
   uint32_t count;               /* listed and 0: no row is wanted */
   int64_t min, max;
 };
@@ -45,6 +47,9 @@ struct net_wanted net_wanted_value(struct base_arena *arena, const char *name, s
                                    union net_slot value);
 struct net_wanted net_wanted_between(struct base_arena *arena, const char *name,
                                      struct net_type type, int64_t min, int64_t max);
+/* ... that matches PATTERN in, a string or a name. */
+struct net_wanted net_wanted_pattern(struct base_arena *arena, const char *name,
+                                     struct net_type type, base_string_id pattern);
 /* What both want; what either wants, and perhaps more. */
 struct net_wanted net_wanted_both(struct base_arena *arena, const struct net_wanted *a,
                                   const struct net_wanted *b);

@@ -25,8 +25,8 @@ static void watch_values(struct watching *watching, uint32_t index) {
   }
   const struct net_wanted_domain *domain = watching->domains[index];
   for (uint32_t i = 0; i < domain->count; i++) {
-    watching->objects[index] =
-        (struct net_watch_object){domain->name, domain->type, domain->values[i]};
+    watching->objects[index] = (struct net_watch_object){
+        domain->name, domain->type, domain->values[i], domain->patterns && domain->patterns[i]};
     watch_values(watching, index + 1);
   }
 }
@@ -52,8 +52,8 @@ static void watch_objects(struct watching *watching, const struct ng_node *node,
   for (uint32_t i = 0; i < watching->domain_count; i++) {
     const struct net_wanted_domain *domain = watching->domains[i];
     if (domain->count == 1 && strcasecmp(domain->name, field->name) != 0)
-      watching->objects[count++] =
-          (struct net_watch_object){domain->name, domain->type, domain->values[0]};
+      watching->objects[count++] = (struct net_watch_object){
+          domain->name, domain->type, domain->values[0], domain->patterns && domain->patterns[0]};
   }
   watching->objects[count++] =
       (struct net_watch_object){.domain = field->name, .type = field->type};

@@ -196,6 +196,19 @@ static struct net_wanted of_values(const struct asking *asking, const struct nam
   return domain ? compared(asking, domain, op, b) : NET_WANTED_ALL;
 }
 
+/* A pattern says of names which sensors are to be switched; stores are not asked by it. */
+static struct net_wanted matching(const struct asking *asking, const struct names *names,
+                                  const struct ng_expr *expr) {
+  const struct ng_expr *column = expr->args[0];
+  const struct net_field *domain =
+      asking->records && asking->access->relation->sensor && column->op == NG_COLUMN
+          ? domain_of(asking, names, column->column)
+          : NULL;
+  if (!domain || (domain->type.base != NET_STRING && domain->type.base != NET_NAME))
+    return NET_WANTED_ALL;
+  return net_wanted_pattern(asking->plan->arena, domain->name, domain->type, expr->string);
+}
+
 /* --- conditions, readers */
 
 /* Rows for which EXPR is not false for sure, whatever they are combined with. */
@@ -216,6 +229,8 @@ static struct net_wanted of_condition(const struct asking *asking, const struct 
     case NG_GT:
     case NG_GE:
       return of_values(asking, names, expr);
+    case NG_MATCHES:
+      return matching(asking, names, expr);
     default:
       return of_times(asking, names, expr);
   }

@@ -113,7 +113,7 @@ static void put_watch(const char *sign, const struct net_watch *watch) {
   printf("%s %s", sign, watch->relation);
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *object = &watch->objects[i];
-    printf(" %s=%s", object->domain,
+    printf(" %s%s%s", object->domain, object->pattern ? "~" : "=",
            object->type.base == NET_INTEGER
                ? "number"
                : base_strings_text(tql_session_strings(session), object->value.s, NULL));

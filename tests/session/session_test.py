@@ -125,6 +125,102 @@ turn
 | - Iteration Process=PDESolver:P1#5
 """)
 
+scenario('patterns of names', ANNOUNCED + """
+run 0 range of i is Iteration
+run 0 retrieve A (i.IterNum) where i.Process = "PDESolver:P1#*"
+turn
+| + Iteration Process~PDESolver:P1#*
+run 0 retrieve B (i.IterNum) where i.Process = "PDESolver:P[12]#*" or i.Process = "PDESolver:P9#1"
+turn
+| + Iteration Process~PDESolver:P[12]#*
+| + Iteration Process=PDESolver:P9#1
+run 0 retrieve C (i.IterNum) where i.Process = "PDESolver:P1#*" and i.Process = "PDESolver:P1#5"
+turn
+| + Iteration Process=PDESolver:P1#5
+run 0 retrieve D (i.IterNum) where i.Process != "PDESolver:P1#*"
+turn
+| + Iteration
+run 0 destroy A
+turn
+| - Iteration Process~PDESolver:P1#*
+row t d 1000 PDESolver:P1#5 1
+row t d 1000 PDESolver:P2#5 2
+check c all 3000
+turn
+run 0 print B, C, D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 1000,1000,3000,forever,true,1
+| 0: 1000,1000,3000,forever,true,2
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 1000,1000,3000,forever,true,1
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 1000,1000,3000,forever,true,2
+""")
+
+scenario('objects that another query computes', ANNOUNCED + """
+stream m c Reading pde.sdf
+run 0 range of i is Iteration
+run 0 range of m is Reading
+run 0 retrieve Busy (i.Process) where i.IterNum > 3
+turn
+| + Iteration
+run 0 range of b is Busy
+run 0 retrieve Read (m.Row, m.Matrix) where m.Process = b.Process
+turn
+row t d 1000 P:a#1 9
+check c all 2000
+turn
+| + Reading Process=P:a#1
+row m d 2500 P:a#1 Matrix:x#1.1 7
+row t d 3000 P:a#1 2
+check c all 4000
+turn
+| - Reading Process=P:a#1
+run 0 retrieve Always (i.IterNum) where i.IterNum > 100
+turn
+run 0 print Read
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Row,Matrix
+| 0: 2500,2500,3000,3000,true,7,Matrix:x#1.1
+""")
+
+scenario('samples at the ticks of a clock', ANNOUNCED + """
+run 0 set origin "2026-01-01"
+run 0 range of l is Load
+run 0 range of c is Clock(1 s)
+run 0 retrieve Loads (l.Value) where l.Process = "P:a#1" when l overlap c at c
+turn
+| + Load Process=P:a#1 every 1000000000 from ...
+""")
+
+scenario('object receptacles', ANNOUNCED + """
+run 0 range of m is Reading
+run 0 retrieve R (m.Row) where m.Matrix = "Matrix:x#1.1" and m.Process = "P:a#1"
+turn
+| + Reading Matrix=Matrix:x#1.1
+""")
+
+scenario('a network that is built anew says nothing, nor a statement that fails', ANNOUNCED + """
+run 0 range of n is Note
+run 0 retrieve A (n.Text)
+turn
+| + Note
+run 0 retrieve B (n.Process)
+turn
+run 0 destroy A
+turn
+run 0 range of i is Iteration
+run 0 retrieve B (i.IterNum)
+| TQ-0104...
+| run: user
+turn
+run 0 append to Note (Text = "x") at "2026-01-01T00:00:00Z"
+| ...
+turn
+run 0 destroy B
+turn
+| - Note
+""")
+
 scenario('one-off questions ask for nothing', ANNOUNCED + """
 run 0 range of n is Note
 run 0 retrieve (n.Text)
@@ -516,6 +612,74 @@ run 2 copy E into "x.csv"
 run 1 copy E from "-" following
 | TQ-0771...
 | run: user
+""")
+
+scenario('permits', """open - abstract sensor
+seat 1 ann
+seat 2 bob
+run 0 create event E (x = i4, y = i4)
+run 0 append to E (x = 1, y = 10) at 1
+run 0 append to E (x = 2, y = 20) at 2
+run 0 append to E (x = 3, y = 30) at 3
+run 0 range of e is E
+run 0 define permit retrieve on E (x) to ann
+run 0 define permit retrieve on E (y) to ann where e.x > 1
+run 0 define permit append on E (x) to all
+run 0 define permit replace, delete on E to ann where e.x = 3
+run 0 define permit retrieve on E to bob at tty3
+| TQ-0777...
+run 1 range of f is E
+run 2 range of f is E
+run 1 retrieve (f.x)
+| 1: at_lo,at_hi,definite,x
+| 1: 1,1,true,1
+| 1: 2,2,true,2
+| 1: 3,3,true,3
+run 1 retrieve (f.y) where f.x = 2 or f.x = 1
+| 1: at_lo,at_hi,definite,y
+| 1: 2,2,true,20
+run 1 retrieve (n = count(f.y for ever))
+| TQ-0772 ann may not retrieve E.y
+| run: user
+run 1 retrieve (f.x) where f.y > 0
+| 1: at_lo,at_hi,definite,x
+| 1: 2,2,true,2
+| 1: 3,3,true,3
+run 1 print E
+| TQ-0772...
+| run: user
+run 1 display E
+| TQ-0772...
+| run: user
+run 1 retrieve Mine (f.x)
+| TQ-0773...
+| run: user
+run 1 append to E (x = 5, y = 1) at 9
+| TQ-0772 ann may not append E.y
+| run: user
+run 2 append to E (x = 6) at 8
+run 2 append to E (x = f.x) at 8
+| TQ-0772 bob may not retrieve E.x
+| run: user
+run 1 delete f where f.x > 0
+run 0 print E
+| 0: at_lo,at_hi,definite,x,y
+| 0: 1,1,true,1,10
+| 0: 2,2,true,2,20
+| 0: 8,8,true,6,0
+run 2 retrieve (f.x)
+| TQ-0772...
+| run: user
+run 2 retrieve (f.all)
+| TQ-0772...
+| run: user
+run 2 explain retrieve (f.x)
+| TQ-0772...
+| run: user
+run 2 set cache 1
+| TQ-0773...
+| run: user
+run 2 set unit 2
 """)
 
 scenario('a server that is started again goes on', """open db real sensor

@@ -249,7 +249,11 @@ enum base_status session_define_permit(struct tql_session *session,
       session->database, ST_PERMIT, relation->ng.name,
       tql_definition_text(session->statement_arena, &scope.scope, &named, variables), &number);
   status = session_end(session, status);
-  if (status == BASE_OK)
+  const char *fault = session_permit_fault(statement);
+  if (status == BASE_OK && fault != NULL)
+    base_report(session->diags, MSG_PERMIT_WITHOUT_EFFECT, session->source, &statement->range,
+                "the permit is recorded, but gives nobody anything: %s", fault);
+  else if (status == BASE_OK && session->control == NULL)
     base_report(session->diags, MSG_PERMIT_RECORDED, session->source, &statement->range,
                 "the permit is recorded; nobody is kept out until a server asks for permits");
   return status;

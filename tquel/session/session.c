@@ -134,7 +134,9 @@ static enum base_status run_one(struct tql_session *session,
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
   enum base_status status = session_check_seat(session, statement);
-  if (status == BASE_OK) status = session_execute(session, statement);
+  const struct tql_statement *permitted =
+      status == BASE_OK ? session_permitted(session, statement) : NULL;
+  if (status == BASE_OK) status = permitted ? session_execute(session, permitted) : BASE_USER;
   /* Whatever has no place of its own (the database, a disk) happened at this statement. */
   for (size_t i = before; i < session->diags->count; i++) {
     struct base_diag *diag = &session->diags->items[i];

@@ -246,6 +246,15 @@ void session_sweep_displays(struct tql_session *session);
 enum base_status session_check_seat(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
 
+/* --- permits.c */
+
+/* The statement as the seat's user may run it: perhaps with a further condition. NULL after a diagnostic: he may
+ * not. */
+const struct tql_statement *session_permitted(struct tql_session *session,
+                                              const struct tql_statement *statement);
+/* Why a permit gives nobody anything, or NULL. */
+const char *session_permit_fault(const struct tql_statement *permit);
+
 /* --- transaction.c */
 enum base_status session_begin(struct tql_session *session) BASE_MUST_USE;
 /* Commits when STATUS is BASE_OK, else rolls back and reloads; returns what it came to. */
