@@ -79,6 +79,7 @@ static void mark_rows(const struct net_rows *rows, struct base_strings *strings)
 static void sweep_strings(struct tql_session *session) {
   struct base_strings *strings = session->strings;
   if (!base_strings_want_sweep(strings) || session->live == NULL) return;
+  session_forget_kept(session); /* their strings are marked by nobody */
   base_strings_sweep_begin(strings);
   net_mark_strings(session->live, strings);
   st_mark_strings(session->database);
