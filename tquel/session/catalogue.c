@@ -372,6 +372,7 @@ const struct ng_query *session_query(struct tql_session *session,
       .text = relation->definition,
       .length = strlen(relation->definition)};
   relation->query = bind_definition(session, relation, source);
+  session->strings_unpinned = true; /* its constants */
   session_leave_own(session, &own);
   if (relation->query != NULL && !gives(relation, relation->query)) {
     relation->query = NULL;

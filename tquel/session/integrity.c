@@ -93,6 +93,7 @@ static const struct ng_query *bind_rule(struct tql_session *session, const char 
     }
   }
   session_leave_own(session, &own);
+  session->strings_unpinned = true; /* its constants */
   return ok ? query : NULL;
 }
 

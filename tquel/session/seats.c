@@ -48,6 +48,7 @@ void tql_seat_free(struct tql_seat *seat) {
   memmove(session->seats + at, session->seats + at + 1,
           (session->seat_count - at - 1) * sizeof *session->seats);
   session->seat_count--;
+  base_arena_free(seat->texts);
   free(seat->variables);
   free((char *)seat->user);
   free((char *)seat->directory);

@@ -168,6 +168,14 @@ static void put_askers(struct tql_session *session, const struct session_relatio
   if (out->length == start) base_buffer_puts(out, "-");
 }
 
+void session_describe_announced(struct tql_session *session,
+                                const struct session_relation *relation, struct base_buffer *out) {
+  if (!relation->announced) return;
+  base_buffer_puts(out, "sensors:    asked for by ");
+  put_askers(session, relation, out);
+  base_buffer_putc(out, '\n');
+}
+
 #define COLUMNS (TQL_SENSOR_CELLS + 1)
 
 struct sensor_table {

@@ -159,9 +159,15 @@ enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first
                               const char *text, size_t length, const struct tql_output *output,
                               bool single_transaction) {
   struct tql_session *session = seat->session;
-  struct base_source *source = BASE_NEW(session->arena, struct base_source);
-  *source = (struct base_source){.name = base_arena_strdup(session->arena, name),
-                                 .text = base_arena_strndup(session->arena, text, length),
+  /* Diagnostics show it: on seat 0 as long as the session lives, else until the seat's next statements. */
+  struct base_arena *texts = session->arena;
+  if (seat != session->seats[0]) {
+    base_arena_free(seat->texts);
+    texts = seat->texts = base_arena_new();
+  }
+  struct base_source *source = BASE_NEW(texts, struct base_source);
+  *source = (struct base_source){.name = base_arena_strdup(texts, name),
+                                 .text = base_arena_strndup(texts, text, length),
                                  .length = length,
                                  .first_line = first_line};
   struct base_arena *arena = base_arena_new();
@@ -187,7 +193,6 @@ enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first
   session->source = NULL;
   session->output = NULL;
   session->seat = session->seats[0];
-  session->strings_unpinned = true;
   base_arena_free(arena);
   return status;
 }
@@ -292,6 +297,7 @@ bool tql_session_describe(struct tql_session *session, const char *name, struct 
     base_buffer_putc(out, '\n');
   }
   session_describe_until(session, relation, out);
+  session_describe_announced(session, relation, out);
   session_describe_indexes(session, relation, out);
   session_describe_rules(session, relation, out);
   if (relation->definition != NULL)

@@ -103,7 +103,7 @@ struct tql_seat_options {
 struct tql_seat *tql_seat_new(struct tql_session *session, const struct tql_seat_options *options);
 /* Its displays, variables and settings go. NULL is accepted. */
 void tql_seat_free(struct tql_seat *seat);
-/* As tql_session_run. */
+/* As tql_session_run. What is said of the text in diagnostics is good until the seat's next call. */
 enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
                               const char *text, size_t length, const struct tql_output *output,
                               bool single_transaction) BASE_MUST_USE;

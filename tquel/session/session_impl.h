@@ -111,6 +111,7 @@ struct tql_seat {
   bool owner, readonly, files;
   const char *directory;    /* of relative paths; NULL: the process's */
   struct tql_output output; /* of standing displays; seat 0 has the session's */
+  struct base_arena *texts; /* of its last statements; seat 0 has the session's */
   struct tql_variable *variables;
   size_t variable_count, variable_capacity;
   struct tql_settings settings;
@@ -151,7 +152,7 @@ struct tql_session {
   struct ng_shared *live_nodes; /* of the live network, as far as queries may share them */
   struct net_network *live;
   uint64_t *saved_fires; /* of its nodes, when their figures were written; NULL: they never were */
-  bool strings_unpinned; /* statements have run since base_strings_pin_all: they may hold strings */
+  bool strings_unpinned; /* definitions have been bound since base_strings_pin_all: they hold strings */
   struct session_feed **feeds;
   size_t feed_count, feed_capacity;
   struct session_display **displays;
@@ -564,6 +565,9 @@ void session_tell_sensors(struct tql_session *session);
 void session_stop_asking(struct tql_session *session, struct session_relation *relation);
 /* For ng_inputs.control; CONTEXT is the session. */
 struct net_control *session_control_of(void *context, const struct ng_relation *relation);
+/* For \d: that sensors make its records, and who asks for them. */
+void session_describe_announced(struct tql_session *session,
+                                const struct session_relation *relation, struct base_buffer *out);
 void session_mark_watches(struct tql_session *session);
 
 /* --- pump.c: groups of what feeds and sources bring */
