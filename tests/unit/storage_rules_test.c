@@ -228,10 +228,15 @@ START_TEST(retention_and_views) {
 END_TEST
 
 /* The table that was there before version 4, and was never written. */
-#define OLD_NODE_STATS                                                                          \
-  "DROP TABLE tq_node_stats; CREATE TABLE tq_node_stats (query TEXT NOT NULL COLLATE NOCASE, "  \
+/* What version 5 added. */
+#define NO_SOURCES                                                                           \
+  "DROP TABLE tq_source; DROP TABLE tq_pipe; DROP TABLE tq_loss; DROP TABLE tq_description;" \
+  "DROP TABLE tq_announced;"
+
+#define OLD_NODE_STATS                                                                            \
+  "DROP TABLE tq_node_stats; CREATE TABLE tq_node_stats (query TEXT NOT NULL COLLATE NOCASE, "    \
   "node INTEGER NOT NULL, kind TEXT NOT NULL, fires INTEGER NOT NULL, rows_in INTEGER NOT NULL, " \
-  "rows_out INTEGER NOT NULL, state_rows INTEGER NOT NULL, state_rows_max INTEGER NOT NULL, "   \
+  "rows_out INTEGER NOT NULL, state_rows INTEGER NOT NULL, state_rows_max INTEGER NOT NULL, "     \
   "PRIMARY KEY (query, node)) STRICT;"
 
 /* Makes of the file at PATH what the first version would have made. */
@@ -239,14 +244,15 @@ static void make_old(void) {
   sqlite3 *raw;
   ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
   ck_assert_int_eq(
-      sqlite3_exec(raw,
-                   "DROP INDEX tq_P_set; CREATE UNIQUE INDEX tq_P_set ON P(start_lo,"
-                   "start_hi,ifnull(stop_lo,-9223372036854775808),stop_hi,x);"
-                   "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
-                   "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
-                   "DROP TABLE tq_retention; ALTER TABLE tq_checkpoint DROP COLUMN passed;"
-                   OLD_NODE_STATS "PRAGMA user_version=1;",
-                   NULL, NULL, NULL),
+      sqlite3_exec(
+          raw,
+          "DROP INDEX tq_P_set; CREATE UNIQUE INDEX tq_P_set ON P(start_lo,"
+          "start_hi,ifnull(stop_lo,-9223372036854775808),stop_hi,x);"
+          "DROP TABLE tq_view; DROP TABLE tq_index; DROP TABLE "
+          "tq_index_domain; DROP TABLE tq_structure; DROP TABLE tq_rule;"
+          "DROP TABLE tq_retention; ALTER TABLE tq_checkpoint DROP COLUMN passed;" NO_SOURCES
+              OLD_NODE_STATS "PRAGMA user_version=1;",
+          NULL, NULL, NULL),
       SQLITE_OK);
   sqlite3_close(raw);
 }
@@ -300,11 +306,12 @@ START_TEST(a_file_of_the_second_version) {
   ok(st_commit(database));
   st_close(database);
   ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
-  ck_assert_int_eq(sqlite3_exec(raw,
-                                "ALTER TABLE tq_checkpoint DROP COLUMN passed;"
-                                OLD_NODE_STATS "PRAGMA user_version=2;",
-                                NULL, NULL, NULL),
-                   SQLITE_OK);
+  ck_assert_int_eq(
+      sqlite3_exec(raw,
+                   "ALTER TABLE tq_checkpoint DROP COLUMN passed;" NO_SOURCES OLD_NODE_STATS
+                   "PRAGMA user_version=2;",
+                   NULL, NULL, NULL),
+      SQLITE_OK);
   sqlite3_close(raw);
   database = open_reader(path);
   ok(st_relations(database, arena, &all, &all_count));
@@ -399,7 +406,8 @@ START_TEST(a_file_of_the_third_version) {
   st_close(database);
   ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
   ck_assert_int_eq(
-      sqlite3_exec(raw, OLD_NODE_STATS "PRAGMA user_version=3;", NULL, NULL, NULL), SQLITE_OK);
+      sqlite3_exec(raw, NO_SOURCES OLD_NODE_STATS "PRAGMA user_version=3;", NULL, NULL, NULL),
+      SQLITE_OK);
   sqlite3_close(raw);
   database = open_reader(path);
   ok(st_node_stats_load(database, arena, &all, &all_count));
@@ -413,7 +421,58 @@ START_TEST(a_file_of_the_third_version) {
   ok(st_commit(database));
   st_close(database);
   ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT relation, fires FROM tq_node_stats"),
-                   "4\nE|1");
+                   "5\nE|1");
+}
+END_TEST
+
+START_TEST(a_file_of_the_fourth_version) {
+  struct st_source *sources;
+  struct st_announced *announced;
+  size_t sources_count, announced_count;
+  sqlite3 *raw;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  st_close(database);
+  ck_assert_int_eq(sqlite3_open(path, &raw), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_exec(raw, NO_SOURCES "PRAGMA user_version=4;", NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(raw);
+  database = open_reader(path);
+  ok(st_sources(database, arena, &sources, &sources_count));
+  ok(st_announced(database, arena, &announced, &announced_count));
+  ck_assert_uint_eq(sources_count + announced_count, 0);
+  st_close(database);
+  database = open_at(path);
+  const struct st_source one = {"inc1", "here", UINT64_MAX, false, 5};
+  const struct st_pipe pipe = {UINT64_MAX - 1, "P:a#1", UINT64_MAX, NET_BEGINNING, 5};
+  const struct st_announced e = {"E", UINT64_MAX, -1, true};
+  ok(st_begin(database));
+  ok(st_source_save(database, &one));
+  ok(st_pipes_save(database, &pipe, 1));
+  ok(st_announced_save(database, &e));
+  ok(st_commit(database));
+  st_close(database);
+  database = open_at(path);
+  struct st_pipe found;
+  bool any;
+  ok(st_sources(database, arena, &sources, &sources_count));
+  ck_assert_uint_eq(sources_count, 1);
+  ck_assert_uint_eq(sources[0].number, UINT64_MAX);
+  ok(st_pipe_load(database, arena, UINT64_MAX - 1, &any, &found));
+  ck_assert(any && found.position == UINT64_MAX && found.at == NET_BEGINNING);
+  ok(st_announced(database, arena, &announced, &announced_count));
+  ck_assert_uint_eq(announced_count, 1);
+  ck_assert_uint_eq(announced[0].digest, UINT64_MAX);
+  ck_assert_int_eq(announced[0].holder, -1);
+  ok(st_begin(database));
+  ok(st_sources_forget(database, 6));
+  ok(st_destroy(database, "E"));
+  ok(st_commit(database));
+  ok(st_pipe_load(database, arena, UINT64_MAX - 1, &any, &found));
+  ck_assert(!any);
+  ok(st_announced(database, arena, &announced, &announced_count));
+  ck_assert_uint_eq(announced_count, 0);
+  st_close(database);
 }
 END_TEST
 
@@ -431,6 +490,7 @@ int main(void) {
   tcase_add_test(tests, a_file_of_the_first_version);
   tcase_add_test(tests, a_file_of_the_second_version);
   tcase_add_test(tests, a_file_of_the_third_version);
+  tcase_add_test(tests, a_file_of_the_fourth_version);
   tcase_add_test(tests, figures_of_nodes);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
