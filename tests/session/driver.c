@@ -5,6 +5,7 @@
  *     seat N USER [owner] [readonly] [files] [directory=DIR]
  *     leave N | stop N                        the seat goes; its displays end
  *     run N STATEMENTS                        as typed on seat N (0 is the session's own)
+ *     may USER OPERATION RELATION
  *     turn | commit | due | clock NS | sleep MS
  *     source NAME IDENTITY [HOST] | close NAME [good]
  *     describe NAME FILE                      a description (.sdf); what follows calls its digest by FILE
@@ -413,6 +414,8 @@ static void command(char *rest_of_run) {
     tql_seat_stop_displays(seat_at(1)->seat);
   } else if (is("run")) {
     run(rest_of_run);
+  } else if (is("may")) {
+    printf("%s\n", tql_session_may(session, word(1), word(2), word(3)) ? "yes" : "no");
   } else if (is("turn")) {
     answer("turn", tql_session_turn(session));
   } else if (is("commit")) {

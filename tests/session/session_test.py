@@ -7,10 +7,13 @@ A scenario is a script of tests/session/driver.c with, behind `|`, what is to be
     run 1 print E
     | 1: at_lo,at_hi,definite,x
 
-`| ...` stands for any number of lines. Files that scripts name are written into a directory of their own.
+`| ...` stands for any number of lines. `again` starts another process, `limit BYTES` lets its files grow no
+further, `limit` lifts that. Files that scripts name are written into a directory of their own.
 """
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -74,17 +77,24 @@ def matches(expected, printed):
     return re.fullmatch(pattern, printed[0]) is not None and matches(expected[1:], printed[1:])
 
 
+def start(program, directory):
+    return subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory,
+                            text=True, restore_signals=False)
+
+
 def play(program, text, directory):
     """Runs the script, a process from each `open` to the `die` or the end."""
-    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory,
-                               text=True)
+    process = start(program, directory)
     problems = []
     for line, expected in split(text):
         if line == 'again':
             process.stdin.close()
             process.wait(20)
-            process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       cwd=directory, text=True)
+            process = start(program, directory)
+            continue
+        if line.startswith('limit'):
+            size = line.split()[1:] or [resource.RLIM_INFINITY]
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (int(size[0]), resource.RLIM_INFINITY))
             continue
         process.stdin.write(line + '\n' + ('' if line == 'die' else 'mark\n'))
         process.stdin.flush()
@@ -680,6 +690,15 @@ run 2 set cache 1
 | TQ-0773...
 | run: user
 run 2 set unit 2
+may ann append E
+| no
+run 0 define permit append on E to ann
+may ann append E
+| yes
+may bob append E
+| no
+may ann append Nothing
+| no
 """)
 
 scenario('a server that is started again goes on', """open db real sensor
@@ -726,7 +745,63 @@ run 0 print Over
 """)
 
 
+scenario('a full disk', """open db real sensor
+source c inc1
+describe c pde.sdf
+stream n c Note pde.sdf
+run 0 create persistent event Note (Process = name, Text = text)
+turn
+| + Note
+rows n 10 1000 10 P:a#1 +
+number c 1
+check c all 2000
+turn
+commit
+limit 20000
+rows n 5000 3000 10 P:a#1 +
+number c 2
+check c all 200000
+turn
+commit
+| TQ-0611...
+| commit: system
+durable c
+| durable 0 over
+row n d 500000 P:a#1 x
+| row: over
+close c
+source c inc1
+| TQ-0611...
+| source: system
+run 0 append to Note (Process = "P:a#1", Text = "x") at "2020-01-01"
+| TQ-0611...
+| run: system
+limit
+turn
+source d inc1
+durable d
+| durable 1
+describe d pde.sdf
+stream m d Note pde.sdf
+rows m 5000 3000 10 P:a#1 +
+number d 2
+check d all 200000
+turn
+commit
+durable d
+| durable 2
+run 0 range of n is Note
+run 0 retrieve (c = count(n.Text for ever)) when n overlap n
+| ...
+| 0: 52990,52990,true,5010
+run 0 retrieve (n.Text) where n.Text = "17"
+| 0: at_lo,at_hi,definite,Text
+| 0: 3170,3170,true,17
+""")
+
+
 def main():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     program, chosen = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     names = [name for name in SCENARIOS if not chosen or name in chosen]
     failed = 0

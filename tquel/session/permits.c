@@ -419,3 +419,19 @@ const struct tql_statement *session_permitted(struct tql_session *session,
   ask_statement(&asking);
   return asking.refused ? NULL : copy;
 }
+
+bool tql_session_may(struct tql_session *session, const char *user, const char *operation,
+                     const char *name) {
+  const struct session_relation *relation = session_find(session, name);
+  if (relation == NULL) return false;
+  struct tql_seat *seat = session->seat, other = {.session = session, .user = user};
+  struct asking asking = {.session = session, .arena = base_arena_new()};
+  const struct net_layout *layout = relation->ng.layout;
+  session->seat = &other;
+  bool may = is_permitted(&asking, relation, operation, NULL, NULL, NULL);
+  for (uint32_t f = 0; f < layout->field_count && may; f++)
+    may = is_permitted(&asking, relation, operation, layout->fields[f].name, NULL, NULL);
+  session->seat = seat;
+  base_arena_free(asking.arena);
+  return may;
+}

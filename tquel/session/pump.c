@@ -15,7 +15,8 @@
 #include "tquel/session/sources.h"
 
 #define NS_PER_MS 1000000
-#define POLL_MS   20 /* how often silence is looked at */
+#define POLL_MS   20                         /* how often silence is looked at */
+#define RETRY_NS  (INT64_C(200) * NS_PER_MS) /* after a turn that has failed */
 
 /* --- durable groups */
 
@@ -260,8 +261,9 @@ enum base_status tql_session_turn(struct tql_session *session) {
   enter(session, NULL);
   enum base_status status = take_turn(session);
   if (status != BASE_OK) {
-    if (session->group_open) session_take_back(session);
+    session_take_back(session);
     end_feeds(session);
+    session->retry_at = base_env_monotonic() + RETRY_NS;
   }
   leave(session);
   return status;
@@ -273,5 +275,7 @@ int64_t tql_session_due(const struct tql_session *session) {
     due = session->group_since + session->durable_ns - now;
   if (tql_session_has_feeds(session) && due > POLL_MS * NS_PER_MS) due = POLL_MS * NS_PER_MS;
   if (session->asks_changed || session->control_held) due = 0;
+  if (due < session->retry_at - now)
+    due = session->retry_at - now; /* a full disk is not asked at once */
   return due < 0 ? 0 : due;
 }

@@ -110,6 +110,10 @@ enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first
 /* Has the seat standing displays? Ends them all. */
 bool tql_seat_has_displays(const struct tql_seat *seat);
 void tql_seat_stop_displays(struct tql_seat *seat);
+/* May USER, who is not the owner, do OPERATION (append, retrieve, ...) with all domains and tuples of RELATION?
+ * For who feeds a relation without a seat. */
+bool tql_session_may(struct tql_session *session, const char *user, const char *operation,
+                     const char *relation);
 /* As the functions of the session below. */
 void tql_seat_each_relation(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
                             void *context);

@@ -173,6 +173,7 @@ struct tql_session {
   bool asks_changed;   /* who asks for announced relations, perhaps, since sensors were told */
   bool group_open;     /* a durable group of the feeds is being written */
   int64_t group_since; /* monotonic ns */
+  int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */
 
   /* of the statement that runs */
   const struct tql_output *output;
