@@ -27,6 +27,7 @@ struct session_kept {
 /* --- forgetting */
 
 static void forget_first(struct session_kept_views *views, size_t count) {
+  if (count == 0) return; /* there may be no items at all */
   for (size_t i = 0; i < count; i++) {
     net_rows_done(&views->items[i].rows);
     base_arena_free(views->items[i].arena);
