@@ -29,7 +29,7 @@ static uint8_t domain_type(struct net_type type) {
 static void put_object(struct base_buffer *out, const struct base_strings *strings,
                        const struct net_watch_object *object) {
   struct sn_watched_object watched = {.domain = sn_string_of(object->domain),
-                                      .pattern = false,
+                                      .pattern = object->pattern,
                                       .type = domain_type(object->type),
                                       .value = {.given = true}};
   if (object->type.base == NET_FLOAT) {
