@@ -468,6 +468,42 @@ START_TEST(nothing_is_asked_for_what_cannot_be) {
 }
 END_TEST
 
+/* What is read for its costs is read as it comes: nobody switches a sensor on to see what it costs, and what
+ * is asked for the query itself is no more than it would be without. */
+START_TEST(costs_are_not_asked_for) {
+  static const uint32_t first[] = {0};
+  static const struct ng_sensor sensor = {.objects = first, .object_count = 1};
+  const struct net_field fields[] = {{.name = "Process", .type = {NET_STRING, 20}}};
+  struct ng_relation iteration = *nq_iteration();
+  struct ng_relation request = {.name = "Request",
+                                .kind = NG_REL_EVENT,
+                                .layout = net_layout_new(nq_arena, NET_EVENT, fields, 1),
+                                .by = -1};
+  iteration.sensor = request.sensor = &sensor;
+  const struct ng_relation *const relations[] = {&iteration};
+  struct ng_query *query = nq_query("Q", 1, (const char *const[]){"I"}, relations);
+  nq_target(query, "IterNum", nq_domain(query, 0, "IterNum"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_string("P1"));
+  struct ng_query compensated = *nq_finish(query, NET_PERIOD);
+  struct ng_variable variables[] = {
+      query->variables[0],
+      {.name = "Iteration", .relation = &iteration, .costs = true, .cost = 2},
+      {.name = "Request", .relation = &request, .costs = true, .cost = 1}};
+  compensated.variables = variables;
+  compensated.variable_count = 3;
+  struct machine machine;
+  start(&machine, _i == 2);
+  add_query(&machine, &compensated, _i == 1 ? (1u << NG_RULES) - 1 : 0);
+  net_freeze(machine.network);
+  ck_assert_uint_eq(machine.access_count, 3);
+  ck_assert_uint_eq(program.count, 1);
+  ck_assert_str_eq(program.watches[0]->relation, "Iteration");
+  ck_assert_uint_eq(program.watches[0]->object_count, _i == 1 ? 0 : 1);
+  stop(&machine);
+  ck_assert_uint_eq(program.count, 0);
+}
+END_TEST
+
 /* Figure 7-2 b: samples of two processes, when the clock ticks. */
 START_TEST(samples_at_ticks) {
   struct machine machine;
@@ -496,6 +532,7 @@ int main(void) {
   tcase_add_loop_test(test, without_control_arcs, 0, 3);
   tcase_add_loop_test(test, queries_share_what_is_watched, 0, 2);
   tcase_add_test(test, nothing_is_asked_for_what_cannot_be);
+  tcase_add_loop_test(test, costs_are_not_asked_for, 0, 3);
   tcase_add_test(test, samples_at_ticks);
   suite_add_tcase(suite, test);
   SRunner *runner = srunner_create(suite);
