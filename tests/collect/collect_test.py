@@ -6,6 +6,7 @@
 In every case that ends, what was generated is what was received and what was counted as lost."""
 
 import glob
+import mmap
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+from random import Random
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from standin import FOREVER, Server, Store  # noqa: E402
@@ -516,6 +518,48 @@ def hostile_program(world):
     check(world.collector.poll() is None, "the collector is dead")
 
 
+def garbled_programs(world):
+    """Announcements that change under the reader's eyes into anything whatever."""
+    model, good = world.target("model"), world.target("good")
+    world.collect()
+    world.known(model, good)
+    model.do("new 0 50")
+    world.watch("Tick")
+    world.watch("Step")
+    world.watch("Level", every=20_000_000)
+    model.do("tick 3 10 0")
+    with open(glob.glob(f"{world.directory}/{model.pid}-*.sensors")[0], "rb") as file:
+        data = file.read()
+    with open("/proc/self/stat") as file:
+        start = int(file.read().rpartition(")")[2].split()[19])
+    random, maps = Random(int(os.environ.get("SEED", "1"))), []
+    for i in range(60):
+        garbled = bytearray(data)
+        struct.pack_into("<IIQQ", garbled, 16, os.getpid(), os.getuid(), start, 1000 + i)
+        for _ in range(random.choice([0, 1, 10, 300])):
+            garbled[random.randrange(128, len(garbled))] = random.choice([0, 1, 255, random.randrange(256)])
+        path = os.path.join(world.directory, f"{os.getpid()}-{start}-{1000 + i:x}.sensors")
+        with open(path + ".tmp", "wb") as file:
+            file.write(garbled)
+        with open(path + ".tmp", "r+b") as file:
+            maps.append(mmap.mmap(file.fileno(), 0))
+        os.rename(path + ".tmp", path)
+    for turn in range(40):
+        for each in maps:
+            for _ in range(30):
+                at = random.randrange(128, len(each))
+                each[at] = random.choice([0, 1, 2, 255, random.randrange(256)])
+        world.settle(0.05)
+        check(world.collector.poll() is None, f"the collector is dead in turn {turn}")
+    check(len(world.server.processes) + len(world.store.ended) > 20, "they were not taken for programs")
+    for each in maps:
+        each.close()
+    good.do("tick 1 1000 0")
+    world.wait(lambda: sum(values[0].startswith("Worker:good#")
+                           for _, _, values in world.store.rows.get("Tick", [])) == 1000,
+               "the good one's records do not come")
+
+
 def watches_itself(world):
     target = world.target()
     world.collect()
@@ -596,7 +640,7 @@ def only_one(world):
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, processes_by_name,
          objects_by_name, many_objects_cost_no_record, overload, program_is_killed, collector_is_killed,
          server_is_killed, many_processes, forks_and_exec, checkpoints_hold, samples, without_stamps,
-         who_waits_is_let_go, hostile_program, watches_itself, reports, ends_in_good_order, idle, only_one]
+         who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports, ends_in_good_order, idle, only_one]
 
 
 def main():

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Programs, collector and server together: what was generated is in the database, or counted as lost,
+whoever was killed meanwhile. TAP.
+
+    server_test.py TQUEL TARGET [CASE]...
+
+The stand-in of collect_test.py knows the protocol; here it is what `tquel serve` makes of it that counts."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from collect_test import Failed, Target, check  # noqa: E402
+
+TQUEL, TARGET = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+SERVER = os.environ.get("TQUEL_SERVER", TQUEL)
+SLOWER = float(os.environ.get("MESON_TEST_SLOWER", "1"))
+
+
+class World:
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="served-")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.top)
+        self.directory = os.path.join(self.top, "tquel")
+        os.mkdir(self.directory, 0o700)
+        self.database = os.path.join(self.top, "m.db")
+        self.targets, self.server, self.collector = [], None, None
+
+    def start(self, program, *arguments):
+        return subprocess.Popen([program, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=open(os.path.join(self.top, "said"), "a"),
+                                text=True)
+
+    def serve(self):
+        self.server = self.start(SERVER, "serve", self.database)
+        check("serving" in self.server.stdout.readline(), "the server does not serve")
+
+    def collect(self, *options):
+        self.collector = self.start(TQUEL, "collect", *options)
+
+    def target(self, name=None):
+        self.targets.append(Target(self, name))
+        return self.targets[-1]
+
+    def run(self, text):
+        done = subprocess.run([TQUEL, "--connect", os.path.join(self.directory, "server"), "-c", text],
+                              env=self.environment, capture_output=True, text=True, timeout=60 * SLOWER)
+        return done.returncode, done.stdout, done.stderr
+
+    def until(self, condition, text, seconds=15):
+        end = time.monotonic() + seconds * SLOWER
+        while not condition():
+            check(time.monotonic() < end, text() if callable(text) else text)
+            time.sleep(0.05)
+
+    def ask(self, *statements):
+        """Standing queries; their relations may still have to be announced."""
+        for statement in statements:
+            result = [None]
+
+            def works():
+                result[0] = self.run(statement)
+                return result[0][0] == 0
+            self.until(works, lambda: f"{statement}: {result[0]}")
+
+    def recording(self, *targets):
+        """Until what they pass is recorded."""
+        for target in targets:
+            def comes():
+                target.do("tick 1 1 0")
+                return target.generated() > 0
+            self.until(comes, "nothing is switched on")
+
+    def rows(self, text):
+        connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
+        try:
+            return connection.execute(text).fetchall()
+        finally:
+            connection.close()
+
+    def count(self, relation, what="count(*)"):
+        try:
+            return self.rows(f'select coalesce({what}, 0) from "{relation}"')[0][0]
+        except sqlite3.OperationalError:
+            return 0
+
+    def accounted(self):
+        return (self.count("Tick"), self.count("Late"), self.count("Rejected"),
+                self.count("Lost", 'sum("count")'))
+
+    def balance(self, generated):
+        self.until(lambda: sum(self.accounted()) == generated,
+                   lambda: f"generated {generated}, accounted for {self.accounted()}: " +
+                   str(self.rows('select * from "Lost"') if self.count("Lost") else ""))
+
+    def clean(self):
+        for process in [t.process for t in self.targets] + [self.collector, self.server]:
+            if process and process.poll() is None:
+                process.kill()
+            if process:
+                process.wait()
+        with open(os.path.join(self.top, "said"), "a+") as file:
+            file.seek(0)
+            said = file.read()
+        shutil.rmtree(self.top, ignore_errors=True)
+        return said
+
+
+TICKS = "range of t is Tick retrieve into Ticks (t.Process, t.Number)"
+
+
+def begin(world, count):
+    targets = [world.target() for _ in range(count)]
+    world.serve()
+    world.collect()
+    world.ask(TICKS)
+    world.recording(*targets)
+    return targets
+
+
+def all_that_is_asked(world):
+    target = begin(world, 1)[0]
+    target.do("tick 3 2000 0")
+    world.balance(target.generated())
+    check(world.accounted()[0] == target.generated(), "something was lost")
+    check(world.count("Ticks") > 0, "the query has no rows")
+
+
+def collector_is_killed(world):
+    targets = begin(world, 2)
+    for target in targets:
+        target.do("start 2 50000")
+    for _ in range(4):
+        time.sleep(0.3)
+        world.collector.kill()
+        world.collector.wait()
+        world.collect()
+        time.sleep(0.3)
+    for target in targets:
+        target.do("stop")
+    world.balance(sum(t.generated() for t in targets))
+
+
+def server_is_killed(world):
+    targets = begin(world, 2)
+    for target in targets:
+        target.do("start 2 50000")
+    for _ in range(3):
+        time.sleep(0.3)
+        world.server.kill()
+        world.server.wait()
+        world.serve()
+        time.sleep(0.6)
+    for target in targets:
+        target.do("stop")
+    world.balance(sum(t.generated() for t in targets))
+    check(world.accounted()[3] == 0, f"lost: {world.accounted()}")
+
+
+def program_is_killed(world):
+    targets = begin(world, 3)
+    for target in targets:
+        target.do("start 3 20000")
+    time.sleep(0.5)
+    for target in targets:
+        os.kill(target.pid, signal.SIGSTOP)
+    time.sleep(0.3)
+    generated = sum(target.generated() for target in targets)
+    for target in targets:
+        target.kill()
+    world.balance(generated)
+
+
+def overload(world):
+    targets = begin(world, 2)
+    for target in targets:
+        target.begin("tick 2 1000000 0")
+    for target in targets:
+        target.answer()
+    world.balance(sum(t.generated() for t in targets))
+
+
+def off_again(world):
+    target = begin(world, 1)[0]
+    target.do("tick 1 100 0")
+    check(world.run("destroy Ticks")[0] == 0, "it cannot be destroyed")
+    before = -1
+
+    def off():
+        nonlocal before
+        was, before = before, (target.do("tick 1 10 0"), target.generated())[1]
+        return was == before
+    world.until(off, "the sensor stays on")
+    world.balance(target.generated())
+
+
+CASES = [all_that_is_asked, collector_is_killed, server_is_killed, program_is_killed, overload, off_again]
+
+
+def main():
+    wanted = sys.argv[3:]
+    cases = [c for c in CASES if not wanted or c.__name__ in wanted]
+    print(f"1..{len(cases)}", flush=True)
+    failed = False
+    for number, case in enumerate(cases, 1):
+        world, reason = World(), None
+        try:
+            case(world)
+        except Failed as error:
+            reason = str(error)
+        except Exception:  # the test itself is wrong, or a time limit
+            reason = traceback.format_exc()
+        said = world.clean()
+        if reason is None and said:
+            reason = "somebody complained"
+        failed |= reason is not None
+        print(f"{'not ok' if reason else 'ok'} {number} - {case.__name__.replace('_', ' ')}")
+        for line in (reason or "").splitlines() + (said.splitlines()[:20] if reason else []):
+            print(f"# {line}")
+        sys.stdout.flush()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
