@@ -2,6 +2,7 @@
 """The collector, between real programs (target.c) and a stand-in for the server (standin.py). TAP.
 
     collect_test.py TQUEL TARGET [CASE]...
+    collect_test.py TQUEL TARGET --selftest      a test that must fail
 
 In every case that ends, what was generated is what was received and what was counted as lost."""
 
@@ -643,8 +644,27 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, pr
          who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports, ends_in_good_order, idle, only_one]
 
 
+def selftest():
+    """A record that the server loses must be missed."""
+    print("1..1", flush=True)
+    world, reason = World(), None
+    world.store.counts["Tick"] = -1
+    try:
+        overload(world)
+    except Failed as error:
+        reason = str(error)
+    world.clean()
+    found = reason is not None and reason.startswith("generated ")
+    print(f"{'ok' if found else 'not ok'} 1 - a record that is missing is found")
+    if not found:
+        print(f"# {reason}")
+    return not found
+
+
 def main():
     wanted = sys.argv[3:]
+    if wanted == ["--selftest"]:
+        return selftest()
     cases = [c for c in CASES if not wanted or c.__name__ in wanted]
     print(f"1..{len(cases)}", flush=True)
     failed = False
