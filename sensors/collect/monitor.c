@@ -140,10 +140,13 @@ static bool is_due(int64_t *at, int64_t now, int64_t every) {
 }
 
 static void step_lines(struct sn_monitor *monitor) {
+  /* As long as nothing has been promised, a clock that is far off is put right at once. */
+  bool free = monitor->checked == INT64_MIN;
   for (unsigned i = 0; i < 2; i++) {
-    if (monitor->lines[i].count > 0) {
-      sn_timeline_step(&monitor->lines[i], monitor->uplink.offset);
-    }
+    struct sn_timeline *line = &monitor->lines[i];
+    if (line->count == 0) continue;
+    if (free) line->count = line->last = 0;
+    sn_timeline_step(line, monitor->uplink.offset);
   }
 }
 
@@ -184,7 +187,7 @@ static int64_t nap(const struct sn_monitor *monitor, bool more, int64_t sample_a
   for (const struct sn_program *program = monitor->programs; program != NULL;
        program = program->next) {
     ending |= program->state == SN_ENDING && sn_program_ready(program);
-    wanted |= program->state == SN_RUNNING && program->scan_wanted;
+    wanted |= program->state == SN_RUNNING && program->scan_wanted && monitor->clocked;
   }
   if (monitor->enabled || ending || wanted || monitor->end_count > 0) until = now + NAP_NS;
   if (monitor->watched > 0 && sn_uplink_is_up(monitor) && monitor->check_at < until) {
@@ -216,7 +219,10 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   sn_programs_follow(monitor);
   sn_accountant_turn(monitor, DRAIN_NS, &more);
   sn_programs_end(monitor);
-  if (!monitor->stopping) more |= sn_switching_slice(monitor, SWITCH_NS);
+  bool known = monitor->uplink.clock_known;
+  if (known && !monitor->clocked) step_lines(monitor);
+  monitor->clocked = known;
+  if (known && !monitor->stopping) more |= sn_switching_slice(monitor, SWITCH_NS);
   int64_t sample_at = monitor->stopping ? INT64_MAX : sn_sampling_turn(monitor);
   sn_check_turn(monitor);
   sn_uplink_turn(monitor, 0);

@@ -296,6 +296,7 @@ struct sn_uplink {
   uint64_t welcomes; /* of the connection that is, or was the last */
   char *told;        /* what was last complained of */
   char host[256];
+  bool clock_known;      /* nothing is recorded before */
   int64_t offset, error; /* of the clock, against the server's */
 };
 
@@ -348,9 +349,9 @@ struct sn_monitor {
   int64_t checkpoint_ns, checked; /* checked: the last checkpoint said */
   int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */
   uint64_t turn;
-  bool enabled; /* something is on anywhere */
-  bool sampled; /* some sampled event is watched */
-  bool stopping;
+  bool enabled;                        /* something is on anywhere */
+  bool sampled;                        /* some sampled event is watched */
+  bool stopping, clocked;              /* clocked: the lines are the server's time */
   int poll, notify;                    /* epoll; inotify */
   struct base_buffer scratch, message; /* message: with records, while it is written */
   struct sn_value_view *values;

@@ -228,9 +228,12 @@ static void tell(struct sn_monitor *monitor) {
 
 static void look_at_clock(struct sn_uplink *uplink) {
   const struct sn_connection *connection = sn_link_connection(uplink->link);
-  if (connection == NULL || sn_connection_is_local(connection)) return;
-  int64_t offset, error;
-  if (!sn_connection_clock(connection, &offset, &error)) return;
+  if (connection == NULL) return;
+  int64_t offset = 0, error = 0;
+  bool known =
+      sn_connection_is_local(connection) || sn_connection_clock(connection, &offset, &error);
+  if (!known) return;
+  uplink->clock_known = true;
   uplink->offset = offset;
   uplink->error = error;
 }

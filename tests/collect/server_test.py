@@ -9,6 +9,7 @@ The stand-in of collect_test.py knows the protocol; here it is what `tquel serve
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -38,8 +39,8 @@ class World:
                                 stdout=subprocess.PIPE, stderr=open(os.path.join(self.top, "said"), "a"),
                                 text=True)
 
-    def serve(self):
-        self.server = self.start(SERVER, "serve", self.database)
+    def serve(self, *options):
+        self.server = self.start(SERVER, "serve", self.database, *options)
         check("serving" in self.server.stdout.readline(), "the server does not serve")
 
     def collect(self, *options):
@@ -201,12 +202,42 @@ def off_again(world):
     world.balance(target.generated())
 
 
-CASES = [all_that_is_asked, collector_is_killed, server_is_killed, program_is_killed, overload, off_again]
+def over_the_network(world):
+    """Times are bounded by what the exchange of clocks leaves uncertain."""
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                           "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "key",
+                           "-out", "certificate"], cwd=world.top, capture_output=True)
+    check(made.returncode == 0, made.stderr)
+    path = {name: os.path.join(world.top, name) for name in ("key", "certificate", "token")}
+    with open(path["token"], "w", opener=lambda p, f: os.open(p, f, 0o600)) as file:
+        file.write("a secret that is long enough\n")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    target = world.target()
+    world.serve("--listen", f"tls:127.0.0.1:{port}", "--certificate", path["certificate"], "--key", path["key"],
+                "--token-file", path["token"])
+    world.collect("--connect", f"tls:localhost:{port}", "--ca", path["certificate"], "--token-file",
+                  path["token"])
+    world.ask(TICKS)
+    world.recording(target)
+    before = time.time_ns()
+    target.do("tick 2 1000 0")
+    world.balance(target.generated())
+    rows = world.rows(f"select at_lo, at_hi from Tick where at_hi > {before}")
+    check(len(rows) >= 2000, f"{len(rows)} rows could be of the last moments")
+    check(all(0 < hi - lo < 10 ** 9 for lo, hi in rows), "times are not bounded")
+
+
+CASES = [all_that_is_asked, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+         over_the_network]
 
 
 def main():
     wanted = sys.argv[3:]
     cases = [c for c in CASES if not wanted or c.__name__ in wanted]
+    if not shutil.which("openssl") or os.environ.get("TQUEL_WITHOUT_TLS"):
+        cases = [c for c in cases if c is not over_the_network]
     print(f"1..{len(cases)}", flush=True)
     failed = False
     for number, case in enumerate(cases, 1):
