@@ -229,8 +229,34 @@ def over_the_network(world):
     check(all(0 < hi - lo < 10 ** 9 for lo, hi in rows), "times are not bounded")
 
 
+def objects(world):
+    """A query of one object switches its sensors alone; its periods end with it, and those of samples."""
+    target = world.target("P1")
+    world.serve()
+    world.collect()
+    target.do("new 0 20")
+    target.do("sampler 1")
+    world.ask('range of s is Step retrieve into Seven (s.Job, s.Number) where s.Job = "Job:7#*"',
+              "range of l is Level retrieve into Levels (l.Job, l.Value)")
+    def recorded():
+        target.do("step 7 1 1")
+        return target.generated() > 0 and world.count("Levels") == 20
+    world.until(recorded, "nothing is switched on")
+    before, _ = target.generated(), target.do("step 0 7 1")
+    target.do("step 8 12 1")
+    check(target.generated() - before <= 2 * 21, "steps of other jobs were recorded")
+    target.do("release 7 1")
+    open_rows = 'select count(*) from "{}" where stop_hi = 9223372036854775807'
+    world.until(lambda: world.rows(open_rows.format("Seven"))[0][0] == 0, "the job's last step does not end")
+    world.until(lambda: world.rows(open_rows.format("Levels"))[0][0] <= 19, "its level does not end")
+    target.end()
+    world.until(lambda: world.rows(open_rows.format("Levels"))[0][0] == 0, "levels do not end")
+    check({row[0].split("#")[0] for row in world.rows('select "Job" from "Seven"')} == {"Job:7"}, "other jobs")
+    check(world.count("Rejected") == 0, "something was rejected")
+
+
 CASES = [all_that_is_asked, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
-         over_the_network]
+         objects, over_the_network]
 
 
 def main():

@@ -331,11 +331,12 @@ static enum base_status reject_row(struct tql_stream *stream, const union net_sl
   return status;
 }
 
-/* A value that its domain cannot have. */
+/* A value that its domain cannot have. An end record has those alone that it names; the others are 0. */
 static const char *value_fault(struct tql_session *session, const struct net_layout *layout,
-                               const union net_slot *row) {
+                               const union net_slot *row, uint8_t marks) {
   for (uint32_t f = 0; f < layout->field_count; f++) {
     const struct net_field *field = &layout->fields[f];
+    if ((marks & NET_CLOSES) && row[field->slot].i == 0) continue;
     const char *fault = net_type_slots(field->type.base) == 1
                             ? net_value_check(session->strings, field->type, row[field->slot])
                             : NULL;
@@ -406,7 +407,7 @@ static enum base_status take_row(const struct taking *taking, const union net_sl
   struct tql_session *session = stream->source->session;
   struct session_relation *relation = stream->relation;
   const char *wrong = times_fault(stream->layout, row);
-  if (wrong == NULL && !(marks & NET_ROUND)) wrong = value_fault(session, stream->layout, row);
+  if (wrong == NULL && !(marks & NET_ROUND)) wrong = value_fault(session, stream->layout, row, marks);
   if (wrong != NULL) return reject_row(stream, row, wrong);
   const union net_slot *mine = as_relation(stream, row, scratch);
   wrong = marks_fault(relation, mine, marks);
