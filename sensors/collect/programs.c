@@ -77,6 +77,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   program->seen_alive = program->losses_at = sn_monitor_time(monitor);
   program->looked_at = base_env_monotonic();
   program->scan_wanted = true;
+  program->changes = sn_peer_changes(peer) - 1;
   watch_process(program);
   program->gone = !sn_peer_alive(peer) || !sn_peer_mapped(peer);
   if (!program->gone) {
@@ -260,13 +261,25 @@ static void look_whether_alive(struct sn_program *program, int64_t now) {
   if (!program->gone && !sn_peer_mapped(program->peer)) program->gone = true;
 }
 
+/* Most of the time nothing has changed; others may have updated the peer meanwhile. */
+static void follow(struct sn_program *program) {
+  uint32_t changes = sn_peer_changes(program->peer);
+  bool changed = changes != program->changes;
+  program->changes = changes;
+  sn_peer_update(program->peer);
+  if (changed) program->scan_wanted = true;
+  if (changed || program->part_count < sn_peer_modules(program->peer) ||
+      !sn_program_ready(program)) {
+    follow_parts(program);
+  }
+  follow_pipes(program);
+}
+
 void sn_programs_follow(struct sn_monitor *monitor) {
   int64_t now = base_env_monotonic();
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     if (program->state == SN_ENDED) continue;
-    if (sn_peer_update(program->peer)) program->scan_wanted = true;
-    follow_parts(program);
-    follow_pipes(program);
+    follow(program);
     if (program->state != SN_RUNNING) continue;
     look_whether_alive(program, now);
     if (program->gone) {
