@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -546,7 +547,7 @@ struct sn_acceptor *sn_acceptor_open(const struct sn_address *address, const cha
   struct sn_acceptor *acceptor = base_xcalloc(1, sizeof *acceptor);
   *acceptor = (struct sn_acceptor){.descriptor = -1,
                                    .lock = -1,
-                                   .spare = dup(STDIN_FILENO),
+                                   .spare = open("/dev/null", O_RDONLY | O_CLOEXEC),
                                    .local = address->kind == SN_ADDRESS_UNIX,
                                    .group = address->group >= 0};
   bool ready = true;
@@ -596,7 +597,7 @@ static void send_away(struct sn_acceptor *acceptor) {
   close(acceptor->spare);
   int one = accept4(acceptor->descriptor, NULL, NULL, SOCK_CLOEXEC);
   if (one >= 0) close(one);
-  acceptor->spare = dup(STDIN_FILENO);
+  acceptor->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 static struct sn_connection *accepted(struct sn_acceptor *acceptor, int at) {

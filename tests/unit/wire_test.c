@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
@@ -593,6 +595,103 @@ START_TEST(the_end_comes_after_the_messages) {
 }
 END_TEST
 
+/* One who is told goodbye and stays is left after a second. */
+START_TEST(one_who_does_not_go) {
+  struct pair pair = pair_open();
+  greet(&pair, SN_ROLE_SHELL);
+  sn_connection_goodbye(pair.server, 0, "go");
+  int64_t start = base_env_monotonic();
+  while (sn_connection_pump(pair.server, 0)) {
+    ck_assert_int_lt(base_env_monotonic() - start, 5000000000);
+    usleep(10000);
+  }
+  ck_assert_int_ge(base_env_monotonic() - start, 900000000);
+  ck_assert_str_eq(sn_connection_reason(pair.server), "closed by this side");
+  pair_close(&pair);
+}
+END_TEST
+
+/* Without descriptors who waits is sent away, and poll does not report him for ever. */
+START_TEST(no_descriptors_left) {
+  struct pair pair = pair_open();
+  struct rlimit limit;
+  int taken[64], count = 0, waiting[3];
+  for (int i = 0; i < 3; i++) waiting[i] = raw_client();
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = (rlim_t)waiting[2] + 10;
+  ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  while (count < 64 && (taken[count] = dup(0)) >= 0) count++;
+  struct pollfd one = {.fd = sn_acceptor_descriptor(pair.acceptor), .events = POLLIN};
+  for (int i = 0; i < 10 && poll(&one, 1, 0) > 0; i++)
+    ck_assert_ptr_null(sn_acceptor_next(pair.acceptor));
+  ck_assert_int_eq(poll(&one, 1, 0), 0);
+  while (count > 0) close(taken[--count]);
+  for (int i = 0; i < 3; i++) close(waiting[i]);
+  struct sn_address address = address_of(place);
+  const char *reason;
+  struct sn_connection *client = sn_connection_open(&address, &reason);
+  struct sn_connection *server = sn_acceptor_next(pair.acceptor);
+  ck_assert(client != NULL && server != NULL);
+  sn_connection_free(client);
+  sn_connection_free(server);
+  pair_close(&pair);
+}
+END_TEST
+
+/* Another user: what the file's mode keeps out, and what the server keeps out if it does not. */
+static void connect_as_nobody(const char *expected) {
+  pid_t child = fork();
+  if (child == 0) {
+    struct sn_address address = address_of(place);
+    struct sn_message message;
+    const char *reason = NULL;
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
+    struct sn_connection *client = sn_connection_open(&address, &reason);
+    for (int i = 0; client != NULL && i < 1000 && sn_connection_pump(client, 0); i++) {
+      sn_connection_next(client, &message);
+      if (sn_connection_reason(client) != NULL) break;
+      usleep(1000);
+    }
+    if (client != NULL) reason = sn_connection_reason(client);
+    _exit(reason == NULL || strcmp(reason, expected) != 0);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_eq(status, 0);
+}
+
+START_TEST(other_users) {
+  struct sn_address address = address_of(place);
+  const char *reason;
+  struct stat status;
+  address.group = getgid();
+  struct sn_acceptor *acceptor = sn_acceptor_open(&address, &reason);
+  ck_assert_ptr_nonnull(acceptor);
+  ck_assert_int_eq(stat(place, &status), 0);
+  ck_assert_uint_eq(status.st_mode & 0777, 0660);
+  ck_assert_uint_eq(status.st_gid, getgid());
+  sn_acceptor_free(acceptor);
+  if (geteuid() != 0) return; /* nobody else can be tried */
+  address.group = -1;
+  acceptor = sn_acceptor_open(&address, &reason);
+  ck_assert_int_eq(chmod(directory, 0711), 0);
+  connect_as_nobody("Permission denied");
+  ck_assert_int_eq(chmod(place, 0666), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 300; i++) {
+      if (sn_acceptor_next(acceptor) != NULL) _exit(1);
+      usleep(10000);
+    }
+    _exit(0);
+  }
+  connect_as_nobody("this server is for its own user");
+  kill(child, SIGKILL);
+  ck_assert_int_eq(waitpid(child, NULL, 0), child);
+  sn_acceptor_free(acceptor);
+}
+END_TEST
+
 START_TEST(one_server_at_a_place) {
   struct sn_address address = address_of(place);
   const char *reason = NULL;
@@ -757,6 +856,9 @@ int main(void) {
   tcase_add_test(connections, broken_rules);
   tcase_add_test(connections, goodbye_arrives);
   tcase_add_test(connections, the_end_comes_after_the_messages);
+  tcase_add_test(connections, one_who_does_not_go);
+  tcase_add_test(connections, no_descriptors_left);
+  tcase_add_test(connections, other_users);
   tcase_add_test(connections, one_server_at_a_place);
   tcase_add_test(connections, long_paths);
   tcase_add_test(connections, addresses);
