@@ -800,6 +800,39 @@ run 0 retrieve (n.Text) where n.Text = "17"
 """)
 
 
+scenario('a full disk when a feed begins', """open db abstract
+run 0 create event E (x = i4)
+run 0 append to E (x = 1) at 1
+source c inc1
+limit 20000
+stream e c E
+rows e 5000 3000 10 +
+number c 1
+check c e 200000
+turn
+commit
+| TQ-0611...
+| commit: system
+limit
+close c
+source d inc1
+durable d
+| durable 0
+stream f d E
+rows f 5000 3000 10 +
+number d 1
+check d f 10000
+turn
+close d good
+run 0 print Late
+| 0: at_lo,at_hi,definite,relation,reason,record
+run 0 range of e is E
+run 0 retrieve (c = count(e.x for ever)) when e overlap e
+| ...
+| 0: 52990,52990,true,5001
+""")
+
+
 def main():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     program, chosen = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]

@@ -124,7 +124,8 @@ static void hand_over(struct tql_session *session, struct session_relation *old)
   }
   if (now == NULL || !old->live || session_is_derived(now) || !session_is_brought(session, now))
     return;
-  now->live = true;
+  now->live =
+      now->checkpoint != NET_FOREVER; /* that it was opened again may have been taken back */
   now->latest = old->latest;
   now->boundary = old->boundary;
 }
