@@ -164,7 +164,7 @@ static enum base_status put_cost(struct tql_session *session, struct session_rel
   row[layout->fields[RELATION].slot].s = cost->relation;
   row[layout->fields[PROCESS].slot].s = cost->process;
   row[layout->fields[COST].slot].i = cost->cost;
-  to->diverted = true; /* what is derived from it follows */
+  to->diverted = true; /* what is derived from it follows with the group */
   return store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
 }
 
@@ -173,21 +173,17 @@ enum base_status tql_session_sensor_costs(struct tql_session *session,
                                           size_t report_count) {
   struct costs stored = {0}, reported = {0};
   if (session->timeline != NET_TIMELINE_REAL) return BASE_OK;
-  reported_costs(session, reports, report_count, &reported);
-  enum base_status status = reported.count > 0 ? stored_costs(session, &stored) : BASE_OK;
-  size_t news = 0;
-  for (size_t i = 0; i < reported.count; i++)
-    if (is_news(&stored, &reported.items[i])) reported.items[news++] = reported.items[i];
-  if (status == BASE_OK && news > 0) {
-    net_chronon now = base_env_now();
-    status = session_begin(session);
-    struct session_relation *to =
-        status == BASE_OK ? session_system_relation(session, "SensorCost") : NULL;
-    if (status == BASE_OK && to == NULL) status = BASE_SYSTEM;
-    for (size_t i = 0; status == BASE_OK && i < news; i++)
-      status = put_cost(session, to, &reported.items[i], now);
-    status = session_end(session, status);
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK) reported_costs(session, reports, report_count, &reported);
+  if (reported.count > 0) status = stored_costs(session, &stored);
+  struct session_relation *to = NULL;
+  net_chronon now = base_env_now();
+  for (size_t i = 0; status == BASE_OK && i < reported.count; i++) {
+    if (!is_news(&stored, &reported.items[i])) continue;
+    if (to == NULL) to = session_system_relation(session, "SensorCost");
+    status = to != NULL ? put_cost(session, to, &reported.items[i], now) : BASE_SYSTEM;
   }
+  status = session_leave_source(session, status);
   free(stored.items);
   free(reported.items);
   return status;
