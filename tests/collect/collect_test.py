@@ -288,6 +288,26 @@ def many_objects_cost_no_record(world):
     check(world.store.lost() == 0, f"lost: {world.store.losses}")
 
 
+def objects_come_and_go(world):
+    """Each has its name, its records and its end; nothing is kept of those that are gone."""
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("Step")
+    for _ in range(20):
+        target.do("new 0 300")
+        target.do("step 0 300 1")
+        target.do("release 0 300")
+        world.settle(0.02)
+    world.wait(lambda: world.store.total("Step") == 6000, f"{world.store.total('Step')} steps came")
+    jobs = [values[1] for _, _, values in world.store.rows["Step"]]
+    check(len(set(jobs)) == 6000, f"{len(set(jobs))} different names")
+    world.wait(lambda: len({e[3][1] for e in world.store.ends}) == 6000, "not all of them end")
+    world.wait(lambda: len(world.server.names) < 50, f"{len(world.server.names)} names are kept")
+    starts = {values[1]: lo for lo, _, values in world.store.rows["Step"]}
+    check(all(hi >= lo > starts[values[1]] for _, lo, hi, values in world.store.ends), "an end before its start")
+
+
 def overload(world):
     targets = [world.target() for _ in range(3)]
     world.collect("--buffer", "1")
@@ -379,6 +399,31 @@ def server_is_killed(world):
     world.balance(generated, "Tick")
     check(world.store.lost() == 0, f"lost: {world.store.losses} {world.store.collector}")
     check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+
+
+def another_database(world):
+    """A server that knows nothing of what was acknowledged gets what comes from then on."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    world.watch("Tick")
+    target.do("tick 1 500 0")
+    world.wait(lambda: world.store.total("Tick") == 500, "they do not come")
+    first = world.server.identity
+    watches = world.server.watches
+    world.server.close()
+    world.store = Store()
+    world.store.is_another = True
+    world.server = world.serve()
+    world.server.watches, world.server.next_watch = dict(watches), 100
+    world.wait(lambda: world.server.identity not in (None, first), "it does not come as another one")
+    world.known(target)
+    check(world.server.end(), "no end")
+    target.do("tick 1 500 0")
+    world.end_all()
+    numbers = [values[1] for _, _, values in world.store.rows["Tick"]]
+    check(numbers[-500:] == list(range(500)), f"{len(numbers)} came")
+    world.balance(1000, "Tick")
 
 
 def many_processes(world):
@@ -637,9 +682,10 @@ def only_one(world):
 
 
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, processes_by_name,
-         objects_by_name, many_objects_cost_no_record, overload, program_is_killed, collector_is_killed,
-         server_is_killed, many_processes, forks_and_exec, checkpoints_hold, samples, without_stamps,
-         who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports, ends_in_good_order, idle, only_one]
+         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, program_is_killed, collector_is_killed,
+         server_is_killed, another_database, many_processes, forks_and_exec, checkpoints_hold, samples, without_stamps,
+         who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports,
+         ends_in_good_order, idle, only_one]
 
 
 def selftest():

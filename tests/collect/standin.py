@@ -53,6 +53,7 @@ class Store:
         self.numbers = {}  # identity -> last number
         self.rows = {}  # relation -> list of (lo, hi, values)
         self.keep = True
+        self.is_another = False  # what came before went elsewhere: sequences begin somewhere
         self.counts = {}
         self.losses = {}  # (process name, relation, cause) -> total
         self.collector = 0  # lost with a collector
@@ -317,7 +318,9 @@ class Server:
         if pipe:
             if pipe not in self.known_pipes:
                 self.problems.append("a pipe that was not said")
-            if sequence != self.store.pipes.get(pipe, 0):
+            if sequence > self.store.pipes.get(pipe, 0) and self.store.is_another:
+                self.store.collector += sequence - self.store.pipes.get(pipe, 0)
+            elif sequence != self.store.pipes.get(pipe, 0):
                 self.problems.append(f"sequence {sequence} after {self.store.pipes.get(pipe, 0)}")
             self.store.pipes[pipe] = sequence + records
 
