@@ -212,7 +212,7 @@ struct sn_program {
   bool blank;  /* it has ended and never made a record */
   int process; /* pidfd; -1 */
   uint64_t epoch;
-  uint32_t changes; /* of its announcement, as of the last look */
+  uint32_t changes;      /* of its announcement, as of the last look */
   uint64_t ended_number; /* of its last message; the announcement goes when it is acknowledged */
   int64_t seen_alive;    /* realtime */
   int64_t looked_at;     /* monotonic: at its map */

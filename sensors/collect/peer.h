@@ -101,7 +101,8 @@ struct sn_object_place {
   size_t chunk;
   uint32_t unit;
 };
-bool sn_peer_objects_slice(const struct sn_peer *peer, struct sn_object_place *place, uint32_t count,
+bool sn_peer_objects_slice(const struct sn_peer *peer, struct sn_object_place *place,
+                           uint32_t count,
                            void (*visit)(void *context, const struct sn_object_view *object),
                            void *context);
 

@@ -34,7 +34,7 @@ struct sn_peer {
   char *path, *name; /* name: in path */
   struct sn_identity identity;
   bool attached, quiet;
-  uint32_t broken; /* by the signal handler */
+  uint32_t broken;      /* by the signal handler */
   struct sn_peer *next; /* of all */
   uint32_t generation, changes;
   struct sn_unit_place *modules;
