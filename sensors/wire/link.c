@@ -162,7 +162,7 @@ void sn_link_poll(const struct sn_link *link, struct pollfd *ret_poll, int64_t *
   ret_poll->fd = sn_connection_descriptor(link->connection);
   ret_poll->events = sn_connection_events(link->connection);
   *ret_wait = second;
-  if (link->up && !sn_connection_is_local(link->connection) && link->next_ping - second < now)
+  if (link->up && !sn_connection_is_local(link->connection) && link->next_ping < now + second)
     *ret_wait = link->next_ping > now ? link->next_ping - now : 0;
   if (sn_connection_pending(link->connection)) *ret_wait = 0;
   if (link->up && sn_outbox_waits(link->outbox)) ret_poll->events |= POLLOUT;
