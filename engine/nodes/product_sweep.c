@@ -1,7 +1,8 @@
 /* The sweep of a product: rows of both sides in temporal order, each combined with the live rows of the
  * other side that have the same key. See product.c.
  *
- * While only starts wait, and all of them came in plain batches, there is a short way (sweep_plain).
+ * Plain rows have a short way (arrive_plain); where the live rows are plain, too, and nothing else waits before
+ * them, a shortest one (sweep_shortest): whose turn it is is found for many rows at a time, and so are groups.
  * A row that will have expired when the next row of the other side begins meets none, and is not kept.  */
 #include "engine/base/env.h"
 #include "engine/nodes/product.h"
