@@ -4,11 +4,14 @@
  * do not answer: a collector that hangs would hold checkpoints up. Shells are not: one that was stopped
  * may go on tomorrow, and what it costs is bounded. */
 #include <poll.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "sensors/wire/token.h"
 #include "tquel/serve/server.h"
 
 #ifndef TQUEL_VERSION
@@ -32,6 +35,7 @@ void server_peer_free(struct server_peer *peer) {
   if (peer->shell) server_shell_close(peer);
   if (peer->source) server_source_close(peer, sn_connection_said_goodbye(peer->connection));
   sn_connection_free(peer->connection);
+  free(peer->user);
   free(peer);
 }
 
@@ -45,13 +49,37 @@ void server_peer_end(struct server_peer *peer, uint32_t diagnostic, const char *
 
 /* --- greeting --------------------------------------------------------------------------------- */
 
-/* In constant time: how long it takes says nothing of how much was right. */
-static bool is_token(struct sn_string given, const char *token) {
-  size_t length = strlen(token);
-  unsigned char difference = given.length != length;
-  for (size_t i = 0; i < given.length; i++)
-    difference |= (unsigned char)(given.bytes[i] ^ token[length ? i % length : 0]);
-  return difference == 0;
+/* --- who it is ---------------------------------------------------------------------------------- */
+
+static bool is_owner_id(int64_t uid) {
+  return uid == 0 || uid == (int64_t)geteuid();
+}
+
+/* Who it is: of a unix socket as the kernel says, else as the certificate says. */
+static char *user_name(const struct server_peer *peer, const struct sn_message_hello *hello) {
+  const char *certificate = sn_connection_certificate(peer->connection);
+  if (sn_connection_is_local(peer->connection)) {
+    uid_t uid = (uid_t)sn_connection_uid(peer->connection);
+    const struct passwd *entry = getpwuid(uid);
+    struct base_buffer number = BASE_BUFFER_EMPTY;
+    if (entry) return base_xstrdup(entry->pw_name);
+    base_buffer_printf(&number, "%u", (unsigned)uid);
+    return number.data;
+  }
+  if (certificate) return base_xstrdup(certificate);
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_append(&name, hello->user.bytes, hello->user.length);
+  return name.data ? name.data : base_xstrdup("");
+}
+
+/* May it do everything? The server's own user may; whoever came by the token alone and does not say that he
+ * is somebody else, too: the token is the owner's secret. */
+static bool is_owner(const struct server_peer *peer, const char *user) {
+  if (sn_connection_is_local(peer->connection))
+    return is_owner_id(sn_connection_uid(peer->connection));
+  const struct passwd *entry = getpwuid(geteuid());
+  return (!*user && !sn_connection_certificate(peer->connection)) ||
+         (entry && strcmp(entry->pw_name, user) == 0);
 }
 
 static void take_hello(struct server_peer *peer, const struct sn_message *message) {
@@ -66,28 +94,19 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
                     "the server speaks another version of the protocol (tquel " TQUEL_VERSION ")");
     return;
   }
+  /* With both on offer, either does. */
   if (options->token && !sn_connection_is_local(peer->connection) &&
-      !is_token(hello.token, options->token)) {
+      !sn_connection_certificate(peer->connection) && !sn_token_is(hello.token, options->token)) {
     server_peer_end(peer, MSG_PEER_REFUSED, "the token is not the server's");
     return;
   }
   peer->greeted = true;
+  peer->user = user_name(peer, &hello);
+  peer->owner = is_owner(peer, peer->user);
   if (hello.role == SN_ROLE_SHELL)
     server_shell_open(peer, &hello);
   else
     server_source_open(peer, &hello);
-}
-
-static void answer_ping(struct server_peer *peer, const struct sn_message *message) {
-  struct sn_message_ping ping;
-  int64_t received = base_env_now();
-  if (!sn_get_ping(message, &ping)) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "a PING is wrong");
-    return;
-  }
-  const struct sn_message_pong pong = {
-      .sent = ping.sent, .received = received, .answered = base_env_now()};
-  (void)sn_put_pong(sn_connection_out(peer->connection), 0, &pong);
 }
 
 /* --- a turn ----------------------------------------------------------------------------------- */
@@ -98,16 +117,8 @@ static void take_message(struct server_peer *peer, const struct sn_message *mess
     take_hello(peer, message);
     return;
   }
-  switch (message->type) {
-    case SN_WIRE_PING:
-      answer_ping(peer, message);
-      break;
-    case SN_WIRE_PONG:
-      break;
-    default:
-      if (peer->shell) server_shell_message(peer, message);
-      if (peer->source) server_source_message(peer, message);
-  }
+  if (peer->shell) server_shell_message(peer, message);
+  if (peer->source) server_source_message(peer, message);
 }
 
 void server_peer_turn(struct server_peer *peer, short revents) {
@@ -147,21 +158,20 @@ void server_peer_tick(struct server_peer *peer, int64_t now) {
     if (silence < SILENCE_NS) {
       peer->pinged = 0;
     } else if (!peer->pinged) {
-      const struct sn_message_ping ping = {.sent = base_env_now()};
-      (void)sn_put_ping(sn_connection_out(peer->connection), 0, &ping);
+      sn_connection_ping(peer->connection);
       peer->pinged = now;
     } else if (now - peer->pinged > ANSWER_NS) {
       peer->over = true;
       return;
     }
   }
-  if (sn_connection_unsent(peer->connection) > 0 && !sn_connection_pump(peer->connection, 0) &&
-      !peer->waits)
-    peer->over = true;
+  bool pumps = sn_connection_unsent(peer->connection) > 0 || !peer->greeted || peer->leaving;
+  if (pumps && !sn_connection_pump(peer->connection, 0) && !peer->waits) peer->over = true;
 }
 
 int64_t server_peer_due(const struct server_peer *peer, int64_t now) {
-  if (!peer->greeted || peer->leaving) return peer->since + PATIENCE_NS - now + 1;
+  /* Handshakes and last words go on by themselves, as long as somebody looks. */
+  if (!peer->greeted || peer->leaving) return NS_PER_S / 2;
   if (!peer->source) return INT64_MAX;
   if (peer->pinged) return peer->pinged + ANSWER_NS - now + 1;
   return SILENCE_NS - sn_connection_silence(peer->connection) + 1;

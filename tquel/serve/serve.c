@@ -103,6 +103,7 @@ static bool prepare(struct serving *serving) {
   if (!check_network(serving) || !find_group(serving) ||
       !shell_token_read(options, diags, &serving->token))
     return false;
+  serving->addresses[1].address.certificate_optional = serving->token != NULL;
   for (size_t i = 0; i < count; i++) serving->opened[i] = serving->addresses[i].address;
   serving->server_options = (struct server_options){.database = options->database,
                                                     .addresses = serving->opened,

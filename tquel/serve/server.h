@@ -31,6 +31,8 @@ struct server_peer {
   struct server *server;
   struct sn_connection *connection;
   bool greeted;
+  char *user;                 /* who it is, once it has greeted */
+  bool owner;                 /* he may do everything; others what permits allow them */
   bool leaving;               /* it was told goodbye, and nothing more is taken from it */
   bool over;                  /* to be freed at the end of the turn */
   bool waits;                 /* has messages that were not looked at in this turn */

@@ -6,10 +6,8 @@
  * they are dropped, which the shell is told when it reads again. */
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
@@ -95,7 +93,7 @@ static void tell_dropped(struct server_shell *shell) {
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   struct base_diag *diag =
-      base_report(&diags, MSG_PEER_DROPPED, NULL, NULL,
+      base_report(&diags, MSG_ROWS_DROPPED, NULL, NULL,
                   "%llu rows of displays were dropped, as the shell did not take them in time",
                   (unsigned long long)shell->dropped);
   send_diagnostic(shell, diag);
@@ -116,37 +114,6 @@ bool server_shell_is_ready(const struct server_peer *peer) {
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-static bool is_owner_id(int64_t uid) {
-  return uid == 0 || uid == (int64_t)geteuid();
-}
-
-/* Who it is: of a unix socket as the kernel says, else as the certificate says. */
-static char *user_name(const struct server_peer *peer, const struct sn_message_hello *hello) {
-  const char *certificate = sn_connection_certificate(peer->connection);
-  if (sn_connection_is_local(peer->connection)) {
-    uid_t uid = (uid_t)sn_connection_uid(peer->connection);
-    const struct passwd *entry = getpwuid(uid);
-    struct base_buffer number = BASE_BUFFER_EMPTY;
-    if (entry) return base_xstrdup(entry->pw_name);
-    base_buffer_printf(&number, "%u", (unsigned)uid);
-    return number.data;
-  }
-  if (certificate) return base_xstrdup(certificate);
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  base_buffer_append(&name, hello->user.bytes, hello->user.length);
-  return name.data ? name.data : base_xstrdup("");
-}
-
-/* May it do everything? The server's own user may; whoever came by the token alone and does not say that he
- * is somebody else, too: the token is the owner's secret. */
-static bool is_owner(const struct server_peer *peer, const char *user) {
-  if (sn_connection_is_local(peer->connection))
-    return is_owner_id(sn_connection_uid(peer->connection));
-  const struct passwd *entry = getpwuid(geteuid());
-  return (!*user && !sn_connection_certificate(peer->connection)) ||
-         (entry && strcmp(entry->pw_name, user) == 0);
-}
-
 void server_shell_open(struct server_peer *peer, const struct sn_message_hello *hello) {
   struct server *server = peer->server;
   struct server_shell *shell = base_xcalloc(1, sizeof *shell);
@@ -158,15 +125,13 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
   shell->show = shell->output.output.live;
   shell->output.output.live = on_live;
   bool local = sn_connection_is_local(peer->connection);
-  char *user = user_name(peer, hello);
   struct base_buffer directory = BASE_BUFFER_EMPTY;
   base_buffer_append(&directory, hello->directory.bytes, hello->directory.length);
-  bool owner = is_owner(peer, user);
   const struct tql_seat_options options = {
-      .user = user,
-      .owner = owner,
+      .user = peer->user,
+      .owner = peer->owner,
       .readonly = hello->flags & SN_HELLO_READONLY,
-      .files = local && owner,
+      .files = local && peer->owner,
       .directory = local && directory.length ? directory.data : NULL,
       .displays = &shell->output.output,
   };
@@ -179,7 +144,6 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
       .timeline = (uint8_t)tql_session_timeline(server->session)};
   (void)sn_put_welcome(sn_connection_out(peer->connection), 0, &welcome);
   base_buffer_done(&directory);
-  free(user);
 }
 
 void server_shell_close(struct server_peer *peer) {
@@ -208,8 +172,7 @@ static bool is_cancelled(void *context) {
   bool alive = sn_connection_pump(connection, polled.revents);
   struct sn_message message;
   while (!shell->cancelled && sn_connection_next(connection, &message)) {
-    /* Who waits for an answer has nothing else to say. */
-    shell->cancelled = message.type != SN_WIRE_PING && message.type != SN_WIRE_PONG;
+    shell->cancelled = true; /* who waits for an answer has nothing else to say */
   }
   if (!alive) shell->cancelled = true;
   return shell->cancelled;

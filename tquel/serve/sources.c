@@ -60,7 +60,7 @@ void server_source_open(struct server_peer *peer, const struct sn_message_hello 
   free(identity);
   free(host);
   if (status != BASE_OK) {
-    server_peer_end(peer, MSG_SERVER_GONE, "the server cannot take records now");
+    server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "the server cannot take records now");
     return;
   }
   struct server_source *source = base_xcalloc(1, sizeof *source);
@@ -111,7 +111,7 @@ void server_source_close(struct server_peer *peer, bool for_good) {
 void server_source_tick(struct server_peer *peer) {
   struct server_source *source = peer->source;
   if (tql_source_is_over(source->source)) {
-    server_peer_end(peer, MSG_SERVER_GONE, "what was not acknowledged is to be sent again");
+    server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
     return;
   }
   if (source->taken - tql_source_durable(source->source) > SERVER_CREDIT / 2) {
@@ -147,10 +147,15 @@ static enum server_taken take_description(struct server_source *source,
                                           const struct sn_message *message) {
   struct sn_message_description description;
   if (!sn_get_description(message, &description)) return SERVER_WRONG;
-  size_t before = source->peer->server->diags.count;
-  enum base_status status =
-      tql_source_description(source->source, description.digest, description.description.bytes,
-                             description.description.length);
+  struct base_diag_sink *diags = &source->peer->server->diags;
+  size_t before = diags->count;
+  enum base_status status = BASE_USER;
+  if (!source->peer->owner)
+    base_report(diags, MSG_OWNER_ONLY, NULL, NULL,
+                "only the owner of the database may announce relations");
+  else
+    status = tql_source_description(source->source, description.digest,
+                                    description.description.bytes, description.description.length);
   send_errors(source, before);
   return taken(status);
 }
@@ -242,10 +247,15 @@ static struct server_stream *new_stream(struct tql_stream *opened) {
   return stream;
 }
 
+/* Only derived relations have such domains, and those are refused before. */
 static bool has_unsendable(const struct server_stream *stream) {
   for (uint32_t i = 0; stream->stream && i < stream->layout->field_count; i++)
     if (!stream->types[i]) return true;
   return false;
+}
+
+static bool may_append(const struct server_peer *peer, const char *relation) {
+  return peer->owner || tql_session_may(peer->server->session, peer->user, "append", relation);
 }
 
 static enum server_taken take_relation(struct server_source *source,
@@ -259,11 +269,14 @@ static enum server_taken take_relation(struct server_source *source,
   size_t before = diags->count;
   char *name = text_of(relation.name);
   struct tql_stream *opened = NULL;
-  enum base_status status = tql_source_relation(source->source, name, relation.digest, &opened);
+  enum base_status status = BASE_USER;
+  if (!may_append(source->peer, name))
+    base_report(diags, MSG_NOT_PERMITTED, NULL, NULL, "%s may not append to %s", source->peer->user,
+                name);
+  else
+    status = tql_source_relation(source->source, name, relation.digest, &opened);
   struct server_stream *stream = new_stream(status == BASE_OK ? opened : NULL);
   if (has_unsendable(stream)) {
-    base_report(diags, MSG_PEER_REFUSED, NULL, NULL,
-                "%s has a temporal domain, which no message can carry", name);
     free_stream(stream);
     stream = new_stream(NULL);
   }
@@ -438,7 +451,7 @@ void server_source_message(struct server_peer *peer, const struct sn_message *me
       tql_source_is_over(source->source) ? SERVER_OVER : take(source, message);
   if (result == SERVER_TAKEN) return;
   if (result == SERVER_OVER) {
-    server_peer_end(peer, MSG_SERVER_GONE, "what was not acknowledged is to be sent again");
+    server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
     return;
   }
   struct base_buffer reason = BASE_BUFFER_EMPTY;

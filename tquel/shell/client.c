@@ -4,22 +4,23 @@
  * that others can read is refused. */
 #include "tquel/shell/client.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/collect/directory.h"
+#include "sensors/wire/token.h"
 #include "tquel/shell/signals.h"
 
 #ifndef TQUEL_VERSION
 #define TQUEL_VERSION "unknown"
 #endif
-#define TOKEN_MAX 4096
+
+/* While a connection comes about, somebody has to look at it now and then. */
+#define GREETING_MS 500
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
@@ -57,38 +58,16 @@ void shell_address_done(struct shell_address *address) {
   *address = (struct shell_address){0};
 }
 
-static const char *read_token(const char *path, struct base_buffer *ret) {
-  struct stat status;
-  FILE *file = fopen(path, "re");
-  if (!file) return strerror(errno);
-  const char *problem = NULL;
-  char bytes[TOKEN_MAX];
-  size_t length = fread(bytes, 1, sizeof bytes, file);
-  if (ferror(file)) problem = strerror(errno);
-  if (fstat(fileno(file), &status) != 0)
-    problem = strerror(errno);
-  else if (S_ISREG(status.st_mode) && (status.st_mode & 077) != 0)
-    problem = "others may read it; chmod 600";
-  while (length > 0 && strchr(" \t\r\n", bytes[length - 1])) length--;
-  if (!problem && length == 0) problem = "it is empty";
-  if (!problem && length == sizeof bytes) problem = "it is too long";
-  if (!problem && memchr(bytes, '\0', length)) problem = "it is no text";
-  if (!problem) base_buffer_append(ret, bytes, length);
-  fclose(file);
-  return problem;
-}
-
 bool shell_token_read(const struct shell_options *options, struct base_diag_sink *diags,
                       char **ret_token) {
-  struct base_buffer token = BASE_BUFFER_EMPTY;
+  const char *reason = NULL;
   *ret_token = NULL;
   if (!options->token_file) return true;
-  const char *problem = read_token(options->token_file, &token);
-  if (problem)
+  *ret_token = sn_token_read(options->token_file, &reason);
+  if (!*ret_token)
     base_report(diags, MSG_TOKEN_FILE, NULL, NULL, "cannot use the token in %s: %s",
-                options->token_file, problem);
-  *ret_token = token.data;
-  return !problem;
+                options->token_file, reason);
+  return *ret_token != NULL;
 }
 
 /* --- the greeting ----------------------------------------------------------------------------- */
@@ -138,7 +117,7 @@ static enum base_status greet(struct sn_connection *connection, const char *addr
   while (!sn_connection_next(connection, &message)) {
     if (base_env_interrupted()) return BASE_CANCEL;
     if (!alive) return report_over(connection, address, diags);
-    alive = shell_client_wait(connection, -1);
+    alive = shell_client_wait(connection, GREETING_MS);
   }
   if (message.type != SN_WIRE_WELCOME || !sn_get_welcome(&message, &welcome) ||
       welcome.timeline > NET_TIMELINE_ABSTRACT)

@@ -51,6 +51,7 @@ struct feeding {
   bool keeps_up;
   int64_t heard_at; /* monotonic ns: records came */
   uint64_t records, rejected;
+  bool told; /* that the server cannot take records */
   bool failed;
 };
 
@@ -125,8 +126,14 @@ static void check_link(struct feeding *feeding) {
   else if (sn_link_welcomes(feeding->link) == 0)
     base_report_hint(feeding->diags, MSG_SERVER_UNREACHABLE, NULL, NULL,
                      "tquel serve DB starts one", "there is no server at %s: %s", address, reason);
-  else
+  else if (sn_link_diagnostic(feeding->link) == MSG_SOURCE_NOT_TAKEN && !feeding->told) {
+    base_report(feeding->diags, MSG_SOURCE_NOT_TAKEN, NULL, NULL,
+                "the server cannot take records now; they are kept, and sent again");
+    feeding->told = true;
     return;
+  } else {
+    return;
+  }
   fail(feeding);
 }
 
@@ -391,16 +398,18 @@ static void finish(struct feeding *feeding) {
   if (!flush(feeding)) return;
   if (feeding->latest != NET_BEGINNING && !send_check(feeding, net_chronon_add(feeding->latest, 1)))
     return;
-  while (!feeding->failed && !sn_link_finish(feeding->link, "the records are at their end")) {
-    if (base_env_interrupted()) fail(feeding);
+  const struct sn_outbox *outbox = sn_link_outbox(feeding->link);
+  while (!feeding->failed && sn_outbox_durable(outbox) < sn_outbox_last(outbox)) {
+    if (base_env_interrupted()) {
+      base_report(feeding->diags, MSG_SERVER_GONE, NULL, NULL,
+                  "the server has not confirmed the last records");
+      fail(feeding);
+    }
     (void)turn(feeding, -1, INT64_MAX);
   }
-  const struct sn_outbox *outbox = sn_link_outbox(feeding->link);
-  if (sn_outbox_durable(outbox) < sn_outbox_last(outbox)) {
-    base_report(feeding->diags, MSG_SERVER_GONE, NULL, NULL,
-                "the server has gone; it has not confirmed the last records");
-    fail(feeding);
-  }
+  while (!feeding->failed && !base_env_interrupted() &&
+         !sn_link_finish(feeding->link, "the records are at their end"))
+    (void)turn(feeding, -1, INT64_MAX);
 }
 
 static void announce(struct feeding *feeding) {

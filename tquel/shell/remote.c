@@ -54,7 +54,6 @@ static void take_message(struct remote *remote, const struct sn_message *message
     struct sn_message_done done;
     struct sn_message_answer answer;
     struct sn_message_error error;
-    struct sn_message_ping ping;
   } got;
   if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &got.output)) {
     shell_output_bytes(output, got.output.bytes.bytes, got.output.bytes.length);
@@ -74,10 +73,6 @@ static void take_message(struct remote *remote, const struct sn_message *message
   } else if (message->type == SN_WIRE_ERROR && sn_get_error(message, &got.error)) {
     remote->refused = got.error.diagnostic;
     remote->done = true;
-  } else if (message->type == SN_WIRE_PING && sn_get_ping(message, &got.ping)) {
-    const struct sn_message_pong pong = {
-        .sent = got.ping.sent, .received = base_env_now(), .answered = base_env_now()};
-    (void)sn_put_pong(sn_connection_out(remote->connection), 0, &pong);
   }
 }
 

@@ -1,0 +1,608 @@
+"""`tquel serve` and who connects to it, from outside. Prints TAP.
+
+    serve_test.py TQUEL [NAME]...     all tests, or those of these names
+"""
+import fcntl
+import os
+import pty
+import random
+import resource
+import select
+import signal
+import socket
+import subprocess
+import termios
+import time
+
+from world import (PATIENCE, Failure, check, equal, frame, hello, main, message, text, until)
+
+LONG = 'range of p is P range of q is P range of r is P ' \
+       'retrieve (p.v) where p.v + q.v + r.v = 0 - 1'
+
+
+def two_shells(world):
+    """two shells: relations are everybody's, variables one's own"""
+    world.serve()
+    world.good('create event E (a = i4) append to E (a = 1) at 5')
+    equal(world.good('range of e is E retrieve (e.a)'), 'at_lo,at_hi,definite,a\n5,5,true,1\n')
+    result = world.shell('retrieve (e.a)')
+    check(result.code == 2 and 'TQ-0102' in result.err, result.err)
+    check('<command 1>:1:11' in result.err and '^' in result.err, result.err)
+    result = world.shell('range of e is E retrieve (e.a)\nretrieve (e.b) destroy E')
+    equal(result.code, 2)
+    check(result.out.startswith('at_lo'), 'what came before the error was done')
+    check(':2:' in result.err, 'the line of the error: ' + result.err)
+    equal(world.count('E'), 1, 'what came behind it was not')
+    equal(world.stop(), 0, 'an end in order')
+    check(not os.path.exists(world.socket), 'the socket is gone')
+
+
+def as_without(world):
+    """the same results, formats and exit codes as without a server"""
+    world.write('rows.csv', 'at,a\n1,10\n2,20\n')
+    script = ('create event E (a = i4)\ncopy E from "rows.csv"\nrange of e is E\nretrieve (e.all)\n'
+              'retrieve (e.a) where e.a = 10\nhelp E\nexplain retrieve (e.a)\n')
+    world.write('script.tq', script)
+    world.write('wrong.tq', 'create event F ()\nretrieve (\n')
+    world.serve()
+    first = True
+    for arguments in (['--format', name] for name in ('csv', 'json', 'ndjson', 'table', 'line',
+                                                      'markdown', 'timeline', 'count')):
+        end = [] if first else ['-c', 'destroy E']
+        remote = world.run('--connect', world.socket, *arguments, *end, '-f', 'script.tq')
+        own = world.run('--timeline', 'abstract', *arguments, '-f', 'script.tq')
+        equal((remote.code, remote.out, remote.err), (own.code, own.out, own.err), str(arguments))
+        first = False
+    remote = world.run('--connect', world.socket, text='retrieve (1)')
+    own = world.run('--timeline', 'abstract', text='retrieve (1)')
+    equal((remote.code, remote.err), (own.code, own.err), 'standard input')
+    remote = world.run('--connect', world.socket, '-f', 'wrong.tq')
+    own = world.run('--timeline', 'abstract', '-f', 'wrong.tq')
+    equal((remote.code, remote.out, remote.err), (own.code, own.out, own.err), 'an error')
+    remote = world.run('--connect', world.socket, '--single-transaction', '-c',
+                       'create event G () retrieve (')
+    equal(remote.code, 2)
+    check('TQ-0101' in world.shell('range of g is G').err, 'nothing of the transaction')
+    timing = world.shell('create event H ()', '--timing').err
+    check(timing.startswith('timing: create H total_us='), timing)
+    readonly = world.shell('create event J ()', '--readonly')
+    check(readonly.code != 0 and 'TQ-0101' in world.shell('range of j is J').err,
+          f'--readonly changes nothing: {readonly.code} {readonly.err}')
+
+
+def paths(world):
+    """paths are those of the shell's directory"""
+    (world.directory / 'there').mkdir()
+    world.write('there/rows.csv', 'at,a\n1,10\n')
+    world.serve()
+    world.good('create event E (a = i4)')
+    statements = 'copy E from "rows.csv" range of e is E copy E into "out.csv"'
+    result = world.run('--connect', world.socket, '-c', statements, cwd=world.directory / 'there')
+    equal(result.code, 0, result.err)
+    equal(world.count('E'), 1)
+    check((world.directory / 'there/out.csv').exists(), 'written there')
+
+
+def feeds(world):
+    """a feed: rows, rejected and late records, the counts at the end"""
+    world.serve()
+    world.good('create event E (a = i4, s = text)')
+    fed = world.run('feed', 'E', '--connect', world.socket,
+                    text='at,a,s\n1,5,x\n3,6,"y z"\nbad\n2,7,q\n9,8,\n')
+    equal((fed.code, fed.out), (0, 'E: 4 records, 1 rejected\n'), fed.err)
+    equal(world.good('range of e is E retrieve (e.all)'),
+          'at_lo,at_hi,definite,a,s\n1,1,true,5,x\n3,3,true,6,y z\n9,9,true,8,\n')
+    equal(world.count('Late'), 1)
+    equal(world.count('Rejected'), 1)
+    fed = world.run('feed', 'E', '--connect', world.socket, '--within', '5 ns',
+                    text='{"at": 20, "a": 1, "s": ""}\n{"at": 17, "a": 2, "s": "\\u00e9"}\n')
+    equal(fed.code, 0, fed.err)
+    equal(world.count('E'), 5, 'within')
+    fed = world.run('feed', 'Nobody', '--connect', world.socket, text='at\n1\n')
+    check(fed.code == 2 and 'TQ-0101' in fed.err, f'{fed.code} {fed.err}')
+    fed = world.run('feed', 'E', '--connect', world.socket, text='at,b\n1,1\n')
+    check(fed.code != 0 and 'TQ-' in fed.err, f'a wrong header: {fed.code} {fed.err}')
+
+
+def feeds_of_all_kinds(world):
+    """feeds of traced, period and snapshot relations give what copy gives"""
+    kinds = {
+        'traced T (k = i4, v = f8) by k': '{"at": 1, "k": 1, "v": 0.5}\n{"at": 2, "k": 2, "v": 1}\n'
+                                          '{"at": 4, "k": 1, "v": 2}\n{"end": 6, "k": 2}\n',
+        'period R (a = i4, s = text, b = bool)': 'start,stop,a,s,b\n1,4,1,x,true\n2,3,2,"a,b",false\n'
+                                                 '5,forever,3,,true\n',
+        'S (a = i2)': 'a\n1\n2\n',
+    }
+    world.serve()
+    for kind, records in kinds.items():
+        name = kind.split(' (')[0].split()[-1]
+        asked = f'range of x is {name} retrieve (x.all)'
+        database = str(world.directory / f'{name}.db')
+        own = world.run('--timeline', 'abstract', database, '-c',
+                        f'create {kind} copy {name} from "-" following', text=records)
+        equal(own.code, 0, own.err)
+        wanted = world.run(database, '-c', asked)
+        world.good(f'create {kind}')
+        fed = world.run('feed', name, '--connect', world.socket, text=records)
+        equal((fed.code, fed.err), (0, ''), kind)
+        equal(world.good(asked), wanted.out, kind)
+
+
+def killed_server(world):
+    """kill -9 of the server, twice, while a feed goes on: nothing is lost, nothing comes twice"""
+    world.serve()
+    world.good('create event E (a = i8) range of e is E retrieve into D (n = e.a) where e.a >= 0')
+    feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+    sent = 0
+    feed.stdin.write(b'at,a\n')
+    for _ in range(3):
+        for _ in range(60):
+            lines = ''.join(f'{sent + i},{sent + i}\n' for i in range(200))
+            sent += 200
+            feed.stdin.write(lines.encode())
+            feed.stdin.flush()
+            time.sleep(0.002)
+        if sent < 30000:
+            world.kill()
+            world.serve()
+    feed.stdin.close()
+    until(lambda: feed.poll() is not None, 'the feed ends')
+    equal(feed.returncode, 0, feed.stderr.read())
+    equal(feed.stdout.read().decode(), f'E: {sent} records, 0 rejected\n')
+    for relation, domain in (('E', 'a'), ('D', 'n')):
+        rows = world.good(f'range of x is {relation} retrieve (x.{domain})').split('\n')[1:-1]
+        equal(len(rows), sent, relation)
+        equal([int(row.split(',')[-1]) for row in rows], list(range(sent)), relation)
+    for name in ('Late', 'Rejected', 'Lost'):
+        equal(world.count(name), 0, name)
+
+
+def killed_feed(world):
+    """kill -9 of a feed: what was acknowledged stays, and others go on"""
+    world.serve()
+    world.good('create event E (a = i8)')
+    feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+    feed.stdin.write(b'at,a\n' + b''.join(b'%d,%d\n' % (i, i) for i in range(1000)))
+    feed.stdin.flush()
+    until(lambda: world.count('E') >= 900, 'rows come')
+    feed.kill()
+    feed.wait()
+    other = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+    other.stdin.write(b'at,a\n5000,1\n')
+    other.stdin.flush()
+    until(lambda: world.count('E') == 1000, 'all rows, once the one that is gone holds nothing up')
+    other.stdin.close()
+    until(lambda: world.count('E') == 1001, 'the end makes the last one final')
+
+
+def prepare_long(world):
+    world.write('rows.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(2000)))
+    world.good('create period P (v = i4) copy P from "rows.csv"')
+
+
+def cancelled(world):
+    """Ctrl-C of a script cancels its statement, and the server goes on"""
+    world.serve()
+    prepare_long(world)
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    time.sleep(0.5)
+    check(shell.poll() is None, 'it runs')
+    shell.send_signal(signal.SIGINT)
+    shell.wait(PATIENCE)
+    equal(shell.returncode, -signal.SIGINT)
+    error = shell.stderr.read().decode()
+    check('TQ-0401' in error or 'interrupted' in error, error)
+    equal(world.count('P'), 2000)
+
+
+def killed_shell(world):
+    """kill -9 of a shell in the midst of a statement: the next one has its turn"""
+    world.serve()
+    prepare_long(world)
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    time.sleep(0.5)
+    check(shell.poll() is None, 'it runs')
+    shell.kill()
+    equal(world.count('P'), 2000)
+
+
+def server_gone(world):
+    """kill -9 of the server in the midst of a statement: exit 3, and nobody knows"""
+    world.serve()
+    prepare_long(world)
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    time.sleep(0.5)
+    world.kill()
+    shell.wait(PATIENCE)
+    equal(shell.returncode, 3)
+    error = shell.stderr.read().decode()
+    check('TQ-0843' in error and 'not known' in error, error)
+    world.serve()
+    equal(world.count('P'), 2000, 'the next server takes the socket over')
+
+
+def begin_feed(world, relation, records):
+    """A feed that goes on, once something of RECORDS has come."""
+    feed = world.start('feed', relation, '--connect', world.socket, stdin=subprocess.PIPE)
+    feed.stdin.write(records)
+    feed.stdin.flush()
+    until(lambda: world.count(relation) > 0, 'rows come')
+    return feed
+
+
+def see(shell, wanted):
+    """Reads lines until there is one that has WANTED."""
+    line = b'x'
+    while line and wanted not in line:
+        line = shell.stdout.readline()
+    check(line, f'{wanted} is shown')
+
+
+def displays(world):
+    """a display goes on after its script, until Ctrl-C or the end of the server"""
+    world.serve()
+    world.good('create event E (a = i4)')
+    feed = begin_feed(world, 'E', b'at,a\n1,77\n2,88\n')
+    shells = [world.start('--connect', world.socket, '--format', 'csv', '-c', 'display E')
+              for _ in range(2)]
+    for shell in shells:
+        see(shell, b'77')
+    feed.stdin.write(b'3,99\n4,100\n')
+    feed.stdin.flush()
+    for shell in shells:
+        see(shell, b'99')
+    shells[0].send_signal(signal.SIGINT)
+    shells[0].wait(PATIENCE)
+    equal(shells[0].returncode, 0, 'Ctrl-C: ' + shells[0].stderr.read().decode())
+    feed.stdin.close()
+    until(lambda: feed.poll() is not None, 'the feed ends')
+    world.stop()
+    shells[1].wait(PATIENCE)
+    equal(shells[1].returncode, 3)
+    error = shells[1].stderr.read().decode()
+    check('TQ-0843' in error and 'it was ended' in error, error)
+
+
+def stopped_shell(world):
+    """a shell that was stopped holds nobody up, and is told what it missed"""
+    world.serve()
+    world.good('create event R (text = text)')
+    feed = begin_feed(world, 'R', b'at,text\n0,x\n1,x\n')
+    read, write = os.pipe()
+    shell = world.start('--connect', world.socket, '-c', 'display R', stdout=write)
+    os.close(write)
+    time.sleep(0.5)
+    shell.send_signal(signal.SIGSTOP)
+    feed.stdin.write(b''.join(b'%d,%s\n' % (i, b'x' * 100) for i in range(2, 100000)))
+    feed.stdin.close()
+    until(lambda: feed.poll() is not None, 'the feed ends')
+    equal(world.count('R'), 100000)
+    shell.send_signal(signal.SIGCONT)
+    seen = 0
+    os.set_blocking(read, False)
+    error = b''
+    os.set_blocking(shell.stderr.fileno(), False)
+
+    def told():
+        nonlocal seen, error
+        try:
+            seen += os.read(read, 1 << 20).count(b'\n')
+        except BlockingIOError:
+            pass
+        error += shell.stderr.read() or b''
+        return b'TQ-0845' in error
+    until(told, 'it is told')
+    dropped = int(error.split(b'TQ-0845: ')[1].split()[0])
+    shell.send_signal(signal.SIGINT)
+    shell.wait(PATIENCE)
+    while True:
+        try:
+            more = os.read(read, 1 << 20)
+        except BlockingIOError:
+            continue
+        if not more:
+            break
+        seen += more.count(b'\n')
+    os.close(read)
+    check(dropped > 10000, f'{dropped} rows were dropped')
+    # What there was is a table with its heading; then rows come as they change.
+    equal(seen + dropped, 100000 + 3, 'rows seen and rows dropped')
+
+
+def hostile(world):
+    """whatever comes through the socket, the server goes on"""
+    world.serve()
+    world.good('create event E (a = i4)')
+    chance = random.Random(7)
+    for attempt in range(60):
+        with world.raw() as peer:
+            kind = attempt % 6
+            if kind == 0:
+                data = chance.randbytes(chance.randrange(1, 5000))
+            elif kind == 1:
+                data = hello(role=chance.randrange(3), identity='x') + frame(
+                    chance.randrange(90), chance.randbytes(chance.randrange(200)))
+            elif kind == 2:
+                data = hello(version=99)
+            elif kind == 3:
+                data = hello()[:chance.randrange(20)]
+            elif kind == 4:
+                data = b'\xff\xff\xff\xff' + hello()
+            else:
+                data = hello(role=2, identity='y') + b''.join(
+                    frame(kind, chance.randbytes(chance.randrange(60)), number)
+                    for number, kind in enumerate(chance.choices(range(32, 45), k=20), 1))
+            try:
+                peer.sendall(data)
+                peer.settimeout(0.05)
+                while peer.recv(4096):
+                    pass
+            except OSError:
+                pass
+    with world.raw() as peer:
+        peer.sendall(hello(version=99))
+        kind, _, body = message(peer)
+        equal(kind, 3, 'GOODBYE')
+        check(b'version' in body, body)
+    check(world.server.poll() is None, 'it lives')
+    equal(world.count('E'), 0)
+
+
+def half_messages(world):
+    """a message that comes byte by byte, and one that never ends"""
+    world.serve()
+    with world.raw() as slow, world.raw() as idle:
+        idle.sendall(hello()[:7])
+        statements = text('<t>') + b'\1\0\0\0' + b'\0\0' + b'\1' + b'\0' + b'\0' * 4 + b'help'
+        for byte in hello() + frame(64, statements):
+            slow.sendall(bytes([byte]))
+        kinds = []
+        while not kinds or kinds[-1] != 83:
+            kind, _, _ = message(slow)
+            kinds.append(kind)
+        equal(kinds[0], 2, 'WELCOME')
+        check(80 in kinds, 'OUTPUT')
+
+
+def others(world):
+    """another user is refused"""
+    if os.geteuid() != 0:
+        return 'not root'
+    world.serve()
+    os.chmod(world.socket, 0o666)
+    refused = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                              world.tquel, '--connect', world.socket, '-c', 'help'],
+                             capture_output=True, timeout=PATIENCE, check=False)
+    equal(refused.returncode, 3, refused.stderr)
+    check(b'TQ-0841' in refused.stderr, refused.stderr)
+    return None
+
+
+def group(world):
+    """members of the group may do what permits say"""
+    if os.geteuid() != 0:
+        return 'not root'
+    world.serve('--group', 'nogroup')
+    mode = os.stat(world.socket)
+    equal((mode.st_mode & 0o777, mode.st_gid), (0o660, 65534))
+
+    def other(*arguments, text=None):
+        done = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                               world.tquel, *arguments], input=text, capture_output=True,
+                              timeout=PATIENCE, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+    world.good('create event E (a = i4) create event F (a = i4) append to E (a = 1) at 1 '
+               'define permit retrieve, append on E to nobody', '-q')
+    shell = ['--connect', world.socket, '-c']
+    code, out, error = other(*shell, 'range of e is E retrieve (e.a)')
+    equal((code, out), (0, 'at_lo,at_hi,definite,a\n1,1,true,1\n'), error)
+    for refused in ('range of f is F retrieve (f.a)', 'create event G ()', 'destroy E'):
+        code, out, error = other(*shell, refused)
+        check(code == 2 and 'TQ-077' in error, f'{refused}: {error}')
+    code, out, error = other('feed', 'E', '--connect', world.socket, text=b'at,a\n7,7\n')
+    equal(code, 0, error)
+    equal(world.count('E'), 2)
+    code, out, error = other('feed', 'F', '--connect', world.socket, text=b'at,a\n7,7\n')
+    check(code == 2 and 'TQ-0772' in error, error)
+    return None
+
+
+def many_shells(world):
+    """fifty shells at once"""
+    world.serve()
+    world.good('create event E (a = i4)')
+    shells = [world.start('--connect', world.socket, '-c',
+                          f'create event E{i} (a = i4) append to E{i} (a = {i}) at {i} '
+                          f'range of e is E{i} retrieve (e.a)') for i in range(50)]
+    for i, shell in enumerate(shells):
+        out, error = shell.communicate(timeout=PATIENCE)
+        equal((shell.returncode, error), (0, b''), f'shell {i}')
+        equal(out.decode().split('\n')[1], f'{i},{i},true,{i}')
+    names = world.run('--connect', world.socket, '--format', 'ndjson', '-c', 'help').code
+    equal(names, 0)
+
+
+def restarted(world):
+    """standing queries go on after the server was ended and started again"""
+    world.serve()
+    world.good('create event E (a = i4) range of e is E '
+               'retrieve into Big (e.a) where e.a > 10')
+    for part in range(3):
+        fed = world.run('feed', 'E', '--connect', world.socket, text='at,a\n' + ''.join(
+            f'{part * 100 + i},{i}\n' for i in range(20)))
+        equal(fed.code, 0, fed.err)
+        equal(world.stop(), 0)
+        world.serve()
+    equal(world.count('E'), 60)
+    equal(world.count('Big'), 27)
+
+
+def second_server(world):
+    """a second server on the same database or socket is refused; a dead one's socket is taken"""
+    world.serve()
+    second = world.run('serve', world.database, '--socket', world.socket + '2')
+    check(second.code == 3 and 'TQ-06' in second.err, second.err)
+    second = world.run('serve', str(world.directory / 'b.db'), '--socket', world.socket)
+    check(second.code == 3 and 'TQ-0844' in second.err, second.err)
+    writer = world.run(world.database, '-c', 'create event E ()')
+    check(writer.code == 3 and '--connect' in writer.err, writer.err)
+    world.kill()
+    check(os.path.exists(world.socket), 'the socket of the dead')
+    world.serve()
+    world.good('create event E ()')
+
+
+def full_disk(world):
+    """a full disk: what was acknowledged stays, the feed goes on when there is room again"""
+    world.serve()
+    world.good('create event E (a = i8, s = text)')
+    resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (400000, resource.RLIM_INFINITY))
+    feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+    feed.stdin.write(b'at,a,s\n' + b''.join(b'%d,%d,%s\n' % (i, i, b'x' * 60) for i in range(20000)))
+    feed.stdin.flush()
+    until(lambda: 'error TQ-' in world.log(), 'the server says what is wrong')
+    check(world.server.poll() is None, 'it lives')
+    resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE,
+                     (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    feed.stdin.close()
+    until(lambda: feed.poll() is not None, 'the feed ends')
+    equal(feed.returncode, 0, feed.stderr.read())
+    equal(world.count('E'), 20000)
+
+
+def make_certificate(world):
+    """False: there is nobody to make one."""
+    try:
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
+                        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost',
+                        '-keyout', 'key.pem', '-out', 'certificate.pem'], cwd=world.directory,
+                       check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def network(world):
+    """over the network: TLS and a token, or nothing"""
+    if not make_certificate(world):
+        return 'there is no openssl'
+    world.write('token', 'a secret of many letters\n')
+    world.write('other', 'another secret of letters\n')
+    os.chmod(world.directory / 'token', 0o600)
+    os.chmod(world.directory / 'other', 0o600)
+    port = free_port()
+    address = f'tls:localhost:{port}'
+    files = ['--certificate', 'certificate.pem', '--key', 'key.pem']
+    refused = world.run('serve', world.database, '--socket', world.socket, '--listen',
+                        f'tls:127.0.0.1:{port}', *files)
+    check(refused.code == 1 and '--token-file' in refused.err, 'nothing said of who may connect')
+    server = world.start('serve', world.database, '--socket', world.socket, '--timeline',
+                         'abstract', '--listen', f'tls:127.0.0.1:{port}', *files, '--token-file',
+                         'token')
+    line = server.stdout.readline().decode()
+    if not line:
+        error = server.stderr.read().decode()
+        check('TLS' in error, error)
+        return 'built without TLS'
+    client = ['--connect', address, '--ca', 'certificate.pem']
+    with_token = [*client, '--token-file', 'token']
+    done = world.run(*with_token, '-c', 'create event E (a = i4) range of e is E retrieve (e.a)')
+    equal((done.code, done.out, done.err), (0, 'at_lo,at_hi,definite,a\n', ''))
+    fed = world.run('feed', 'E', *with_token, text='at,a\n1,2\n')
+    equal((fed.code, fed.err), (0, ''))
+    equal(world.count('E'), 1)
+    for arguments in (client, [*client, '--token-file', 'other']):
+        done = world.run(*arguments, '-c', 'help')
+        check(done.code == 3 and 'TQ-0841' in done.err and 'token' in done.err, done.err)
+    done = world.run('--connect', address, '--token-file', 'token', '-c', 'help')
+    check(done.code == 3 and 'TQ-084' in done.err, f'a server that nobody vouches for: {done.err}')
+    world.write('rows.csv', 'at,a\n9,9\n')
+    done = world.run(*with_token, '-c', 'copy E from "rows.csv"')
+    check(done.code != 0 and 'tquel feed' in done.err, f'files: {done.err}')
+    with socket.create_connection(('127.0.0.1', port)) as peer:
+        peer.sendall(hello())
+        peer.settimeout(PATIENCE)
+        try:
+            while peer.recv(100):
+                pass
+        except ConnectionResetError:
+            pass
+    equal(world.count('E'), 1, 'it lives')
+    return None
+
+
+class Terminal:
+    """A shell at a terminal. What looked for is in what came since the last keys."""
+
+    def __init__(self, world, *arguments):
+        environment = dict(os.environ, TERM='dumb', XDG_STATE_HOME=str(world.directory),
+                           LC_ALL='C.UTF-8', ASAN_OPTIONS='detect_leaks=0')
+        self.master, slave = pty.openpty()
+        self.shell = world.start('--connect', world.socket, *arguments, stdin=slave, stdout=slave,
+                                 stderr=slave, env=environment, start_new_session=True,
+                                 preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+        self.seen = b''
+
+    def keys(self, keys):
+        self.seen = b''
+        os.write(self.master, keys.encode())
+
+    def wait(self, wanted):
+        end = time.monotonic() + PATIENCE
+        while wanted.encode() not in self.seen:
+            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
+            check(ready, f'{wanted!r} was to come, and this came: {self.seen.decode()}')
+            try:
+                self.seen += os.read(self.master, 4096)
+            except OSError:
+                raise Failure(f'the shell has gone before {wanted!r}: {self.seen.decode()}') from None
+
+
+def interactive(world):
+    """at a terminal: questions, completion, Ctrl-C, displays, the end of the server"""
+    world.serve()
+    prepare_long(world)
+    world.good('create event Iteration (number = i4)')
+    terminal = Terminal(world)
+    terminal.wait('through its server')
+    terminal.keys('\\d\n')
+    terminal.wait('event          Iteration (number = i4)')
+    terminal.keys('\\d Nobody\n')
+    terminal.wait('TQ-0101')
+    terminal.keys('range of i is Iter\t')
+    terminal.wait('Iteration ')
+    terminal.keys('\n\nretrieve (i.nu\t')
+    terminal.wait('i.number')
+    terminal.keys(')\n\n')
+    terminal.wait('(0 rows)')
+    terminal.keys('\\ds\n')
+    terminal.wait('tquel> ')
+    terminal.keys(LONG + '\\g\n')
+    time.sleep(0.5)
+    terminal.keys('\x03')
+    terminal.wait('TQ-')
+    terminal.wait('tquel> ')
+    feed = begin_feed(world, 'Iteration', b'at,number\n1,4001\n2,4002\n')
+    terminal.keys('display Iteration\n\n')
+    terminal.wait('4001')
+    feed.stdin.write(b'3,4003\n4,4004\n')
+    feed.stdin.flush()
+    terminal.wait('4003')
+    world.stop()
+    terminal.wait('TQ-0843')
+    terminal.keys('\\q\n')
+    until(lambda: terminal.shell.poll() is not None, 'the shell leaves')
+    os.close(terminal.master)
+
+
+if __name__ == '__main__':
+    main([two_shells, as_without, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
+          cancelled, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
+          others, group, many_shells, restarted, second_server, full_disk, network, interactive])
