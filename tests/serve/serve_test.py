@@ -595,6 +595,8 @@ def interactive(world):
     feed.stdin.write(b'3,4003\n4,4004\n')
     feed.stdin.flush()
     terminal.wait('4003')
+    terminal.keys('\x03')
+    terminal.wait('the displays have ended')
     world.stop()
     terminal.wait('TQ-0843')
     terminal.keys('\\q\n')

@@ -130,7 +130,7 @@ static void block_signals(sigset_t *ret_before) {
 void server_run(struct server *server) {
   struct loop loop = {0};
   sigset_t before;
-  while (!base_env_interrupted() && !server->failed) {
+  while (!base_env_interrupted()) {
     gather(server, &loop);
     size_t count = server->peer_count;
     block_signals(&before);

@@ -231,7 +231,6 @@ static int serve(struct serving *serving) {
   if (status == BASE_OK) {
     greet(serving);
     server_run(server);
-    if (server->failed) status = BASE_SYSTEM;
   }
   status = close_all(server, status);
   if (status == BASE_OK) return 0;

@@ -67,7 +67,6 @@ struct server {
   struct server_peer **peers;
   size_t peer_count, peer_capacity, peers_max;
   struct server_shell *running; /* whose statement runs */
-  bool failed;                  /* the session cannot go on */
 
   struct net_sensor sensor; /* that the session switches: the collectors' sensors all together */
   struct server_watch *watches;
@@ -78,7 +77,7 @@ struct server {
 
 /* --- loop.c */
 
-/* Serves until a signal asks for the end or the session cannot go on. */
+/* Serves until a signal asks for the end. */
 void server_run(struct server *server);
 
 /* --- peers.c */

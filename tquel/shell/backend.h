@@ -30,6 +30,8 @@ struct shell_backend_class {
   /* Lets it go on for TIMEOUT_MS at most: BASE_AGAIN there is more to come, BASE_END it is over,
    * BASE_CANCEL interrupted, others failed and reported. */
   enum base_status (*follow)(struct shell_backend *backend, int timeout_ms);
+  /* Ends the displays that go on; true: there were any. NULL: they end with the feeds. */
+  bool (*stop)(struct shell_backend *backend);
   /* What to poll for reading so as to know that follow has something to do; -1: only by asking it. */
   int (*descriptor)(struct shell_backend *backend);
   /* What was read so far is to be kept for good. */

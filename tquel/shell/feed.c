@@ -51,7 +51,9 @@ struct feeding {
   bool keeps_up;
   int64_t heard_at; /* monotonic ns: records came */
   uint64_t records, rejected;
-  bool told; /* that the server cannot take records */
+  bool told; /* that the server takes nothing, and how far it had got then */
+  uint64_t told_at;
+  bool finishing; /* the server has them all */
   bool failed;
 };
 
@@ -114,27 +116,35 @@ static void take_error(struct feeding *feeding, const struct sn_message *message
   fail(feeding);
 }
 
+/* Once, until the server confirms something: why nothing goes on. */
+static void tell_waiting(struct feeding *feeding) {
+  uint64_t durable = sn_outbox_durable(sn_link_outbox(feeding->link));
+  if (feeding->told && feeding->told_at == durable) return;
+  feeding->told = true;
+  feeding->told_at = durable;
+  bool refused = sn_link_diagnostic(feeding->link) == MSG_SOURCE_NOT_TAKEN;
+  base_report(feeding->diags, MSG_SOURCE_NOT_TAKEN, NULL, NULL,
+              "the server cannot %s now; records are kept, and sent again",
+              refused ? "take records" : "be reached");
+}
+
 /* Nobody there at the first attempt, or one who will not have us: there is no use in trying again. */
 static void check_link(struct feeding *feeding) {
   const char *reason = sn_link_reason(feeding->link);
   const char *address =
       feeding->options->connect ? feeding->options->connect : "the default socket";
-  if (!reason || sn_link_is_up(feeding->link)) return;
-  if (sn_link_diagnostic(feeding->link) == MSG_PEER_REFUSED)
+  if (!reason || sn_link_is_up(feeding->link) || feeding->finishing) return;
+  if (sn_link_diagnostic(feeding->link) == MSG_PEER_REFUSED) {
     base_report(feeding->diags, MSG_PEER_REFUSED, NULL, NULL, "the server at %s refuses: %s",
                 address, reason);
-  else if (sn_link_welcomes(feeding->link) == 0)
+    fail(feeding);
+  } else if (sn_link_welcomes(feeding->link) == 0) {
     base_report_hint(feeding->diags, MSG_SERVER_UNREACHABLE, NULL, NULL,
                      "tquel serve DB starts one", "there is no server at %s: %s", address, reason);
-  else if (sn_link_diagnostic(feeding->link) == MSG_SOURCE_NOT_TAKEN && !feeding->told) {
-    base_report(feeding->diags, MSG_SOURCE_NOT_TAKEN, NULL, NULL,
-                "the server cannot take records now; they are kept, and sent again");
-    feeding->told = true;
-    return;
+    fail(feeding);
   } else {
-    return;
+    tell_waiting(feeding);
   }
-  fail(feeding);
 }
 
 /* Waits for INPUT (-1: none), the link, a signal or TIMEOUT_NS; true: there is input. */
@@ -407,6 +417,7 @@ static void finish(struct feeding *feeding) {
     }
     (void)turn(feeding, -1, INT64_MAX);
   }
+  feeding->finishing = true;
   while (!feeding->failed && !base_env_interrupted() &&
          !sn_link_finish(feeding->link, "the records are at their end"))
     (void)turn(feeding, -1, INT64_MAX);

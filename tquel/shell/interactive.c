@@ -186,10 +186,15 @@ static void take_line(struct terminal *terminal, const char *line, size_t length
   if (ends_with_go(line, length)) terminal_run(terminal);
 }
 
+/* With nothing typed Ctrl-C is for the displays, where they can be ended. */
 static void drop_typed(struct terminal *terminal) {
+  struct shell_backend *backend = terminal->shell->backend;
+  bool typed = terminal->workspace.length > 0;
   base_env_clear_interrupt();
   base_buffer_clear(&terminal->workspace);
   fputs("^C\n", terminal->out);
+  if (!typed && backend->class->stop && backend->class->stop(backend))
+    fputs("the displays have ended\n", terminal->out);
   fflush(terminal->out);
 }
 

@@ -188,6 +188,11 @@ static enum base_status remote_follow(struct shell_backend *backend, int timeout
   return turn(remote, timeout_ms) ? BASE_AGAIN : report_gone(remote, "");
 }
 
+static bool remote_stop(struct shell_backend *backend) {
+  struct remote *remote = (struct remote *)backend;
+  return remote_goes_on(backend) && ask(remote, "stop displays", "") == BASE_OK;
+}
+
 static int remote_descriptor(struct shell_backend *backend) {
   struct remote *remote = (struct remote *)backend;
   return remote->over ? -1 : sn_connection_descriptor(remote->connection);
@@ -250,6 +255,7 @@ static const struct shell_backend_class remote_class = {
     .run = remote_run,
     .goes_on = remote_goes_on,
     .follow = remote_follow,
+    .stop = remote_stop,
     .descriptor = remote_descriptor,
     .commit = remote_commit,
     .each_name = remote_each_name,
