@@ -19,6 +19,7 @@ struct bench_engine {
   void *(*open)(const char *path);
   /* Makes and fills the tables of QUESTION, with the indexes that help it. */
   void (*load)(void *handle, enum bench_question question, const struct bench_data *data);
+  /* ROWS -1: it has been stopped after BENCH_SECONDS. */
   struct bench_sums (*ask)(void *handle, enum bench_question question);
   /* Prints all rows of the answer as CSV to PATH; NULL: it cannot. */
   void (*print)(void *handle, enum bench_question question, const char *path);
@@ -26,6 +27,9 @@ struct bench_engine {
 };
 
 extern const struct bench_engine bench_sqlite, bench_duckdb;
+
+/* So long a question may take elsewhere; it takes a minute or two at ten million tuples. */
+enum { BENCH_SECONDS = 1800 };
 
 /* The horizon is in a table of its own, so that a file has all that a question needs. */
 #define BENCH_HORIZON "(SELECT instant FROM horizon)"

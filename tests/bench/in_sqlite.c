@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/env.h"
 #include "tests/bench/engines.h"
 
 static _Noreturn void give_up(sqlite3 *database, const char *what) {
@@ -155,12 +156,24 @@ static const char *const questions[BENCH_QUESTIONS] = {
         "SELECT sum(number), sum(latency), sum(latency / number), 0 FROM receivers",
 };
 
+static int is_late(void *context) {
+  return base_env_monotonic() > *(const int64_t *)context;
+}
+
 static struct bench_sums ask(void *handle, enum bench_question question) {
   sqlite3 *database = handle;
   sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v2(database, questions[question], -1, &statement, NULL) != SQLITE_OK ||
-      sqlite3_step(statement) != SQLITE_ROW)
+  int64_t end = base_env_monotonic() + BENCH_SECONDS * INT64_C(1000000000);
+  sqlite3_progress_handler(database, 1000000, is_late, &end);
+  if (sqlite3_prepare_v2(database, questions[question], -1, &statement, NULL) != SQLITE_OK)
     give_up(database, "question");
+  int status = sqlite3_step(statement);
+  sqlite3_progress_handler(database, 0, NULL, NULL);
+  if (status == SQLITE_INTERRUPT) {
+    sqlite3_finalize(statement);
+    return (struct bench_sums){.rows = -1};
+  }
+  if (status != SQLITE_ROW) give_up(database, "question");
   struct bench_sums sums = {sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
                             sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3)};
   sqlite3_finalize(statement);
