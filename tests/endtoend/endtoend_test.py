@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""From the question to the program and back: `tquel serve`, `tquel collect` and programs with sensors.
+
+Every scenario starts all of them anew. Accounts are exact: what a program generated while its sensor was on
+is stored, late, rejected, or counted as lost. Prints TAP.
+
+    endtoend_test.py TQUEL TICKER [SCENARIO...]
+"""
+import os
+import signal
+import subprocess
+import sys
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from world import Failed, World, wait_for  # noqa: E402
+
+
+def start(world, *names, count=1000, pause_ns=0, threads=1):
+    world.serve()
+    world.collect()
+    tickers = [world.ticker(name, count, pause_ns, threads) for name in names]
+    world.known('Tick')
+    return tickers
+
+
+def sensors(world):
+    """What \\ds shows, as lists of cells."""
+    return [line.split() for line in world.run('\\ds').splitlines()]
+
+
+def enabled(world, event, process):
+    """Is EVENT on in PROCESS? By the lines of \\ds."""
+    for line in world.run('\\ds').splitlines():
+        if event in line and ':' + process + '#' in line:
+            return ' on ' in line.replace(',', ' ') + ' '
+    return None
+
+
+def expect(what, condition):
+    if not condition:
+        raise Failed(what)
+
+
+def equal(what, got, wanted):
+    if got != wanted:
+        raise Failed('%s: %r instead of %r' % (what, got, wanted))
+
+
+def settled(world, relation, total):
+    wait_for('%d records of %s (there are %d, lost %d)' %
+             (total, relation, world.count(relation), world.lost()),
+             lambda: world.accounted(relation) >= total)
+    equal('records of ' + relation, world.accounted(relation), total)
+
+
+# --- scenarios
+
+
+def nobody_asks(world):
+    """Nothing is collected as long as nobody asks."""
+    a, = start(world, 'a')
+    a.go()
+    a.done()
+    a.end()
+    world.run('range of t is Tick retrieve into Ticks (t.Number)')
+    equal('rows', world.count('Tick'), 0)
+    equal('lost', world.lost(), 0)
+
+
+def a_question(world):
+    """A standing query gets all that happens from then on."""
+    a, = start(world, 'a', count=2000)
+    world.run('range of t is Tick retrieve into Ticks (t.Number, t.Thread)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    a.done()
+    settled(world, 'Tick', 2000)
+    wait_for('2000 rows of Ticks', lambda: world.count('Ticks') == 2000)
+    equal('numbers', [row[0] for row in world.sql('select Number from Ticks order by Number')],
+          list(range(2000)))
+    equal('nothing of Phase', world.count('Phase'), 0)
+    a.end()
+
+
+def only_what_is_asked(world):
+    """The selection goes to the sensors: of other processes nothing is generated."""
+    a, b = start(world, 'a', 'b')
+    world.run('range of t is Tick retrieve into Ticks (t.Number) where t.Process = "Worker:a#*"')
+    wait_for('Tick is on in a', lambda: enabled(world, 'Tick', 'a'))
+    expect('Tick is off in b', enabled(world, 'Tick', 'b') is False)
+    a.go()
+    b.go()
+    a.done()
+    b.done()
+    settled(world, 'Tick', 1000)
+    equal('rows of b', world.count('Tick', "Process like 'Worker:b#%'"), 0)
+
+
+def later_processes(world):
+    """A program that starts after the question is asked from its beginning."""
+    world.serve()
+    world.collect()
+    first = world.ticker('first', 10)
+    world.known('Tick')
+    world.run('range of t is Tick retrieve into Ticks (t.Number) where t.Process = "Worker:later#*"')
+    first.go()
+    later = world.ticker('later', 500)
+    wait_for('Tick is on in later', lambda: enabled(world, 'Tick', 'later'))
+    later.go()
+    later.done()
+    first.done()
+    settled(world, 'Tick', 500)
+
+
+def on_and_off(world):
+    """A sensor is on as long as somebody asks; two who ask share it."""
+    a, = start(world, 'a')
+    world.run('range of t is Tick retrieve into One (t.Number) retrieve into Two (t.Thread)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    world.run('destroy One')
+    a.go()
+    a.done()
+    settled(world, 'Tick', 1000)
+    world.run('destroy Two')
+    wait_for('Tick is off', lambda: enabled(world, 'Tick', 'a') is False)
+
+
+def a_display(world):
+    """A display of an announced relation turns it on, and off when the shell leaves."""
+    a, = start(world, 'a', count=300)
+    shell = world.spawn([world.tquel, '--connect', world.socket, '--format', 'ndjson', '-c',
+                         'display Tick'], output=subprocess.PIPE)
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    a.done()
+    lines = [shell.stdout.readline() for _ in range(300)]
+    expect('the last one: %r' % lines[-1], b'299' in lines[-1])
+    shell.send_signal(signal.SIGINT)
+    equal('exit status', shell.wait(20), 0)
+    wait_for('Tick is off', lambda: enabled(world, 'Tick', 'a') is False)
+
+
+def objects(world):
+    """Objects are switched one by one."""
+    a, = start(world, 'a', count=300)
+    world.run('range of o is Opened retrieve into Times (o.Door, o.Times) where o.Door = "Door:2#*"')
+    wait_for('Opened is on', lambda: 'Door:2#' in world.run('\\ds'))
+    wait_for('the switch', lambda: any(' on' in line for line in world.run('\\ds').splitlines()
+                                       if 'Opened' in line))
+    a.go()
+    a.done()
+    wait_for('rows', lambda: world.count('Opened') >= 1)
+    equal('doors', [row[0].split('#')[0] for row in
+                    world.sql('select distinct Door from Opened')], ['Door:2'])
+
+
+def periods(world):
+    """A traced event gives periods, and the last one ends with its process."""
+    a, = start(world, 'a', count=300, pause_ns=100000)
+    world.run('range of p is Phase retrieve into Phases (p.Step)')
+    wait_for('Phase is on', lambda: enabled(world, 'Phase', 'a'))
+    a.go()
+    a.done()
+    wait_for('30 phases', lambda: world.count('Phase') == 30)
+    equal('open', world.count('Phase', 'stop_lo is null'), 1)
+    a.end()
+    wait_for('none is open', lambda: world.count('Phase', 'stop_lo is null') == 0)
+    equal('gaps', world.sql('select count(*) from Phase a join Phase b on b.Step = a.Step + 1 '
+                            'where a.stop_lo <> b.start_lo')[0][0], 0)
+    wait_for('30 rows of the query', lambda: world.count('Phases') == 30)
+
+
+def sampled(world):
+    """A sampled relation is sampled by the clock of the question."""
+    a, = start(world, 'a', count=10)
+    world.run('range of l is Load range of c is Clock(100 ms) '
+              'retrieve into Waiting (l.Door, l.Waiting) when l overlap c at c')
+    wait_for('three rounds', lambda: a.ledger.rounds() >= 3)
+    wait_for('rows', lambda: world.count('Load') == 3)
+    world.run('destroy Waiting')
+    wait_for('Load is off', lambda: enabled(world, 'Load', 'a') is False)
+
+
+def computed_objects(world):
+    """Objects that another query finds are those that are watched."""
+    a, b = start(world, 'a', 'b', count=400, pause_ns=2000000)
+    world.run('range of p is Phase retrieve into Busy (p.Process) '
+              'where p.Step >= 1 and p.Process = "Worker:a#*" '
+              'range of u is Busy range of t is Tick '
+              'retrieve into Ticks (t.Number) where t.Process = u.Process')
+    wait_for('Phase is on in a', lambda: enabled(world, 'Phase', 'a'))
+    expect('Tick is off in a', enabled(world, 'Tick', 'a') is False)
+    a.go()
+    b.go()
+    wait_for('Tick is on in a', lambda: enabled(world, 'Tick', 'a'))
+    a.done()
+    b.done()
+    wait_for('rows', lambda: world.count('Tick') > 0)
+    equal('rows of b', world.count('Tick', "Process like 'Worker:b#%'"), 0)
+
+
+def collector_killed(world):
+    """kill -9 of the collector: what it had taken and not passed on is counted."""
+    a, = start(world, 'a', count=30000, pause_ns=20000, threads=2)
+    world.run('range of t is Tick retrieve into Ticks (t.Number)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    for round_ in range(3):
+        rows = world.count('Tick')
+        wait_for('more rows', lambda: world.count('Tick') > rows + 1000)
+        world.kill(world.collector)
+        world.collect()
+    a.done()
+    a.end()
+    settled(world, 'Tick', 60000)
+
+
+def server_killed(world):
+    """kill -9 of the server: nothing that was acknowledged is lost, nothing comes twice."""
+    a, = start(world, 'a', count=30000, pause_ns=20000, threads=2)
+    world.run('range of t is Tick retrieve into Ticks (t.Number, t.Thread)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    for round_ in range(3):
+        rows = world.count('Tick')
+        wait_for('more rows', lambda: world.count('Tick') > rows + 1000)
+        world.kill(world.server)
+        world.serve()
+    a.done()
+    a.end()
+    settled(world, 'Tick', 60000)
+    equal('twice', world.sql('select count(*) - count(distinct Number * 2 + Thread) from Tick'),
+          [(0,)])
+
+
+def program_killed(world):
+    """kill -9 of the program: one record a thread may have been in the making."""
+    a, = start(world, 'a', count=10**9, pause_ns=1000, threads=3)
+    world.run('range of t is Tick retrieve into Ticks (t.Number)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    wait_for('rows', lambda: world.count('Tick') > 5000)
+    a.kill()
+    low, high = a.ledger.after(), a.ledger.before()
+    wait_for('the account (%d to %d; %d, lost %d)' %
+             (low, high, world.accounted('Tick'), world.lost()),
+             lambda: low <= world.accounted('Tick') <= high)
+
+
+def overload(world):
+    """More than can be taken: what is missing is counted, to the record."""
+    a, = start(world, 'a', count=2000000, threads=2)
+    world.run('range of t is Tick retrieve into Ticks (t.Number) where t.Number mod 1000 = 0')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    a.done()
+    a.end()
+    settled(world, 'Tick', 4000000)
+
+
+SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, a_display,
+             objects, periods, sampled, computed_objects, collector_killed, server_killed,
+             program_killed, overload]
+
+
+def main():
+    tquel, ticker = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    chosen = [s for s in SCENARIOS if not sys.argv[3:] or s.__name__ in sys.argv[3:]]
+    print('1..%d' % len(chosen))
+    failures = 0
+    for number, scenario in enumerate(chosen, 1):
+        with World(tquel, ticker) as world:
+            try:
+                scenario(world)
+                print('ok %d - %s' % (number, scenario.__doc__))
+            except Exception as error:  # a scenario may fail in any way; the others run all the same
+                failures += 1
+                print('not ok %d - %s' % (number, scenario.__doc__))
+                text = traceback.format_exc() if not isinstance(error, Failed) else str(error)
+                for line in (text + '\n' + world.said()).splitlines():
+                    print('# ' + line)
+        sys.stdout.flush()
+    return failures > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

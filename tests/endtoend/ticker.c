@@ -1,0 +1,107 @@
+/* A program for the end-to-end tests, with the sensors of ticker.sdf.
+ *
+ *     ticker NAME LEDGER COUNT PAUSE-NS [THREADS]
+ *
+ * It is the process NAME of the task force. Each thread waits for the word `go` of the ledger, a small
+ * file that the test shares with it, then passes Tick COUNT times with a pause after each, and counts in the
+ * ledger before and after each time. Meanwhile the first thread enters a Phase and opens one of three doors
+ * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
+ * ledger and stays until `stop` is set. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ticker.h"
+
+#define THREADS_MAX 16
+#define DOORS       3
+
+/* The test reads and writes it as 64-bit words, in this order. */
+struct ledger {
+  uint64_t go, stop, ready, done;
+  uint64_t before[THREADS_MAX], after[THREADS_MAX];
+  uint64_t phases, opened[DOORS], rounds;
+};
+
+static struct ledger *ledger;
+static long count, pause_ns;
+static int threads = 1;
+static struct sn_receptacle *doors[DOORS];
+
+static uint64_t get(const uint64_t *word) {
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static void add(uint64_t *word) {
+  __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+}
+
+static void nap(long ns) {
+  struct timespec time = {ns / 1000000000, ns % 1000000000};
+  if (ns > 0) nanosleep(&time, NULL);
+}
+
+static void answer(void) {
+  if (!LoadRequested()) return;
+  for (int i = 0; i < DOORS; i++) LoadSensor((uint64_t)i + 1, i * 10);
+  LoadRound();
+  add(&ledger->rounds);
+}
+
+static void now_and_then(long i) {
+  static int times[DOORS];
+  if (i % 10 == 0) {
+    PhaseSensor((int32_t)(i / 10));
+    add(&ledger->phases);
+    int door = (int)(i / 10 % DOORS);
+    OpenedSensor(doors[door], ++times[door]);
+    add(&ledger->opened[door]);
+  }
+  answer();
+}
+
+static void *run(void *context) {
+  int thread = (int)(intptr_t)context;
+  while (!get(&ledger->go)) {
+    if (thread == 0) answer();
+    nap(200000);
+  }
+  for (long i = 0; i < count && !get(&ledger->stop); i++) {
+    add(&ledger->before[thread]);
+    TickSensor(i, thread);
+    add(&ledger->after[thread]);
+    if (thread == 0) now_and_then(i);
+    nap(pause_ns);
+  }
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 5) return 2;
+  int file = open(argv[2], O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ftruncate(file, sizeof *ledger) != 0) return 2;
+  ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (ledger == MAP_FAILED) return 2;
+  count = strtol(argv[3], NULL, 10);
+  pause_ns = strtol(argv[4], NULL, 10);
+  if (argc > 5) threads = (int)(strtol(argv[5], NULL, 10) % (THREADS_MAX + 1));
+  if (WorkerProcess(argv[1]) != 0) return 3;
+  for (int i = 0; i < DOORS; i++) doors[i] = DoorReceptacle((uint64_t)i + 1);
+  ledger->ready = 1;
+  pthread_t others[THREADS_MAX];
+  for (int i = 1; i < threads; i++)
+    if (pthread_create(&others[i], NULL, run, (void *)(intptr_t)i) != 0) return 4;
+  run(NULL);
+  for (int i = 1; i < threads; i++) pthread_join(others[i], NULL);
+  ledger->done = 1;
+  while (!get(&ledger->stop)) {
+    answer();
+    nap(1000000);
+  }
+  for (int i = 0; i < DOORS; i++) DoorRelease(doors[i]);
+  return 0;
+}
