@@ -251,7 +251,7 @@ def program_killed(world):
 def overload(world):
     """More than can be taken: what is missing is counted, to the record."""
     a, = start(world, 'a', count=2000000, threads=2)
-    world.run('range of t is Tick retrieve into Ticks (t.Number) where t.Number mod 1000 = 0')
+    world.run('range of t is Tick retrieve into Ticks (t.Number) where mod(t.Number, 1000) = 0')
     wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
     a.go()
     a.done()
