@@ -120,6 +120,16 @@ run help messages </dev/null
 ok "help messages" $?
 
 # --- statements ---
+run -c 'create event Seen (x = i4)' -c ' \d Seen ' -c '\dn' -c '\ds' </dev/null
+[ "$status" -eq 0 ] && grep -q '^event .*Seen' out && grep -q 'no nodes' out && grep -q 'no sensors' out
+ok "-c takes what looks: \\d, \\dn, \\ds" $?
+run -c '\d Nowhere' </dev/null
+[ "$status" -eq 2 ] && grep -q 'TQ-0101' err
+ok "-c \\d of nothing" $?
+run -c '\q' -c 'create event Seen (x = i4)' </dev/null
+[ "$status" -eq 1 ] && grep -q 'no command .q outside' err
+ok "-c takes no other command of the interactive shell" $?
+
 run --timeline abstract t.db -c 'create event E (x = i4)' \
   -c 'append to E (x = 1) at 10 append to E (x = 2) at 20' \
   -c 'range of e is E retrieve (e.x)' </dev/null

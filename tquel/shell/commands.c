@@ -118,33 +118,16 @@ static void do_include(struct terminal *terminal, const char *argument) {
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* Says what there is to see of the relation ARGUMENT, or of all; NOTHING where that is nothing. */
-static void describe(struct terminal *terminal, const char *argument, enum shell_view view,
-                     const char *nothing) {
-  struct shell *shell = terminal->shell;
-  struct shell_backend *backend = shell->backend;
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  enum base_status status =
-      backend->class->describe(backend, view, *argument ? argument : NULL, &text);
-  if (status == BASE_OK)
-    say(terminal, text.length ? text.data : nothing);
-  else if (status == BASE_END)
-    base_report_hint(&shell->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "\\d lists what there is",
-                     "there is no relation %s", argument);
-  base_buffer_done(&text);
-}
-
 static void do_describe(struct terminal *terminal, const char *argument) {
-  describe(terminal, argument, SHELL_DESCRIPTION, "there are no relations yet\n");
+  (void)shell_look(terminal->shell, "\\d", argument);
 }
 
 static void do_nodes(struct terminal *terminal, const char *argument) {
-  describe(terminal, argument, SHELL_NODES, "there are no nodes of standing queries\n");
+  (void)shell_look(terminal->shell, "\\dn", argument);
 }
 
 static void do_sensors(struct terminal *terminal, const char *argument) {
-  (void)argument;
-  describe(terminal, "", SHELL_SENSORS, "there are no sensors\n");
+  (void)shell_look(terminal->shell, "\\ds", argument);
 }
 
 static void do_time(struct terminal *terminal, const char *argument) {

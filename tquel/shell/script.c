@@ -57,6 +57,8 @@ enum base_status shell_run_file(struct shell *shell, const char *path) {
 }
 
 static enum base_status run_command(struct shell *shell, const char *text, size_t number) {
+  const char *start = text + strspn(text, " \t\n");
+  if (*start == '\\') return shell_run_look(shell, start);
   struct base_buffer name = BASE_BUFFER_EMPTY;
   base_buffer_printf(&name, "<command %zu>", number);
   enum base_status status = shell_run_text(shell, name.data, text, strlen(text));

@@ -34,6 +34,11 @@ void shell_collect_describe(struct base_buffer *out);
 
 /* Reads all of PATH ("-": standard input); on failure reports and returns false. */
 bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base_buffer *ret);
+/* Looks: NAME is \d, \dn or \ds, ARGUMENT a relation's name or "". BASE_USER: there is no such command or
+ * relation; reported, as are other failures. */
+enum base_status shell_look(struct shell *shell, const char *name, const char *argument);
+/* The same with both on one LINE, as -c gives it. */
+enum base_status shell_run_look(struct shell *shell, const char *line);
 /* Runs TEXT, called NAME in messages, and flushes. */
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length);
