@@ -4,7 +4,8 @@
  *
  * It is the process NAME of the task force. Each thread waits for the word `go` of the ledger, a small
  * file that the test shares with it, then passes Tick COUNT times with a pause after each, and counts in the
- * ledger before and after each time. Meanwhile the first thread enters a Phase and opens one of three doors
+ * ledger before and after each time; PAUSE-NS of -1 stands for Beat, which waits for room, and no pause, and
+ * PAUSE-NS of -N for a Beat every N nanoseconds. Meanwhile the first thread enters a Phase and opens one of three doors
  * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
  * ledger and stays until `stop` is set. */
 #include <fcntl.h>
@@ -45,6 +46,18 @@ static void nap(long ns) {
   if (ns > 0) nanosleep(&time, NULL);
 }
 
+static int64_t now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Until the next Beat is due, by a plan that a late one does not shift. */
+static void await_turn(int64_t start, long i) {
+  if (pause_ns == -1) return;
+  while (now_ns() < start + (i + 1) * -pause_ns) nap(20000);
+}
+
 static void answer(void) {
   if (!LoadRequested()) return;
   for (int i = 0; i < DOORS; i++) LoadSensor((uint64_t)i + 1, i * 10);
@@ -70,9 +83,15 @@ static void *run(void *context) {
     if (thread == 0) answer();
     nap(200000);
   }
+  const int64_t start = now_ns();
   for (long i = 0; i < count && !get(&ledger->stop); i++) {
     add(&ledger->before[thread]);
-    TickSensor(i, thread);
+    if (pause_ns < 0) {
+      BeatSensor(i);
+      await_turn(start, i);
+    } else {
+      TickSensor(i, thread);
+    }
     add(&ledger->after[thread]);
     if (thread == 0) now_and_then(i);
     nap(pause_ns);
