@@ -12,7 +12,7 @@
 #include "sensors/collect/monitor_impl.h"
 
 enum { REPORT_COLUMNS = 8, REPORT_BYTES = 256 << 10 };
-static const int64_t REPORT_NS = INT64_C(1000000000);
+static const int64_t REPORT_NS = INT64_C(250000000);
 
 static const char *const causes[SN_CAUSES] = {
     [SN_FULL] = "full",       [SN_UNREACHABLE] = "unreachable",

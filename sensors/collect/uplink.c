@@ -208,6 +208,7 @@ bool sn_uplink_start(struct sn_monitor *monitor) {
                                  .user = options->user,
                                  .token = options->token,
                                  .host = uplink->host,
+                                 .directory = options->directory,
                                  .outbox_bytes = options->buffer_bytes + RESERVE};
   uplink->link = sn_link_new(&link);
   return true;

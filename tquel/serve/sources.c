@@ -46,13 +46,27 @@ static char *text_of(struct sn_string string) {
   return text;
 }
 
+/* Of a directory of announcements there is one collector at a time; so who comes after another one comes in his
+ * place (tql_source_open). */
+static char *identity_of(const struct sn_message_hello *hello) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  if (hello->role == SN_ROLE_COLLECTOR && hello->directory.length > 0) {
+    base_buffer_append(&text, hello->host.bytes, hello->host.length);
+    base_buffer_putc(&text, ':');
+    base_buffer_append(&text, hello->directory.bytes, hello->directory.length);
+    base_buffer_putc(&text, '/');
+  }
+  base_buffer_append(&text, hello->identity.bytes, hello->identity.length);
+  return text.data;
+}
+
 void server_source_open(struct server_peer *peer, const struct sn_message_hello *hello) {
   struct server *server = peer->server;
   if (hello->identity.length == 0) {
     server_peer_end(peer, MSG_PEER_REFUSED, "a source needs an identity");
     return;
   }
-  char *identity = text_of(hello->identity), *host = text_of(hello->host);
+  char *identity = identity_of(hello), *host = text_of(hello->host);
   struct tql_source *opened = NULL;
   /* What this source brought over its last connection counts as taken only when it is durable. */
   enum base_status status = tql_session_commit(server->session);

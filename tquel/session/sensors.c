@@ -264,7 +264,8 @@ void tql_session_describe_sensors(struct tql_session *session,
     const char **row = add_row(&table);
     for (size_t c = 0; c < TQL_SENSOR_CELLS; c++)
       row[c] = reports[i].cells[c] != NULL ? reports[i].cells[c] : "";
-    row[COLUMNS - 1] = relation != NULL ? askers_of(session, table.arena, relation) : "-";
+    bool off = strcmp(row[TQL_SENSOR_STATE], "off") == 0;
+    row[COLUMNS - 1] = relation != NULL && !off ? askers_of(session, table.arena, relation) : "-";
   }
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];

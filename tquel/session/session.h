@@ -132,7 +132,9 @@ struct
 
 /* Somebody is there who calls himself IDENTITY (one incarnation of a program, never used again), at HOST. If he
  * was there before (his connection broke, or this is a server that was started again), what was made durable is
- * known (tql_source_durable), and an older handle of his is over.                                     */
+ * known (tql_source_durable), and an older handle of his is over. What IDENTITY has before its last '/', if
+ * anything, is a place that only one source at a time can have: those that had it before have gone for good, so
+ * nothing waits for them. */
 enum base_status tql_source_open(struct tql_session *session, const char *identity,
                                  const char *host, struct tql_source **ret) BASE_MUST_USE;
 /* FOR_GOOD: he has said that he will not come again. Otherwise checkpoints wait for him for a while (set source

@@ -111,6 +111,21 @@ static void end_taking(struct tql_source *source) {
   source->session->asks_changed = true;
 }
 
+/* Those that were at the place of STATE before will not come again. */
+static void end_predecessors(struct tql_session *session, const struct session_source *state) {
+  const char *end = strrchr(state->identity, '/');
+  if (end == NULL) return;
+  size_t length = (size_t)(end - state->identity) + 1;
+  for (size_t i = 0; i < session->source_count; i++) {
+    struct session_source *other = session->sources[i];
+    if (other == state || other->gone || strncmp(other->identity, state->identity, length) != 0 ||
+        strchr(other->identity + length, '/') != NULL)
+      continue;
+    if (other->taker != NULL) end_taking(other->taker);
+    other->gone = other->changed = true;
+  }
+}
+
 enum base_status tql_source_open(struct tql_session *session, const char *identity,
                                  const char *host, struct tql_source **ret) {
   enum base_status status = session_enter_source(session);
@@ -125,6 +140,7 @@ enum base_status tql_source_open(struct tql_session *session, const char *identi
   if (state == NULL) state = add_source(session, identity, host);
   state->gone = state->holds_all = false;
   state->changed = true;
+  end_predecessors(session, state);
   struct tql_source *source = base_xcalloc(1, sizeof *source);
   source->session = session;
   source->state = state;
