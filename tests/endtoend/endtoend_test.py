@@ -124,6 +124,8 @@ def on_and_off(world):
     settled(world, 'Tick', 1000)
     world.run('destroy Two')
     wait_for('Tick is off', lambda: enabled(world, 'Tick', 'a') is False)
+    a.end()
+    wait_for('a is gone', lambda: enabled(world, 'Tick', 'a') is None)
 
 
 def a_display(world):
@@ -202,7 +204,7 @@ def computed_objects(world):
 
 def collector_killed(world):
     """kill -9 of the collector: what it had taken and not passed on is counted."""
-    a, = start(world, 'a', count=30000, pause_ns=20000, threads=2)
+    a, = start(world, 'a', count=60000, pause_ns=50000, threads=2)
     world.run('range of t is Tick retrieve into Ticks (t.Number)')
     wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
     a.go()
@@ -212,8 +214,10 @@ def collector_killed(world):
         world.kill(world.collector)
         world.collect()
     a.done()
+    generated = a.generated()
+    expect('generated: %d' % generated, 100000 < generated <= 120000)
     a.end()
-    settled(world, 'Tick', 60000)
+    settled(world, 'Tick', generated)
 
 
 def server_killed(world):

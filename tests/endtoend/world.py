@@ -72,7 +72,7 @@ class Ledger:
 
 class Ticker:
     def __init__(self, world, name, count, pause_ns, threads):
-        self.name = name
+        self.name, self.world = name, world
         path = os.path.join(world.directory, 'ledger-%s-%d' % (name, len(world.processes)))
         self.ledger = Ledger(path)
         self.process = world.spawn([world.ticker_path, name, path, str(count), str(pause_ns),
@@ -84,6 +84,22 @@ class Ticker:
 
     def done(self):
         wait_for('%s is done' % self.name, lambda: self.ledger[3])
+
+    def generated(self):
+        """What the program itself has counted: records that its sensors made while they were on."""
+        directory = os.path.join(self.world.directory, 'tquel')
+        name, = [n for n in os.listdir(directory) if n.startswith('%d-' % self.process.pid)]
+        with open(os.path.join(directory, name), 'rb') as file:
+            data = file.read()
+        head, total = struct.unpack_from('<I', data, 12)[0], struct.unpack_from('<Q', data, 144)[0]
+        end = struct.unpack_from('<Q', data, 128)[0]
+        while head < end:
+            kind, length, unit_bytes, units = struct.unpack_from('<4I', data, head)
+            if kind == 3:  # slots of rings
+                total += sum(struct.unpack_from('<Q', data, head + 64 + unit_bytes * unit + 72)[0]
+                             for unit in range(units))
+            head += length
+        return total
 
     def end(self):
         self.ledger[1] = 1
