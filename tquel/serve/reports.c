@@ -34,6 +34,10 @@ static void forget(struct server_reports *reports, const char *process) {
   reports->count = kept;
 }
 
+void server_reports_forget(struct server_reports *reports, const char *process) {
+  if (reports) forget(reports, process);
+}
+
 static bool read_row(struct sn_reading *reading, uint32_t columns, struct row *ret) {
   *ret = (struct row){.fresh = true};
   for (uint32_t i = 0; i < columns; i++) {

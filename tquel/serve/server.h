@@ -137,6 +137,8 @@ void server_reports_take(struct server_reports **reports, const struct sn_messag
 /* What sensors cost is kept by SESSION, when a report is complete. REPORTS may be NULL. */
 enum base_status server_reports_costs(struct tql_session *session,
                                       const struct server_reports *reports);
+/* PROCESS has ended. REPORTS may be NULL. */
+void server_reports_forget(struct server_reports *reports, const char *process);
 void server_reports_free(struct server_reports *reports);
 /* Appends what \ds shows. */
 void server_reports_describe(struct server *server, struct base_buffer *out);

@@ -179,6 +179,7 @@ static enum server_taken take_process(struct server_source *source,
   struct sn_message_process process;
   if (!sn_get_process(message, &process)) return SERVER_WRONG;
   struct server_entry *entry = server_table_find(&source->processes, process.process);
+  if (!process.there && entry) server_reports_forget(source->reports, entry->value.pointer);
   if (entry) free(entry->value.pointer);
   if (!process.there) {
     server_table_remove(&source->processes, process.process);
