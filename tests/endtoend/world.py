@@ -91,10 +91,12 @@ class Ticker:
         name, = [n for n in os.listdir(directory) if n.startswith('%d-' % self.process.pid)]
         with open(os.path.join(directory, name), 'rb') as file:
             data = file.read()
-        head, total = struct.unpack_from('<I', data, 12)[0], struct.unpack_from('<Q', data, 144)[0]
+        head, total = os.sysconf('SC_PAGESIZE'), struct.unpack_from('<Q', data, 144)[0]
         end = struct.unpack_from('<Q', data, 128)[0]
         while head < end:
             kind, length, unit_bytes, units = struct.unpack_from('<4I', data, head)
+            if length == 0:
+                raise Failed('an announcement with an empty chunk at %d' % head)
             if kind == 3:  # slots of rings
                 total += sum(struct.unpack_from('<Q', data, head + 64 + unit_bytes * unit + 72)[0]
                              for unit in range(units))
