@@ -297,6 +297,7 @@ struct sn_uplink {
   uint64_t welcomes; /* of the connection that is, or was the last */
   char *told;        /* what was last complained of */
   char host[256];
+  char place[96]; /* where there is one collector at a time */
   bool clock_known;      /* nothing is recorded before */
   int64_t offset, error; /* of the clock, against the server's */
 };

@@ -3,9 +3,12 @@
  * The link (sensors/wire/link.h) keeps what is not yet acknowledged and says again after a broken connection
  * what still holds: descriptions, relations, processes, names, rings. Watches are the connection's: those
  * of the one before hold until the new one has said what it wants, and then are gone.               */
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
@@ -198,17 +201,34 @@ static void answer_ends(struct sn_monitor *monitor) {
 
 /* --- the link */
 
+/* Of a directory of announcements there is one collector at a time: this boot of this machine (containers have a
+ * kernel in common, copies of machines their names), and the file that the directory is. "" if that cannot
+ * be said: then nobody takes our place before we have been away for long. */
+static void find_place(struct sn_uplink *uplink, const char *directory) {
+  static const char path[] = "/proc/sys/kernel/random/boot_id";
+  char boot[64] = "";
+  struct stat status;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = file >= 0 ? read(file, boot, sizeof boot - 1) : -1;
+  if (file >= 0) close(file);
+  uplink->place[0] = '\0';
+  if (length < 36 || stat(directory, &status) != 0) return;
+  snprintf(uplink->place, sizeof uplink->place, "%.36s:%llx:%llx", boot,
+           (unsigned long long)status.st_dev, (unsigned long long)status.st_ino);
+}
+
 bool sn_uplink_start(struct sn_monitor *monitor) {
   const struct sn_monitor_options *options = &monitor->options;
   struct sn_uplink *uplink = &monitor->uplink;
   gethostname(uplink->host, sizeof uplink->host - 1);
+  find_place(uplink, options->directory);
   struct sn_link_options link = {.address = options->server,
                                  .role = SN_ROLE_COLLECTOR,
                                  .program = options->program,
                                  .user = options->user,
                                  .token = options->token,
                                  .host = uplink->host,
-                                 .directory = options->directory,
+                                 .directory = uplink->place,
                                  .outbox_bytes = options->buffer_bytes + RESERVE};
   uplink->link = sn_link_new(&link);
   return true;

@@ -51,8 +51,6 @@ static char *text_of(struct sn_string string) {
 static char *identity_of(const struct sn_message_hello *hello) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   if (hello->role == SN_ROLE_COLLECTOR && hello->directory.length > 0) {
-    base_buffer_append(&text, hello->host.bytes, hello->host.length);
-    base_buffer_putc(&text, ':');
     base_buffer_append(&text, hello->directory.bytes, hello->directory.length);
     base_buffer_putc(&text, '/');
   }
