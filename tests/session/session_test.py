@@ -408,6 +408,45 @@ run 0 print E
 | 0: 10,10,true,1
 """)
 
+scenario('who comes to the place of one that has gone is waited for alone', """open - abstract
+run 0 create event E (x = i4)
+run 0 set source grace 60000 ms
+source a machine/inc1
+source b other/inc1
+stream ea a E
+stream eb b E
+row ea d 10 1
+check a ea 12
+check b eb 100
+close a
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 10,10,true,1
+row eb d 120 7
+check b eb 130
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 10,10,true,1
+source c machine/inc2
+stream ec c E
+row ec d 30 2
+check c ec 40
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 10,10,true,1
+| 0: 30,30,true,2
+check c ec 200
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x
+| 0: 10,10,true,1
+| 0: 30,30,true,2
+| 0: 120,120,true,7
+""")
+
 scenario('what was acknowledged is there once', """open db abstract
 run 0 create event E (x = i4)
 source a inc1
