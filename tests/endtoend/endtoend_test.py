@@ -7,6 +7,7 @@ is stored, late, rejected, or counted as lost. Prints TAP.
     endtoend_test.py TQUEL TICKER [SCENARIO...]
 """
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -202,6 +203,37 @@ def computed_objects(world):
     equal('rows of b', world.count('Tick', "Process like 'Worker:b#%'"), 0)
 
 
+def compensated(world):
+    """What the sensors of a process cost is measured, and taken out of its periods."""
+    a, = start(world, 'a', count=1000, pause_ns=50000)
+    world.run('range of t is Tick range of p is Phase '
+              'retrieve into Ticks (t.Number) retrieve into Phases (p.Step)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    a.done()
+    wait_for('costs', lambda: len(world.sql('select distinct Relation from SensorCost')) == 2)
+    world.run('set compensate on range of p is Phase '
+              'retrieve into Corrected (p.Step) where p.Process = "Worker:b#*"')
+    b = world.ticker('b', 1000, 50000)
+    wait_for('Tick is on in b', lambda: enabled(world, 'Tick', 'b'))
+    wait_for('Phase is on in b', lambda: enabled(world, 'Phase', 'b'))
+    b.go()
+    b.done()
+    b.end()
+    a.end()
+    wait_for('all phases', lambda: world.count('Corrected', 'stop_lo is not null') == 100)
+    costs = dict(re.findall(r'(Tick|Phase) (\d+)', world.run('\\d Corrected').split('compensate')[1]))
+    tick, phase = int(costs['Tick']), int(costs['Phase'])
+    expect('costs: %r' % costs, tick > 0 and phase > 0)
+    rows = world.sql(
+        'select p.Step, (p.stop_lo - p.start_lo) - (c.stop_lo - c.start_lo), (select count(*) from '
+        'Tick t where t.Process = p.Process and t.at_lo >= p.start_lo and t.at_lo < p.stop_lo) '
+        "from Phase p join Corrected c on c.start_lo = p.start_lo where p.Process like 'Worker:b#%'")
+    equal('phases', len(rows), 100)
+    for step, taken, ticks in rows:
+        equal('ns taken out of phase %d' % step, taken, phase + ticks * tick)
+
+
 def collector_killed(world):
     """kill -9 of the collector: what it had taken and not passed on is counted."""
     a, = start(world, 'a', count=60000, pause_ns=50000, threads=2)
@@ -264,7 +296,7 @@ def overload(world):
 
 
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, a_display,
-             objects, periods, sampled, computed_objects, collector_killed, server_killed,
+             objects, periods, sampled, computed_objects, compensated, collector_killed, server_killed,
              program_killed, overload]
 
 
