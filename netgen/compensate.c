@@ -42,8 +42,12 @@ static struct ng_node *records_of(struct ng_plan *plan, const struct ng_variable
 /* The costs of VARIABLE's records, and before them those of MORE. */
 static struct ng_node *costs_of(struct ng_plan *plan, const struct ng_variable *variable,
                                 struct net_type process, struct ng_node *more) {
-  struct ng_node *records = records_of(plan, variable);
-  struct ng_node *node = ng_node_new(plan, NET_NODE_COSTS, records, more);
+  struct ng_node *records = records_of(plan, variable), *each = records;
+  if (records->form == NET_SCAN_TUPLES) { /* each tuple counts, and only once */
+    each = ng_node_new(plan, NET_NODE_SET, records, NULL);
+    ng_node_refresh(plan, each);
+  }
+  struct ng_node *node = ng_node_new(plan, NET_NODE_COSTS, each, more);
   node->variable = variable;
   node->relation = variable->relation;
   node->cost = variable->cost;

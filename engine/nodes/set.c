@@ -4,7 +4,8 @@
  *                                               yet be one      order: start
  *
  * Sinks make a set of what comes, and nodes that count do it by themselves. Between them and what cuts
- * rows into pieces this node stands below: equal pieces of two tuples are two. Open rows that are alike
+ * rows into pieces, or counts events without knowing them again, this node stands below: equal pieces of
+ * two tuples are two. Open rows that are alike
  * in everything but stops that nobody knows wait until it is clear whether they are one (alike.h). */
 #include <string.h>
 
@@ -34,7 +35,8 @@ static void put_together(struct set *set, net_chronon bound, enum base_status *s
 
 static void take(struct set *set, const union net_slot *row, const struct net_inbox_item *item,
                  net_chronon bound, enum base_status *status) {
-  if ((item->marks & NET_CLOSES) || row[2].i == NET_OPEN) {
+  bool event = set->node.layout->tuple_class == NET_EVENT;
+  if (!event && ((item->marks & NET_CLOSES) || row[2].i == NET_OPEN)) {
     put(set, row, item->marks, item->id, bound, status);
     return;
   }
@@ -51,14 +53,19 @@ static enum base_status consume(struct net_node *base, unsigned port,
   struct net_inbox_item item;
   const union net_slot *row;
   enum base_status status = BASE_OK;
-  net_alike_add(&set->alike, batch, &set->inbox);
+  bool event = base->layout->tuple_class == NET_EVENT;
+  if (event)
+    net_inbox_add(&set->inbox, 0, batch);
+  else
+    net_alike_add(&set->alike, batch, &set->inbox);
   while (status == BASE_OK && (row = net_inbox_next(&set->inbox, &item, NULL)) != NULL)
     take(set, row, &item, batch->bound, &status);
   if (status == BASE_OK) put_together(set, batch->bound, &status);
   net_inbox_tidy(&set->inbox);
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, batch->bound, NULL);
   if (status != BASE_OK) return status;
-  return net_out_flush(base, net_inbox_checkpoint(&set->inbox), set->alike.checkpoint, NULL);
+  net_chronon passed = net_inbox_checkpoint(&set->inbox);
+  return net_out_flush(base, passed, event ? passed : set->alike.checkpoint, NULL);
 }
 
 static void mark_strings(const struct net_node *base, struct base_strings *strings) {
@@ -94,7 +101,6 @@ static const struct net_node_class class = {.kind = NET_NODE_SET,
 
 struct net_node *net_create_set(struct net_network *network, const char *name,
                                 const struct net_layout *layout) {
-  BASE_CHECK(layout->tuple_class == NET_PERIOD, "set-of-periods");
   struct set *set = net_node_new(network, sizeof *set, &class, name, layout);
   set->node.input_layouts[0] = layout;
   net_alike_init(&set->alike, layout);

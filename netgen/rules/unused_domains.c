@@ -109,7 +109,8 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
     for (unsigned id = 0; id < plan->column_count; id++) below[id] = below[id] || own[id];
   }
   bool *below = needs_of(needs, node->inputs[0]);
-  if (node->kind == NET_NODE_CUT) need_all(below, node->inputs[0]);
+  /* What tells tuples apart. */
+  if (node->kind == NET_NODE_CUT || node->kind == NET_NODE_SET) need_all(below, node->inputs[0]);
   need(below, node->by);
   need(below, node->start_from);
   need(below, node->stop_from);
