@@ -15,6 +15,7 @@
 #include "sensors/collect/directory.h"
 #include "sensors/collect/monitor.h"
 #include "tquel/shell/help.h"
+#include "tquel/shell/option_rows.h"
 #include "tquel/shell/shell.h"
 
 #ifndef TQUEL_VERSION
@@ -38,9 +39,7 @@ enum collect_option {
   COLLECT_OPTIONS
 };
 
-static const struct collect_row {
-  const char *name, *value, *what;
-} rows[COLLECT_OPTIONS] = {
+static const struct shell_option_row rows[COLLECT_OPTIONS] = {
     [COLLECT_CONNECT] = {"--connect", "ADDRESS",
                          "the server: a socket, or tls:HOST:PORT (DIRECTORY/server)"},
     [COLLECT_DIRECTORY] =
@@ -63,6 +62,7 @@ static const struct collect_row {
     [COLLECT_KEY] = {"--key", "FILE", "tls: its key"},
     [COLLECT_HELP] = {"--help", NULL, "this text"},
 };
+static const struct shell_option_rows options_known = {"collect", rows, COLLECT_OPTIONS, 22};
 
 struct collect {
   struct base_diag_sink diags;
@@ -72,51 +72,26 @@ struct collect {
 };
 
 void shell_collect_describe(struct base_buffer *out) {
-  for (size_t i = 0; i < COLLECT_OPTIONS; i++) {
-    struct base_buffer label = BASE_BUFFER_EMPTY;
-    base_buffer_puts(&label, rows[i].name);
-    if (rows[i].value) base_buffer_printf(&label, " %s", rows[i].value);
-    base_buffer_printf(out, "  %-22s %s\n", label.data, rows[i].what);
-    base_buffer_done(&label);
-  }
+  shell_option_rows_describe(&options_known, out);
 }
 
 /* --- the command line */
 
 static bool wrong(struct collect *collect, const char *hint, const char *text, const char *value) {
-  static const struct base_source tquel = {.name = "tquel"};
-  base_report_hint(&collect->diags, MSG_USAGE, &tquel, NULL,
-                   hint ? hint : "see tquel collect --help", text, value);
-  return false;
-}
-
-static bool unknown_option(struct collect *collect, const char *name) {
-  const char *candidates[COLLECT_OPTIONS];
-  struct base_buffer hint = BASE_BUFFER_EMPTY;
-  for (size_t i = 0; i < COLLECT_OPTIONS; i++) candidates[i] = rows[i].name;
-  const char *nearest = base_nearest(name, candidates, COLLECT_OPTIONS);
-  if (nearest) base_buffer_printf(&hint, "did you mean %s?", nearest);
-  wrong(collect, hint.data, "there is no option %s", name);
-  base_buffer_done(&hint);
-  return false;
+  return shell_option_wrong(&options_known, &collect->diags, hint, text, value);
 }
 
 static bool read_option(struct collect *collect, int count, char *const *arguments, int *index) {
-  const char *argument = arguments[*index], *equals = strchr(argument, '=');
-  size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
-  size_t row = 0;
-  while (row < COLLECT_OPTIONS &&
-         (strlen(rows[row].name) != length || strncmp(rows[row].name, argument, length) != 0)) {
-    row++;
-  }
-  if (row == COLLECT_OPTIONS) return unknown_option(collect, argument);
-  if (equals && !rows[row].value) return wrong(collect, NULL, "%s takes no value", rows[row].name);
+  const char *value = NULL;
+  size_t row = shell_option_find(&options_known, &collect->diags, arguments[*index], &value);
+  if (row == COLLECT_OPTIONS) return false;
   if (collect->values[row]) return wrong(collect, NULL, "%s is given twice", rows[row].name);
-  const char *value = rows[row].value ? NULL : "";
-  if (rows[row].value) value = equals ? equals + 1 : ++*index < count ? arguments[*index] : NULL;
-  if (rows[row].value && (!value || !*value)) {
+  if (!rows[row].value)
+    value = "";
+  else if (!value)
+    value = ++*index < count ? arguments[*index] : NULL;
+  if (rows[row].value && (!value || !*value))
     return wrong(collect, NULL, "%s needs a value", rows[row].name);
-  }
   collect->values[row] = value;
   return true;
 }

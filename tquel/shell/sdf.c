@@ -18,6 +18,7 @@
 #include "sensors/sdf/remote.h"
 #include "tquel/lang/parse.h"
 #include "tquel/shell/help.h"
+#include "tquel/shell/option_rows.h"
 #include "tquel/shell/shell.h"
 
 enum sdf_option {
@@ -25,28 +26,26 @@ enum sdf_option {
   SDF_TQUEL,
   SDF_DOC,
   SDF_REMOTE,
+  SDF_DIFF,
   SDF_DFF,
   SDF_TASKFORCE,
-  SDF_DIFF,
   SDF_QUIET,
-  SDF_HELP
+  SDF_HELP,
+  SDF_OPTIONS
 };
 
-static const struct sdf_row {
-  enum sdf_option option;
-  const char *name, *value, *what;
-} rows[] = {
-    {SDF_HEADER, "--header", "OUT", "write the C header of the sensors"},
-    {SDF_TQUEL, "--tquel", "OUT", "write create statements for the relations"},
-    {SDF_DOC, "--doc", "OUT", "write documentation in Markdown"},
-    {SDF_REMOTE, "--remote", "OUT", "write the remote description that programs carry"},
-    {SDF_DIFF, "--diff", "OLD NEW", "say what differs, and whether NEW is compatible with OLD"},
-    {SDF_DFF, "--dff", "FILE", "the format of descriptions, in place of the program's own"},
-    {SDF_TASKFORCE, "--taskforce", "NAME", "of several descriptions in a program, that of NAME"},
-    {SDF_QUIET, "--quiet", NULL, "do not say what is in the description (also -q)"},
-    {SDF_HELP, "--help", NULL, "this text"},
+static const struct shell_option_row rows[SDF_OPTIONS] = {
+    [SDF_HEADER] = {"--header", "OUT", "write the C header of the sensors"},
+    [SDF_TQUEL] = {"--tquel", "OUT", "write create statements for the relations"},
+    [SDF_DOC] = {"--doc", "OUT", "write documentation in Markdown"},
+    [SDF_REMOTE] = {"--remote", "OUT", "write the remote description that programs carry"},
+    [SDF_DIFF] = {"--diff", "OLD NEW", "say what differs, and whether NEW is compatible with OLD"},
+    [SDF_DFF] = {"--dff", "FILE", "the format of descriptions, in place of the program's own"},
+    [SDF_TASKFORCE] = {"--taskforce", "NAME", "of several descriptions in a program, that of NAME"},
+    [SDF_QUIET] = {"--quiet", NULL, "do not say what is in the description (also -q)"},
+    [SDF_HELP] = {"--help", NULL, "this text"},
 };
-#define ROW_COUNT (sizeof rows / sizeof rows[0])
+static const struct shell_option_rows options_known = {"sdf", rows, SDF_OPTIONS, 19};
 
 struct sdf {
   struct base_arena *arena;
@@ -58,41 +57,24 @@ struct sdf {
 };
 
 void shell_sdf_describe(struct base_buffer *out) {
-  for (size_t i = 0; i < ROW_COUNT; i++) {
-    struct base_buffer label = BASE_BUFFER_EMPTY;
-    base_buffer_puts(&label, rows[i].name);
-    if (rows[i].value) base_buffer_printf(&label, " %s", rows[i].value);
-    base_buffer_printf(out, "  %-19s %s\n", label.data, rows[i].what);
-    base_buffer_done(&label);
-  }
+  shell_option_rows_describe(&options_known, out);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
 
 static bool wrong(struct sdf *sdf, const char *hint, const char *text, const char *value) {
-  static const struct base_source tquel = {.name = "tquel"};
-  base_report_hint(&sdf->diags, MSG_USAGE, &tquel, NULL, hint ? hint : "see tquel sdf --help", text,
-                   value);
-  return false;
+  return shell_option_wrong(&options_known, &sdf->diags, hint, text, value);
 }
 
-static bool unknown_option(struct sdf *sdf, const char *name) {
-  const char *candidates[ROW_COUNT];
-  for (size_t i = 0; i < ROW_COUNT; i++) candidates[i] = rows[i].name;
-  const char *nearest = base_nearest(name, candidates, ROW_COUNT);
-  const char *hint = nearest ? base_arena_printf(sdf->arena, "did you mean %s?", nearest) : NULL;
-  return wrong(sdf, hint, "there is no option %s", name);
-}
-
-static bool take_option(struct sdf *sdf, const struct sdf_row *row, const char *value,
+static bool take_option(struct sdf *sdf, enum sdf_option option, const char *value,
                         const char *second) {
-  switch (row->option) {
+  switch (option) {
     case SDF_HEADER:
     case SDF_TQUEL:
     case SDF_DOC:
     case SDF_REMOTE:
-      if (sdf->outputs[row->option]) return wrong(sdf, NULL, "%s is given twice", row->name);
-      sdf->outputs[row->option] = value;
+      if (sdf->outputs[option]) return wrong(sdf, NULL, "%s is given twice", rows[option].name);
+      sdf->outputs[option] = value;
       break;
     case SDF_DFF:
       sdf->dff = value;
@@ -101,7 +83,7 @@ static bool take_option(struct sdf *sdf, const struct sdf_row *row, const char *
       sdf->taskforce = value;
       break;
     case SDF_DIFF:
-      if (sdf->older) return wrong(sdf, NULL, "%s is given twice", row->name);
+      if (sdf->older) return wrong(sdf, NULL, "%s is given twice", rows[option].name);
       sdf->older = value;
       sdf->newer = second;
       break;
@@ -111,30 +93,27 @@ static bool take_option(struct sdf *sdf, const struct sdf_row *row, const char *
     case SDF_HELP:
       sdf->help = true;
       break;
+    case SDF_OPTIONS:
+      break;
   }
   return true;
 }
 
 /* Takes the option at ARGUMENTS[*INDEX] with its values. */
 static bool read_option(struct sdf *sdf, int count, char *const *arguments, int *index) {
-  const char *argument = arguments[*index], *equals = strchr(argument, '=');
-  const char *name =
-      equals ? base_arena_strndup(sdf->arena, argument, (size_t)(equals - argument)) : argument;
-  const struct sdf_row *row = NULL;
-  if (strcmp(name, "-q") == 0) name = "--quiet";
-  for (size_t i = 0; i < ROW_COUNT; i++)
-    if (strcmp(rows[i].name, name) == 0) row = &rows[i];
-  if (!row) return unknown_option(sdf, name);
-  if (equals && !row->value) return wrong(sdf, NULL, "%s takes no value", name);
-  const char *value = equals ? equals + 1 : NULL, *second = NULL;
+  const char *argument = arguments[*index], *value = NULL, *second = NULL;
+  if (strcmp(argument, "-q") == 0) argument = "--quiet";
+  size_t option = shell_option_find(&options_known, &sdf->diags, argument, &value);
+  if (option == SDF_OPTIONS) return false;
+  const struct shell_option_row *row = &rows[option];
   if (row->value && !value) value = *index + 1 < count ? arguments[++*index] : NULL;
-  if (row->option == SDF_DIFF && value) second = *index + 1 < count ? arguments[++*index] : NULL;
-  bool complete = !row->value || (value && *value && (row->option != SDF_DIFF || second));
+  if (option == SDF_DIFF && value) second = *index + 1 < count ? arguments[++*index] : NULL;
+  bool complete = !row->value || (value && *value && (option != SDF_DIFF || second));
   if (!complete) {
     const char *hint = base_arena_printf(sdf->arena, "%s %s", row->name, row->value);
-    return wrong(sdf, hint, "%s needs a value", name);
+    return wrong(sdf, hint, "%s needs a value", row->name);
   }
-  return take_option(sdf, row, value, second);
+  return take_option(sdf, (enum sdf_option)option, value, second);
 }
 
 static bool read_arguments(struct sdf *sdf, int count, char *const *arguments) {

@@ -1,0 +1,59 @@
+/* Tables of options: see option_rows.h. Names are not abbreviated, so that a script keeps its meaning; a
+ * name that is none is answered with the nearest that is.                                            */
+#include "tquel/shell/option_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+
+void shell_option_rows_describe(const struct shell_option_rows *rows, struct base_buffer *out) {
+  for (size_t i = 0; i < rows->count; i++) {
+    const struct shell_option_row *row = &rows->rows[i];
+    struct base_buffer label = BASE_BUFFER_EMPTY;
+    base_buffer_puts(&label, row->name);
+    if (row->value) base_buffer_printf(&label, " %s", row->value);
+    base_buffer_printf(out, "  %-*s %s\n", rows->width, label.data, row->what);
+    base_buffer_done(&label);
+  }
+}
+
+bool shell_option_wrong(const struct shell_option_rows *rows, struct base_diag_sink *diags,
+                        const char *hint, const char *text, const char *value) {
+  static const struct base_source tquel = {.name = "tquel"};
+  struct base_buffer help = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&help, "see tquel %s --help", rows->command);
+  base_report_hint(diags, MSG_USAGE, &tquel, NULL, hint ? hint : help.data, text, value);
+  base_buffer_done(&help);
+  return false;
+}
+
+static void report_unknown(const struct shell_option_rows *rows, struct base_diag_sink *diags,
+                           const char *name) {
+  const char **candidates = base_xcalloc(rows->count, sizeof *candidates);
+  struct base_buffer hint = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; i < rows->count; i++) candidates[i] = rows->rows[i].name;
+  const char *nearest = base_nearest(name, candidates, rows->count);
+  if (nearest) base_buffer_printf(&hint, "did you mean %s?", nearest);
+  shell_option_wrong(rows, diags, hint.data, "there is no option %s", name);
+  base_buffer_done(&hint);
+  free(candidates);
+}
+
+size_t shell_option_find(const struct shell_option_rows *rows, struct base_diag_sink *diags,
+                         const char *argument, const char **ret_value) {
+  const char *equals = strchr(argument, '=');
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_append(&name, argument, equals ? (size_t)(equals - argument) : strlen(argument));
+  size_t row = 0;
+  while (row < rows->count && strcmp(rows->rows[row].name, name.data) != 0) row++;
+  *ret_value = equals ? equals + 1 : NULL;
+  if (row == rows->count) {
+    report_unknown(rows, diags, name.data);
+  } else if (equals && !rows->rows[row].value) {
+    shell_option_wrong(rows, diags, NULL, "%s takes no value", name.data);
+    row = rows->count;
+  }
+  base_buffer_done(&name);
+  return row;
+}
