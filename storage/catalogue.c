@@ -18,12 +18,6 @@ struct reading {
   size_t count, capacity;
 };
 
-static char *column_text(struct reading *reading, sqlite3_stmt *statement, int column) {
-  const char *text = (const char *)sqlite3_column_text(statement, column);
-  return base_arena_strndup(reading->arena, text ? text : "",
-                            (size_t)sqlite3_column_bytes(statement, column));
-}
-
 static enum base_status damaged(struct st_database *database, const char *relation) {
   base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
               "%s is damaged: its catalogue contradicts itself about %s", database->label,
@@ -56,8 +50,8 @@ static enum base_status read_relation(struct reading *reading, void *context,
   base_grow(&reading->relations, &reading->capacity, reading->count + 1,
             sizeof *reading->relations);
   struct st_relation *relation = &reading->relations[reading->count++];
-  *relation = (struct st_relation){.name = column_text(reading, statement, 0), .by = -1};
-  if (!st_kind_parse(column_text(reading, statement, 1), &relation->kind))
+  *relation = (struct st_relation){.name = st_column_text(reading->arena, statement, 0), .by = -1};
+  if (!st_kind_parse(st_column_text(reading->arena, statement, 1), &relation->kind))
     return damaged(reading->database, relation->name);
   if (sqlite3_column_type(statement, 2) != SQLITE_NULL)
     relation->by = sqlite3_column_int(statement, 2);
@@ -65,7 +59,7 @@ static enum base_status read_relation(struct reading *reading, void *context,
                              ? NET_BEGINNING
                              : sqlite3_column_int64(statement, 3);
   if (sqlite3_column_type(statement, 4) != SQLITE_NULL)
-    relation->definition = column_text(reading, statement, 4);
+    relation->definition = st_column_text(reading->arena, statement, 4);
   relation->origin_fixed = sqlite3_column_type(statement, 5) != SQLITE_NULL;
   relation->origin = sqlite3_column_int64(statement, 5);
   relation->view = sqlite3_column_int(statement, 6);
@@ -88,8 +82,8 @@ static enum base_status read_domain(struct reading *reading, void *context,
   struct domains *domains = context;
   base_grow(&domains->items, &domains->capacity, domains->count + 1, sizeof *domains->items);
   struct st_domain *domain = &domains->items[domains->count++];
-  domain->name = column_text(reading, statement, 0);
-  if (!net_type_parse(column_text(reading, statement, 1), &domain->type))
+  domain->name = st_column_text(reading->arena, statement, 0);
+  if (!net_type_parse(st_column_text(reading->arena, statement, 1), &domain->type))
     return damaged(reading->database, domains->relation);
   return BASE_OK;
 }
@@ -118,7 +112,7 @@ static enum base_status read_input(struct reading *reading, void *context,
                                    sqlite3_stmt *statement) {
   struct names *names = context;
   base_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items);
-  names->items[names->count++] = column_text(reading, statement, 0);
+  names->items[names->count++] = st_column_text(reading->arena, statement, 0);
   return BASE_OK;
 }
 

@@ -178,6 +178,8 @@ enum base_status st_index_exists(struct st_database *database, const char *name,
  * Strings are not copied: the statement must be stepped before the table of strings is swept. */
 void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
                    enum net_base_type base, const union net_slot *slot);
+/* A copy of the text at COLUMN; "" of NULL. */
+char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column);
 /* Reads the value at column FIRST into SLOT; strings are interned. Returns the next column. */
 int st_column_value(struct st_database *database, sqlite3_stmt *statement, int first,
                     enum net_base_type base, union net_slot *slot);

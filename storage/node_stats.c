@@ -49,11 +49,6 @@ enum base_status st_node_stats_save(struct st_database *database, const struct s
   return status;
 }
 
-static const char *text_of(struct base_arena *arena, sqlite3_stmt *statement, int column) {
-  const char *text = (const char *)sqlite3_column_text(statement, column);
-  return base_arena_strdup(arena, text ? text : "");
-}
-
 enum base_status st_node_stats_load(struct st_database *database, struct base_arena *arena,
                                     struct st_node_stats **ret, size_t *ret_count) {
   *ret = NULL;
@@ -76,11 +71,11 @@ enum base_status st_node_stats_load(struct st_database *database, struct base_ar
   int code;
   size_t read = 0;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-    stats[read++] = (struct st_node_stats){.relation = text_of(arena, statement, 0),
+    stats[read++] = (struct st_node_stats){.relation = st_column_text(arena, statement, 0),
                                            .node = sqlite3_column_int64(statement, 1),
-                                           .kind = text_of(arena, statement, 2),
-                                           .what = text_of(arena, statement, 3),
-                                           .inputs = text_of(arena, statement, 4),
+                                           .kind = st_column_text(arena, statement, 2),
+                                           .what = st_column_text(arena, statement, 3),
+                                           .inputs = st_column_text(arena, statement, 4),
                                            .fires = sqlite3_column_int64(statement, 5),
                                            .rows_in = sqlite3_column_int64(statement, 6),
                                            .rows_out = sqlite3_column_int64(statement, 7),

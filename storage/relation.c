@@ -42,6 +42,12 @@ void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int fi
   BASE_CHECK(false, "storage-domain-can-be-stored");
 }
 
+char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column) {
+  const char *text = (const char *)sqlite3_column_text(statement, column);
+  return base_arena_strndup(arena, text ? text : "",
+                            (size_t)sqlite3_column_bytes(statement, column));
+}
+
 int st_column_value(struct st_database *database, sqlite3_stmt *statement, int first,
                     enum net_base_type base, union net_slot *slot) {
   const char *text;

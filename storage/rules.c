@@ -36,11 +36,6 @@ static enum base_status run_with(struct st_database *database, const char *sql, 
   return status;
 }
 
-static const char *column_text(struct base_arena *arena, sqlite3_stmt *statement, int column) {
-  const char *text = (const char *)sqlite3_column_text(statement, column);
-  return base_arena_strdup(arena, text ? text : "");
-}
-
 /* BASE_OK with a row to read, BASE_END behind the last one. */
 static enum base_status next_row(struct st_database *database, sqlite3_stmt *statement) {
   int code = sqlite3_step(statement);
@@ -71,7 +66,7 @@ static enum base_status read_domains(struct st_database *database, struct base_a
                    index->name, NULL, &statement);
   while (status == BASE_OK && (status = next_row(database, statement)) == BASE_OK) {
     base_grow(&names, &capacity, count + 1, sizeof *names);
-    names[count++] = column_text(arena, statement, 0);
+    names[count++] = st_column_text(arena, statement, 0);
   }
   sqlite3_finalize(statement);
   const char **copy = BASE_NEW_ARRAY(arena, count + 1, const char *);
@@ -95,8 +90,8 @@ enum base_status st_indexes(struct st_database *database, struct base_arena *are
                    NULL, &statement);
   while (status == BASE_OK && (status = next_row(database, statement)) == BASE_OK) {
     base_grow(&indexes, &capacity, count + 1, sizeof *indexes);
-    indexes[count++] = (struct st_index){.name = column_text(arena, statement, 0),
-                                         .relation = column_text(arena, statement, 1),
+    indexes[count++] = (struct st_index){.name = st_column_text(arena, statement, 0),
+                                         .relation = st_column_text(arena, statement, 1),
                                          .structure = sqlite3_column_int(statement, 2)};
   }
   sqlite3_finalize(statement);
@@ -246,9 +241,9 @@ enum base_status st_rules(struct st_database *database, struct base_arena *arena
     const char *kind = (const char *)sqlite3_column_text(statement, 1);
     rules[count++] = (struct st_rule){
         .kind = strcmp(kind, rule_texts[ST_PERMIT]) == 0 ? ST_PERMIT : ST_INTEGRITY,
-        .relation = column_text(arena, statement, 0),
+        .relation = st_column_text(arena, statement, 0),
         .number = sqlite3_column_int64(statement, 2),
-        .text = column_text(arena, statement, 3)};
+        .text = st_column_text(arena, statement, 3)};
   }
   sqlite3_finalize(statement);
   if (status == BASE_END) status = BASE_OK;

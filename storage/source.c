@@ -33,11 +33,6 @@ static enum base_status step_one(struct st_database *database, sqlite3_stmt *sta
   return code == SQLITE_ROW || code == SQLITE_DONE ? BASE_OK : st_fail(database, doing);
 }
 
-static const char *text_of(struct base_arena *arena, sqlite3_stmt *statement, int column) {
-  const char *text = (const char *)sqlite3_column_text(statement, column);
-  return base_arena_strdup(arena, text ? text : "");
-}
-
 /* ---- sources ---- */
 
 enum base_status st_source_save(struct st_database *database, const struct st_source *source) {
@@ -75,8 +70,8 @@ enum base_status st_sources(struct st_database *database, struct base_arena *are
   size_t read = 0;
   int code;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-    sources[read++] = (struct st_source){.identity = text_of(arena, statement, 0),
-                                         .host = text_of(arena, statement, 1),
+    sources[read++] = (struct st_source){.identity = st_column_text(arena, statement, 0),
+                                         .host = st_column_text(arena, statement, 1),
                                          .number = (uint64_t)sqlite3_column_int64(statement, 2),
                                          .gone = sqlite3_column_int64(statement, 3) != 0,
                                          .seen = sqlite3_column_int64(statement, 4)};
@@ -137,7 +132,7 @@ enum base_status st_pipe_load(struct st_database *database, struct base_arena *a
   status = step_one(database, statement, "reading how far a pipe has come", ret_found);
   if (status == BASE_OK && *ret_found)
     *ret = (struct st_pipe){.pipe = pipe,
-                            .process = text_of(arena, statement, 0),
+                            .process = st_column_text(arena, statement, 0),
                             .position = (uint64_t)sqlite3_column_int64(statement, 1),
                             .at = sqlite3_column_int64(statement, 2),
                             .seen = sqlite3_column_int64(statement, 3)};
@@ -232,7 +227,7 @@ enum base_status st_announced(struct st_database *database, struct base_arena *a
   int code;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW)
     announced[read++] =
-        (struct st_announced){.relation = text_of(arena, statement, 0),
+        (struct st_announced){.relation = st_column_text(arena, statement, 0),
                               .digest = (uint64_t)sqlite3_column_int64(statement, 1),
                               .holder = sqlite3_column_int(statement, 2),
                               .persistent = sqlite3_column_int64(statement, 3) != 0};

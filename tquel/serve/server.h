@@ -109,6 +109,8 @@ void server_shell_tick(struct server_peer *peer);
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
 
 /* --- sources.c */
+/* The type of a domain in messages (enum sn_domain_type); 0: it cannot be sent. */
+uint8_t server_domain_type(struct net_type type);
 void server_source_open(struct server_peer *peer, const struct sn_message_hello *hello);
 /* FOR_GOOD: it said goodbye. */
 void server_source_close(struct server_peer *peer, bool for_good);

@@ -188,8 +188,7 @@ static enum server_taken take_process(struct server_source *source,
   return SERVER_TAKEN;
 }
 
-/* The type of a domain in messages; 0: it cannot be sent. */
-static uint8_t wire_type(struct net_type type) {
+uint8_t server_domain_type(struct net_type type) {
   switch (type.base) {
     case NET_INTEGER:
       return SN_DOMAIN_INTEGER;
@@ -255,7 +254,7 @@ static struct server_stream *new_stream(struct tql_stream *opened) {
   stream->types = base_xcalloc(layout->field_count + 1, sizeof *stream->types);
   stream->values = base_xcalloc(layout->field_count + 1, sizeof *stream->values);
   for (uint32_t i = 0; i < layout->field_count; i++)
-    stream->types[i] = wire_type(layout->fields[i].type);
+    stream->types[i] = server_domain_type(layout->fields[i].type);
   net_rows_init(&stream->rows, layout);
   return stream;
 }

@@ -7,30 +7,11 @@
 #include "engine/base/arena.h"
 #include "tquel/serve/server.h"
 
-static uint8_t domain_type(struct net_type type) {
-  switch (type.base) {
-    case NET_INTEGER:
-      return SN_DOMAIN_INTEGER;
-    case NET_FLOAT:
-      return SN_DOMAIN_FLOAT;
-    case NET_BOOL:
-      return SN_DOMAIN_BOOL;
-    case NET_STRING:
-      return SN_DOMAIN_STRING;
-    case NET_NAME:
-      return SN_DOMAIN_NAME;
-    case NET_TEMPORAL:
-    case NET_INSTANT:
-    default:
-      return 0;
-  }
-}
-
 static void put_object(struct base_buffer *out, const struct base_strings *strings,
                        const struct net_watch_object *object) {
   struct sn_watched_object watched = {.domain = sn_string_of(object->domain),
                                       .pattern = object->pattern,
-                                      .type = domain_type(object->type),
+                                      .type = server_domain_type(object->type),
                                       .value = {.given = true}};
   if (object->type.base == NET_FLOAT) {
     watched.value.real = object->value.f;
