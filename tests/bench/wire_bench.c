@@ -265,7 +265,7 @@ static double median(double *values, int count) {
 }
 
 int main(int argc, char **argv) {
-  int runs = argc > 1 ? atoi(argv[1]) : 5;
+  int runs = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 5;
   if (runs < 1 || runs > RUNS_MAX) fail("RUNS is 1 to 99");
   printf("%-32s %7s %9s %9s %8s %8s %6s\n", "", "bytes", "encode ns", "decode ns", "M/s",
          "bare M/s", "ratio");

@@ -277,7 +277,7 @@ START_TEST(strangers) {
   struct pair pair =
       pair_open("server.pem", "server.key", "127.0.0.1", NULL, NULL, "ours.pem", false, false);
   struct sockaddr_in at = {.sin_family = AF_INET,
-                           .sin_port = htons((uint16_t)atoi(pair.port)),
+                           .sin_port = htons((uint16_t)strtoul(pair.port, NULL, 10)),
                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int raw[3];
   struct sn_connection *others[3];

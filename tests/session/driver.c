@@ -82,8 +82,11 @@ static void put_rows(void *context, const struct tql_rows *rows) {
                                       .timeline = tql_session_timeline(session),
                                       .strings = tql_session_strings(session)};
   tql_format_rows(&text, &format, rows);
-  for (char *line = strtok(text.data, "\n"); line; line = strtok(NULL, "\n"))
-    printf("%d: %s\n", place->number, line);
+  for (char *line = text.data; line && *line;) {
+    size_t length = strcspn(line, "\n");
+    if (length > 0) printf("%d: %.*s\n", place->number, (int)length, line);
+    line += length + (line[length] == '\n');
+  }
   base_buffer_done(&text);
 }
 
@@ -171,10 +174,17 @@ static struct named *named(struct named *all, const char *name, bool make) {
   return NULL;
 }
 
+static size_t number_at(size_t index) {
+  char *end;
+  unsigned long long number = strtoull(word(index), &end, 10);
+  if (end == word(index) || *end != '\0') fail("not a number");
+  return (size_t)number;
+}
+
 static struct seat_place *seat_at(size_t index) {
-  int number = atoi(word(index));
-  if (number < 0 || number >= PLACES) fail("no such seat");
-  seats[number].number = number;
+  size_t number = number_at(index);
+  if (number >= PLACES) fail("no such seat");
+  seats[number].number = (int)number;
   return &seats[number];
 }
 
@@ -318,7 +328,7 @@ static void one_row(bool period) {
 static void many_rows(void) {
   struct tql_stream *stream = stream_at(1);
   const struct net_layout *layout = tql_stream_layout(stream);
-  size_t count = (size_t)atoi(word(2));
+  size_t count = number_at(2);
   union net_slot *rows = calloc(count * layout->slot_count + 1, sizeof *rows);
   uint8_t *marks = malloc(count + 1);
   for (size_t i = 0; i < count; i++) {

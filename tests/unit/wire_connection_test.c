@@ -18,33 +18,7 @@
 #include "engine/base/env.h"
 #include "sensors/wire/connection.h"
 #include "sensors/wire/token.h"
-
-static const struct sn_message_hello hello_like = {.version = SN_WIRE_VERSION,
-                                                   .role = SN_ROLE_COLLECTOR,
-                                                   .program = {"tquel 0.1", 9},
-                                                   .user = {"ren\xc3\xa9", 5},
-                                                   .token = {"", 0},
-                                                   .identity = {"0123", 4},
-                                                   .host = {"here", 4},
-                                                   .directory = {"/tmp", 4},
-                                                   .flags = SN_HELLO_READONLY};
-
-static char directory[] = "/tmp/wire-test-XXXXXX";
-static char place[64];
-
-static void set_up(void) {
-  ck_assert_ptr_nonnull(mkdtemp(directory));
-  snprintf(place, sizeof place, "%s/server", directory);
-}
-
-static void tear_down(void) {
-  char lock[80];
-  snprintf(lock, sizeof lock, "%s.lock", place);
-  unlink(place);
-  unlink(lock);
-  rmdir(directory);
-  memcpy(directory + sizeof directory - 7, "XXXXXX", 6);
-}
+#include "tests/unit/wire_samples.h"
 
 static struct sn_address address_of(const char *path) {
   return (struct sn_address){.kind = SN_ADDRESS_UNIX, .path = path, .group = -1};

@@ -11,23 +11,7 @@
 #include "engine/base/env.h"
 #include "sensors/wire/clock_offset.h"
 #include "sensors/wire/link.h"
-
-static char directory[] = "/tmp/wire-test-XXXXXX";
-static char place[64];
-
-static void set_up(void) {
-  ck_assert_ptr_nonnull(mkdtemp(directory));
-  snprintf(place, sizeof place, "%s/server", directory);
-}
-
-static void tear_down(void) {
-  char lock[80];
-  snprintf(lock, sizeof lock, "%s.lock", place);
-  unlink(place);
-  unlink(lock);
-  rmdir(directory);
-  memcpy(directory + sizeof directory - 7, "XXXXXX", 6);
-}
+#include "tests/unit/wire_samples.h"
 
 static struct sn_link *link_open(size_t bytes) {
   struct sn_link_options options = {

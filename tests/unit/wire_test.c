@@ -6,6 +6,7 @@
 
 #include "engine/base/arena.h"
 #include "sensors/wire/records.h"
+#include "tests/unit/wire_samples.h"
 
 /* The first message in BUFFER, in a copy of its own, so that a look behind its end is seen. */
 static struct sn_message message_in(const struct base_buffer *buffer, unsigned char **ret_copy) {
@@ -18,16 +19,6 @@ static struct sn_message message_in(const struct base_buffer *buffer, unsigned c
   return (struct sn_message){
       .type = (uint16_t)type, .number = sn_get_u64(&reading), .body = *ret_copy, .length = length};
 }
-
-static const struct sn_message_hello hello_like = {.version = SN_WIRE_VERSION,
-                                                   .role = SN_ROLE_COLLECTOR,
-                                                   .program = {"tquel 0.1", 9},
-                                                   .user = {"ren\xc3\xa9", 5},
-                                                   .token = {"", 0},
-                                                   .identity = {"0123", 4},
-                                                   .host = {"here", 4},
-                                                   .directory = {"/tmp", 4},
-                                                   .flags = SN_HELLO_READONLY};
 
 START_TEST(a_message_comes_back) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
