@@ -234,6 +234,20 @@ struct row {
   struct sn_entity *holder; /* whose receptacle was asked */
 };
 
+/* Whose period the record has opened. ENTITY: the key, if that is an object which is there. */
+static void note_report(struct sn_program *program, const struct row *row,
+                        struct sn_entity *entity) {
+  struct sn_part_event *event = &row->part->events[row->number];
+  bool fresh = !event->reported && !row->event->key_is_holder;
+  event->reported = true;
+  if (row->at.hi > event->last_at) event->last_at = row->at.hi;
+  if (row->at.hi > program->monitor->said_at) program->monitor->said_at = row->at.hi;
+  if (entity != NULL) fresh |= sn_entity_report(entity, row->number, row->at.hi, program->scan);
+  if (fresh && row->event->event->relation == SN_KIND_TRACED) {
+    sn_periods_opened(program, row->at.hi);
+  }
+}
+
 /* Object and initiator: in the record itself, or in front of the payload's values. */
 static void put_row(struct writing *writing, const struct row *row) {
   const struct sn_known_event *known = row->event;
@@ -275,8 +289,7 @@ static void put_row(struct writing *writing, const struct row *row) {
   writing->out->data[writing->out->length] = '\0';
   writing->entries++;
   writing->records++;
-  if (known->key == 0) row->part->events[row->number].reported = true;
-  if (entity != NULL) sn_entity_report(entity, row->number, row->at.hi);
+  note_report(writing->program, row, entity);
 }
 
 /* The row that the record is; false: it was seen to otherwise. */
@@ -407,24 +420,29 @@ uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool 
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
                               const struct sn_name *name, int64_t lo, int64_t hi) {
   if (part->known == NULL || event >= part->known->event_count) return;
+  struct sn_monitor *monitor = program->monitor;
   struct sn_known_event *known = &part->known->events[event];
-  if (known->event == NULL || known->relation == 0 || known->key >= known->domain_count ||
-      known->event->relation == SN_KIND_EVENT || !sn_interest_ends(known->interest)) {
+  if (known->event == NULL || known->event->relation == SN_KIND_EVENT ||
+      (name != NULL && known->key >= known->domain_count)) {
     return;
   }
   if (known->event->relation == SN_KIND_SAMPLED) lo = hi;
+  uint32_t domain = name != NULL ? known->key : 0; /* the process's is the first */
+  uint32_t relation = sn_known_relation(monitor, part->known, known);
   struct writing writing = {.program = program};
   bool *named = base_xcalloc(known->domain_count, sizeof *named);
-  named[known->key] = true;
-  begin(&writing, known->relation);
+  named[domain] = true;
+  begin(&writing, relation);
   struct sn_record_head head = {
       .marks = SN_MARK_DEFINITE | SN_MARK_CLOSES, .start_lo = lo, .start_hi = hi};
+  if (lo == hi) head.marks |= SN_MARK_EXACT;
   sn_put_record_head(writing.out, &head);
   sn_put_named(writing.out, named, known->domain_count);
-  sn_put_name_id(writing.out, name->id);
+  sn_put_name_id(writing.out, name != NULL ? name->id : part->name->id);
   writing.entries = 1;
   finish(&writing);
   free(named);
+  if (hi > monitor->said_at) monitor->said_at = hi;
 }
 
 void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,

@@ -58,7 +58,9 @@ static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64
 
 static int64_t bound_of_program(struct sn_program *program, int64_t now, int64_t monotonic) {
   int64_t least = INT64_MAX;
-  if (program->state == SN_ENDED || (program->complete && !program->enabled)) return least;
+  if (program->state == SN_ENDED) return least;
+  least = sn_periods_bound(program, monotonic);
+  if (program->complete && !program->enabled) return least;
   program->complete = true;
   for (size_t i = 0; i < sn_peer_pipes(program->peer) && i < program->intake_count; i++) {
     int64_t bound = bound_of(program, i, now, monotonic);
@@ -76,10 +78,16 @@ static bool is_worth_it(const struct sn_monitor *monitor, int64_t bound) {
   return under_way < UNDER_WAY_MAX || bound - monitor->checked > INT64_C(50000000);
 }
 
+/* Somebody waits for what we could promise: who watches, or for what was said when he did. */
+bool sn_check_is_wanted(const struct sn_monitor *monitor) {
+  return monitor->watched > 0 ||
+         (monitor->said_at != INT64_MIN && monitor->checked <= monitor->said_at);
+}
+
 void sn_check_turn(struct sn_monitor *monitor) {
   int64_t monotonic = base_env_monotonic();
   if (monotonic < monitor->check_at || !sn_uplink_is_up(monitor)) return;
-  if (monitor->watched == 0) return; /* nobody waits for what we could promise */
+  if (!sn_check_is_wanted(monitor)) return;
   int64_t interval = monitor->checkpoint_ns;
   if (!monitor->enabled && interval < IDLE_NS) interval = IDLE_NS;
   monitor->check_at = monotonic + interval;

@@ -232,6 +232,8 @@ static void find_key(struct sn_known_event *known) {
   for (uint32_t i = 0; i < count && event->key != NULL; i++) {
     if (strcasecmp(names[i], event->key) == 0) known->key = i;
   }
+  known->key_is_holder = known->holder != NULL && known->key > 0 && known->key < count &&
+                         strcasecmp(names[known->key], known->holder) == 0;
 }
 
 static void describe(struct sn_monitor *monitor, struct sn_known *known) {

@@ -70,6 +70,7 @@ struct sn_monitor *sn_monitor_new(const struct sn_monitor_options *options,
   monitor->directory = base_xstrdup(options->directory);
   monitor->checkpoint_ns = options->checkpoint_ns;
   monitor->checked = INT64_MIN;
+  monitor->said_at = INT64_MIN;
   monitor->poll = monitor->notify = -1;
   sn_peer_guard();
   sn_timeline_start(&monitor->lines[SN_CLOCK_MONOTONIC - 1], SN_CLOCK_MONOTONIC);
@@ -187,10 +188,11 @@ static int64_t nap(const struct sn_monitor *monitor, bool more, int64_t sample_a
   for (const struct sn_program *program = monitor->programs; program != NULL;
        program = program->next) {
     ending |= program->state == SN_ENDING && sn_program_ready(program);
-    wanted |= program->state == SN_RUNNING && program->scan_wanted && monitor->clocked;
+    wanted |= program->state == SN_RUNNING && monitor->clocked &&
+              (program->scan_wanted || program->ends_wanted);
   }
   if (monitor->enabled || ending || wanted || monitor->end_count > 0) until = now + NAP_NS;
-  if (monitor->watched > 0 && sn_uplink_is_up(monitor) && monitor->check_at < until) {
+  if (sn_check_is_wanted(monitor) && sn_uplink_is_up(monitor) && monitor->check_at < until) {
     until = monitor->check_at;
   }
   if (sample_at < until) until = sample_at;
@@ -233,11 +235,15 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
 static void end(struct sn_monitor *monitor) {
   int64_t until = base_env_monotonic() + FLUSH_NS;
   monitor->stopping = true;
+  sn_periods_stop(monitor);
   sn_switching_off(monitor);
   for (unsigned i = 0; i < 5; i++) {
     turn(monitor, 0);
     wait_for(monitor, MS);
   }
+  sn_periods_stopped(monitor);
+  monitor->check_at = 0;
+  sn_check_turn(monitor);
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     sn_losses_poll(program);
   }

@@ -6,6 +6,7 @@
  *     objects.c       objects of a program, and what they are called
  *     watches.c       what the server wants to see
  *     switching.c     watches to switches, in slices; rounds of sampled events
+ *     periods.c       open periods, and their ends where a sensor goes off
  *     accountant.c    rings to messages
  *     checks.c        checkpoints
  *     losses.c        what is lost; reports
@@ -85,8 +86,6 @@ void sn_watches_drop_stale(struct sn_monitor *monitor);
 bool sn_interest_wants(const struct sn_interest *interest, const char *process, const char *holder,
                        const struct sn_name *object);
 bool sn_watch_wants_process(const struct sn_watch *watch, const char *process);
-/* Whether anybody asks when periods end. */
-bool sn_interest_ends(const struct sn_interest *interest);
 
 /* --- descriptions.c */
 
@@ -99,6 +98,7 @@ struct sn_known_event {
   uint32_t relation;  /* number; 0: never mentioned as yet */
   uint32_t domain_count,
       key;            /* key: index of the domain; domain_count: none of what ends by itself */
+  bool key_is_holder; /* the key is the object (or initiator) whose receptacle is asked */
   size_t value_count; /* of the payload */
 };
 
@@ -130,6 +130,13 @@ uint32_t sn_known_relation(struct sn_monitor *monitor, struct sn_known *known,
 
 /* --- objects.c */
 
+/* A period that an object has opened. */
+struct sn_open {
+  uint32_t event;
+  uint32_t made, on; /* the scans when it was opened, and that saw it switched on */
+  int64_t off_at;    /* when it was switched off; INT64_MIN: it was not, or before it was opened */
+};
+
 struct sn_entity {
   struct sn_entity *next, *next_minor; /* same hash */
   uint64_t offset;                     /* of its receptacle; 0: not known */
@@ -138,8 +145,8 @@ struct sn_entity {
   uint32_t epoch, type, part;
   uint32_t seen, made; /* numbers of scans */
   int64_t last_at;     /* time of its last record */
-  uint32_t *reported;  /* events whose period it has open */
-  uint32_t reported_count;
+  struct sn_open *open;
+  uint32_t open_count;
   bool gone; /* it was not seen: it ends when what it left has been read */
   uint64_t gone_turn;
 };
@@ -159,7 +166,9 @@ struct sn_entity *sn_entity_of(struct sn_program *program, uint32_t part, uint32
 /* The one of that name which is there; NULL: none is. */
 struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uint32_t type,
                                   uint64_t minor);
-void sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at);
+/* A record has come. SCAN: the program's. true: it has opened a period that was not open before. */
+bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan);
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event); /* NULL: it has none */
 /* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
 void sn_entities_sweep(struct sn_program *program, bool all);
 void sn_entities_free(struct sn_program *program);
@@ -167,8 +176,12 @@ void sn_entities_free(struct sn_program *program);
 /* --- programs.c */
 
 struct sn_part_event {
-  uint8_t want;  /* how the switch of the process stands */
-  bool reported; /* it has opened a period of its process */
+  uint8_t want;    /* how the switch of the process stands */
+  bool reported;   /* it has opened a period, of whatever key, and nothing has ended all of them */
+  bool taken_over; /* it may have: by a collector before us */
+  uint32_t objects_on; /* the last scan that saw it on for an object */
+  int64_t last_at;     /* time of its last record */
+  int64_t off_at; /* when it was switched off, and has not been ended since; INT64_MIN: it is on */
   bool round_open;
   bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */
   int64_t asked_at;
@@ -222,6 +235,13 @@ struct sn_program {
   struct sn_intake *intakes; /* as the peer's pipes */
   size_t intake_count;
   struct sn_entities entities;
+  /* periods.c: something was switched off, and what it had open is still to end */
+  bool ends_wanted, settling, settle_again; /* settling: the scan that runs is to find out what */
+  int64_t ends_from, ends_since;            /* realtime, monotonic: since when */
+  int64_t off_last;    /* realtime: when something was switched off last; INT64_MIN: never */
+  int64_t settled_at;  /* off_last, when the scan began */
+  uint64_t attached;   /* stamp (SN_CLOCK_MONOTONIC) when all of it went off for us */
+  bool begun;          /* it has been scanned */
   bool enabled;        /* something of it is on */
   bool complete;       /* at the last check, and nothing was on */
   int64_t losses_at;   /* realtime: accounted up to here */
@@ -257,6 +277,31 @@ void sn_switching_off(struct sn_monitor *monitor);
 int64_t sn_sampling_turn(struct sn_monitor *monitor);
 void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t event);
 
+/* --- periods.c */
+
+/* Before its first scan: all of it went off when we came; what a collector before us had opened ends then. */
+void sn_periods_begin(struct sn_program *program);
+/* The switch of the process has been, or is about to be, changed. */
+void sn_periods_event_off(struct sn_program *program, struct sn_part *part, uint32_t event);
+void sn_periods_event_on(struct sn_program *program, struct sn_part *part, uint32_t event);
+/* A scan has seen an object's switch, and how it is to stand. ENTITY may be NULL. */
+void sn_periods_object(struct sn_program *program, struct sn_part *part, uint32_t event,
+                       struct sn_entity *entity, bool was_on, bool on);
+/* A record at AT has opened a period. */
+void sn_periods_opened(struct sn_program *program, int64_t at);
+/* No checkpoint is to pass this as long as ends are wanted; INT64_MAX: none are. */
+int64_t sn_periods_bound(const struct sn_program *program, int64_t monotonic);
+/* A scan is to find out what has to end. */
+bool sn_periods_due(const struct sn_program *program);
+void sn_periods_settle_begin(struct sn_program *program);
+void sn_periods_settle(struct sn_program *program);
+/* The process has ended, between LO and HI. */
+void sn_periods_process_ended(struct sn_program *program, struct sn_part *part, uint32_t event,
+                              int64_t lo, int64_t hi);
+/* Everything is about to be switched off; it was, and is drained. */
+void sn_periods_stop(struct sn_monitor *monitor);
+void sn_periods_stopped(struct sn_monitor *monitor);
+
 /* --- accountant.c */
 
 /* Drains what there is, at most about BUDGET_NS; *ret_full: some ring was more than half full. Returns the
@@ -265,7 +310,7 @@ uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool 
 uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
 /* Says where reading a ring began, once. */
 void sn_accountant_pipe(struct sn_program *program, size_t pipe);
-/* An end record of the entity NAME, at [lo, hi]. */
+/* An end record of the entity NAME, at [lo, hi]; NULL: of all that records of this process have opened. */
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
                               const struct sn_name *name, int64_t lo, int64_t hi);
 void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
@@ -274,6 +319,7 @@ void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
 /* --- checks.c */
 
 void sn_check_turn(struct sn_monitor *monitor);
+bool sn_check_is_wanted(const struct sn_monitor *monitor);
 int64_t sn_monitor_time(const struct sn_monitor *monitor); /* realtime on the line, now */
 
 /* --- losses.c */
@@ -297,7 +343,7 @@ struct sn_uplink {
   uint64_t welcomes; /* of the connection that is, or was the last */
   char *told;        /* what was last complained of */
   char host[256];
-  char place[96]; /* where there is one collector at a time */
+  char place[96];        /* where there is one collector at a time */
   bool clock_known;      /* nothing is recorded before */
   int64_t offset, error; /* of the clock, against the server's */
 };
@@ -349,6 +395,8 @@ struct sn_monitor {
   size_t ending_count, ending_room;
   int64_t stale_until; /* monotonic: when watches of an earlier connection go; 0: never */
   int64_t checkpoint_ns, checked; /* checked: the last checkpoint said */
+  int64_t
+      said_at; /* the time of the latest record; the server is to know that nothing comes before */
   int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */
   uint64_t turn;
   bool enabled;                        /* something is on anywhere */

@@ -135,14 +135,20 @@ struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uin
   return NULL;
 }
 
-void sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at) {
-  if (at > entity->last_at) entity->last_at = at;
-  for (uint32_t i = 0; i < entity->reported_count; i++) {
-    if (entity->reported[i] == event) return;
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event) {
+  for (uint32_t i = 0; i < entity->open_count; i++) {
+    if (entity->open[i].event == event) return &entity->open[i];
   }
-  entity->reported =
-      base_xrealloc(entity->reported, entity->reported_count + 1u, sizeof *entity->reported);
-  entity->reported[entity->reported_count++] = event;
+  return NULL;
+}
+
+bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan) {
+  if (at > entity->last_at) entity->last_at = at;
+  if (sn_entity_open(entity, event) != NULL) return false;
+  entity->open = base_xrealloc(entity->open, entity->open_count + 1u, sizeof *entity->open);
+  entity->open[entity->open_count++] =
+      (struct sn_open){.event = event, .made = scan, .off_at = INT64_MIN};
+  return true;
 }
 
 static void take_out(struct sn_entities *entities, struct sn_entity **link) {
@@ -160,12 +166,12 @@ static void end(struct sn_program *program, struct sn_entity *entity) {
   int64_t now = sn_monitor_time(monitor), lo = monitor->checked;
   if (entity->last_at >= lo) lo = entity->last_at + 1;
   if (now < lo) now = lo;
-  for (uint32_t i = 0; i < entity->reported_count; i++) {
-    sn_accountant_end_record(program, &program->parts[entity->part], entity->reported[i],
+  for (uint32_t i = 0; i < entity->open_count; i++) {
+    sn_accountant_end_record(program, &program->parts[entity->part], entity->open[i].event,
                              entity->name, lo, now);
   }
   sn_name_end(monitor, entity->name);
-  free(entity->reported);
+  free(entity->open);
   free(entity);
 }
 
@@ -196,7 +202,7 @@ void sn_entities_free(struct sn_program *program) {
     for (struct sn_entity *entity = entities->places[i], *next; entity != NULL; entity = next) {
       next = entity->next;
       free(entity->name);
-      free(entity->reported);
+      free(entity->open);
       free(entity);
     }
   }

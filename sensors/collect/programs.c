@@ -77,6 +77,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   program->seen_alive = program->losses_at = sn_monitor_time(monitor);
   program->looked_at = base_env_monotonic();
   program->scan_wanted = true;
+  program->off_last = INT64_MIN;
   program->changes = sn_peer_changes(peer) - 1;
   watch_process(program);
   program->gone = !sn_peer_alive(peer) || !sn_peer_mapped(peer);
@@ -84,6 +85,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
     sn_peer_keep_quiet(peer);
     sn_peer_attach(peer, monitor->options.ring_bytes);
   }
+  program->attached = sn_timeline_stamp(&monitor->lines[SN_CLOCK_MONOTONIC - 1]);
   struct sn_program **link = &monitor->programs;
   while (*link != NULL) link = &(*link)->next;
   *link = program;
@@ -198,11 +200,8 @@ static void follow_name(struct sn_program *program, struct sn_part *part,
     sn_losses_poll(program);
     for (uint32_t e = 0; e < part->event_count; e++) {
       struct sn_part_event *event = &part->events[e];
-      if (event->reported) {
-        int64_t now = sn_monitor_time(program->monitor);
-        sn_accountant_end_record(program, part, e, part->name, now, now);
-        event->reported = false;
-      }
+      int64_t now = sn_monitor_time(program->monitor);
+      sn_periods_process_ended(program, part, e, now, now);
       for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
         event->base[cause] += event->said[cause];
         event->said[cause] = 0;
@@ -222,6 +221,9 @@ static void add_part(struct sn_program *program, const struct sn_module_view *mo
                            .event_count = module->events,
                            .known = sn_known_of(program->monitor, program->peer, module)};
   part->events = base_xcalloc(module->events, sizeof *part->events);
+  for (uint32_t e = 0; e < module->events; e++) {
+    part->events[e].last_at = part->events[e].off_at = INT64_MIN;
+  }
   program->scan_wanted = true;
 }
 
@@ -327,6 +329,7 @@ static void end_periods(struct sn_program *program) {
   const struct sn_monitor *monitor = program->monitor;
   int64_t now = sn_monitor_time(monitor), lo = program->seen_alive;
   const struct sn_timeline *line = &monitor->lines[sn_peer_identity(program->peer)->clock - 1];
+  if (!program->begun) sn_periods_begin(program);
   if (monitor->checked > lo) lo = monitor->checked;
   for (size_t i = 0; i < program->intake_count; i++) {
     uint64_t stamp = program->intakes[i].last_stamp;
@@ -338,9 +341,7 @@ static void end_periods(struct sn_program *program) {
     struct sn_part *part = &program->parts[i];
     for (uint32_t e = 0; part->name != NULL && e < part->event_count; e++) {
       if (part->events[e].round_open) sn_sampling_answered(program, part, e);
-      if (part->events[e].reported) {
-        sn_accountant_end_record(program, part, e, part->name, lo, now);
-      }
+      sn_periods_process_ended(program, part, e, lo, now);
     }
   }
 }

@@ -40,13 +40,40 @@ static unsigned wanted_of_process(const struct sn_part *part, const struct sn_kn
   return sn_interest_wants(known->interest, part->name->text, holder, NULL) ? SN_TRACE : 0;
 }
 
+static void switch_process(struct sn_program *program, struct sn_part *part, uint32_t e,
+                           unsigned want, bool once) {
+  struct sn_part_event *event = &part->events[e];
+  bool was_on = event->want != 0, assumed = part->known->events[e].event->assume_enabled;
+  if (event->want == want) return;
+  if (was_on && !assumed) sn_periods_event_off(program, part, e);
+  if (want != 0 && !assumed) sn_periods_event_on(program, part, e);
+  if (!once && !assumed) sn_peer_switch(program->peer, part->index, e, want);
+  event->want = (uint8_t)want;
+}
+
+/* Events that are assumed to be enabled are, as long as we listen. */
+static void listen_to(struct sn_program *program, struct sn_part *part, bool on) {
+  if (part->listening == on) return;
+  for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
+    const struct sn_event_description *event = part->known->events[e].event;
+    if (event == NULL || !event->assume_enabled) continue;
+    if (on) {
+      sn_periods_event_on(program, part, e);
+    } else {
+      sn_periods_event_off(program, part, e);
+    }
+  }
+  sn_peer_listen(program->peer, part->index, on);
+  part->listening = on;
+}
+
 static void switch_part(struct sn_program *program, struct sn_part *part) {
   bool any = false, sampled = false;
   for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
     const struct sn_known_event *known = &part->known->events[e];
     if (known->event != NULL && known->interest->count > 0) any = true;
   }
-  if (any && !part->listening) sn_peer_listen(program->peer, part->index, true);
+  if (any) listen_to(program, part, true);
   bool on = false;
   for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
     const struct sn_known_event *known = &part->known->events[e];
@@ -57,15 +84,11 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     event->once_now = event->once_due;
     event->once_due = false;
     if (want != 0 || event->want != 0) on = true;
-    if (event->want != want && !once && !known->event->assume_enabled) {
-      sn_peer_switch(program->peer, part->index, e, want);
-    }
-    event->want = (uint8_t)want;
+    switch_process(program, part, e, want, once);
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
     if (want != 0 && is_sampled(known->event)) sampled = true;
   }
-  if (!any && part->listening) sn_peer_listen(program->peer, part->index, false);
-  part->listening = any;
+  if (!any) listen_to(program, part, false);
   program->enabled |= any || on;
   if (sampled || any) program->monitor->sampled = true;
 }
@@ -93,6 +116,7 @@ static void switch_event(struct sn_program *program, struct sn_part *part, uint3
     }
     return;
   }
+  sn_periods_object(program, part, e, *entity, now != 0, wanted);
   if ((now != 0) != wanted) sn_peer_switch_object(program->peer, object, e, wanted ? SN_TRACE : 0);
 }
 
@@ -135,6 +159,7 @@ static void scan_start(struct sn_program *program, int64_t now) {
   program->report_wanted = true;
   program->place = (struct sn_object_place){0, 0};
   program->objects_wanted = program->enabled = false;
+  if (!program->begun) sn_periods_begin(program);
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     if (part->name != NULL && !part->closed) switch_part(program, part);
@@ -151,6 +176,7 @@ static void scan_end(struct sn_program *program) {
   program->scanned = program->scan_of;
   program->scan_after = now + 4 * (now - program->scan_started) + 1000000;
   sn_entities_sweep(program, false);
+  if (program->settling) sn_periods_settle(program);
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     for (uint32_t e = 0; e < part->event_count; e++) {
@@ -178,7 +204,9 @@ static bool scan_slice(struct sn_program *program) {
   if (program->state != SN_RUNNING || !sn_program_ready(program)) return false;
   if (!program->scanning) {
     bool other = program->scan_of != program->monitor->commands;
-    if (!program->scan_wanted || (now < program->scan_after && !other)) return false;
+    bool settle = sn_periods_due(program);
+    if (!(program->scan_wanted || settle) || (now < program->scan_after && !other)) return false;
+    if (settle) sn_periods_settle_begin(program);
     scan_start(program, now);
   }
   bool more = program->objects_wanted && sn_peer_objects_slice(program->peer, &program->place,

@@ -269,13 +269,3 @@ bool sn_interest_wants(const struct sn_interest *interest, const char *process, 
   if (by_holder) return object != NULL && indexed_wants(interest, process, holder, object);
   return any_wants(interest->watches[EXACT], process, holder, object);
 }
-
-bool sn_interest_ends(const struct sn_interest *interest) {
-  for (unsigned list = 0; list < 2; list++) {
-    for (const struct sn_watch *watch = interest->watches[list]; watch != NULL;
-         watch = watch->next) {
-      if (!watch->starts_only) return true;
-    }
-  }
-  return false;
-}

@@ -214,6 +214,126 @@ def off_when_the_last_watch_goes(world):
     check(world.store.total("Tick") == 200, f"{world.store.total('Tick')} came")
 
 
+def ends_of(world, relation):
+    return [e for e in world.store.ends if e[0] == relation]
+
+
+def check_ends(world, relation, wanted):
+    """Ends of WANTED, each after its entity's last record, and promised by a checkpoint."""
+    world.wait(lambda: len(ends_of(world, relation)) >= len(wanted), f"{relation} does not end: {world.store.ends}")
+    ends = ends_of(world, relation)
+    check(sorted(map(str, (e[3] for e in ends))) == sorted(map(str, wanted)), f"{ends} instead of {wanted}")
+    world.wait(lambda: world.store.checked.get(world.server.identity, 0) > max(e[2] for e in ends),
+               "no checkpoint comes behind the ends")
+    check(world.store.late == 0, f"{world.store.late} came after their checkpoint")
+
+
+def what_is_off_has_no_period(world):
+    """A period ends where its sensor is switched off: who looks again later knows nothing of the time between."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    name = next(name for name, pid in world.server.processes.values() if pid == target.pid)
+    phase, step = world.watch("Phase"), world.watch("Step")
+    target.do("new 0 3")
+    world.settle(0.3)
+    target.do("phase one")
+    target.do("step 0 3 1")
+    world.wait(lambda: world.store.total("Phase", "Step") == 4, "they do not come")
+    before = time.time_ns()
+    world.server.unwatch(phase)
+    check(world.server.end(10 * SLOWER), "no end")
+    after = time.time_ns()
+    check_ends(world, "Phase", [[name, None]])
+    near = 50_000_000  # clocks
+    check(before - near <= ends_of(world, "Phase")[0][1] <= after + near, f"{before} {world.store.ends} {after}")
+    world.watch("Step", ("Job", "Job:1#*", True))
+    world.server.unwatch(step)
+    check(world.server.end(10 * SLOWER), "no end")
+    jobs = {values[1].split("#")[0]: values[1] for _, _, values in world.store.rows["Step"]}
+    wanted = [[None, jobs["Job:0"], None], [None, jobs["Job:2"], None]]
+    check_ends(world, "Step", wanted)
+    target.do("phase two")
+    phase = world.watch("Phase")
+    target.do("phase three")
+    world.wait(lambda: world.store.total("Phase") == 2, "the third does not come")
+    world.server.unwatch(phase)
+    check(world.server.end(10 * SLOWER), "no end")
+    world.watch("Phase")
+    check_ends(world, "Phase", [[name, None]] * 2)
+    target.do("release 1 1")
+    check_ends(world, "Step", wanted + [[None, jobs["Job:1"], None]])
+    target.do("phase four")
+    world.end_all()
+    check_ends(world, "Phase", [[name, None]] * 3)
+    times = [(lo, "+") for lo, _, _ in world.store.rows["Phase"]] + [(e[1], "-") for e in ends_of(world, "Phase")]
+    check("".join(mark for _, mark in sorted(times)) == "+-+-+-", f"{sorted(times)}")
+
+
+def what_is_off_ends_behind_its_records(world):
+    """Threads that pass the sensor while it goes on and off leave nothing open, and nothing comes late."""
+    target = world.target("P1")
+    world.collect("--checkpoint", "1ms")
+    world.known(target)
+    target.do("new 0 50")
+    target.do("start 4 1000")
+    world.watch("Tick")
+    for i in range(15):
+        watches = [world.watch("Phase"), world.watch("Step")]
+        target.begin(f"phase p{i}")
+        target.answer()
+        target.begin("step 0 50 20")
+        for watch in watches:
+            world.server.unwatch(watch)
+        check(world.server.end(10 * SLOWER), "no end")
+        target.answer()
+    check(target.do("stop") > 0, "no ticks")
+
+    def left():
+        last = {}
+        for relation, key in (("Phase", 0), ("Step", 1)):
+            for lo, _, values in world.store.rows.get(relation, []):
+                last[values[key]] = max((lo, "open"), last.get(values[key], (0, "")))
+            for _, lo, _, values in ends_of(world, relation):
+                last[values[key]] = max((lo, "ended"), last.get(values[key], (0, "")))
+        return [name for name, (_, mark) in last.items() if mark == "open"]
+    world.wait(lambda: not left(), f"open: {left()}")
+    check(world.store.total("Phase", "Step") > 0, "nothing came")
+    check(world.store.late == 0, f"{world.store.late} came after their checkpoint")
+
+
+def who_comes_after_ends_what_was_open(world):
+    """A collector that was killed has ended nothing; the next one does, and one that leaves in good order."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    name = next(name for name, pid in world.server.processes.values() if pid == target.pid)
+    world.watch("Phase")
+    world.watch("Step")
+    target.do("new 0 2")
+    world.settle(0.3)
+    target.do("phase one")
+    target.do("step 0 2 1")
+    world.wait(lambda: world.store.total("Phase", "Step") == 3, "they do not come")
+    world.collector.kill()
+    world.collector.wait()
+    world.server.lose_peer()
+    check(world.store.ends == [], f"{world.store.ends}")
+    world.collect()
+    world.known(target)
+    check_ends(world, "Phase", [[name, None]])
+    check_ends(world, "Step", [[name, None, None]])  # all of that process: nobody knows which there were
+    world.settle(0.5)
+    target.do("phase two")
+    target.do("step 0 1 1")
+    world.wait(lambda: world.store.total("Phase", "Step") == 5, "they do not come again")
+    world.collector.send_signal(signal.SIGTERM)
+    world.wait(lambda: world.collector.poll() is not None, "it does not end")
+    job = world.store.rows["Step"][-1][2][1]
+    check([e[3] for e in ends_of(world, "Phase")] == [[name, None]] * 2, f"{world.store.ends}")
+    check([e[3] for e in ends_of(world, "Step")] == [[name, None, None], [None, job, None]], f"{world.store.ends}")
+
+
 def processes_by_name(world):
     world.collect()
     one, two = world.target("P1"), world.target("P2")
@@ -690,7 +810,8 @@ def only_one(world):
     check(second.returncode == 3 and "TQ-0861" in second.stderr, second.stderr)
 
 
-CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, processes_by_name,
+CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
+         what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, program_is_killed, collector_is_killed,
          server_is_killed, another_database, many_processes, forks_and_exec, checkpoints_hold, samples, without_stamps,
          who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports,

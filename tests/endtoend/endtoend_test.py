@@ -174,6 +174,34 @@ def periods(world):
     wait_for('30 rows of the query', lambda: world.count('Phases') == 30)
 
 
+def gaps(world):
+    """What nobody looked at belongs to no period: they end where the sensor goes off."""
+    a, = start(world, 'a', count=10**9, pause_ns=500000)
+    a.go()
+    for name in ('First', 'Second', 'Third'):
+        rows = world.count('Phase')
+        world.run('range of p is Phase retrieve into %s (p.Step)' % name)
+        wait_for('phases', lambda: world.count('Phase') > rows + 3)
+        wait_for('rows of ' + name, lambda: world.count(name) > 0)
+        world.run('destroy ' + name)
+        wait_for('Phase is off', lambda: enabled(world, 'Phase', 'a') is False)
+        wait_for('no phase is open', lambda: world.count('Phase', 'stop_lo is null') == 0)
+        passed = a.ledger.phases()
+        wait_for('a gap', lambda: a.ledger.phases() > passed + 3)
+    world.run('range of p is Phase retrieve into Fourth (p.Step)')
+    rows = world.count('Phase')
+    wait_for('phases', lambda: world.count('Phase') > rows)
+    phases = world.sql('select Step, start_lo, stop_lo from Phase order by start_lo')
+    pairs = list(zip(phases, phases[1:]))
+    equal('gaps', sum(b[0] != a[0] + 1 for a, b in pairs), 3)
+    equal('spanned', [a for a, b in pairs if b[0] != a[0] + 1 and not a[2] < b[1]], [])
+    equal('torn', [a for a, b in pairs if b[0] == a[0] + 1 and a[2] != b[1]], [])
+    wait_for('rows of Fourth', lambda: world.count('Fourth') >= len(phases))
+    equal('differences', world.sql('select count(*) from Fourth f left join Phase p on '
+                                   'p.start_lo = f.start_lo where p.stop_lo <> f.stop_lo')[0][0], 0)
+    equal('late', world.count('Late'), 0)
+
+
 def sampled(world):
     """A sampled relation is sampled by the clock of the question."""
     a, = start(world, 'a', count=10)
@@ -296,7 +324,7 @@ def overload(world):
 
 
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, a_display,
-             objects, periods, sampled, computed_objects, compensated, collector_killed, server_killed,
+             objects, periods, gaps, sampled, computed_objects, compensated, collector_killed, server_killed,
              program_killed, overload]
 
 
