@@ -119,10 +119,13 @@ static struct at time_of(const struct sn_program *program, const struct sn_intak
     if (at.lo > at.hi) at.lo = at.hi;
   }
   if (monitor->uplink.error > 0 && !exact) {
-    int64_t lo = at.lo - monitor->uplink.error;
+    bool stamped = record->kind & SN_RECORD_STAMP;
+    int64_t error =
+        sn_monitor_error(monitor, line, stamped ? record->stamp : sn_timeline_stamp(line));
+    int64_t lo = at.lo - error;
     /* What is promised not to come before cannot have been before. */
     at.lo = lo < monitor->checked && at.lo >= monitor->checked ? monitor->checked : lo;
-    at.hi += monitor->uplink.error;
+    at.hi += error;
   }
   return at;
 }

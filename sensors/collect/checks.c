@@ -7,6 +7,8 @@
  *
  * A ring that is not complete and does not move (its thread was killed, or stopped, in the midst of a record)
  * holds nothing back any more when the patience is over; what comes of it then may be late.           */
+#include <stdlib.h>
+
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
@@ -16,6 +18,25 @@ int64_t sn_monitor_time(const struct sn_monitor *monitor) {
   const struct sn_timeline *line = &monitor->lines[SN_CLOCK_CYCLES - 1];
   if (line->count == 0) line = &monitor->lines[SN_CLOCK_MONOTONIC - 1];
   return sn_timeline_time(line, sn_timeline_stamp(line));
+}
+
+/* Beside what the exchange of clocks leaves uncertain: lines follow an offset as of their last step, and slowly. */
+int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timeline *line,
+                         uint64_t stamp) {
+  const struct sn_uplink *uplink = &monitor->uplink;
+  if (uplink->error == 0) return 0;
+  return uplink->error + llabs(uplink->offset - uplink->stepped) + sn_timeline_off(line, stamp);
+}
+
+static int64_t greatest_error(const struct sn_monitor *monitor) {
+  int64_t greatest = 0;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct sn_timeline *line = &monitor->lines[i];
+    if (line->count == 0) continue;
+    int64_t error = sn_monitor_error(monitor, line, sn_timeline_stamp(line));
+    if (error > greatest) greatest = error;
+  }
+  return greatest;
 }
 
 /* What both lines agree on: programs of this machine may use either clock. */
@@ -97,7 +118,7 @@ void sn_check_turn(struct sn_monitor *monitor) {
     int64_t bound = bound_of_program(program, now, monotonic);
     if (bound < least) least = bound;
   }
-  least -= monitor->uplink.error;
+  least -= greatest_error(monitor);
   if (!is_worth_it(monitor, least)) return;
   sn_put_check(sn_uplink_frame(monitor), 0, &(struct sn_message_check){.time = least});
   if (sn_uplink_data(monitor)) monitor->checked = least;

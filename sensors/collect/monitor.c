@@ -149,6 +149,7 @@ static void step_lines(struct sn_monitor *monitor) {
     if (free) line->count = line->last = 0;
     sn_timeline_step(line, monitor->uplink.offset);
   }
+  monitor->uplink.stepped = monitor->uplink.offset;
 }
 
 /* A program that does not answer a round in good time is not waited for. */

@@ -321,6 +321,9 @@ void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
 void sn_check_turn(struct sn_monitor *monitor);
 bool sn_check_is_wanted(const struct sn_monitor *monitor);
 int64_t sn_monitor_time(const struct sn_monitor *monitor); /* realtime on the line, now */
+/* ns that a time on LINE may be from the server's clock: 0 if that is ours, too. */
+int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timeline *line,
+                         uint64_t stamp);
 
 /* --- losses.c */
 
@@ -346,6 +349,7 @@ struct sn_uplink {
   char place[96];        /* where there is one collector at a time */
   bool clock_known;      /* nothing is recorded before */
   int64_t offset, error; /* of the clock, against the server's */
+  int64_t stepped;       /* the offset that the lines follow: that of their last step */
 };
 
 bool sn_uplink_start(struct sn_monitor *monitor);

@@ -67,7 +67,11 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   if (peer == NULL) return; /* nobody's: another version's, or not what it says */
   /* Machines whose cycle counter is of no use have no programs that use it. */
   struct sn_timeline *line = &monitor->lines[sn_peer_identity(peer)->clock - 1];
-  if (line->count == 0) sn_timeline_start(line, sn_peer_identity(peer)->clock);
+  if (line->count == 0) {
+    sn_timeline_start(line, sn_peer_identity(peer)->clock);
+    line->count = line->last = 0; /* it begins where the server's clock is */
+    sn_timeline_step(line, monitor->uplink.stepped);
+  }
   struct sn_program *program = base_xcalloc(1, sizeof *program);
   program->monitor = monitor;
   program->peer = peer;

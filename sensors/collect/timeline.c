@@ -18,12 +18,21 @@ static int64_t along(const struct sn_knot *knot, uint64_t stamp) {
   return before ? knot->time - ns : knot->time + ns;
 }
 
-int64_t sn_timeline_time(const struct sn_timeline *timeline, uint64_t stamp) {
+/* The knot where the piece of STAMP begins. */
+static const struct sn_knot *knot_of(const struct sn_timeline *timeline, uint64_t stamp) {
   unsigned at = timeline->last;
   for (unsigned i = 1; i < timeline->count && timeline->knots[at].stamp > stamp; i++) {
     at = (at + SN_KNOTS - 1) % SN_KNOTS;
   }
-  return along(&timeline->knots[at], stamp);
+  return &timeline->knots[at];
+}
+
+int64_t sn_timeline_time(const struct sn_timeline *timeline, uint64_t stamp) {
+  return along(knot_of(timeline, stamp), stamp);
+}
+
+int64_t sn_timeline_off(const struct sn_timeline *timeline, uint64_t stamp) {
+  return knot_of(timeline, stamp)->off;
 }
 
 uint64_t sn_timeline_stamp(const struct sn_timeline *timeline) {
@@ -40,14 +49,17 @@ static uint64_t corrected(uint64_t rate, int64_t error) {
 
 void sn_timeline_knot(struct sn_timeline *timeline, uint64_t stamp, int64_t realtime_ns,
                       uint64_t rate) {
-  struct sn_knot knot = {stamp, realtime_ns, rate};
+  struct sn_knot knot = {stamp, realtime_ns, rate, 0};
   if (timeline->count > 0) {
-    const struct sn_knot *newest = &timeline->knots[timeline->last];
+    struct sn_knot *newest = &timeline->knots[timeline->last];
     if (stamp <= newest->stamp) return;
-    int64_t here = along(newest, stamp);
-    if (realtime_ns - here < JUMP_NS) {
+    int64_t here = along(newest, stamp), ahead = realtime_ns - here;
+    int64_t off = ahead < 0 ? -ahead : ahead;
+    if (off > newest->off) newest->off = off;
+    if (ahead < JUMP_NS) {
       knot.time = here;
-      knot.rate = corrected(rate, realtime_ns - here);
+      knot.rate = corrected(rate, ahead);
+      knot.off = off;
     }
     timeline->last = (timeline->last + 1) % SN_KNOTS;
   }

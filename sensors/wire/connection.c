@@ -408,7 +408,9 @@ bool sn_connection_pump(struct sn_connection *connection, short revents) {
     connection->shut = true;
   }
   bool late = connection->leaving && now - connection->leaving_since > leave_ns;
-  if (connection->server && !connection->greeted && now - connection->opened > greeting_ns)
+  /* A HELLO that is there and waits for us has come, however late we are. */
+  if (connection->server && !connection->greeted && now - connection->opened > greeting_ns &&
+      !complete(connection))
     refuse(connection, "no HELLO has come");
   if (can_send && can_receive && !late) return true;
   /* Who cannot be written to any more may have said why. */

@@ -4,7 +4,9 @@
     collect_test.py TQUEL TARGET [CASE]...
     collect_test.py TQUEL TARGET --selftest      a test that must fail
 
-In every case that ends, what was generated is what was received and what was counted as lost."""
+In every case that ends, what was generated is what was received and what was counted as lost. Nothing here
+assumes a speed: what is to come is waited for, PATIENCE seconds at most, and nobody writes faster than a
+collector that is kept from running for a second can take."""
 
 import glob
 import mmap
@@ -23,7 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from standin import FOREVER, Server, Store  # noqa: E402
 
 TQUEL, TARGET = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-SLOWER = float(os.environ.get("MESON_TEST_SLOWER", "1"))
+PATIENCE = 120 * float(os.environ.get("TEST_PATIENCE", "1"))
 
 
 class Failed(Exception):
@@ -66,6 +68,12 @@ class Target:
             words = struct.unpack("<128Q", file.read(1024))
         return sum(words[64:]), sum(words[:64])
 
+    def enough(self):
+        """Its children end."""
+        with open(self.path, "r+b") as file:
+            file.seek(1024)
+            file.write(struct.pack("<Q", 1))
+
     def generated(self):
         """What its announcement says that was generated."""
         path = glob.glob(f"{self.directory}/{self.pid}-*.sensors")[0]
@@ -83,7 +91,7 @@ class Target:
     def end(self):
         if self.process.poll() is None:
             self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
     def kill(self):
         self.process.kill()
@@ -114,8 +122,8 @@ class World:
             self.wait(lambda: self.server.identity, "the collector does not come")
         return self.collector
 
-    def wait(self, condition, text, timeout=10):
-        check(self.server.until(condition, timeout * SLOWER), text)
+    def wait(self, condition, text):
+        check(self.server.until(condition, PATIENCE), text() if callable(text) else text)
 
     def known(self, *targets):
         """Until the collector has found them."""
@@ -125,8 +133,14 @@ class World:
 
     def watch(self, *what, **options):
         watch = self.server.watch(*what, **options)
-        check(self.server.end(10 * SLOWER), "commands are not executed")
+        check(self.server.end(PATIENCE), "commands are not executed")
         return watch
+
+    def comes(self, relation, count):
+        """Until so many more records have come."""
+        before = self.store.total(relation)
+        self.wait(lambda: self.store.total(relation) >= before + count,
+                  lambda: f"{self.store.total(relation) - before} records of {relation} come, not {count}")
 
     def settle(self, seconds=0.2):
         self.server.serve(seconds)
@@ -138,7 +152,7 @@ class World:
         self.wait(lambda: not glob.glob(self.directory + "/*.sensors") or
                   all(str(os.path.basename(p)).startswith(f"{self.collector.pid}-")
                       for p in glob.glob(self.directory + "/*.sensors")),
-                  "announcements are left: " + str(os.listdir(self.directory)))
+                  lambda: "announcements are left: " + str(os.listdir(self.directory)))
 
     def balance(self, generated, *relations):
         received, lost = self.store.total(*relations), self.store.lost()
@@ -191,8 +205,8 @@ def what_is_asked_comes(world):
     check([values[1] for _, _, values in phases] == ["one", "two"], f"phases {phases}")
     name = phases[0][2][0]
     check(name.startswith("Worker:after#") and name[len("Worker:after#"):].isdigit(), f"process {name}")
-    check(abs(int(name.split("#")[1]) / 1000 - time.time()) < 100, f"epoch of {name}")
-    check(abs(phases[0][0] / 1e9 - time.time()) < 100 and phases[0][0] == phases[0][1], f"time of a phase {phases[0]} {time.time_ns()}")
+    check(abs(int(name.split("#")[1]) / 1000 - time.time()) < 3600, f"epoch of {name}")
+    check(abs(phases[0][0] / 1e9 - time.time()) < 3600 and phases[0][0] == phases[0][1], f"time of a phase {phases[0]} {time.time_ns()}")
     ends = [e for e in world.store.ends if e[0] == "Phase"]
     check(len(ends) == 1 and ends[0][3] == [name, None] and ends[0][1] > phases[1][0], f"ends {ends}")
     check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
@@ -205,10 +219,10 @@ def off_when_the_last_watch_goes(world):
     one, two = world.watch("Tick"), world.watch("Tick", ("Process", "Worker:*", True))
     target.do("tick 1 100 0")
     world.server.unwatch(one)
-    check(world.server.end(), "no end")
+    check(world.server.end(PATIENCE), "no end")
     target.do("tick 1 100 0")
     world.server.unwatch(two)
-    check(world.server.end(), "no end")
+    check(world.server.end(PATIENCE), "no end")
     target.do("tick 1 100 0")
     world.end_all()
     check(world.store.total("Tick") == 200, f"{world.store.total('Tick')} came")
@@ -365,12 +379,15 @@ def objects_by_name(world):
     check(job.startswith("Job:7#" + name.split("#")[1] + "."), f"the object is called {job}")
     world.watch("Step", ("Job", "Job:8#" + job.split("#")[1].replace(".8", ".9"), False))
     target.do("step 0 100 1")
-    world.wait(lambda: world.store.total("Step") == 5, f"{world.store.total('Step')} steps came")
+    world.wait(lambda: world.store.total("Step") == 5, lambda: f"{world.store.total('Step')} steps came")
     target.do("release 7 1")
     target.do("new 7 1")
     world.settle(0.3)
-    target.do("step 7 1 1")
-    world.wait(lambda: world.store.total("Step") == 6, "an object that came later is not seen")
+
+    def seen():
+        target.do("step 7 1 1")
+        return world.store.total("Step") >= 6
+    world.wait(seen, "an object that came later is not seen")
     jobs = {values[1] for _, _, values in world.store.rows["Step"]}
     check(len(jobs) == 3, f"jobs {jobs}")
     ends = [e for e in world.store.ends if e[0] == "Step"]
@@ -393,15 +410,15 @@ def many_objects_cost_no_record(world):
     world.known(target)
     target.do("new 0 20000")
     world.watch("Tick")
-    target.do("start 2 20000")
+    target.do("start 2 500000")
     for i in range(0, 20000, 7):
         world.server.watch("Step", ("Job", f"Job:{i}#*", True) if i % 70 == 0 else
                            ("Job", f"Job:{i}#0.{i + 1}", False))
-    check(world.server.end(30), "commands are not executed")
+    check(world.server.end(PATIENCE), "commands are not executed")
     world.watch("Step")
     for i in range(20):
         target.do(f"step {i * 1000} 1000 1")
-        time.sleep(0.02)
+        world.wait(lambda: world.store.total("Step") == i * 1000 + 1000, "steps do not come")
     generated = target.do("stop") + 20000
     world.end_all()
     world.balance(generated, "Tick", "Step")
@@ -414,16 +431,16 @@ def objects_come_and_go(world):
     world.collect()
     world.known(target)
     world.watch("Step")
-    for _ in range(20):
+    for turn in range(1, 21):
         target.do("new 0 300")
         target.do("step 0 300 1")
         target.do("release 0 300")
-        world.settle(0.02)
-    world.wait(lambda: world.store.total("Step") == 6000, f"{world.store.total('Step')} steps came")
+        world.wait(lambda: world.store.total("Step") == 300 * turn,
+                   lambda: f"{world.store.total('Step')} steps came")
     jobs = [values[1] for _, _, values in world.store.rows["Step"]]
     check(len(set(jobs)) == 6000, f"{len(set(jobs))} different names")
     world.wait(lambda: len({e[3][1] for e in world.store.ends}) == 6000, "not all of them end")
-    world.wait(lambda: len(world.server.names) < 50, f"{len(world.server.names)} names are kept")
+    world.wait(lambda: len(world.server.names) < 50, lambda: f"{len(world.server.names)} names are kept")
     starts = {values[1]: lo for lo, _, values in world.store.rows["Step"]}
     check(all(hi >= lo > starts[values[1]] for _, lo, hi, values in world.store.ends), "an end before its start")
 
@@ -433,19 +450,23 @@ def overload(world):
     world.collect("--buffer", "1")
     world.known(*targets)
     world.watch("Tick")
-    world.server.reading = False
     world.store.keep = False
-    for target in targets:
-        target.begin("tick 4 300000 0")
-    for target in targets:
-        target.answer()
-    world.server.reading = True
-    world.settle(1)
-    for target in targets:
-        target.do("tick 1 1000 10000")
+
+    def is_too_much():
+        """A server that does not read: first the buffer is full, then the rings."""
+        world.server.reading = False
+        for target in targets:
+            target.begin("tick 4 300000 0")
+        for target in targets:
+            target.answer()
+        world.server.reading = True
+        world.settle(1)
+        for target in targets:
+            target.do("tick 1 1000 10000")
+        world.settle(0.5)
+        return "buffer" in {cause for _, _, cause in world.store.losses}
+    world.wait(is_too_much, lambda: f"losses {world.store.losses}")
     world.end_all()
-    causes = {cause for _, _, cause in world.store.losses}
-    check("buffer" in causes, f"causes {causes}")
     check(all(relation == "Tick" for _, relation, _ in world.store.losses), f"{world.store.losses}")
     world.balance(sum(t.passed()[0] for t in targets), "Tick")
 
@@ -457,8 +478,8 @@ def program_is_killed(world):
     world.watch("Tick")
     world.store.keep = False
     for target in targets:
-        target.do("start 4 1000")
-    world.settle(0.3)
+        target.do("start 4 200000")
+    world.comes("Tick", 1000)
     for target in targets:
         target.kill()
     world.end_all()
@@ -466,7 +487,6 @@ def program_is_killed(world):
     most = sum(t.passed()[1] for t in targets)
     accounted = world.store.total("Tick") + world.store.lost()
     check(least <= accounted <= most, f"passed {least} to {most}, accounted for {accounted}")
-    check(world.store.total("Tick") > 0, "nothing came")
 
 
 def collector_is_killed(world):
@@ -476,9 +496,9 @@ def collector_is_killed(world):
     world.watch("Tick")
     world.store.keep = False
     for target in targets:
-        target.do("start 2 20000")
+        target.do("start 2 200000")
     for i in range(4):
-        world.settle(0.2)
+        world.comes("Tick", 500)
         world.server.reading = i % 2 == 0
         time.sleep(0.05)
         world.collector.kill()
@@ -488,13 +508,12 @@ def collector_is_killed(world):
         world.server.lose_peer()
         world.collect()
         world.known(*targets)
-    world.settle(0.3)
+    world.comes("Tick", 500)
     called = sum(target.do("stop") for target in targets)
     generated = sum(target.generated() for target in targets)
-    check(called / 3 < generated <= called, f"{generated} generated by {called} calls")
+    check(0 < generated <= called, f"{generated} generated by {called} calls")
     world.end_all()
     world.balance(generated, "Tick")
-    check(world.store.total("Tick") > 1000, f"{world.store.total('Tick')} came")
 
 
 def server_is_killed(world):
@@ -503,17 +522,17 @@ def server_is_killed(world):
     world.known(*targets)
     world.watch("Tick")
     for target in targets:
-        target.do("start 2 100000")
+        target.do("start 2 1000000")
     watches = world.server.watches
     for i in range(4):
-        world.settle(0.2)
+        world.comes("Tick", 100)
         world.server.close()
         time.sleep(0.1)
         world.server = world.serve()
         world.server.watches = dict(watches)
         world.server.next_watch = 100
         world.wait(lambda: world.server.identity, "the collector does not come back")
-    world.settle(0.3)
+    world.comes("Tick", 100)
     generated = sum(target.do("stop") for target in targets)
     world.end_all()
     world.balance(generated, "Tick")
@@ -538,7 +557,7 @@ def another_database(world):
     world.server.watches, world.server.next_watch = dict(watches), 100
     world.wait(lambda: world.server.identity not in (None, first), "it does not come as another one")
     world.known(target)
-    check(world.server.end(), "no end")
+    check(world.server.end(PATIENCE), "no end")
     target.do("tick 1 500 0")
     world.end_all()
     numbers = [values[1] for _, _, values in world.store.rows["Tick"]]
@@ -564,17 +583,22 @@ def forks_and_exec(world):
     world.collect()
     world.known(target)
     world.watch("Tick")
-    target.begin("fork 20 200")
+    target.begin("fork 20")
+
+    def names():
+        return {values[0] for _, _, values in world.store.rows.get("Tick", [])}
+    world.wait(lambda: len(names()) == 20, lambda: f"{names()}")
+    target.enough()
     target.answer()
-    world.settle(0.3)
-    children = {values[0] for _, _, values in world.store.rows.get("Tick", [])}
-    check(len(children) == 20 and len({c.split("#")[0] for c in children}) == 20, f"{children}")
+    children = names()
+    check(len({c.split("#")[0] for c in children}) == 20, f"{children}")
     target.do("tick 1 10 0")
+    world.wait(lambda: len(names()) == 21, "the parent's records do not come")
     target.begin("exec")
     line = target.process.stdout.readline().split()
     check(line and line[0] == "ready", f"exec: {line}")
-    before = {values[0] for _, _, values in world.store.rows["Tick"]} - children
-    world.wait(lambda: before <= set(world.store.ended), "the program of before is not ended", 20)
+    before = names() - children
+    world.wait(lambda: before <= set(world.store.ended), "the program of before is not ended")
     world.watch("Phase")
     target.do("phase x")
     world.end_all()
@@ -591,14 +615,16 @@ def checkpoints_hold(world):
     world.store.keep = False
     for target in targets:
         target.do("start 16 3000000")
-    world.settle(3)
-    checked = world.store.checked[world.server.identity]
-    check(time.time_ns() - checked < 2.5e9, f"the checkpoint is {(time.time_ns() - checked) / 1e9} s behind")
+    for _ in range(6):
+        now = time.time_ns()
+        world.wait(lambda: world.store.checked[world.server.identity] > now,
+                   lambda: f"the checkpoint is {(now - world.store.checked[world.server.identity]) / 1e9} s behind")
+        world.settle(0.5)
+    world.wait(lambda: world.store.total("Tick") > 10000, "too few come")
     for target in targets:
         target.do("stop")
     world.end_all()
     check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
-    check(world.store.total("Tick") > 10000, "too few came")
 
 
 def samples(world):
@@ -608,21 +634,35 @@ def samples(world):
     target.do("new 0 3")
     target.do("sampler 1")
     every = 50_000_000
+    began = time.monotonic()
+
+    def most():
+        return (time.monotonic() - began) * 1e9 / every + 2
     world.watch("Level", every=every)
+
+    def rounds():
+        return [at for name, at in world.store.rounds if name == "Level"]
     world.settle(1.0)
-    rows = world.store.rows.get("Level", [])
-    rounds = [at for name, at in world.store.rounds if name == "Level"]
-    check(4 <= len(rounds) <= 22, f"{len(rounds)} rounds in a second")
-    check(len(rows) in (3 * len(rounds), 3 * len(rounds) + 3), f"{len(rows)} samples, {len(rounds)} rounds")
+    world.wait(lambda: len(rounds()) >= 4, lambda: f"{len(rounds())} rounds")
+    came, rows = len(rounds()), world.store.rows.get("Level", [])
+    check(came <= most(), f"{came} rounds in {time.monotonic() - began} seconds")
+    check(3 * came <= len(rows) <= 3 * came + 3, f"{len(rows)} samples, {came} rounds")
     check(all(lo == hi for lo, hi, _ in rows), "the time of a sample is not known")
     world.watch("Depth", every=every)
-    target.do("depths 500 2")
-    world.wait(lambda: world.store.total("Depth") >= 12, f"{world.store.total('Depth')} depths came")
+
+    def deep():
+        target.do("depths 200 2")
+        return world.store.total("Depth") >= 12
+    world.wait(deep, lambda: f"{world.store.total('Depth')} depths came")
+    began = time.monotonic()
     world.watch("Beat", every=every)
-    target.do("beats 500")
-    world.settle()
+
+    def beat():
+        target.do("beats 200")
+        return world.store.total("Beat") >= 2
+    world.wait(beat, lambda: f"{world.store.total('Beat')} beats were taken")
     world.end_all()
-    check(2 <= world.store.total("Beat") <= 14, f"{world.store.total('Beat')} beats were taken")
+    check(world.store.total("Beat") <= most(), f"{world.store.total('Beat')} beats were taken")
     check(len([e for e in world.store.ends if e[0] == "Level"]) == 3, f"{world.store.ends}")
 
 
@@ -715,7 +755,8 @@ def garbled_programs(world):
                 each[at] = random.choice([0, 1, 2, 255, random.randrange(256)])
         world.settle(0.05)
         check(world.collector.poll() is None, f"the collector is dead in turn {turn}")
-    check(len(world.server.processes) + len(world.store.ended) > 20, "they were not taken for programs")
+    world.wait(lambda: len(world.server.processes) + len(world.store.ended) > 20,
+               "they were not taken for programs")
     for each in maps:
         each.close()
     good.do("tick 1 1000 0")
@@ -732,14 +773,16 @@ def watches_itself(world):
     world.watch("CollectorCommand")
     world.watch("Tick")
     target.do("tick 1 1000 0")
-    world.settle(0.5)
-    drained = world.store.rows.get("CollectorDrained", [])
-    check(sum(values[1] for _, _, values in drained) == 1000, f"{drained}")
+    def drained():
+        return [values[1] for _, _, values in world.store.rows.get("CollectorDrained", [])]
+    world.wait(lambda: sum(drained()) >= 1000, lambda: f"{drained()}")
+    check(sum(drained()) == 1000, f"{drained()}")
+    world.wait(lambda: world.store.total("CollectorCommand") > 0, "no command is recorded")
     kinds = {values[1] for _, _, values in world.store.rows["CollectorCommand"]}
     check(kinds == {"adjust object"}, f"{kinds}")
-    count = len(drained)
+    count = len(drained())
     world.settle(1)
-    check(len(world.store.rows["CollectorDrained"]) == count, "it talks to itself")
+    check(len(drained()) == count, "it talks to itself")
 
 
 def reports(world):
@@ -748,13 +791,17 @@ def reports(world):
     world.known(target)
     world.watch("Tick")
     target.do("tick 1 5000 0")
+
     def row():
         rows = [r for r in world.server.reports if r[1] == "Tick" and r[0].startswith("Worker:P1#")]
         return rows[-1] if rows else None
-    world.wait(lambda: row() and row()[3:6] == ["on", "5000", "0"], f"{row()}")
+    world.wait(lambda: row() and row()[3:6] == ["on", "5000", "0"], lambda: f"{row()}")
     check(row()[7].isdigit() and 0 < int(row()[7]) < 100000, f"cost {row()}")
-    off = [r for r in world.server.reports if r[1] == "Phase"]
-    check(off and off[-1][3] == "off", f"{off}")
+
+    def off():
+        return [r for r in world.server.reports if r[1] == "Phase"]
+    world.wait(off, "what is off is not reported")
+    check(off()[-1][3] == "off", f"{off()}")
 
 
 def ends_in_good_order(world):
@@ -762,12 +809,10 @@ def ends_in_good_order(world):
     world.collect()
     world.known(target)
     world.watch("Tick")
-    target.do("start 2 10000")
-    world.settle(0.3)
+    target.do("start 2 200000")
+    world.comes("Tick", 100)
     world.collector.send_signal(signal.SIGTERM)
-    end = time.monotonic() + 10
-    while world.collector.poll() is None and time.monotonic() < end:
-        world.server.serve(0.02)
+    world.wait(lambda: world.collector.poll() is not None, "it does not end")
     check(world.collector.returncode == 0, f"exit code {world.collector.returncode}")
     check(world.collector.stderr.read() == "", "it said something")
     generated = target.do("count")
@@ -806,7 +851,7 @@ def idle(world):
 def only_one(world):
     world.collect()
     second = subprocess.run([TQUEL, "collect"], env=world.environment, capture_output=True, text=True,
-                            timeout=20)
+                            timeout=PATIENCE)
     check(second.returncode == 3 and "TQ-0861" in second.stderr, second.stderr)
 
 

@@ -18,6 +18,7 @@ enum { THREADS = 64, JOBS = 100000 };
 
 struct ledger {
   volatile uint64_t before[THREADS], after[THREADS];
+  volatile uint64_t enough; /* set by the test: children end */
 };
 static struct ledger *ledger;
 static struct sn_receptacle *jobs[JOBS];
@@ -80,11 +81,13 @@ static void levels(void *context) {
   }
 }
 
-/* A child that passes Tick so often, as thread 63, and ends. */
-static void family(int children, long count) {
+/* Children that pass Tick as thread 63 until it is enough. */
+static void family(int children) {
+  pid_t parent = getpid();
+  ledger->enough = 0;
   for (int i = 0; i < children; i++) {
     if (fork() == 0) {
-      for (long k = 0; k < count; k++) {
+      for (long k = 0; ledger->enough == 0 && getppid() == parent; k++) {
         TickSensor(k, 63);
         nap(1000000);
       }
@@ -148,7 +151,7 @@ static int command(char *line, char **arguments) {
       nap(1000000);
     }
   } else if (strcmp(word, "fork") == 0) {
-    family((int)a, b);
+    family((int)a);
   } else if (strcmp(word, "exec") == 0) {
     execv("/proc/self/exe", arguments);
     return -1;

@@ -96,6 +96,39 @@ START_TEST(any_clock_keeps_the_order) {
 }
 END_TEST
 
+/* Whatever offset the knots follow, the line is no further from it than it says, before and behind each. */
+START_TEST(it_knows_how_far_it_is_off) {
+  struct base_random random = {.state = 2};
+  struct sn_timeline line = begun();
+  int64_t was = 0, offset = 0;
+  for (int64_t i = 1; i <= 3000; i++) {
+    if (base_random_below(&random, 4) == 0)
+      offset = (int64_t)base_random_below(&random, (uint64_t)second) - second / 2;
+    sn_timeline_knot(&line, stamp_at(i * second), 100 * second + i * second + offset, rate);
+    int64_t wrong = sn_timeline_time(&line, stamp_at(i * second)) - (100 + i) * second - offset;
+    ck_assert_int_le(llabs(wrong), sn_timeline_off(&line, stamp_at(i * second)) + 10);
+    for (int64_t k = 0; k < 10; k++) {
+      int64_t at = (i - 1) * second + k * (second / 10);
+      int64_t clock = 100 * second + at + was + (offset - was) / 10 * k;
+      wrong = sn_timeline_time(&line, stamp_at(at)) - clock;
+      ck_assert_int_le(llabs(wrong), sn_timeline_off(&line, stamp_at(at)) + 10);
+    }
+    was = offset;
+  }
+}
+END_TEST
+
+START_TEST(a_steady_clock_is_not_far) {
+  struct sn_timeline line = begun();
+  for (int64_t i = 1; i <= 20; i++) {
+    int64_t offset = i < 10 ? 100000000 : 0;
+    sn_timeline_knot(&line, stamp_at(i * second), 100 * second + i * second + offset, rate);
+  }
+  ck_assert_int_ge(sn_timeline_off(&line, stamp_at(10 * second)), 90000000);
+  ck_assert_int_le(sn_timeline_off(&line, stamp_at(20 * second)), 100);
+}
+END_TEST
+
 START_TEST(this_machine_s_clocks) {
   struct sn_timeline line;
   sn_timeline_start(&line, SN_CLOCK_MONOTONIC);
@@ -119,6 +152,8 @@ int main(void) {
   tcase_add_test(cases, a_clock_set_forward_is_followed_at_once);
   tcase_add_test(cases, a_clock_set_back_is_waited_for);
   tcase_add_test(cases, any_clock_keeps_the_order);
+  tcase_add_test(cases, it_knows_how_far_it_is_off);
+  tcase_add_test(cases, a_steady_clock_is_not_far);
   tcase_add_test(cases, this_machine_s_clocks);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);

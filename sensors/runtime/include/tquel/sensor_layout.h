@@ -77,8 +77,9 @@ struct sn_header {
 #define SN_RING_BYTES     (256u << 10)
 #define SN_RING_BYTES_MIN (4u << 10)
 #define SN_RING_BYTES_MAX (64u << 20)
-/* A reader that has not been there for so long is taken for dead by those who wait for it. */
-#define SN_BEAT_NS UINT64_C(1000000000)
+/* A reader that has not been there for so long is taken for dead by those who wait for it. On a loaded machine
+ * one that lives may be kept from running for a second or two. */
+#define SN_BEAT_NS UINT64_C(5000000000)
 
 enum sn_chunk_kind { SN_MODULES = 1, SN_OBJECTS, SN_SLOTS, SN_HISTOGRAMS, SN_TEXTS };
 
