@@ -82,6 +82,11 @@ void net_access_set_passed(struct net_node *access, net_chronon checkpoint);
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
                                             const struct net_layout *in,
                                             const struct net_layout *out, int by);
+/* Calls EACH with the latest period, which is open, of every entity of an event-to-period node. */
+void net_periods_each_open(const struct net_node *periods,
+                           void (*each)(void *context, const struct net_layout *layout,
+                                        const union net_slot *row),
+                           void *context);
 /* Samples-to-period: the records of a sampled relation (event rows; NET_CLOSES: the entity was not
  * there, NET_ROUND: a round ends) become periods of OUT (same fields). BY as above.                 */
 struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,

@@ -334,3 +334,14 @@ struct net_node *net_create_event_to_period(struct net_network *network, const c
       base_arena_array(net_network_arena(network), out->slot_count, sizeof *node->period);
   return &node->node;
 }
+
+void net_periods_each_open(const struct net_node *periods,
+                           void (*each)(void *context, const struct net_layout *layout,
+                                        const union net_slot *row),
+                           void *context) {
+  const struct event_to_period *node = (const struct event_to_period *)periods;
+  BASE_CHECK(periods->class == &class && node->slab_count == 0, "etop-open");
+  for (uint32_t i = 0; i < node->current.used; i++)
+    if (net_rowmap_live(&node->current, i))
+      each(context, periods->layout, net_rowmap_row(&node->current, i));
+}

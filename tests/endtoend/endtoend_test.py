@@ -202,6 +202,59 @@ def gaps(world):
     equal('late', world.count('Late'), 0)
 
 
+def keys_of_their_own(world):
+    """Who is told apart by a domain of its own ends with the process that spoke of it last."""
+    a = start(world, 'a', count=200, threads=3)[0]
+    b = world.ticker('b', 200, 0, 2)
+    world.run('range of x is Busy retrieve into Times (x.Thread, x.Times)')
+    wait_for('Busy is on', lambda: enabled(world, 'Busy', 'a') and enabled(world, 'Busy', 'b'))
+
+    def open_():
+        return [(row[0], row[1].split('#')[0]) for row in
+                world.sql('select Thread, Process from Busy where stop_lo is null order by Thread')]
+    a.go()
+    a.done()
+    wait_for('all that a said', lambda: world.count('Busy') == 60)
+    equal('open', open_(), [(0, 'Worker:a'), (1, 'Worker:a'), (2, 'Worker:a')])
+    b.go()
+    b.done()
+    wait_for('all that b said', lambda: world.count('Busy') == 100)
+    wait_for('b took over: %s' % open_(), lambda: open_() == [(0, 'Worker:b'), (1, 'Worker:b'), (2, 'Worker:a')])
+    a.end()
+    wait_for('a is over: %s' % open_(), lambda: open_() == [(0, 'Worker:b'), (1, 'Worker:b')])
+    world.run('destroy Times')
+    wait_for('b is off: %s' % open_(), lambda: open_() == [])
+    equal('late', world.count('Late'), 0)
+
+
+def taken_over(world):
+    """What a killed collector had told of ends when the next one comes: nobody looked in between."""
+    a, = start(world, 'a', count=10**9, pause_ns=500000)
+    world.run('range of p is Phase range of o is Opened '
+              'retrieve into Phases (p.Step) retrieve into Doors (o.Door, o.Times)')
+    wait_for('Phase is on', lambda: enabled(world, 'Phase', 'a'))
+    a.go()
+    for round_ in range(2):
+        rows = world.count('Opened'), world.count('Phase')
+        wait_for('more rows', lambda: world.count('Opened') > rows[0] + 6 and world.count('Phase') > rows[1] + 6)
+        world.kill(world.collector)
+        passed = a.ledger.phases()
+        wait_for('phases that nobody sees', lambda: a.ledger.phases() > passed + 3)
+        world.collect()
+    rows = world.count('Opened'), world.count('Phase')
+    wait_for('more rows', lambda: world.count('Opened') > rows[0] + 6 and world.count('Phase') > rows[1] + 6)
+    a.kill()
+    wait_for('no phase is open', lambda: world.count('Phase', 'stop_lo is null') == 0)
+    wait_for('no door is', lambda: world.count('Opened', 'stop_lo is null') == 0)
+    for table, key, number in (('Phase', 'Process', 'Step'), ('Opened', 'Door', 'Times')):
+        rows = world.sql('select %s, %s, start_lo, stop_lo from %s order by 1, 3' % (key, number, table))
+        pairs = [(x, y) for x, y in zip(rows, rows[1:]) if x[0] == y[0]]
+        spanned = [(x, y) for x, y in pairs if y[1] != x[1] + 1 and not x[3] < y[2]]
+        # of what the dead one had taken and not passed on, Lost tells
+        lost = world.sql("select start_lo, stop_hi from Lost where cause = 'collector'")
+        equal('spanned', [(x, y) for x, y in spanned if not any(lo <= y[2] and x[2] <= hi for lo, hi in lost)], [])
+
+
 def sampled(world):
     """A sampled relation is sampled by the clock of the question."""
     a, = start(world, 'a', count=10)
@@ -324,7 +377,8 @@ def overload(world):
 
 
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, a_display,
-             objects, periods, gaps, sampled, computed_objects, compensated, collector_killed, server_killed,
+             objects, periods, gaps, keys_of_their_own, taken_over,
+             sampled, computed_objects, compensated, collector_killed, server_killed,
              program_killed, overload]
 
 

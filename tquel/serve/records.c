@@ -56,6 +56,14 @@ static uint8_t marks_of(const struct sn_record_head *head) {
   return (uint8_t)marks;
 }
 
+/* Of a traced relation, an end record that names the process but not the entity: of all that are its. */
+static bool ends_process(const struct server_stream *stream, const struct sn_record_head *head) {
+  int by = tql_stream_by(stream->stream), process = net_layout_find(stream->layout, "Process");
+  return (head->marks & SN_MARK_CLOSES) && by >= 0 && process >= 0 &&
+         tql_stream_kind(stream->stream) == NG_REL_TRACED && !stream->values[by].given &&
+         stream->values[process].given;
+}
+
 static bool put_times(union net_slot *row, const struct net_layout *layout,
                       const struct sn_record_head *head) {
   row[0].i = head->start_lo;
@@ -76,7 +84,9 @@ static bool decode_record(const struct decoding *decoding, struct sn_records *re
   if (!sn_records_values(records, head, stream->types, layout->field_count, stream->values))
     return false;
   bool known = records->sequence <= decoding->from;
-  union net_slot *row = net_rows_add(&stream->rows, marks_of(head));
+  uint8_t marks = marks_of(head);
+  if (ends_process(stream, head)) marks |= TQL_CLOSES_PROCESS;
+  union net_slot *row = net_rows_add(&stream->rows, marks);
   bool good = put_times(row, layout, head);
   if (!(head->marks & SN_MARK_ROUND)) {
     for (uint32_t i = 0; i < layout->field_count && good; i++)

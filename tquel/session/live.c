@@ -93,7 +93,7 @@ static enum base_status build_store(struct tql_session *session,
     struct net_node *periods =
         net_create_event_to_period(network, name, layout, relation->ng.layout, relation->ng.by);
     must_link(top, periods);
-    top = periods;
+    top = relation->periods = periods;
   }
   relation->store_node =
       net_create_relation_store(network, name, relation->ng.layout, st_net(session->database));
@@ -197,7 +197,7 @@ static void build_displays(struct tql_session *session) {
 void session_drop_live(struct tql_session *session) {
   session_hold_control(session);
   for (size_t i = 0; i < session->relation_count; i++) {
-    session->relations[i]->store_node = NULL;
+    session->relations[i]->store_node = session->relations[i]->periods = NULL;
     session->relations[i]->access_count = 0;
   }
   net_network_free(session->live);
@@ -761,7 +761,10 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
       group = rows.count;
       group_time = item.time;
     }
-    net_rows_add_copy(&rows, row, item.marks);
+    if (item.marks & TQL_CLOSES_PROCESS)
+      session_end_process(relation, row, &rows);
+    else
+      net_rows_add_copy(&rows, row, item.marks);
   }
   drop_superseded(relation, &rows, group);
   net_inbox_tidy(&relation->pending);

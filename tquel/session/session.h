@@ -158,10 +158,13 @@ const char *tql_stream_relation(const struct tql_stream *stream);
 enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream);
 int tql_stream_by(const struct tql_stream *stream); /* index of the field, or -1 */
 
+/* Beside NET_CLOSES: ends all entities of a traced relation whose last record is of the row's Process. */
+#define TQL_CLOSES_PROCESS 8
 /* COUNT rows of the stream's layout, in the order in which they came. Marks: NET_DEFINITE; NET_CLOSES ends the
  * entity of a traced relation (only the domain `by` counts then) or the open period of a period relation that
  * equals it in start and domains; NET_ROUND ends a round of a sampled relation. Values must fit their types
- * (net_value_check), else the row is rejected. */
+ * (net_value_check), else the row is rejected. Ends that sensors send are never late: one that comes behind a
+ * checkpoint is taken for the checkpoint's time. */
 enum base_status tql_source_rows(struct tql_stream *stream, const union net_slot *rows,
                                  const uint8_t *marks, size_t count) BASE_MUST_USE;
 /* {"end": T, DOMAINS}, as a reader gives it (engine/ingest.h). */

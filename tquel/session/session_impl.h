@@ -53,6 +53,7 @@ struct session_relation {
   /* live: rows go through the live network */
   bool live;
   struct net_node *store_node; /* in the live network; of a view the result's node */
+  struct net_node *periods;    /* traced: what makes them of records there; NULL: not live */
   struct net_node **accesses;  /* nodes that take this relation's rows or records */
   size_t access_count, access_capacity;
   struct net_inbox pending; /* records beyond the checkpoint */
@@ -485,6 +486,13 @@ const struct session_relation *session_whole_view(struct tql_session *session,
  * may be. */
 void session_keep_result(struct tql_session *session, const struct session_relation *view,
                          const struct st_version *version, struct tql_rows *result);
+
+/* --- ends.c */
+
+/* Adds to ROWS, records that go into the live network together, an end record for each entity of RELATION that
+ * is open before END (a record with TQL_CLOSES_PROCESS) and whose last record is of its process.    */
+void session_end_process(const struct session_relation *relation, const union net_slot *end,
+                         struct net_rows *rows);
 
 /* --- sampled.c */
 bool session_is_sampled(const struct session_relation *relation);

@@ -417,6 +417,18 @@ static enum base_status take_round(const struct taking *taking, net_chronon time
   return session_take_round(session, taking->stream->relation, &event, taking->limit);
 }
 
+/* An end that a sensor sends, and that comes too late: what it ends lasted until LIMIT for all that was said. */
+static const union net_slot *not_late(const struct session_relation *relation,
+                                      const union net_slot *row, net_chronon limit,
+                                      union net_slot *scratch) {
+  const struct net_layout *layout = session_write_layout(relation);
+  if (relation->kind != ST_TRACED) return row;
+  if (row != scratch) memcpy(scratch, row, layout->slot_count * sizeof *scratch);
+  scratch[0].i = limit;
+  if (scratch[1].i < limit) scratch[1].i = limit;
+  return scratch;
+}
+
 static enum base_status take_row(const struct taking *taking, const union net_slot *row,
                                  uint8_t marks, union net_slot *scratch) {
   struct tql_stream *stream = taking->stream;
@@ -433,6 +445,8 @@ static enum base_status take_row(const struct taking *taking, const union net_sl
   if (status != BASE_OK) return status;
   if (wrong != NULL) return reject_row(stream, row, wrong);
   if (marks & NET_ROUND) return take_round(taking, mine[0].i);
+  if ((marks & NET_CLOSES) && stream->digest != 0 && mine[0].i < taking->limit)
+    mine = not_late(relation, mine, taking->limit, scratch);
   if (taking->corrections != NULL && mine[0].i == relation->boundary &&
       relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
     net_rows_add_copy(taking->corrections, mine, marks);

@@ -1,0 +1,74 @@
+/* End records that name a process instead of an entity: all periods that records of this process have opened
+ * in a traced relation end (its sensor was switched off, the process has ended, or nobody knows what became
+ * of either).
+ *
+ * Which these are is known when the checkpoint passes: those that the live network's event-to-period node has
+ * open, and those that records before, which go into the network with the end, open and do not close. Such an
+ * end becomes an end record of each of the entities; no node hears of anything else.                   */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/rowmap.h"
+#include "tquel/session/sources.h"
+
+struct ending {
+  const struct net_layout *layout; /* of records */
+  uint32_t process;                /* slot */
+  base_string_id name;
+  struct net_rowmap entities;
+  union net_slot *row; /* scratch */
+};
+
+/* ROW: a record of the process. */
+static void add(struct ending *ending, const union net_slot *row) {
+  (void)net_rowmap_put(&ending->entities, row, NULL);
+}
+
+static void drop(struct ending *ending, const union net_slot *row) {
+  uint32_t place = net_rowmap_find(&ending->entities, row);
+  if (place != NET_NO_ENTRY) net_rowmap_remove(&ending->entities, place);
+}
+
+/* A period has the domains of its record behind other instants. */
+static void add_open(void *context, const struct net_layout *layout, const union net_slot *row) {
+  struct ending *ending = context;
+  uint32_t to = ending->layout->first_domain_slot, from = layout->first_domain_slot;
+  memcpy(ending->row, row, to * sizeof *row);
+  memcpy(ending->row + to, row + from, (ending->layout->slot_count - to) * sizeof *row);
+  if (ending->row[ending->process].s == ending->name) add(ending, ending->row);
+}
+
+static void add_records(struct ending *ending, const struct net_rows *rows) {
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    bool opens = !(rows->marks[i] & NET_CLOSES) && row[ending->process].s == ending->name;
+    if (opens)
+      add(ending, row);
+    else
+      drop(ending, row);
+  }
+}
+
+void session_end_process(const struct session_relation *relation, const union net_slot *end,
+                         struct net_rows *rows) {
+  struct ending ending = {.layout = rows->layout};
+  int process = net_layout_find(rows->layout, "Process");
+  if (process < 0 || relation->ng.by < 0 || relation->periods == NULL) return;
+  uint32_t key = rows->layout->fields[relation->ng.by].slot;
+  ending.process = rows->layout->fields[process].slot;
+  ending.name = end[ending.process].s;
+  ending.row = base_xcalloc(rows->layout->slot_count, sizeof *ending.row);
+  net_rowmap_init(&ending.entities, rows->layout, NET_KEY_SLOTS, 0, &key, 1, 0);
+  net_periods_each_open(relation->periods, add_open, &ending);
+  add_records(&ending, rows);
+  for (uint32_t i = 0; i < ending.entities.used; i++) {
+    if (!net_rowmap_live(&ending.entities, i)) continue;
+    memcpy(ending.row, net_rowmap_row(&ending.entities, i),
+           rows->layout->slot_count * sizeof *ending.row);
+    ending.row[0] = end[0];
+    ending.row[1] = end[1];
+    net_rows_add_copy(rows, ending.row, NET_DEFINITE | NET_CLOSES);
+  }
+  net_rowmap_done(&ending.entities);
+  free(ending.row);
+}
