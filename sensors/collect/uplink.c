@@ -19,6 +19,8 @@
 enum { RESERVE = 2 << 20 };
 /* How long after a welcome the watches of the connection before hold, if no END comes. */
 static const int64_t STALE_NS = INT64_C(3000000000);
+/* Checkpoints more often than that are made of nothing. */
+static const int64_t LEAST_NS = INT64_C(100000);
 
 /* --- saying */
 
@@ -142,7 +144,7 @@ static void add_end(struct sn_monitor *monitor, uint32_t packet) {
 }
 
 static void set_checkpoint(struct sn_monitor *monitor, int64_t interval) {
-  if (interval > 0) monitor->checkpoint_ns = interval;
+  if (interval > 0) monitor->checkpoint_ns = interval < LEAST_NS ? LEAST_NS : interval;
   monitor->check_at = 0;
 }
 
@@ -273,6 +275,7 @@ static void look_at_link(struct sn_monitor *monitor) {
     free(uplink->told);
     uplink->told = NULL;
     monitor->stale_until = base_env_monotonic() + STALE_NS;
+    monitor->checkpoint_ns = monitor->options.checkpoint_ns; /* until this server says */
     sn_report_all(monitor, 0);
   }
   uplink->up = up;

@@ -627,6 +627,29 @@ def checkpoints_hold(world):
     check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
 
 
+def checkpoints_as_told(world):
+    """The server says how often; that holds for its connection."""
+    target = world.target()
+    world.collect("--checkpoint", "1h")
+    world.known(target)
+    world.watch("Tick")
+    for _ in range(3):  # one at once, whatever the interval
+        before = world.server.checks
+        world.server.checkpoint(0)
+        world.wait(lambda: world.server.checks > before, "no checkpoint is made at once")
+    before = world.server.checks
+    world.server.checkpoint(1_000_000)
+    world.wait(lambda: world.server.checks >= before + 20,
+               lambda: f"{world.server.checks - before} checkpoints")
+    world.server.close()
+    world.server = world.serve()
+    world.wait(lambda: world.server.identity, "the collector does not come again")
+    world.watch("Phase")
+    world.settle(0.5)
+    check(world.server.checks <= 2, f"{world.server.checks} checkpoints that nobody asked for")
+    world.end_all()
+
+
 def samples(world):
     target = world.target()
     world.collect()
@@ -858,7 +881,8 @@ def only_one(world):
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, program_is_killed, collector_is_killed,
-         server_is_killed, another_database, many_processes, forks_and_exec, checkpoints_hold, samples, without_stamps,
+         server_is_killed, another_database, many_processes, forks_and_exec, checkpoints_hold,
+         checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports,
          ends_in_good_order, idle, only_one]
 

@@ -93,6 +93,7 @@ class Server:
         self.relations, self.names, self.processes, self.descriptions = {}, {}, {}, {}
         self.known_pipes = set()
         self.reports = []
+        self.checks = 0
         self.unacknowledged = 0
         self.problems = []
 
@@ -126,6 +127,9 @@ class Server:
     def unwatch(self, watch):
         relation = self.watches.pop(watch)[0]
         self.send(ADJUST, struct.pack("<IB", watch, 0) + text(relation) + struct.pack("<BqqI", 0, 0, 0, 0))
+
+    def checkpoint(self, interval):
+        self.send(CHECKPOINT, struct.pack("<q", interval))
 
     def end(self, timeout=10):
         """The end of a packet; waits until its commands have been executed."""
@@ -326,6 +330,7 @@ class Server:
 
     def check(self, body):
         _, at = body.take("Iq")
+        self.checks += 1
         if at <= self.store.checked.get(self.identity, -FOREVER):
             self.problems.append("a checkpoint that goes back")
         self.store.checked[self.identity] = at

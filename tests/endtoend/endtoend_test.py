@@ -129,6 +129,22 @@ def on_and_off(world):
     wait_for('a is gone', lambda: enabled(world, 'Tick', 'a') is None)
 
 
+def checkpoints(world):
+    """`set checkpoint every` tells collectors how often to say what is past."""
+    world.serve()
+    world.collect('--checkpoint', '1h')
+    a = world.ticker('a', count=1000)
+    world.known('Tick')
+    world.run('range of t is Tick retrieve into Ticks (t.Number)')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    a.go()
+    a.done()
+    world.run('set checkpoint every 2 ms')
+    wait_for('the answer', lambda: world.count('Ticks') == 1000)
+    wrong = world.shell('set checkpoint every 0 ms', check=False)
+    expect('0 is refused: ' + wrong.stderr.decode(), b'TQ-0321' in wrong.stderr)
+
+
 def a_display(world):
     """A display of an announced relation turns it on, and off when the shell leaves."""
     a, = start(world, 'a', count=300)
@@ -376,7 +392,8 @@ def overload(world):
     settled(world, 'Tick', 4000000)
 
 
-SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, a_display,
+SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, checkpoints,
+             a_display,
              objects, periods, gaps, keys_of_their_own, taken_over,
              sampled, computed_objects, compensated, collector_killed, server_killed,
              program_killed, overload]

@@ -73,6 +73,7 @@ struct server {
   size_t watch_count, watch_capacity;
   uint32_t last_watch, last_packet;
   bool commands_pending; /* commands were sent since the last END */
+  int64_t checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
 
 /* --- loop.c */

@@ -90,14 +90,31 @@ static void end_packet(struct server_peer *peer) {
   (void)sn_put_end(sn_connection_out(peer->connection), 0, &end);
 }
 
+static void tell_checkpoint(struct server_peer *peer) {
+  const struct sn_message_checkpoint message = {.interval = peer->server->checkpoint_ns};
+  (void)sn_put_checkpoint(sn_connection_out(peer->connection), 0, &message);
+}
+
+/* Somebody may have said `set checkpoint every`. */
+static void look_at_checkpoint(struct server *server) {
+  int64_t wanted = tql_session_checkpoint_every(server->session);
+  if (wanted == server->checkpoint_ns) return;
+  server->checkpoint_ns = wanted;
+  for (size_t i = 0; i < server->peer_count; i++)
+    if (server_source_is_collector(server->peers[i])) tell_checkpoint(server->peers[i]);
+  server->commands_pending = true;
+}
+
 void server_watches_tell(struct server_peer *peer) {
   struct server *server = peer->server;
+  if (server->checkpoint_ns > 0) tell_checkpoint(peer);
   for (size_t i = 0; i < server->watch_count; i++) tell(peer, &server->watches[i], true);
   server->last_packet++;
   end_packet(peer);
 }
 
 void server_watches_flush(struct server *server) {
+  look_at_checkpoint(server);
   if (!server->commands_pending) return;
   server->commands_pending = false;
   server->last_packet++;

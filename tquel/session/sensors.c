@@ -122,6 +122,10 @@ void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor
   session->asks_changed = true;
 }
 
+int64_t tql_session_checkpoint_every(const struct tql_session *session) {
+  return session->checkpoint_ns;
+}
+
 void tql_session_each_watch(const struct tql_session *session,
                             void (*each)(void *context, const struct net_watch *watch,
                                          size_t holders),

@@ -144,8 +144,9 @@ struct tql_session {
   struct tql_seat *seat;   /* whose statement runs; else seat 0 */
   struct tql_seat **seats; /* from seat 0 on */
   size_t seat_count, seat_capacity;
-  int64_t durable_ns;   /* set durable every D */
-  int64_t future_limit; /* chronons */
+  int64_t durable_ns;    /* set durable every D */
+  int64_t checkpoint_ns; /* set checkpoint every D; 0: as often as collectors like */
+  int64_t future_limit;  /* chronons */
 
   struct session_relation **relations; /* in order of creation */
   size_t relation_count, relation_capacity;
@@ -153,7 +154,8 @@ struct tql_session {
   struct ng_shared *live_nodes; /* of the live network, as far as queries may share them */
   struct net_network *live;
   uint64_t *saved_fires; /* of its nodes, when their figures were written; NULL: they never were */
-  bool strings_unpinned; /* definitions have been bound since base_strings_pin_all: they hold strings */
+  bool
+      strings_unpinned; /* definitions have been bound since base_strings_pin_all: they hold strings */
   struct session_feed **feeds;
   size_t feed_count, feed_capacity;
   struct session_display **displays;

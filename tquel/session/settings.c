@@ -7,7 +7,7 @@
 static const char *const names[] = {
     "checkpoint", "parallel",      "sequence",     "origin", "averaging origin",
     "unit",       "durable every", "durable",      "rule",   "unbounded",
-    "compensate", "future limit",  "source grace", "cache",
+    "compensate", "future limit",  "source grace", "cache",  "checkpoint every",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -96,6 +96,17 @@ static enum base_status set_nanoseconds(struct tql_session *session,
   return BASE_OK;
 }
 
+/* Of collectors: how often they are to say what is past. */
+static enum base_status set_checkpoint_every(struct tql_session *session,
+                                             const struct tql_statement *statement) {
+  int64_t every = 0;
+  enum base_status status = set_nanoseconds(session, statement, &every);
+  if (status == BASE_OK && every <= 0)
+    status = bad_value(session, statement, "a duration greater than 0", "1 ms");
+  if (status == BASE_OK) session->checkpoint_ns = every;
+  return status;
+}
+
 static enum base_status set_unit(struct tql_session *session,
                                  const struct tql_statement *statement) {
   int64_t unit;
@@ -143,6 +154,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   const char *name = statement->words;
   if (strcmp(name, "checkpoint") == 0)
     return choose(session, statement, "auto", "manual", &session->seat->manual);
+  if (strcmp(name, "checkpoint every") == 0) return set_checkpoint_every(session, statement);
   if (strcmp(name, "parallel") == 0)
     return choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
   if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);

@@ -49,7 +49,7 @@ static const struct shell_option_row rows[COLLECT_OPTIONS] = {
                            "also of other users' programs: the socket for rings is everybody's"},
     [COLLECT_CHECKPOINT] =
         {"--checkpoint", "DURATION",
-         "how often to say what is past, until the server says how often (5 ms)"},
+         "how often to say what is past, where the server does not say it (5 ms)"},
     [COLLECT_SAMPLE] = {"--sample", "DURATION",
                         "how often to ask for samples where no clock says it (1 s)"},
     [COLLECT_BUFFER] = {"--buffer", "MIB", "kept for a server that is away, at most (64)"},
