@@ -589,6 +589,25 @@ run 0 retrieve (r.relation, r.reason)
 run 0 copy Rejected into "rejected.csv"
 """)
 
+scenario('numbers that are none are rejected', """open - abstract
+run 0 create event E (x = f8, y = f4)
+source a inc1
+stream ea a E
+row ea d 1 nan 1
+row ea d 2 1 inf
+row ea d 3 -inf nan
+row ea d 4 1.5 -2.5
+check a all 100
+turn
+run 0 print E
+| 0: at_lo,at_hi,definite,x,y
+| 0: 4,4,true,1.5,-2.5
+run 0 range of r is Rejected
+run 0 retrieve (r.record)
+| 0: at_lo,at_hi,definite,record
+| ...
+""")
+
 scenario('sampled relations have rounds', ANNOUNCED + """
 run 0 create persistent sampled Load (Process = name, Value = i4) by Process
 turn

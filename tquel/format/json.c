@@ -2,6 +2,7 @@
  * are numbers with all their digits (up to 19), forever and beginning are strings.
  *
  * Output is always valid UTF-8: bytes of a string that are not become U+FFFD. */
+#include <math.h>
 #include <string.h>
 
 #include "tquel/format/cells.h"
@@ -38,6 +39,14 @@ static void append_time(struct base_buffer *out, net_chronon time) {
     base_buffer_int(out, time);
 }
 
+/* What is not finite is in no relation, but it may be in a record that is rejected for it. */
+static void append_float(struct base_buffer *out, double value) {
+  if (isfinite(value))
+    base_buffer_double(out, value);
+  else
+    base_buffer_puts(out, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
+}
+
 static void append_value(struct base_buffer *out, const struct tql_format_context *context,
                          struct net_type type, union net_slot slot) {
   size_t length;
@@ -47,7 +56,7 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
       base_buffer_int(out, slot.i);
       return;
     case NET_FLOAT:
-      base_buffer_double(out, slot.f);
+      append_float(out, slot.f);
       return;
     case NET_BOOL:
       base_buffer_puts(out, slot.i ? "true" : "false");
