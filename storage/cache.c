@@ -113,7 +113,8 @@ size_t st_cache_limit(const struct st_database *database) {
 }
 
 enum base_status st_version(struct st_database *database, struct st_version *ret) {
-  *ret = (struct st_version){.own = sqlite3_total_changes64(database->sqlite)};
+  *ret = (struct st_version){.own = sqlite3_total_changes64(database->sqlite),
+                             .taken_back = database->taken_back};
   return read_version(database, &ret->others) ? BASE_OK : BASE_SYSTEM;
 }
 
@@ -288,6 +289,8 @@ void st_cache_committed(struct st_database *database) {
 }
 
 void st_cache_rolled_back(struct st_database *database) {
+  if (sqlite3_total_changes64(database->sqlite) != database->changes_before)
+    database->taken_back++; /* SQLite does not turn its count back */
   for (size_t i = 0; i < database->table_count; i++)
     if (database->tables[i]->cache_changed) st_cache_forget(database->tables[i]);
 }

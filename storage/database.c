@@ -374,7 +374,10 @@ enum base_status st_begin(struct st_database *database) {
     status = st_prepare(database, database->readonly ? "BEGIN" : "BEGIN IMMEDIATE", true,
                         &database->begin);
   if (status == BASE_OK) status = st_step_done(database, database->begin, "beginning");
-  if (status == BASE_OK) database->in_transaction = true;
+  if (status == BASE_OK) {
+    database->in_transaction = true;
+    database->changes_before = sqlite3_total_changes64(database->sqlite);
+  }
   return status;
 }
 

@@ -78,6 +78,8 @@ struct st_database {
   bool in_transaction;
   bool failed; /* the transaction that was begun is rolled back, and the caller does not know yet */
   unsigned savepoints;
+  int64_t changes_before; /* how many rows this connection had written when the transaction began */
+  int64_t taken_back;     /* how often some of them were taken back */
 
   struct st_table **tables; /* sorted by name, ASCII case-insensitive */
   size_t table_count, table_capacity;

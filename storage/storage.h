@@ -176,9 +176,10 @@ bool st_is_owner(const struct st_database *database);
  * It is 1 GiB at first. */
 void st_set_cache(struct st_database *database, size_t bytes);
 size_t st_cache_limit(const struct st_database *database);
-/* Of what is stored: as long as it is the same nothing has been written, by this connection or another. */
+/* Of what is stored: as long as it is the same nothing has been written, by this connection or another, and
+ * nothing that was written has been taken back. */
 struct st_version {
-  int64_t others, own;
+  int64_t others, own, taken_back;
 };
 enum base_status st_version(struct st_database *database, struct st_version *ret) BASE_MUST_USE;
 /* Marks the strings of rows in memory, before a sweep (base_strings_mark). */

@@ -70,6 +70,20 @@ def as_without(world):
           f'--readonly changes nothing: {readonly.code} {readonly.err}')
 
 
+def taken_back(world):
+    """what a failed transaction had written is seen by nobody, also not through a view that it looked at"""
+    world.serve()
+    world.good('create event E (a = i4) append to E (a = 1) at 5 range of e is E define view V (e.a)')
+    view = 'range of v is V retrieve (v.a)'
+    for _ in range(2):
+        result = world.run('--connect', world.socket, '--single-transaction', '-c',
+                           'append to E (a = 2) at 6 ' + view + ' retrieve (v.b)')
+        equal(result.code, 2, result.err)
+        equal(world.good(view), 'at_lo,at_hi,definite,a\n5,5,true,1\n')
+        equal(world.good(view), 'at_lo,at_hi,definite,a\n5,5,true,1\n', 'and so again')
+    equal(world.count('E'), 1)
+
+
 def paths(world):
     """paths are those of the shell's directory"""
     (world.directory / 'there').mkdir()
@@ -605,6 +619,6 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
+    main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
           cancelled, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
           others, group, many_shells, restarted, second_server, full_disk, network, interactive])

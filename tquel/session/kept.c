@@ -8,7 +8,8 @@
  * can come (checkpoint at forever): there an open stop is one at forever, as it is shown.
  *
  * They are forgotten with the first statement that is not a range, retrieve, print, help or explain, with any
- * write to the database, by this connection (also none of a statement's) or another, and when the oldest
+ * write to the database, by this connection (also none of a statement's) or another, when one is taken back,
+ * and when the oldest
  * have to make room: together they take no more than a quarter of what `set cache` allows. Where another
  * connection writes while a retrieve reads them, it is run again without (query.c).
  *
