@@ -271,6 +271,34 @@ def taken_over(world):
         equal('spanned', [(x, y) for x, y in spanned if not any(lo <= y[2] and x[2] <= hi for lo, hi in lost)], [])
 
 
+def machine_lost(world):
+    """Of a machine that nothing is heard of any more, nothing goes on; the others do."""
+    a, = start(world, 'a', count=10**9, pause_ns=500000)
+    world.run('set source grace 500 ms')
+    here, there = world.environment, os.path.join(world.directory, 'there')
+    os.makedirs(os.path.join(there, 'tquel'), 0o700)
+    world.environment = dict(here, XDG_RUNTIME_DIR=there)
+    far = world.spawn([world.tquel, 'collect', '--connect', world.socket])
+    b = world.ticker('b', 10**9, 500000)
+    world.environment = here
+    wait_for('b is known', lambda: enabled(world, 'Phase', 'b') is not None)
+    world.run('range of p is Phase retrieve into Phases (p.Process, p.Step)')
+    wait_for('Phase is on', lambda: enabled(world, 'Phase', 'a') and enabled(world, 'Phase', 'b'))
+    a.go()
+    b.go()
+
+    def of(name, where='1'):
+        return world.count('Phase', "Process like 'Worker:%s#%%' and %s" % (name, where))
+    wait_for('both', lambda: of('a') > 5 and of('b') > 5)
+    world.kill(far)
+    wait_for('b is given up', lambda: of('b', 'stop_lo is null') == 0)
+    rows = of('a')
+    wait_for('a goes on', lambda: of('a') > rows)
+    equal('periods of b that go on',
+          world.sql("select count(*) from Phase where Process like 'Worker:b#%' and stop_lo > "
+                    "(select max(start_lo) from Phase where Process like 'Worker:a#%')")[0][0], 0)
+
+
 def sampled(world):
     """A sampled relation is sampled by the clock of the question."""
     a, = start(world, 'a', count=10)
@@ -395,7 +423,7 @@ def overload(world):
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, checkpoints,
              a_display,
              objects, periods, gaps, keys_of_their_own, taken_over,
-             sampled, computed_objects, compensated, collector_killed, server_killed,
+             machine_lost, sampled, computed_objects, compensated, collector_killed, server_killed,
              program_killed, overload]
 
 

@@ -10,11 +10,13 @@
  *     source NAME IDENTITY [HOST] | close NAME [good]
  *     describe NAME FILE                      a description (.sdf); what follows calls its digest by FILE
  *     stream NAME SOURCE RELATION [FILE]
- *     row NAME MARKS AT VALUE...              marks: d definite, c closes, r round, - none; AT is T or LO..HI
+ *     row NAME MARKS AT VALUE...              marks: d definite, c closes, p closes all of a process, r round,
+ *                                             - none; AT is T or LO..HI
  *     period NAME MARKS START STOP VALUE...   likewise; STOP may be open
  *     rows NAME COUNT AT STEP VALUE...        at AT, AT + STEP, ...; a value + is the record's number
  *     check SOURCE NAME|all TIME
  *     reject SOURCE NAME AT REASON RECORD
+ *     process SOURCE PROCESS [ended]
  *     loss SOURCE PROCESS|- RELATION|- CAUSE TOTAL FROM TO
  *     pipe SOURCE PIPE PROCESS POSITION | sequence SOURCE PIPE FIRST COUNT
  *     number SOURCE N | durable SOURCE
@@ -267,6 +269,7 @@ static uint8_t marks_of(const char *text) {
   uint8_t marks = 0;
   if (strchr(text, 'd')) marks |= NET_DEFINITE;
   if (strchr(text, 'c')) marks |= NET_CLOSES;
+  if (strchr(text, 'p')) marks |= NET_CLOSES | TQL_CLOSES_PROCESS;
   if (strchr(text, 'r')) marks |= NET_ROUND;
   return marks;
 }
@@ -394,6 +397,8 @@ static void source_command(void) {
     answer("loss",
            tql_source_loss(source_at(1), unless_dash(word(2)), unless_dash(word(3)), word(4),
                            strtoull(word(5), NULL, 10), time_of(word(6)), time_of(word(7))));
+  } else if (is("process")) {
+    tql_source_process(source_at(1), word(2), word_count <= 3);
   } else if (is("pipe")) {
     answer("pipe", tql_source_pipe(source_at(1), strtoull(word(2), NULL, 10), word(3),
                                    strtoull(word(4), NULL, 10)));

@@ -33,7 +33,12 @@ SDF = """(taskforce (name PDE))
 # The same with a further domain, with a narrower type, and what does not go with it.
 NEWER = SDF.replace('(type doubleinteger)))', '(type integer)) (domain (name Residual) (type integer)))')
 OTHER = SDF.replace('(type doubleinteger)))', '(type string)))')
-FILES = {'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
+BUSY = """(taskforce (name Pool))
+(sensorprocess (name Worker))
+(event (name Busy) (location Worker) (timestamp true) (relation traced) (key Thread)
+  (domains (domain (name Thread) (type integer)) (domain (name Job) (type integer))))
+"""
+FILES = {'busy.sdf': BUSY, 'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
          'e.csv': 'at,x\n1,7\n2,8\n'}
 
 ANNOUNCED = """open - real sensor
@@ -606,6 +611,114 @@ run 0 range of r is Rejected
 run 0 retrieve (r.record)
 | 0: at_lo,at_hi,definite,record
 | ...
+""")
+
+scenario('an end record of a process ends all that it said last', """open db real sensor
+source c inc1 hostA
+describe c busy.sdf
+stream b c Busy busy.sdf
+run 0 create persistent traced Busy (Process = name, Thread = i4, Job = i4) by Thread
+turn
+| + Busy
+row b d 1000 P:a#1 0 10
+row b d 1000 P:a#1 1 11
+row b d 1000 P:b#2 2 12
+check c all 1500
+turn
+row b d 2000 P:b#2 1 21
+row b d 3000 P:a#1 3 33
+row b p 3000 P:a#1 0 0
+row b p 4000 P:a#1 0 0
+row b d 4000 P:a#1 4 44
+commit
+die
+again
+open db real sensor
+source c inc1 hostA
+describe c busy.sdf
+stream b c Busy busy.sdf
+turn
+| + Busy
+check c all 5000
+turn
+commit
+run 0 print Busy
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread,Job
+| 0: 1000,1000,2000,2000,true,P:a#1,1,11
+| 0: 1000,1000,3000,3000,true,P:a#1,0,10
+| 0: 1000,1000,5000,forever,true,P:b#2,2,12
+| 0: 2000,2000,5000,forever,true,P:b#2,1,21
+| 0: 3000,3000,4000,4000,true,P:a#1,3,33
+| 0: 4000,4000,5000,forever,true,P:a#1,4,44
+row b p 4500 P:a#1 0 0
+check c all 6000
+turn
+run 0 print Busy
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread,Job
+| 0: 1000,1000,2000,2000,true,P:a#1,1,11
+| 0: 1000,1000,3000,3000,true,P:a#1,0,10
+| 0: 1000,1000,6000,forever,true,P:b#2,2,12
+| 0: 2000,2000,6000,forever,true,P:b#2,1,21
+| 0: 3000,3000,4000,4000,true,P:a#1,3,33
+| 0: 4000,4000,5000,5000,true,P:a#1,4,44
+run 0 range of l is Late retrieve (l.relation)
+| 0: at_lo,at_hi,definite,relation
+""")
+
+scenario('what a source had open that is waited for no more', ANNOUNCED + """
+run 0 set source grace 300 ms
+run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
+turn
+| + Iteration
+source d inc2 hostB
+describe d pde.sdf
+stream u d Iteration pde.sdf
+process d P:b#2
+process d P:c#3
+process d P:c#3 ended
+row t d 1000 P:a#1 1
+row u d 1000 P:b#2 1
+row u d 2500 P:b#2 2
+check c all 2000
+check d all 2000
+turn
+close d
+check c all 4000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,2000,forever,true,P:a#1,1
+| 0: 1000,1000,2000,forever,true,P:b#2,1
+sleep 350
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,2500,2500,true,P:b#2,1
+| 0: 1000,1000,4000,forever,true,P:a#1,1
+| 0: 2500,2500,2501,2501,true,P:b#2,2
+source d inc2 hostB
+describe d pde.sdf
+stream u d Iteration pde.sdf
+row u d 5000 P:b#2 5
+check c all 6000
+check d all 6000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,2500,2500,true,P:b#2,1
+| 0: 1000,1000,6000,forever,true,P:a#1,1
+| 0: 2500,2500,2501,2501,true,P:b#2,2
+| 0: 5000,5000,6000,forever,true,P:b#2,5
+close d
+close c
+sleep 350
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,2500,2500,true,P:b#2,1
+| 0: 1000,1000,6000,forever,true,P:a#1,1
+| 0: 2500,2500,2501,2501,true,P:b#2,2
+| 0: 5000,5000,6000,forever,true,P:b#2,5
 """)
 
 scenario('sampled relations have rounds', ANNOUNCED + """

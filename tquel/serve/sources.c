@@ -177,14 +177,19 @@ static enum server_taken take_process(struct server_source *source,
   struct sn_message_process process;
   if (!sn_get_process(message, &process)) return SERVER_WRONG;
   struct server_entry *entry = server_table_find(&source->processes, process.process);
-  if (!process.there && entry) server_reports_forget(source->reports, entry->value.pointer);
+  if (!process.there && entry) {
+    server_reports_forget(source->reports, entry->value.pointer);
+    tql_source_process(source->source, entry->value.pointer, false);
+  }
   if (entry) free(entry->value.pointer);
   if (!process.there) {
     server_table_remove(&source->processes, process.process);
     return SERVER_TAKEN;
   }
   if (source->processes.count >= IN_USE_MAX) return SERVER_WRONG;
-  server_table_add(&source->processes, process.process)->value.pointer = text_of(process.name);
+  char *name = text_of(process.name);
+  server_table_add(&source->processes, process.process)->value.pointer = name;
+  tql_source_process(source->source, name, true);
   return SERVER_TAKEN;
 }
 

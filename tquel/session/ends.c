@@ -1,6 +1,6 @@
 /* End records that name a process instead of an entity: all periods that records of this process have opened
  * in a traced relation end (its sensor was switched off, the process has ended, or nobody knows what became
- * of either).
+ * of either: its collector has been away for longer than the grace, and the relation goes on without it).
  *
  * Which these are is known when the checkpoint passes: those that the live network's event-to-period node has
  * open, and those that records before, which go into the network with the end, open and do not close. Such an
@@ -71,4 +71,26 @@ void session_end_process(const struct session_relation *relation, const union ne
   }
   net_rowmap_done(&ending.entities);
   free(ending.row);
+}
+
+enum base_status session_lose_process(struct tql_session *session,
+                                      struct session_relation *relation, const char *process) {
+  const struct net_layout *layout = session_write_layout(relation);
+  int field = net_layout_find(layout, "Process");
+  if (relation->kind != ST_TRACED || field < 0) return BASE_OK;
+  uint32_t slot = layout->fields[field].slot;
+  base_string_id name = base_strings_intern_text(session->strings, process);
+  union net_slot *end = base_xcalloc(layout->slot_count, sizeof *end);
+  end[0].i = relation->checkpoint;
+  const struct net_inbox_port *port = &relation->pending.ports[0];
+  const union net_slot *row;
+  uint8_t marks;
+  for (size_t i = 0; (row = net_inbox_waiting(port, i, &marks)); i++)
+    if (row[slot].s == name && row[1].i >= end[0].i) end[0].i = net_chronon_add(row[1].i, 1);
+  end[1] = end[0];
+  end[slot].s = name;
+  enum base_status status = session_take_record(
+      session, relation, end, NET_DEFINITE | NET_CLOSES | TQL_CLOSES_PROCESS, relation->checkpoint);
+  free(end);
+  return status;
 }

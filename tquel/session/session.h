@@ -158,6 +158,8 @@ const char *tql_stream_relation(const struct tql_stream *stream);
 enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream);
 int tql_stream_by(const struct tql_stream *stream); /* index of the field, or -1 */
 
+/* The source says that PROCESS is there, or has ended: the latter needs nobody's end any more. */
+void tql_source_process(struct tql_source *source, const char *process, bool there);
 /* Beside NET_CLOSES: ends all entities of a traced relation whose last record is of the row's Process. */
 #define TQL_CLOSES_PROCESS 8
 /* COUNT rows of the stream's layout, in the order in which they came. Marks: NET_DEFINITE; NET_CLOSES ends the

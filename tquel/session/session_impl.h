@@ -495,6 +495,10 @@ void session_keep_result(struct tql_session *session, const struct session_relat
  * is open before END (a record with TQL_CLOSES_PROCESS) and whose last record is of its process.    */
 void session_end_process(const struct session_relation *relation, const union net_slot *end,
                          struct net_rows *rows);
+/* What PROCESS has open in RELATION ends at its checkpoint, or behind the last of its records that waits. */
+enum base_status session_lose_process(struct tql_session *session,
+                                      struct session_relation *relation,
+                                      const char *process) BASE_MUST_USE;
 
 /* --- sampled.c */
 bool session_is_sampled(const struct session_relation *relation);

@@ -42,9 +42,17 @@ static struct session_source *add_source(struct tql_session *session, const char
   return state;
 }
 
+static void forget_processes(struct session_source *state) {
+  for (size_t i = 0; i < state->process_count; i++) free(state->processes[i]);
+  free(state->processes);
+  state->processes = NULL;
+  state->process_count = state->process_capacity = 0;
+}
+
 static void free_source(struct session_source *state) {
   for (size_t i = 0; i < state->promise_count; i++) free(state->promises[i].relation);
   free(state->promises);
+  forget_processes(state);
   free(state->identity);
   free(state->host);
   free(state);
@@ -126,6 +134,12 @@ static void end_predecessors(struct tql_session *session, const struct session_s
   }
 }
 
+/* It holds checkpoints back again; it says anew which processes are there. */
+static void take_back_in(struct session_source *state) {
+  for (size_t i = 0; i < state->promise_count; i++) state->promises[i].given_up = false;
+  forget_processes(state);
+}
+
 enum base_status tql_source_open(struct tql_session *session, const char *identity,
                                  const char *host, struct tql_source **ret) {
   enum base_status status = session_enter_source(session);
@@ -139,6 +153,7 @@ enum base_status tql_source_open(struct tql_session *session, const char *identi
   state = find_source(session, identity); /* committed: one that had gone for good is forgotten */
   if (state == NULL) state = add_source(session, identity, host);
   state->gone = state->holds_all = false;
+  take_back_in(state);
   state->changed = true;
   end_predecessors(session, state);
   struct tql_source *source = base_xcalloc(1, sizeof *source);
@@ -147,6 +162,20 @@ enum base_status tql_source_open(struct tql_session *session, const char *identi
   state->taker = source;
   *ret = source;
   return BASE_OK;
+}
+
+void tql_source_process(struct tql_source *source, const char *process, bool there) {
+  struct session_source *state = source->state;
+  if (state == NULL) return;
+  size_t i = 0;
+  while (i < state->process_count && strcmp(state->processes[i], process) != 0) i++;
+  if (there && i == state->process_count) {
+    base_grow(&state->processes, &state->process_capacity, i + 1, sizeof *state->processes);
+    state->processes[state->process_count++] = base_xstrdup(process);
+  } else if (!there && i < state->process_count) {
+    free(state->processes[i]);
+    state->processes[i] = state->processes[--state->process_count];
+  }
 }
 
 static bool promises(const struct session_source *state, const char *relation) {
@@ -592,6 +621,25 @@ static net_chronon promised(const struct tql_session *session,
   return least;
 }
 
+/* RELATION goes on without those that have been away for longer than the grace: how their processes stand from
+ * here on nobody knows. As long as nobody else brings records, it stands still, and waits for them. */
+static enum base_status give_up(struct tql_session *session, struct session_relation *relation,
+                                int64_t now) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->source_count; i++) {
+    const struct session_source *state = session->sources[i];
+    if (state->gone || counts(session, state, now)) continue;
+    for (size_t k = 0; k < state->promise_count; k++) {
+      struct session_promise *promise = &state->promises[k];
+      if (promise->found != relation || promise->given_up) continue;
+      promise->given_up = true;
+      for (size_t p = 0; p < state->process_count && status == BASE_OK; p++)
+        status = session_lose_process(session, relation, state->processes[p]);
+    }
+  }
+  return status;
+}
+
 static bool is_to_advance(const struct session_relation *relation) {
   return relation->live && relation->has_pending &&
          (!relation->announced || relation->asked_for || net_inbox_rows(&relation->pending) > 0);
@@ -625,6 +673,7 @@ enum base_status session_sources_advance(struct tql_session *session) {
     if (!any || time <= relation->checkpoint) continue;
     status = session_begin_group(session);
     if (status == BASE_OK) status = session_ensure_live(session);
+    if (status == BASE_OK) status = give_up(session, relation, now);
     if (status == BASE_OK) status = session_advance(session, relation, time);
   }
   return status;
@@ -678,6 +727,7 @@ void session_sources_committed(struct tql_session *session) {
     if (!state->gone) continue;
     for (size_t k = 0; k < state->promise_count; k++) free(state->promises[k].relation);
     state->promise_count = 0;
+    forget_processes(state);
   }
 }
 
@@ -687,7 +737,10 @@ void session_sources_take_back(struct tql_session *session) {
     if (state->taker != NULL) end_taking(state->taker);
     state->number = state->durable;
     state->checked = NET_BEGINNING;
-    for (size_t k = 0; k < state->promise_count; k++) state->promises[k].time = NET_BEGINNING;
+    for (size_t k = 0; k < state->promise_count; k++) {
+      state->promises[k].time = NET_BEGINNING;
+      state->promises[k].given_up = false;
+    }
   }
   session_pipes_clear(session);
 }

@@ -16,6 +16,7 @@
 struct session_promise {
   char *relation;
   net_chronon time;
+  bool given_up; /* it was gone for longer than the grace, and the relation went on without it */
   const struct session_relation *found; /* as of CATALOGUE; NULL: it is not there */
   uint64_t catalogue;
 };
@@ -31,6 +32,8 @@ struct session_source {
   struct tql_source *taker;
   struct session_promise *promises;
   size_t promise_count, promise_capacity;
+  char **processes; /* that are there, as far as it has said */
+  size_t process_count, process_capacity;
 };
 
 struct tql_source {
