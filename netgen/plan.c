@@ -246,6 +246,18 @@ struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_
   return NULL;
 }
 
+bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain) {
+  const struct ng_sensor *sensor = relation->sensor;
+  if (relation->by < 0) return false;
+  if (domain == (uint32_t)relation->by) return true;
+  bool outer = false;
+  for (size_t i = 0; sensor && i < sensor->object_count; i++) {
+    if (sensor->objects[i] == (uint32_t)relation->by) return outer;
+    outer = outer || sensor->objects[i] == domain;
+  }
+  return false;
+}
+
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
   size_t count = 0;
   for (size_t i = 0; i < plan->node_count; i++) {

@@ -207,6 +207,9 @@ bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *s
                            const struct ng_column *stop);
 /* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
 struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column);
+/* Do all records of one entity have the same value in DOMAIN of RELATION, whose records are made? Of the key,
+ * and of what the object that is the key belongs to (struct ng_sensor). */
+bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain);
 /* Readers of NODE: inputs of other nodes, results and displays. */
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 /* The one node that reads NODE, or NULL if there are several or it is a result. */

@@ -23,10 +23,11 @@ enum ng_relation_kind {
   NG_REL_CLOCK, /* Clock(n): an event at the origin and every n units after it */
 };
 
-/* That a relation's records are made by sensors which access nodes switch on and off (engine/control.h). */
+/* That a relation's records are made by sensors which access nodes switch on and off (engine/control.h).
+ * By the values of which domains (of the relation's layout), from the outer object to the inner one: the
+ * process, what it holds. An inner one belongs to one outer one as long as it exists. */
 struct ng_sensor {
-  const uint32_t
-      *objects; /* domains (of the relation's layout) by whose values: object, performer, ... */
+  const uint32_t *objects;
   size_t object_count;
 };
 

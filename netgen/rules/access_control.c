@@ -13,7 +13,9 @@
  * are uncertain is theirs to say.
  *
  * Records that event-to-period reads must come with all those of their entity, since one ends the period
- * of the one before: there only the domain that tells entities apart counts.
+ * of the one before: there only the domain that tells entities apart counts. A sensor is told besides what
+ * selections above event-to-period say of the objects that the entity belongs to: all of its records have
+ * the same ones, so it is watched as a whole or not at all (ng_entity_has_one).
  *
  * It comes behind common-subnetworks, so that it does not keep nodes from being shared. */
 #include "netgen/plan.h"
@@ -245,6 +247,8 @@ static bool wanted_of(const struct asking *asking, const struct ng_node *reader,
     struct names others = {reader->start, reader->stop, &reader->fields};
     return others.fields->count != names->fields->count || wanted_by(asking, reader, &others, ret);
   }
+  if (reader->kind == NET_NODE_EVENT_TO_PERIOD && asking->records)
+    return wanted_by(asking, reader, names, ret); /* of_entity leaves what may pass */
   bool passes = reader->kind == NET_NODE_SELECTION || reader->kind == NET_NODE_PRODUCT ||
                 reader->kind == NET_NODE_JOIN;
   if (!passes || (reader->expr && ng_expr_can_fail(reader->expr))) return true;
@@ -273,18 +277,20 @@ static bool wanted_by(const struct asking *asking, const struct ng_node *node,
   return any;
 }
 
-/* Of records that event-to-period reads. */
+/* Of records that event-to-period reads. MADE: those that are not there as yet. */
 static struct net_wanted of_entity(const struct ng_plan *plan, const struct ng_relation *relation,
-                                   const struct net_wanted *wanted) {
+                                   const struct net_wanted *wanted, bool made) {
+  const struct net_layout *layout = relation->layout;
   struct net_wanted result = NET_WANTED_ALL;
-  if (relation->by < 0) return result;
-  const struct net_wanted_domain *entity =
-      net_wanted_find(wanted, relation->layout->fields[relation->by].name);
-  if (!entity) return result;
-  struct net_wanted_domain *copy = BASE_NEW(plan->arena, struct net_wanted_domain);
-  *copy = *entity;
-  result.domains = copy;
-  result.domain_count = 1;
+  struct net_wanted_domain *domains =
+      BASE_NEW_ARRAY(plan->arena, layout->field_count, struct net_wanted_domain);
+  for (uint32_t d = 0; d < layout->field_count; d++) {
+    bool passes = made ? ng_entity_has_one(relation, d) : (int64_t)d == relation->by;
+    const struct net_wanted_domain *domain =
+        passes ? net_wanted_find(wanted, layout->fields[d].name) : NULL;
+    if (domain) domains[result.domain_count++] = *domain;
+  }
+  result.domains = domains;
   return result;
 }
 
@@ -296,7 +302,7 @@ static const struct net_wanted *asked_of(struct ng_plan *plan, const struct ng_n
   struct net_wanted wanted;
   (void)wanted_by(&asking, access, &names, &wanted);
   if (access->form == NET_SCAN_RECORDS && !access->starts_only)
-    wanted = of_entity(plan, access->relation, &wanted);
+    wanted = of_entity(plan, access->relation, &wanted, records);
   if (net_wanted_is_all(&wanted)) return NULL;
   struct net_wanted *copy = BASE_NEW(plan->arena, struct net_wanted);
   *copy = wanted;

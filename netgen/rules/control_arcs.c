@@ -12,6 +12,9 @@
  * to say. On the other hand what happened to an object before it was watched is not to be had: with control
  * arcs the tuples of A are those that the sensor could still report.
  *
+ * Of a traced relation that is a domain which all records of an entity have the same value in: if some of them
+ * were not made, a period would seem to last until the next one that was.
+ *
  * The join has the overlap rule and B periods, while which A is watched: a full product may want tuples of
  * A that lie long before those of B, and of an event in B is known only when it is over. B must not depend
  * on A. If both sides could be controlled, the one that brings more rows is (estimate.c), without
@@ -20,12 +23,17 @@
 
 #include "netgen/estimate.h"
 
-/* The access node at the bottom of SIDE whose records nobody else reads, or NULL. */
-static struct ng_node *bottom_of(const struct ng_plan *plan, struct ng_node *side) {
+/* The access node at the bottom of SIDE whose records nobody else reads, or NULL. *ret_periods: they are
+ * made periods on the way. */
+static struct ng_node *bottom_of(const struct ng_plan *plan, struct ng_node *side,
+                                 bool *ret_periods) {
+  *ret_periods = false;
   while ((side->kind == NET_NODE_SELECTION || side->kind == NET_NODE_EVENT_TO_PERIOD ||
           side->kind == NET_NODE_COMPENSATE) &&
-         ng_node_readers(plan, side) == 1)
+         ng_node_readers(plan, side) == 1) {
+    *ret_periods = *ret_periods || side->kind == NET_NODE_EVENT_TO_PERIOD;
     side = side->inputs[0];
+  }
   bool controllable = side->kind == NET_NODE_ACCESS && !side->alias && !side->single_row &&
                       side->relation->sensor && side->relation->kind != NG_REL_SAMPLED &&
                       !side->control && ng_node_readers(plan, side) == 1;
@@ -53,12 +61,15 @@ static bool is_object(const struct ng_node *access, const struct ng_column *colu
 
 /* The side at PORT of JOIN is told by the other one, if that is possible. */
 static bool control(struct ng_plan *plan, const struct ng_node *join, unsigned port) {
-  struct ng_node *access = bottom_of(plan, join->inputs[port]), *other = join->inputs[1 - port];
+  bool periods;
+  struct ng_node *access = bottom_of(plan, join->inputs[port], &periods);
+  struct ng_node *other = join->inputs[1 - port];
   if (!access || !other->stop || depends(other, access)) return false;
   for (size_t i = 0; i < join->key_count; i++) {
     const struct ng_key *key = &join->keys[i];
     uint32_t domain;
     if (!is_object(access, port == 0 ? key->left : key->right, &domain)) continue;
+    if (periods && !ng_entity_has_one(access->relation, domain)) continue;
     access->inputs[0] = other;
     access->input_count = 1;
     access->control = port == 0 ? key->right : key->left;

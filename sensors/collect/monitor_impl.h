@@ -224,7 +224,8 @@ struct sn_program {
   bool gone;   /* known to be dead: not only ending */
   bool blank;  /* it has ended and never made a record */
   int process; /* pidfd; -1 */
-  uint64_t epoch;
+  uint64_t epoch;        /* of its names */
+  bool epoch_given;      /* ... and of no other program's */
   uint32_t changes;      /* of its announcement, as of the last look */
   uint64_t ended_number; /* of its last message; the announcement goes when it is acknowledged */
   int64_t seen_alive;    /* realtime */

@@ -84,7 +84,8 @@ static const char *check_header(struct sn_peer *peer, const struct stat *status)
                                         .announced_ns = header->announced_ns,
                                         .pair_stamp = header->pair_stamp,
                                         .pair_monotonic_ns = header->pair_monotonic_ns,
-                                        .pair_realtime_ns = header->pair_realtime_ns};
+                                        .pair_realtime_ns = header->pair_realtime_ns,
+                                        .epoch = header->epoch};
   /* Who it says it is must be who owns the file; its name must be its own. */
   char name[128];
   snprintf(name, sizeof name, "%" PRIu32 "-%" PRIu64 "-%" PRIx64 SN_SUFFIX, peer->identity.pid,
@@ -160,6 +161,10 @@ const struct sn_identity *sn_peer_identity(const struct sn_peer *peer) {
 
 const char *sn_peer_name(const struct sn_peer *peer) {
   return peer->name;
+}
+
+void sn_peer_give_epoch(struct sn_peer *peer, uint64_t epoch) {
+  __atomic_store_n(&sn_peer_header(peer)->epoch, epoch, __ATOMIC_RELAXED);
 }
 
 /* --- following */

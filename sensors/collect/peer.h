@@ -36,9 +36,11 @@ struct sn_identity {
   uint32_t pid, uid, clock; /* clock: enum sn_clock */
   uint64_t start_ticks, announced_ns;
   uint64_t pair_stamp, pair_monotonic_ns, pair_realtime_ns;
+  uint64_t epoch; /* as an earlier reader has given it; 0: none has. Not to be trusted */
 };
 const struct sn_identity *sn_peer_identity(const struct sn_peer *peer);
 const char *sn_peer_name(const struct sn_peer *peer);
+void sn_peer_give_epoch(struct sn_peer *peer, uint64_t epoch);
 
 /* We are its reader from now on: everything is off, what another reader had on is no longer recorded;
  * switch 0 of each module says that we listen. RING_BYTES: wished for; 0: the default. Modules that are

@@ -3,9 +3,9 @@
  *     running ──dead, or another program by exec──▶ ending: what it left in its rings is read
  *             ──▶ ended: accounted for; the announcement goes when the server has it all
  *
- * A process is called TYPE:MINOR#EPOCH for each module. The epoch is when it started, in ms since 1970,
- * made of numbers that stand in its announcement, so that every collector gives it the same; of two
- * that would be called alike the later found one is given the next.                                  */
+ * A process is called TYPE:MINOR#EPOCH for each module. The epoch is when it started, in ms since 1970, or the
+ * next that no other program of the machine has: objects are named by it, and one that was called like
+ * another process's would share its periods. It is kept in the announcement, for the next collector. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,10 +38,31 @@ bool sn_program_ready(const struct sn_program *program) {
 
 /* --- found */
 
+/* Of one that an earlier reader has named: what he gave it. */
+static bool has_epoch(const struct sn_identity *identity) {
+  return identity->epoch > 0 && identity->epoch < UINT64_C(1) << 60; /* else nobody wrote it */
+}
+
 static uint64_t epoch_of(const struct sn_identity *identity) {
+  if (has_epoch(identity)) return identity->epoch;
   uint64_t tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
   uint64_t since = identity->pair_monotonic_ns - identity->start_ticks * tick_ns;
   return (identity->pair_realtime_ns - since) / 1000000u;
+}
+
+static bool is_taken(const struct sn_program *program) {
+  for (const struct sn_program *other = program->monitor->programs; other != NULL;
+       other = other->next) {
+    if (other != program && other->epoch_given && other->epoch == program->epoch) return true;
+  }
+  return false;
+}
+
+static void give_epoch(struct sn_program *program) {
+  if (program->epoch_given) return;
+  while (is_taken(program)) program->epoch++;
+  program->epoch_given = true;
+  sn_peer_give_epoch(program->peer, program->epoch);
 }
 
 static void watch_process(struct sn_program *program) {
@@ -78,6 +99,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   program->process = -1;
   program->own = sn_peer_identity(peer)->pid == (uint32_t)getpid();
   program->epoch = epoch_of(sn_peer_identity(peer));
+  program->epoch_given = has_epoch(sn_peer_identity(peer)) && !is_taken(program);
   program->seen_alive = program->losses_at = sn_monitor_time(monitor);
   program->looked_at = base_env_monotonic();
   program->scan_wanted = true;
@@ -105,17 +127,6 @@ void sn_programs_look(struct sn_monitor *monitor) {
 
 /* --- named */
 
-static bool is_taken(const struct sn_program *program, const char *text) {
-  for (const struct sn_program *other = program->monitor->programs; other != NULL;
-       other = other->next) {
-    for (size_t i = 0; other != program && i < other->part_count; i++) {
-      const struct sn_name *name = other->parts[i].name;
-      if (name != NULL && strcmp(name->text, text) == 0) return true;
-    }
-  }
-  return false;
-}
-
 static const char *type_name(const struct sn_part *part) {
   const struct sn_type_description *type = sn_known_type(part->known, part->type);
   const struct sn_description *description = part->known->description;
@@ -128,16 +139,14 @@ static const char *type_name(const struct sn_part *part) {
 
 static char *text_of(struct sn_program *program, const struct sn_part *part) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  do {
-    base_buffer_clear(&text);
-    base_buffer_printf(&text, "%s:", type_name(part));
-    if (part->minor != NULL) {
-      base_buffer_puts(&text, part->minor);
-    } else {
-      base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->pid);
-    }
-    base_buffer_printf(&text, "#%" PRIu64, program->epoch);
-  } while (is_taken(program, text.data) && ++program->epoch > 0);
+  give_epoch(program);
+  base_buffer_printf(&text, "%s:", type_name(part));
+  if (part->minor != NULL) {
+    base_buffer_puts(&text, part->minor);
+  } else {
+    base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->pid);
+  }
+  base_buffer_printf(&text, "#%" PRIu64, program->epoch);
   return text.data;
 }
 

@@ -85,11 +85,21 @@ class Ticker:
     def done(self):
         wait_for('%s is done' % self.name, lambda: self.ledger[3])
 
-    def generated(self):
-        """What the program itself has counted: records that its sensors made while they were on."""
+    def announcement(self):
+        """The path of what the program shares with collectors."""
         directory = os.path.join(self.world.directory, 'tquel')
         name, = [n for n in os.listdir(directory) if n.startswith('%d-' % self.process.pid)]
-        with open(os.path.join(directory, name), 'rb') as file:
+        return os.path.join(directory, name)
+
+    def give_epoch(self, epoch):
+        """As a collector does."""
+        with open(self.announcement(), 'r+b') as file:
+            file.seek(280)
+            file.write(struct.pack('<Q', epoch))
+
+    def generated(self):
+        """What the program itself has counted: records that its sensors made while they were on."""
+        with open(self.announcement(), 'rb') as file:
             data = file.read()
         head, total = os.sysconf('SC_PAGESIZE'), struct.unpack_from('<Q', data, 144)[0]
         end = struct.unpack_from('<Q', data, 128)[0]

@@ -1508,6 +1508,89 @@ static const char golden_figure_7_3_c[] =
     "control-arcs: 1 access node told what to watch\n"
     "access-control: 1 access node asks only for what may count\n";
 
+static const char golden_fed_access_control[] =
+    "fed_access_control\n"
+    "   1  access              Fed records: E.Process, E.Cage, E.Amount; watched: Process = 3 and "
+    "Cage = 2\n"
+    "   2  event-to-period  1  by E.Cage                             [keys: one open period per "
+    "entity]\n"
+    "   3  selection        2  E.Process = 3\n"
+    "   4  selection        3  E.Cage = 2\n"
+    "   5  selection        4  E.Amount > 7\n"
+    "   6  projection       5  [E.start, E.stop): Amount = E.Amount  [overlap: open rows]\n"
+    "1 access node, 5 operator nodes\n"
+    "access-control: 1 access node asks only for what may count\n";
+
+static const char golden_fed_final[] =
+    "fed_final\n"
+    "   1  access              Fed records: E.Process, E.Cage, E.Amount; only Cage = 2; watched: "
+    "Process = 3 and Cage = 2\n"
+    "   2  selection        1  E.Cage = 2\n"
+    "   3  event-to-period  2  single entity                         [keys: one open period]\n"
+    "   4  selection        3  E.Process = 3\n"
+    "   5  selection        4  E.Amount > 7\n"
+    "   6  projection       5  [E.start, E.stop): Amount = E.Amount  [overlap: open rows]\n"
+    "1 access node, 5 operator nodes\n"
+    "predicates-down: 1 selection moved, 1 of them below event-to-period\n"
+    "unused-domains: 1 event-to-period of a single entity\n"
+    "access-control: 1 access node asks only for what may count\n";
+
+static const char golden_fed_process_final[] =
+    "fed_process_final\n"
+    "   1  access              Fed records: E.Process, E.Cage, E.Amount; watched: Process one of "
+    "(3, 4)\n"
+    "   2  event-to-period  1  by E.Cage                             [keys: one open period per "
+    "entity]\n"
+    "   3  selection        2  E.Process = 3 or E.Process = 4\n"
+    "   4  selection        3  E.Process = 3 or E.Cage = 2\n"
+    "   5  projection       4  [E.start, E.stop): Amount = E.Amount  [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "access-control: 1 access node asks only for what may count\n";
+
+static const char golden_fed_by_process_final[] =
+    "fed_by_process_final\n"
+    "   1  access              Fed records: E.Process, E.Cage, E.Amount; only Process = 3; "
+    "watched: Process = 3\n"
+    "   2  selection        1  E.Process = 3\n"
+    "   3  event-to-period  2  single entity                         [keys: one open period]\n"
+    "   4  selection        3  E.Cage = 2\n"
+    "   5  projection       4  [E.start, E.stop): Amount = E.Amount  [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 1 selection moved, 1 of them below event-to-period\n"
+    "unused-domains: 1 event-to-period of a single entity\n"
+    "access-control: 1 access node asks only for what may count\n";
+
+static const char golden_fed_and_found_final[] =
+    "fed_and_found_final\n"
+    "   1  access                F: F.Process\n"
+    "   2  access           1    Fed records: E.Process, E.Cage, E.Amount; watched: Process from "
+    "F.Process\n"
+    "   3  event-to-period  2    by E.Cage                         [keys: one open period per "
+    "entity]\n"
+    "   4  join             3 1  overlap, E.Process = F.Process; hash E.Process = F.Process  "
+    "[overlap: tuples valid at the checkpoint or after]\n"
+    "   5  projection       4    [start, stop): Amount = E.Amount  [overlap: open rows]\n"
+    "2 access nodes, 3 operator nodes\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 7 domains dropped\n"
+    "control-arcs: 1 access node told what to watch\n";
+
+static const char golden_fed_by_process_and_found_final[] =
+    "fed_by_process_and_found_final\n"
+    "   1  access                Fed records: E.Process, E.Cage, E.Amount; watched: all\n"
+    "   2  event-to-period  1    by E.Process                                          [keys: one "
+    "open period per entity]\n"
+    "   3  access                F: F.Process\n"
+    "   4  join             2 3  overlap, E.Cage = F.Process; hash E.Cage = F.Process  [overlap: "
+    "tuples valid at the checkpoint or after]\n"
+    "   5  projection       4    [start, stop): Amount = E.Amount                      [overlap: "
+    "open rows]\n"
+    "2 access nodes, 3 operator nodes\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 7 domains dropped\n";
+
 static const char golden_load_initial[] =
     "load_initial\n"
     "   1  access           Load: L.Process, L.Load; watched: all\n"

@@ -80,6 +80,18 @@ const struct ng_relation *nq_execution_status(void) {
   return execution_status;
 }
 
+const struct ng_relation *nq_fed(int by) {
+  static const uint32_t objects[] = {0, 1};
+  static const struct ng_sensor sensor = {objects, 2};
+  struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}},
+                               {.name = "Cage", .type = {NET_INTEGER, 4}},
+                               {.name = "Amount", .type = {NET_INTEGER, 4}}};
+  struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
+  *result = *relation("Fed", NG_REL_TRACED, fields, 3, by);
+  result->sensor = &sensor;
+  return result;
+}
+
 const struct ng_relation *nq_processes(const char *name) {
   struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}}};
   return relation(name, NG_REL_PERIOD, fields, 1, -1);

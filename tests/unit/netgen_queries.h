@@ -25,6 +25,8 @@ const struct ng_relation *nq_relation(const char *name, enum ng_relation_kind ki
  * by Process; Load (Process = i4, Load = i4), sampled by Process. */
 const struct ng_relation *nq_execution_status(void);
 const struct ng_relation *nq_load(void);
+/* Fed (Process = i4, Cage = i4, Amount = i4), traced by the domain BY, and switched by Process and Cage. */
+const struct ng_relation *nq_fed(int by);
 /* NAME (Process = i4), periods. */
 const struct ng_relation *nq_processes(const char *name);
 const struct ng_relation *nq_clock(int64_t every);

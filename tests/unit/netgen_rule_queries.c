@@ -380,6 +380,54 @@ const struct ng_query *query_stop_running(void) {
   return nq_stop_running(true);
 }
 
+static const struct ng_expr *is(const struct ng_query *query, const char *domain, int64_t value) {
+  return nq_binary(NG_EQ, nq_domain(query, 0, domain), nq_integer(value));
+}
+
+static struct ng_query *fed(const struct ng_relation *relation, const struct ng_relation *found) {
+  const struct ng_relation *relations[] = {relation, found};
+  struct ng_query *query = nq_query("Q", found ? 2 : 1, names, relations);
+  nq_target(query, "Amount", nq_domain(query, 0, "Amount"));
+  return query;
+}
+
+/* Of a cage of a process; an entity is a cage: both tell the sensor, and what is more than 7 does not. */
+const struct ng_query *query_fed(void) {
+  struct ng_query *query = fed(nq_fed(1), NULL);
+  query->where = nq_binary(NG_AND, nq_binary(NG_AND, is(query, "Process", 3), is(query, "Cage", 2)),
+                           nq_binary(NG_GT, nq_domain(query, 0, "Amount"), nq_integer(7)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* Of all the cages of a process, or one of another. */
+const struct ng_query *query_fed_process(void) {
+  struct ng_query *query = fed(nq_fed(1), NULL);
+  query->where = nq_binary(NG_OR, is(query, "Process", 3),
+                           nq_binary(NG_AND, is(query, "Process", 4), is(query, "Cage", 2)));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* An entity is a process: its records of other cages end the periods of this one. */
+const struct ng_query *query_fed_by_process(void) {
+  struct ng_query *query = fed(nq_fed(0), NULL);
+  query->where = nq_binary(NG_AND, is(query, "Process", 3), is(query, "Cage", 2));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* Of the processes that another relation names, where an entity is a cage. */
+const struct ng_query *query_fed_and_found(void) {
+  struct ng_query *query = fed(nq_fed(1), nq_processes("F"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_domain(query, 1, "Process"));
+  return nq_finish(query, NET_PERIOD);
+}
+
+/* Of the cages that it names, where an entity is a process. */
+const struct ng_query *query_fed_by_process_and_found(void) {
+  struct ng_query *query = fed(nq_fed(0), nq_processes("F"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "Cage"), nq_domain(query, 1, "Process"));
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* countc(E where duration(E) > 1): each tuple counts, and not each piece of it. */
 const struct ng_query *query_lasting(void) {
   struct ng_query *query = query_over(NG_REL_TRACED, 1);

@@ -71,7 +71,8 @@ struct sn_header {
   uint64_t beat_ns;    /* CLOCK_MONOTONIC when it was last there */
   uint32_t requests;   /* grows with each round asked for; a futex */
   uint32_t pad4;
-  uint64_t pad5[13];
+  uint64_t epoch; /* in its name and those of its objects, as its first reader gave it; 0: as yet none */
+  uint64_t pad5[12];
 };
 
 #define SN_RING_BYTES     (256u << 10)
