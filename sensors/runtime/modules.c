@@ -89,8 +89,6 @@ static void entry_merge(struct sn_entry *into, struct sn_entry *from) {
   __atomic_fetch_add(&into->count, from->count, __ATOMIC_RELAXED);
   add(&into->sum, from->sum);
   add(&into->squares, from->squares);
-  __atomic_fetch_add(&into->cost_ticks, from->cost_ticks, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&into->cost_samples, from->cost_samples, __ATOMIC_RELAXED);
   struct sn_histogram *old = from->histogram != 0 ? sn_at_offset(from->histogram) : NULL;
   if (old == NULL) return;
   if (into->histogram == 0) {

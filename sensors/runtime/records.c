@@ -112,8 +112,11 @@ static void measure_again(struct sn_thread *thread, uint64_t head) {
   if (thread->limit - head > SN_COST_BYTES) thread->limit = head + SN_COST_BYTES;
 }
 
-/* From here on an ordinary record does what it does in line; what comes before is the way to here. */
+/* From here on an ordinary record does what it does in line; what comes before is the way to here. ENTRY: the
+ * process's, whoever's switch was asked (NULL: none): a sensor costs the same for all of its objects, and
+ * objects may go before they have been looked at. */
 static void measure(struct sn_worker *worker, struct sn_entry *entry, struct sn_record *record) {
+  if (entry == NULL) return;
   record->head |= 1u;
   worker->measured = entry;
   worker->since = sn_stamp();
@@ -178,7 +181,7 @@ static unsigned char *open_record(struct sn_module *module, const struct sn_even
   record->head = worker->thread.head + bytes;
   measure_again(&worker->thread, record->head);
   measured = measured || worker->thread.generated % SN_COST_RECORDS == 0;
-  if (measured && entry != NULL) measure(worker, entry, record);
+  if (measured) measure(worker, sn_entry_of(module, event, NULL), record);
   return sn_put_head(at, module, event, receptacle, bytes, sn_stamp());
 }
 
@@ -208,7 +211,7 @@ static unsigned char *open_slowly(struct sn_module *module, const struct sn_even
   }
   if ((word & SN_TRACE) == 0 || (is_once(event, word) && !takes_once(place, word))) return NULL;
   if ((word & SN_MEASURE) != 0) {
-    const struct sn_entry *entry = sn_entry_of(module, event, receptacle);
+    const struct sn_entry *entry = sn_entry_of(module, event, NULL);
     measured = true;
     if (entry == NULL || __atomic_load_n(&entry->cost_samples, __ATOMIC_RELAXED) % SN_COST_FIRST ==
                              SN_COST_FIRST - 1) {

@@ -171,8 +171,8 @@ def a_display(world):
 
 
 def objects(world):
-    """Objects are switched one by one."""
-    a, = start(world, 'a', count=300)
+    """Objects are switched one by one, and what their sensor costs is known."""
+    a, = start(world, 'a', count=3000)
     world.run('range of o is Opened retrieve into Times (o.Door, o.Times) where o.Door = "Door:2#*"')
     wait_for('Opened is on', lambda: 'Door:2#' in world.run('\\ds'))
     wait_for('the switch', lambda: any(' on' in line for line in world.run('\\ds').splitlines()
@@ -182,6 +182,9 @@ def objects(world):
     wait_for('rows', lambda: world.count('Opened') >= 1)
     equal('doors', [row[0].split('#')[0] for row in
                     world.sql('select distinct Door from Opened')], ['Door:2'])
+    wait_for('the cost', lambda: world.sql("select * from SensorCost where Relation = 'Opened'"))
+    expect('a note about costs', 'TQ-0792' not in world.shell(
+        'set compensate on range of o is Opened retrieve into Corrected (o.Times)').stderr.decode())
 
 
 def objects_of_a_process(world):

@@ -113,7 +113,8 @@ struct sn_entry {
   double sum, squares; /* SN_SUM, of the event's numeric field */
   uint64_t histogram;  /* offset of its sn_histogram in the file; 0: none yet */
   uint64_t rounds;     /* rounds done, of sampled events */
-  /* Of some records, by all threads: ticks from where the record has its place to its publication. */
+  /* Of some records, by all threads: ticks from where the record has its place to its publication. Of a
+   * process alone: its entry has those of the event's objects, too. */
   uint64_t cost_ticks, cost_samples;
 };
 /* Measured are the first records after an event is enabled, and one whenever so many bytes have been
