@@ -211,7 +211,10 @@ scenario('object receptacles', ANNOUNCED + """
 run 0 range of m is Reading
 run 0 retrieve R (m.Row) where m.Matrix = "Matrix:x#1.1" and m.Process = "P:a#1"
 turn
-| + Reading Matrix=Matrix:x#1.1
+| + Reading Process=P:a#1 Matrix=Matrix:x#1.1
+run 0 retrieve S (m.Row) where m.Process = "P:a#*"
+turn
+| + Reading Process~P:a#*
 """)
 
 scenario('a network that is built anew says nothing, nor a statement that fails', ANNOUNCED + """
