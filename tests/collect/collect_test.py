@@ -256,14 +256,14 @@ def what_is_off_has_no_period(world):
     world.wait(lambda: world.store.total("Phase", "Step") == 4, "they do not come")
     before = time.time_ns()
     world.server.unwatch(phase)
-    check(world.server.end(10 * SLOWER), "no end")
+    check(world.server.end(PATIENCE), "no end")
     after = time.time_ns()
     check_ends(world, "Phase", [[name, None]])
     near = 50_000_000  # clocks
     check(before - near <= ends_of(world, "Phase")[0][1] <= after + near, f"{before} {world.store.ends} {after}")
     world.watch("Step", ("Job", "Job:1#*", True))
     world.server.unwatch(step)
-    check(world.server.end(10 * SLOWER), "no end")
+    check(world.server.end(PATIENCE), "no end")
     jobs = {values[1].split("#")[0]: values[1] for _, _, values in world.store.rows["Step"]}
     wanted = [[None, jobs["Job:0"], None], [None, jobs["Job:2"], None]]
     check_ends(world, "Step", wanted)
@@ -272,7 +272,7 @@ def what_is_off_has_no_period(world):
     target.do("phase three")
     world.wait(lambda: world.store.total("Phase") == 2, "the third does not come")
     world.server.unwatch(phase)
-    check(world.server.end(10 * SLOWER), "no end")
+    check(world.server.end(PATIENCE), "no end")
     world.watch("Phase")
     check_ends(world, "Phase", [[name, None]] * 2)
     target.do("release 1 1")
@@ -299,7 +299,7 @@ def what_is_off_ends_behind_its_records(world):
         target.begin("step 0 50 20")
         for watch in watches:
             world.server.unwatch(watch)
-        check(world.server.end(10 * SLOWER), "no end")
+        check(world.server.end(PATIENCE), "no end")
         target.answer()
     check(target.do("stop") > 0, "no ticks")
 

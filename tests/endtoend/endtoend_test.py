@@ -370,9 +370,9 @@ def sampled(world):
 def computed_objects(world):
     """Objects that another query finds are those that are watched."""
     a, b = start(world, 'a', 'b', count=400, pause_ns=2000000)
-    world.run('range of p is Phase retrieve into Busy (p.Process) '
+    world.run('range of p is Phase retrieve into AtWork (p.Process) '
               'where p.Step >= 1 and p.Process = "Worker:a#*" '
-              'range of u is Busy range of t is Tick '
+              'range of u is AtWork range of t is Tick '
               'retrieve into Ticks (t.Number) where t.Process = u.Process')
     wait_for('Phase is on in a', lambda: enabled(world, 'Phase', 'a'))
     expect('Tick is off in a', enabled(world, 'Tick', 'a') is False)
