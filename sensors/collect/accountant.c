@@ -245,6 +245,11 @@ static void note_report(struct sn_program *program, const struct row *row,
   event->reported = true;
   if (row->at.hi > event->last_at) event->last_at = row->at.hi;
   if (row->at.hi > program->monitor->said_at) program->monitor->said_at = row->at.hi;
+  if (row->at.hi > row->event->interest->said_at) row->event->interest->said_at = row->at.hi;
+  if (sn_is_sampled(row->event->event)) {
+    bool asked = row->holder != NULL;
+    sn_sampling_taken(program, row->part, row->number, asked ? row->holder : entity, row->at.hi);
+  }
   if (entity != NULL) fresh |= sn_entity_report(entity, row->number, row->at.hi, program->scan);
   if (fresh && row->event->event->relation == SN_KIND_TRACED) {
     sn_periods_opened(program, row->at.hi);
@@ -318,7 +323,7 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   part->events[e].received++;
   if (record->kind & SN_RECORD_ROUND) {
     skip(writing, ret_row->relation);
-    sn_sampling_answered(program, part, e);
+    sn_sampling_answered(program, part, e, time_of(program, writing->intake, record, true).hi);
     return false;
   }
   return true;
@@ -331,6 +336,9 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
   const struct sn_event_description *event = row.event->event;
   bool sampled = event->relation == SN_KIND_SAMPLED;
   row.at = time_of(program, writing->intake, record, sampled);
+  if (sampled && (record->kind & SN_RECORD_STAMP) != 0) {
+    row.at.lo = row.at.hi = sn_sampling_time(program->monitor, row.event, row.at.hi);
+  }
   const char *reason = NULL;
   if (row.event->holder != NULL) {
     if ((record->kind & SN_RECORD_NAME) == 0) {

@@ -6,7 +6,10 @@
  * bound is the checkpoint. SLACK is more than what a store takes until others see it.
  *
  * A ring that is not complete and does not move (its thread was killed, or stopped, in the midst of a record)
- * holds nothing back any more when the patience is over; what comes of it then may be late.           */
+ * holds nothing back any more when the patience is over; what comes of it then may be late.
+ *
+ * A sampled relation's checkpoint stays at the tick whose samples are still to come (sampling.c), and at that one
+ * all that has been said of the others is said of each.                                             */
 #include <stdlib.h>
 
 #include "engine/base/env.h"
@@ -105,6 +108,48 @@ bool sn_check_is_wanted(const struct sn_monitor *monitor) {
          (monitor->said_at != INT64_MIN && monitor->checked <= monitor->said_at);
 }
 
+static bool say(struct sn_monitor *monitor, uint32_t relation, int64_t time) {
+  sn_put_check(sn_uplink_frame(monitor), 0,
+               &(struct sn_message_check){.relation = relation, .time = time});
+  return sn_uplink_data(monitor);
+}
+
+/* The number of the relation of INTEREST; 0: no description has it. */
+static uint32_t number_of(struct sn_monitor *monitor, struct sn_interest *interest) {
+  for (struct sn_known *known = monitor->known; known != NULL && interest->number == 0;
+       known = known->next) {
+    for (uint32_t e = 0; e < known->event_count && interest->number == 0; e++) {
+      struct sn_known_event *event = &known->events[e];
+      if (event->event == NULL || event->interest != interest) continue;
+      interest->number = sn_known_relation(monitor, known, event);
+    }
+  }
+  return interest->number;
+}
+
+/* Nothing from before LEAST will follow, but samples that stand for an earlier time. Relations that have none are
+ * told apart from those that have, so that nobody else waits for samples.                           */
+static void say_all(struct sn_monitor *monitor, int64_t least) {
+  int64_t all = least;
+  for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
+    each->bound = sn_sampling_promise(monitor, each, least);
+    if (each->bound < all) all = each->bound;
+  }
+  if (all > monitor->checked_all) {
+    if (!say(monitor, 0, all)) return;
+    monitor->checked_all = all;
+  }
+  for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
+    if (monitor->checked_all > each->checked) each->checked = monitor->checked_all;
+    if (each->bound <= each->checked) continue;
+    bool waits = each->count > 0 || (each->said_at != 0 && each->said_at >= each->checked);
+    if (waits && number_of(monitor, each) != 0 && say(monitor, each->number, each->bound)) {
+      each->checked = each->bound;
+    }
+  }
+  monitor->checked = least;
+}
+
 void sn_check_turn(struct sn_monitor *monitor) {
   int64_t monotonic = base_env_monotonic();
   if (monotonic < monitor->check_at || !sn_uplink_is_up(monitor)) return;
@@ -119,7 +164,5 @@ void sn_check_turn(struct sn_monitor *monitor) {
     if (bound < least) least = bound;
   }
   least -= greatest_error(monitor);
-  if (!is_worth_it(monitor, least)) return;
-  sn_put_check(sn_uplink_frame(monitor), 0, &(struct sn_message_check){.time = least});
-  if (sn_uplink_data(monitor)) monitor->checked = least;
+  if (is_worth_it(monitor, least)) say_all(monitor, least);
 }

@@ -252,6 +252,8 @@ static void describe(struct sn_monitor *monitor, struct sn_known *known) {
       place->holder = "Initiator";
     }
     find_key(place);
+    if (event->relation == SN_KIND_SAMPLED) place->interest->sampled = true;
+    if (sn_is_sampled(event)) monitor->sampled = true;
     if (place->value_count > monitor->value_room) {
       monitor->value_room = place->value_count;
       monitor->values =

@@ -69,7 +69,7 @@ struct sn_monitor *sn_monitor_new(const struct sn_monitor_options *options,
   monitor->options = *options;
   monitor->directory = base_xstrdup(options->directory);
   monitor->checkpoint_ns = options->checkpoint_ns;
-  monitor->checked = INT64_MIN;
+  monitor->checked = monitor->checked_all = INT64_MIN;
   monitor->said_at = INT64_MIN;
   monitor->poll = monitor->notify = -1;
   sn_peer_guard();
@@ -152,19 +152,6 @@ static void step_lines(struct sn_monitor *monitor) {
   monitor->uplink.stepped = monitor->uplink.offset;
 }
 
-/* A program that does not answer a round in good time is not waited for. */
-static void give_up_rounds(struct sn_program *program, int64_t now) {
-  for (size_t i = 0; i < program->part_count; i++) {
-    struct sn_part *part = &program->parts[i];
-    for (uint32_t e = 0; e < part->event_count; e++) {
-      const struct sn_part_event *event = &part->events[e];
-      if (event->round_open && now - event->asked_at > program->monitor->options.patience_ns) {
-        sn_sampling_answered(program, part, e);
-      }
-    }
-  }
-}
-
 static void do_timed(struct sn_monitor *monitor, int64_t now) {
   if (is_due(&monitor->knot_at, now, KNOT_NS)) step_lines(monitor);
   if (is_due(&monitor->look_at, now, LOOK_NS)) sn_programs_look(monitor);
@@ -175,7 +162,6 @@ static void do_timed(struct sn_monitor *monitor, int64_t now) {
     for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
       if (program->state == SN_RUNNING && !sn_uplink_full(monitor)) sn_losses_poll(program);
       if (program->state == SN_RUNNING) monitor->enabled |= program->enabled;
-      give_up_rounds(program, now);
     }
   }
   sn_report_turn(monitor);

@@ -5,7 +5,8 @@
  *     descriptions.c  descriptions of modules, read by a thread of their own
  *     objects.c       objects of a program, and what they are called
  *     watches.c       what the server wants to see
- *     switching.c     watches to switches, in slices; rounds of sampled events
+ *     switching.c     watches to switches, in slices
+ *     sampling.c      when sampled events are asked for samples, and what came of it
  *     periods.c       open periods, and their ends where a sensor goes off
  *     accountant.c    rings to messages
  *     checks.c        checkpoints
@@ -56,7 +57,8 @@ struct sn_watch {
   bool stale; /* of a connection that is over; gone when the new one has said all */
   bool starts_only;
   int64_t every, origin;
-  int64_t tick; /* the last one asked for */
+  int64_t since; /* realtime: when it came */
+  int64_t tick;  /* the last one asked for */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
 };
@@ -70,8 +72,23 @@ struct sn_interest {
   size_t index_size, count, exact;
   char *domain; /* of all exact values, unless mixed */
   bool mixed;
-  uint32_t rounds_open; /* parts whose round has been asked for and has not come */
-  bool round_due;       /* the marker is to be sent when all have answered */
+  bool sampled;    /* some description makes a sampled relation of it */
+  uint32_t number; /* of the relation, as the server knows it; 0: not mentioned as yet */
+  int64_t checked; /* nothing of it from before this follows, as the server was told */
+  int64_t bound;   /* ... as is to be said */
+  int64_t said_at; /* the time of its latest record */
+  /* of sampled events: when to ask, all watches together; made anew when CLOCKS_OF is not the count of commands */
+  struct sn_sample_clock *clocks;
+  size_t clock_count, clock_room;
+  uint64_t clocks_of;
+  int64_t asked, asked_at; /* the last tick asked for, and when (monotonic); 0: none */
+  int64_t closed;          /* the last tick of which no sample is waited for any more */
+  int64_t round;           /* the last one that the server was told to be complete */
+};
+
+/* Samples are taken at ORIGIN and every so many ns after it. */
+struct sn_sample_clock {
+  int64_t every, origin, since; /* since: realtime; when the first watch that says so came */
 };
 
 struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relation);
@@ -130,6 +147,16 @@ uint32_t sn_known_relation(struct sn_monitor *monitor, struct sn_known *known,
 
 /* --- objects.c */
 
+/* The samples of an event, of an object or of a whole process. Times are those of records; 0: never. */
+struct sn_sampling {
+  uint32_t event;
+  int64_t asked;       /* for this tick */
+  int64_t first, last; /* samples: the first that is known since the last round, the last */
+  int64_t waiting;     /* monotonic: it is asked since, and has not answered; 0: it has */
+  bool counted;        /* its event waits for it */
+  bool silent;         /* given up: it is waited for when it has answered again */
+};
+
 /* A period that an object has opened. */
 struct sn_open {
   uint32_t event;
@@ -146,7 +173,8 @@ struct sn_entity {
   uint32_t seen, made; /* numbers of scans */
   int64_t last_at;     /* time of its last record */
   struct sn_open *open;
-  uint32_t open_count;
+  uint32_t open_count, sampling_count;
+  struct sn_sampling *sampling;
   bool gone; /* it was not seen: it ends when what it left has been read */
   uint64_t gone_turn;
 };
@@ -182,9 +210,11 @@ struct sn_part_event {
   uint32_t objects_on; /* the last scan that saw it on for an object */
   int64_t last_at;     /* time of its last record */
   int64_t off_at; /* when it was switched off, and has not been ended since; INT64_MIN: it is on */
-  bool round_open;
   bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */
-  int64_t asked_at;
+  int64_t asked, asked_at; /* the last tick asked for, and when (monotonic); 0: none */
+  int64_t pass_from;       /* the first sample since its process said that a round was complete; 0: none */
+  size_t unanswered;       /* objects that were asked at ASKED and have not answered */
+  struct sn_sampling own;  /* of the process */
   uint64_t received, unsent; /* since they were added to the tally */
   uint64_t said[SN_CAUSES];  /* lost, as the server was told */
   uint64_t base[SN_CAUSES];  /* lost while the process had another name */
@@ -274,9 +304,28 @@ bool sn_program_ready(
 bool sn_switching_slice(struct sn_monitor *monitor, int64_t budget_ns);
 void sn_switching_want(struct sn_monitor *monitor); /* of all programs */
 void sn_switching_off(struct sn_monitor *monitor);
+
+/* --- sampling.c */
+
+bool sn_is_sampled(const struct sn_event_description *event);
+bool sn_is_once(const struct sn_event_description *event); /* one switching on, one record */
 /* Asks for the samples that are due. Returns when the next ones are (monotonic), INT64_MAX: never. */
 int64_t sn_sampling_turn(struct sn_monitor *monitor);
-void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t event);
+/* A scan has come to an object that is due; *ENTITY may be NULL, and then is made. */
+void sn_sampling_ask_object(struct sn_program *program, struct sn_part *part, uint32_t event,
+                            const struct sn_object_view *object, struct sn_entity **entity);
+/* The time that a sample taken AT stands for: the tick it was asked for, or its own. */
+int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known, int64_t at);
+/* A sample for the time AT has come. ENTITY: whose it is, or NULL. */
+void sn_sampling_taken(struct sn_program *program, struct sn_part *part, uint32_t event,
+                       struct sn_entity *entity, int64_t at);
+/* A process has said AT a time that it has run the sensors of all that it has. */
+void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t event, int64_t at);
+/* ENTITY is about to go. */
+void sn_sampling_leave(struct sn_program *program, const struct sn_entity *entity);
+/* Nothing that happened before LEAST will follow. Says which rounds are complete, and the time up to which
+ * records of INTEREST are complete: the tick whose samples are still to come, else LEAST.            */
+int64_t sn_sampling_promise(struct sn_monitor *monitor, struct sn_interest *interest, int64_t least);
 
 /* --- periods.c */
 
@@ -399,7 +448,8 @@ struct sn_monitor {
   struct sn_ending *endings; /* of names and processes, to be said when NUMBER is durable */
   size_t ending_count, ending_room;
   int64_t stale_until; /* monotonic: when watches of an earlier connection go; 0: never */
-  int64_t checkpoint_ns, checked; /* checked: the last checkpoint said */
+  int64_t checkpoint_ns, checked; /* checked: the last checkpoint said, but for samples that are to come */
+  int64_t checked_all;            /* ... of all relations alike */
   int64_t
       said_at; /* the time of the latest record; the server is to know that nothing comes before */
   int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */

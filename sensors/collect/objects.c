@@ -170,8 +170,10 @@ static void end(struct sn_program *program, struct sn_entity *entity) {
     sn_accountant_end_record(program, &program->parts[entity->part], entity->open[i].event,
                              entity->name, lo, now);
   }
+  sn_sampling_leave(program, entity);
   sn_name_end(monitor, entity->name);
   free(entity->open);
+  free(entity->sampling);
   free(entity);
 }
 
@@ -203,6 +205,7 @@ void sn_entities_free(struct sn_program *program) {
       next = entity->next;
       free(entity->name);
       free(entity->open);
+      free(entity->sampling);
       free(entity);
     }
   }

@@ -353,7 +353,6 @@ static void end_periods(struct sn_program *program) {
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     for (uint32_t e = 0; part->name != NULL && e < part->event_count; e++) {
-      if (part->events[e].round_open) sn_sampling_answered(program, part, e);
       sn_periods_process_ended(program, part, e, lo, now);
     }
   }

@@ -1,13 +1,12 @@
-/* Watches to switches, and rounds of sampled events.
+/* Watches to switches.
  *
  * A scan brings one program in line with the watches: first the switches of its processes, which are what new
  * objects begin with, then those of each object. It goes on in slices between drains, so that thousands
  * of objects cost no record; it starts over when watches or objects have changed meanwhile. Only programs
  * with events that ask objects, and that somebody watches, are scanned for objects.
  *
- * Sampled events are asked for at origin + k * every of each watch; what several ask for at once is asked
- * once. receptaclesampled: the switch is good for one record. The others stay on, and a round is asked for;
- * when all processes have answered, the round of the relation is over.                               */
+ * The switch of a receptaclesampled event is good for one record: a scan sets it only where a sample has become
+ * due since the scan before (sampling.c).                                                            */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,14 +15,6 @@
 #include "sensors/collect/monitor_impl.h"
 
 enum { OBJECTS_A_SLICE = 128 };
-
-static bool is_sampled(const struct sn_event_description *event) {
-  return event->minor >= SN_MINOR_RECEPTACLE_SAMPLED;
-}
-
-static bool is_once(const struct sn_event_description *event) {
-  return event->minor == SN_MINOR_RECEPTACLE_SAMPLED;
-}
 
 void sn_switching_want(struct sn_monitor *monitor) {
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
@@ -80,13 +71,13 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     struct sn_part_event *event = &part->events[e];
     if (known->event == NULL) continue;
     unsigned want = wanted_of_process(part, known);
-    bool once = is_once(known->event);
+    bool once = sn_is_once(known->event);
     event->once_now = event->once_due;
     event->once_due = false;
     if (want != 0 || event->want != 0) on = true;
     switch_process(program, part, e, want, once);
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
-    if (want != 0 && is_sampled(known->event)) sampled = true;
+    if (want != 0 && sn_is_sampled(known->event)) sampled = true;
   }
   if (!any) listen_to(program, part, false);
   program->enabled |= any || on;
@@ -108,9 +99,9 @@ static void switch_event(struct sn_program *program, struct sn_part *part, uint3
     }
     wanted = sn_interest_wants(known->interest, part->name->text, known->holder, (*entity)->name);
   }
-  if (is_once(known->event)) {
+  if (sn_is_once(known->event)) {
     if (wanted && event->once_now) {
-      sn_peer_switch_object(program->peer, object, e, SN_TRACE | SN_ONCE);
+      sn_sampling_ask_object(program, part, e, object, entity);
     } else if (!wanted && now != 0) {
       sn_peer_switch_object(program->peer, object, e, 0);
     }
@@ -248,119 +239,4 @@ void sn_switching_off(struct sn_monitor *monitor) {
     }
     sn_peer_objects(program->peer, switch_object_off, program);
   }
-}
-
-/* --- samples */
-
-/* The last time at or before NOW at which WATCH wants a sample. */
-static int64_t tick_of(const struct sn_watch *watch, int64_t every, int64_t now) {
-  int64_t since = now % every - watch->origin % every;
-  if (since < 0) since += every;
-  return now - since % every;
-}
-
-static void ask_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
-  const struct sn_known_event *known = &part->known->events[e];
-  struct sn_part_event *event = &part->events[e];
-  if (is_once(known->event)) {
-    if (known->holder == NULL) {
-      sn_peer_switch(program->peer, part->index, e, SN_TRACE | SN_ONCE);
-    } else {
-      event->once_due = true;
-      program->scan_wanted = true;
-      program->scan_after = 0;
-    }
-    return;
-  }
-  if (event->want == 0 && known->holder == NULL) return; /* as yet */
-  if (!event->round_open) {
-    event->round_open = true;
-    event->asked_at = now;
-    known->interest->rounds_open++;
-  }
-  sn_peer_ask(program->peer, part->index, e);
-}
-
-static void ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
-                    const struct sn_watch *watch) {
-  int64_t now = base_env_monotonic();
-  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
-    if (program->state != SN_RUNNING) continue;
-    for (size_t i = 0; i < program->part_count; i++) {
-      struct sn_part *part = &program->parts[i];
-      if (part->name == NULL || part->closed) continue;
-      uint32_t events = part->event_count;
-      if (events > part->known->event_count) events = part->known->event_count;
-      for (uint32_t e = 1; e < events; e++) {
-        const struct sn_known_event *known = &part->known->events[e];
-        if (known->event == NULL || known->interest != interest || !is_sampled(known->event)) {
-          continue;
-        }
-        if (!sn_watch_wants_process(watch, part->name->text)) continue;
-        ask_event(program, part, e, now);
-        interest->round_due = interest->round_due || !is_once(known->event);
-      }
-    }
-  }
-}
-
-static bool any_sampled(const struct sn_monitor *monitor, const struct sn_interest *interest) {
-  for (const struct sn_known *known = monitor->known; known != NULL; known = known->next) {
-    for (uint32_t e = 0; e < known->event_count; e++) {
-      const struct sn_known_event *event = &known->events[e];
-      if (event->event != NULL && event->interest == interest && is_sampled(event->event)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-int64_t sn_sampling_turn(struct sn_monitor *monitor) {
-  int64_t now = sn_monitor_time(monitor), first = INT64_MAX;
-  if (!monitor->sampled) return INT64_MAX;
-  bool any = false;
-  for (struct sn_interest *interest = monitor->interests; interest != NULL;
-       interest = interest->next) {
-    if (interest->count == 0 || !any_sampled(monitor, interest)) continue;
-    any = true;
-    for (unsigned list = 0; list < 2; list++) {
-      for (struct sn_watch *watch = interest->watches[list]; watch != NULL; watch = watch->next) {
-        int64_t every = watch->every > 0 ? watch->every : monitor->options.sample_ns;
-        int64_t tick = tick_of(watch, every, now);
-        if (tick > watch->tick) {
-          watch->tick = tick;
-          ask_all(monitor, interest, watch);
-        }
-        if (tick + every - now < first) first = tick + every - now;
-      }
-    }
-  }
-  monitor->sampled = any;
-  return any ? base_env_monotonic() + first : INT64_MAX;
-}
-
-/* --- rounds */
-
-static void round_over(struct sn_monitor *monitor, struct sn_interest *interest) {
-  for (struct sn_known *known = monitor->known; known != NULL && interest->round_due;
-       known = known->next) {
-    for (uint32_t e = 0; e < known->event_count; e++) {
-      struct sn_known_event *event = &known->events[e];
-      if (event->event == NULL || event->interest != interest || event->relation == 0) continue;
-      sn_accountant_round(monitor, known, event, sn_monitor_time(monitor));
-      interest->round_due = false;
-      break; /* the relation is one, however many descriptions there are of it */
-    }
-  }
-  interest->round_due = false;
-}
-
-void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t e) {
-  struct sn_part_event *event = &part->events[e];
-  if (part->known == NULL || e >= part->known->event_count || !event->round_open) return;
-  const struct sn_known_event *known = &part->known->events[e];
-  event->round_open = false;
-  if (known->interest->rounds_open > 0) known->interest->rounds_open--;
-  if (known->interest->rounds_open == 0) round_over(program->monitor, known->interest);
 }

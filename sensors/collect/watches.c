@@ -23,6 +23,7 @@ struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relat
   if (interest != NULL) return interest;
   interest = base_xcalloc(1, sizeof *interest);
   interest->relation = base_xstrdup(relation);
+  interest->checked = monitor->checked_all;
   interest->next = monitor->interests;
   monitor->interests = interest;
   return interest;
@@ -139,6 +140,7 @@ static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust
   watch->starts_only = command->starts_only;
   watch->every = command->every;
   watch->origin = command->origin;
+  watch->since = sn_monitor_time(monitor);
   watch->tick = INT64_MIN;
   if (!read_values(watch, command)) {
     watch_free(watch);
@@ -152,6 +154,7 @@ static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust
   interest->watches[list] = watch;
   interest->count++;
   monitor->watched++;
+  monitor->sampled = true; /* or it turns out that it is not */
   index_add(interest, watch);
   return true;
 }
@@ -211,6 +214,7 @@ void sn_watches_free(struct sn_monitor *monitor) {
       }
     }
     free(interest->index);
+    free(interest->clocks);
     free(interest->domain);
     free(interest->relation);
     free(interest);

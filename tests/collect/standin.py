@@ -61,7 +61,8 @@ class Store:
         self.rejects = []
         self.ends, self.rounds = [], []
         self.late = 0
-        self.checked = {}  # identity -> time
+        self.checked = {}  # identity -> time, of all relations
+        self.checked_of = {}  # identity, relation -> time
         self.ended = []
 
     def lost(self):
@@ -303,6 +304,8 @@ class Server:
                 self.problems.append("a relation that was not said")
                 return
             if marks & ROUND:
+                if lo < self.promised(name):
+                    self.problems.append("a round behind its checkpoint")
                 self.store.rounds.append((name, lo))
                 continue
             types = TYPES[name]
@@ -312,7 +315,7 @@ class Server:
                 self.store.ends.append((name, lo, hi, values))
                 continue
             values = [self.value(body, t) for t in types]
-            if lo < self.store.checked.get(self.identity, -FOREVER):
+            if lo < self.promised(name):
                 self.store.late += 1
             self.store.counts[name] = self.store.counts.get(name, 0) + 1
             if self.store.keep:
@@ -328,12 +331,23 @@ class Server:
                 self.problems.append(f"sequence {sequence} after {self.store.pipes.get(pipe, 0)}")
             self.store.pipes[pipe] = sequence + records
 
+    def promised(self, name):
+        """Nothing of the relation from before this time is to come; "": of any."""
+        return max(self.store.checked.get(self.identity, -FOREVER),
+                   self.store.checked_of.get((self.identity, name), -FOREVER))
+
     def check(self, body):
-        _, at = body.take("Iq")
+        relation, at = body.take("Iq")
         self.checks += 1
-        if at <= self.store.checked.get(self.identity, -FOREVER):
+        name = self.relations.get(relation, "")
+        if relation and not name:
+            self.problems.append("a checkpoint of a relation that was not said")
+        if at <= self.promised(name):
             self.problems.append("a checkpoint that goes back")
-        self.store.checked[self.identity] = at
+        if name:
+            self.store.checked_of[(self.identity, name)] = at
+        else:
+            self.store.checked[self.identity] = at
 
     def reject(self, body):
         relation, at = body.take("Iq")

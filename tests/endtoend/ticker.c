@@ -7,7 +7,8 @@
  * ledger before and after each time; PAUSE-NS of -1 stands for Beat, which waits for room, and no pause, and
  * PAUSE-NS of -N for a Beat every N nanoseconds. Each is Busy now and then. Meanwhile the first thread enters a Phase and opens one of three doors
  * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
- * ledger and stays until `stop` is set. */
+ * ledger and stays until `stop` is set. All the time it weighs the doors, but those of the ledger's bits `unweighed`;
+ * those of the bits `away` are not there. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct ledger {
   uint64_t go, stop, ready, done;
   uint64_t before[THREADS_MAX], after[THREADS_MAX];
   uint64_t phases, opened[DOORS], rounds;
+  uint64_t unweighed, away; /* from the test */
 };
 
 static struct ledger *ledger;
@@ -58,7 +60,21 @@ static void await_turn(int64_t start, long i) {
   while (now_ns() < start + (i + 1) * -pause_ns) nap(20000);
 }
 
+static void weigh(void) {
+  uint64_t unweighed = get(&ledger->unweighed), away = get(&ledger->away);
+  for (int i = 0; i < DOORS; i++) {
+    if ((away >> i & 1) != 0 && doors[i] != NULL) {
+      DoorRelease(doors[i]);
+      doors[i] = NULL;
+    } else if ((away >> i & 1) == 0 && doors[i] == NULL) {
+      doors[i] = DoorReceptacle((uint64_t)i + 1);
+    }
+    if ((unweighed >> i & 1) == 0) WeightSensor(doors[i], (int32_t)(now_ns() / 1000000 % 1000000));
+  }
+}
+
 static void answer(void) {
+  weigh();
   if (!LoadRequested()) return;
   for (int i = 0; i < DOORS; i++) LoadSensor((uint64_t)i + 1, i * 10);
   LoadRound();
@@ -122,6 +138,7 @@ int main(int argc, char **argv) {
     answer();
     nap(1000000);
   }
-  for (int i = 0; i < DOORS; i++) DoorRelease(doors[i]);
+  for (int i = 0; i < DOORS; i++)
+    if (doors[i] != NULL) DoorRelease(doors[i]);
   return 0;
 }

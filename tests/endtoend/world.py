@@ -40,7 +40,7 @@ def wait_for(what, condition, limit=LIMIT):
 class Ledger:
     """The words of ticker.c's struct ledger."""
     THREADS, DOORS = 16, 3
-    WORDS = 4 + 2 * THREADS + 1 + DOORS + 1
+    WORDS = 4 + 2 * THREADS + 1 + DOORS + 1 + 2
 
     def __init__(self, path):
         with open(path, 'wb') as file:
@@ -68,6 +68,14 @@ class Ledger:
 
     def rounds(self):
         return self[5 + 2 * self.THREADS + self.DOORS]
+
+    def unweighed(self, doors):
+        """From now on DOORS (bits) are not weighed."""
+        self[6 + 2 * self.THREADS + self.DOORS] = doors
+
+    def away(self, doors):
+        """DOORS (bits) are not there."""
+        self[7 + 2 * self.THREADS + self.DOORS] = doors
 
 
 class Ticker:
