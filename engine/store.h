@@ -50,6 +50,10 @@ struct net_store_class {
   /* Adds whole or open rows, each as put does. */
   enum base_status (*put_rows)(struct net_store *store, const char *relation,
                                const struct net_rows *rows);
+  /* Adds rows of an event relation, each as put does, that need not be written before the transaction is
+   * committed or the relation is looked at. NULL: put is as good. */
+  enum base_status (*append)(struct net_store *store, const char *relation,
+                             const struct net_rows *rows);
   /* Replaces the open row OPEN (its stop's lo is NET_OPEN; all columns count) by ROW, whose stop is
    * known, or better known (still NET_OPEN, with another upper bound): definite as MARKS say, or as a row like it that is there already. BASE_END: there is no
    * such row, and nothing was changed.                                                              */

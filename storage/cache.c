@@ -113,7 +113,8 @@ size_t st_cache_limit(const struct st_database *database) {
 }
 
 enum base_status st_version(struct st_database *database, struct st_version *ret) {
-  *ret = (struct st_version){.own = sqlite3_total_changes64(database->sqlite),
+  *ret = (struct st_version){.own = sqlite3_total_changes64(database->sqlite) +
+                                    (int64_t)database->appended,
                              .taken_back = database->taken_back};
   return read_version(database, &ret->others) ? BASE_OK : BASE_SYSTEM;
 }
@@ -240,12 +241,13 @@ static enum base_status fits(struct st_database *database, const struct st_table
   return status;
 }
 
-static enum base_status read_all(struct st_database *database, const struct st_table *table,
-                                 sqlite3_stmt *statement, struct net_rows *rows, bool *ret_room) {
+/* Adds the rows of STATEMENT; LIMITED: as long as there is room. */
+static enum base_status read_table(struct st_database *database, const struct st_table *table,
+                                   sqlite3_stmt *statement, bool limited, struct net_rows *rows,
+                                   bool *ret_room) {
   int code;
-  *ret_room = true;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-    if (!has_room(database, table, rows, 1)) {
+    if (limited && !has_room(database, table, rows, 1)) {
       *ret_room = false;
       return BASE_OK;
     }
@@ -255,28 +257,53 @@ static enum base_status read_all(struct st_database *database, const struct st_t
   return code == SQLITE_DONE ? BASE_OK : st_fail(database, "reading a relation");
 }
 
-enum base_status st_cache_load(struct st_database *database, struct st_table *table,
-                               int64_t version, struct st_cached **ret) {
+/* Table and log, in order. */
+static enum base_status read_all(struct st_database *database, const struct st_table *table,
+                                 const struct st_log *log, bool limited, struct net_rows *rows,
+                                 bool *ret_room) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   sqlite3_stmt *statement = NULL;
+  *ret_room = true;
+  st_sql_select(&sql, table, table->layout);
+  enum base_status status = st_prepare(database, sql.data, false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  status = read_table(database, table, statement, limited, rows, ret_room);
+  sqlite3_finalize(statement);
+  for (size_t i = 0; log && i < log->count && status == BASE_OK && *ret_room; i++) {
+    *ret_room = !limited || has_room(database, table, rows, ST_PIECE_ROWS);
+    if (*ret_room) status = st_log_rows(database, log, i, rows);
+  }
+  if (status == BASE_OK && *ret_room) st_rows_order(rows, database->strings);
+  return status;
+}
+
+enum base_status st_cache_load(struct st_database *database, struct st_table *table,
+                               const struct st_log *log, int64_t version, struct st_cached **ret) {
   struct net_rows rows;
   bool room = false;
   *ret = NULL;
   if (database->cache_limit == 0) return BASE_OK;
   enum base_status status = fits(database, table, &room);
   if (status != BASE_OK || !room) return status;
-  st_sql_select(&sql, table, table->layout);
-  status = st_prepare(database, sql.data, false, &statement);
-  base_buffer_done(&sql);
-  if (status != BASE_OK) return status;
   net_rows_init(&rows, table->layout);
-  status = read_all(database, table, statement, &rows, &room);
-  sqlite3_finalize(statement);
+  status = read_all(database, table, log, true, &rows, &room);
   if (status == BASE_OK && room) {
-    st_rows_order(&rows, database->strings);
     fill(database, table, &rows, version);
     *ret = st_cache_find(database, table, version);
   }
+  net_rows_done(&rows);
+  return status;
+}
+
+enum base_status st_cache_read(struct st_database *database, const struct st_table *table,
+                               const struct st_log *log, struct st_cached **ret) {
+  struct net_rows rows;
+  bool room;
+  *ret = NULL;
+  net_rows_init(&rows, table->layout);
+  enum base_status status = read_all(database, table, log, false, &rows, &room);
+  if (status == BASE_OK) *ret = cached_new(table, &rows);
   net_rows_done(&rows);
   return status;
 }
@@ -307,6 +334,7 @@ void st_rows_mark_strings(const struct net_rows *rows, struct base_strings *stri
 void st_cache_mark_strings(const struct st_database *database) {
   for (size_t i = 0; i < database->table_count; i++) {
     const struct st_table *table = database->tables[i];
+    if (table->waiting.layout) st_rows_mark_strings(&table->waiting, database->strings);
     if (!table->cached) continue;
     st_rows_mark_strings(&table->cached->rows, database->strings);
     st_rows_mark_strings(&table->added, database->strings);

@@ -223,6 +223,7 @@ static struct st_table *remember(struct st_database *database, const struct st_r
 static void table_free(struct st_database *database, struct st_table *table) {
   database->catalogue_changes++;
   st_cache_forget(table);
+  st_log_forget(table);
   st_table_reset(table);
   base_arena_free(table->arena);
 }
@@ -264,6 +265,12 @@ static enum base_status refresh(struct st_database *database) {
 }
 
 enum base_status st_catalogue_find(struct st_database *database, const char *name,
+                                   struct st_table **ret) {
+  enum base_status status = st_catalogue_look(database, name, ret);
+  return status == BASE_OK ? st_log_flush(database, *ret) : status;
+}
+
+enum base_status st_catalogue_look(struct st_database *database, const char *name,
                                    struct st_table **ret) {
   bool found;
   if (database->readonly || database->catalogue_stale) {
@@ -426,6 +433,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_rule WHERE relation = ?1",
       "DELETE FROM tq_retention WHERE relation = ?1",
       "DELETE FROM tq_announced WHERE relation = ?1",
+      "DELETE FROM tq_log WHERE relation = ?1",
   };
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);

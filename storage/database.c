@@ -76,6 +76,7 @@ enum base_status st_fail(struct st_database *database, const char *doing) {
     database->failed = true;
     database->catalogue_stale = true;
     st_cache_rolled_back(database);
+    st_log_rolled_back(database);
   }
   bool interrupted = (code & 0xff) == SQLITE_INTERRUPT;
   if (!interrupted) report_failure(database, code, doing, text);
@@ -145,6 +146,7 @@ static const struct net_store_class store_class = {
     .scan = st_relation_scan,
     .put = st_relation_put,
     .put_rows = st_relation_put_rows,
+    .append = st_relation_append,
     .close = st_relation_close,
     .checkpoint = st_relation_checkpoint,
 };
@@ -324,6 +326,8 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   database->diags = diags;
   database->timeline = options->timeline;
   database->cache_limit = ST_CACHE_BYTES;
+  database->log = (struct st_log_limits){
+      .least = 4096, .most = 8388608, .flush = 16384, .piece = ST_PIECE_ROWS};
   database->label = base_xstrdup(options->path ? options->path : "the database in memory");
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;
@@ -385,12 +389,15 @@ enum base_status st_commit(struct st_database *database) {
   if (database->failed) return BASE_SYSTEM;
   BASE_CHECK(database->in_transaction, "storage-commit-in-transaction");
   BASE_CHECK(database->savepoints == 0, "storage-savepoints-released");
-  enum base_status status = BASE_OK;
-  if (!database->commit) status = st_prepare(database, "COMMIT", true, &database->commit);
+  enum base_status status = st_log_flush_all(database);
+  if (status == BASE_OK && !database->commit) status = st_prepare(database, "COMMIT", true, &database->commit);
   if (status == BASE_OK) status = st_step_done(database, database->commit, "committing");
   if (status == BASE_OK) {
     database->in_transaction = false;
     st_cache_committed(database);
+  } else if (database->in_transaction) { /* what waited cannot be written */
+    st_rollback(database);
+    database->failed = true;
   }
   return status;
 }
@@ -400,6 +407,7 @@ void st_rollback(struct st_database *database) {
     roll_back(database);
     database->catalogue_stale = true;
     st_cache_rolled_back(database);
+    st_log_rolled_back(database);
   }
   database->in_transaction = false;
   database->savepoints = 0;
@@ -422,7 +430,8 @@ static enum base_status run_savepoint(struct st_database *database, const char *
 enum base_status st_savepoint(struct st_database *database) {
   if (database->failed) return BASE_SYSTEM;
   BASE_CHECK(database->in_transaction, "storage-savepoint-in-transaction");
-  enum base_status status = run_savepoint(database, "SAVEPOINT", database->savepoints);
+  enum base_status status = st_log_flush_all(database);
+  if (status == BASE_OK) status = run_savepoint(database, "SAVEPOINT", database->savepoints);
   if (status == BASE_OK) database->savepoints++;
   return status;
 }
@@ -441,6 +450,7 @@ void st_rollback_to(struct st_database *database) {
   BASE_CHECK(database->savepoints > 0, "storage-savepoint-open");
   database->catalogue_stale = true;
   st_cache_rolled_back(database);
+  st_log_rolled_back(database);
   if (run_savepoint(database, "ROLLBACK TO", database->savepoints - 1) == BASE_OK &&
       run_savepoint(database, "RELEASE", database->savepoints - 1) == BASE_OK)
     database->savepoints--;

@@ -13,10 +13,34 @@ enum base_status st_count(struct st_database *database, const char *name, int64_
   enum base_status status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_puts(&sql, "SELECT count(*) FROM ");
+  base_buffer_puts(&sql, "SELECT count(*)");
+  if (st_log_is_possible(database, table)) {
+    base_buffer_puts(&sql, "+(SELECT ifnull(sum(rows),0) FROM tq_log WHERE relation=");
+    st_sql_text(&sql, table->name);
+    base_buffer_putc(&sql, ')');
+  }
+  base_buffer_puts(&sql, " FROM ");
   st_sql_name(&sql, table->name);
   status = st_query_integer(database, sql.data, 0, ret);
   base_buffer_done(&sql);
+  return status;
+}
+
+/* Logged rows, of which there are perhaps none. They are looked at before the table: what a writer folds meanwhile
+ * is then seen twice, and not missed. */
+static enum base_status each_piece(struct st_database *database, struct st_table *table,
+                                   void (*look)(void *context, const struct net_rows *rows),
+                                   void *context) {
+  struct st_log *log = NULL;
+  enum base_status status = st_log_read(database, table, &log);
+  for (size_t i = 0; log && i < log->count && status == BASE_OK; i++) {
+    struct net_rows rows;
+    net_rows_init(&rows, log->layout);
+    status = st_log_rows(database, log, i, &rows);
+    if (status == BASE_OK) look(context, &rows);
+    net_rows_done(&rows);
+  }
+  st_log_free(log);
   return status;
 }
 
@@ -66,6 +90,28 @@ static void first_finite_of(const struct net_rows *rows, bool *ret_any, net_chro
   }
 }
 
+struct extent {
+  bool any;
+  net_chronon first, last;
+};
+
+static void widen(void *context, const struct net_rows *rows) {
+  struct extent *extent = context, more;
+  extent_of(rows, &more.any, &more.first, &more.last);
+  if (!extent->any || more.first < extent->first) extent->first = more.first;
+  if (!extent->any || more.last > extent->last) extent->last = more.last;
+  extent->any = true;
+}
+
+static void note_first_finite(void *context, const struct net_rows *rows) {
+  struct extent *extent = context;
+  bool any;
+  net_chronon first;
+  first_finite_of(rows, &any, &first);
+  if (any && (!extent->any || first < extent->first)) extent->first = first;
+  extent->any |= any;
+}
+
 /* The latest time that was seen: `forever` says that none was, and is passed over. */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
                            net_chronon *ret_first, net_chronon *ret_last) {
@@ -79,6 +125,9 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
     st_cached_release(cached);
     return BASE_OK;
   }
+  struct extent extent = {.any = false};
+  status = each_piece(database, table, widen, &extent);
+  if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(
       &sql, st_kind_is_event(table->kind)
@@ -108,6 +157,11 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
         *ret_last = sqlite3_column_int64(statement, i);
   }
   sqlite3_finalize(statement);
+  if (status == BASE_OK && extent.any) {
+    if (!*ret_any || extent.first < *ret_first) *ret_first = extent.first;
+    if (!*ret_any || extent.last > *ret_last) *ret_last = extent.last;
+    *ret_any = true;
+  }
   return status;
 }
 
@@ -125,6 +179,9 @@ enum base_status st_first_finite(struct st_database *database, const char *name,
     st_cached_release(cached);
     return BASE_OK;
   }
+  struct extent extent = {.any = false};
+  status = each_piece(database, table, note_first_finite, &extent);
+  if (status != BASE_OK) return status;
   bool event = st_kind_is_event(table->kind);
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "SELECT ");
@@ -150,5 +207,9 @@ enum base_status st_first_finite(struct st_database *database, const char *name,
     }
   }
   sqlite3_finalize(statement);
+  if (status == BASE_OK && extent.any) {
+    if (!*ret_any || extent.first < *ret) *ret = extent.first;
+    *ret_any = true;
+  }
   return status;
 }

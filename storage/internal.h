@@ -15,7 +15,7 @@
 #include "storage/storage.h"
 
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
-#define ST_SCHEMA_VERSION 5
+#define ST_SCHEMA_VERSION 6
 
 /* Stands for a stop that is not known in the index that makes a relation a set: NET_OPEN. */
 #define ST_OPEN_VALUE "-9223372036854775807"
@@ -23,6 +23,17 @@
 
 /* What all relations together may have in memory, as long as st_set_cache says nothing else. */
 #define ST_CACHE_BYTES ((size_t)1 << 30)
+
+/* Rows of a piece of the log, at most. */
+#define ST_PIECE_ROWS 65536
+
+/* When rows are logged (log.c); tests have other numbers. */
+struct st_log_limits {
+  size_t least; /* rows at a time that are worth it */
+  size_t most;  /* of one relation */
+  size_t flush; /* that wait when a checkpoint comes */
+  size_t piece;
+};
 
 /* Rows in memory, of a table and of the scans that read them (cache.c). */
 struct st_cached {
@@ -52,6 +63,11 @@ struct st_table {
   uint64_t cache_used;             /* when last, by the database's CACHE_CLOCK */
   bool cache_changed;              /* in the running transaction */
   bool cache_grows;                /* with single rows, too, until the transaction ends */
+
+  struct net_rows waiting; /* rows of the running transaction that are not written yet; no layout: none */
+  bool log_known;          /* what stands of the relation in the log: */
+  int64_t log_rows;
+  net_chronon log_last; /* the latest start among them */
 };
 
 struct st_scan;
@@ -91,6 +107,8 @@ struct st_database {
   const struct st_bulk *bulk;                /* while st_put_all runs */
 
   uint64_t catalogue_changes; /* how often tables went */
+  uint64_t appended;          /* rows, written or waiting */
+  struct st_log_limits log;
   size_t cache_limit;         /* bytes */
   uint64_t cache_clock;
 };
@@ -171,6 +189,10 @@ const char *st_inconsistent(const struct st_relation *relations, size_t count);
 enum base_status st_catalogue_find(struct st_database *database, const char *name,
                                    struct st_table **ret);
 
+/* ... without writing what waits of it. */
+enum base_status st_catalogue_look(struct st_database *database, const char *name,
+                                   struct st_table **ret);
+
 /* --- rules.c */
 /* Is there an index called NAME? */
 enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret);
@@ -228,6 +250,59 @@ void st_rows_order(struct net_rows *rows, const struct base_strings *strings);
 void st_rows_merge(const struct net_rows *a, const struct net_rows *b,
                    const struct base_strings *strings, struct net_rows *ret);
 
+/* --- packed.c: rows as bytes, many at a time */
+/* Appends COUNT of ROWS, from FIRST on: 1 to ST_PIECE_ROWS. */
+void st_rows_pack(struct base_buffer *out, const struct base_strings *strings,
+                  const struct net_rows *rows, size_t first, size_t count);
+/* Adds what BYTES hold to RET, of whose layout they must be. False: they are damaged; RET has no more rows. */
+bool st_rows_unpack(const void *bytes, size_t length, struct base_strings *strings,
+                    struct net_rows *ret);
+
+/* --- log.c: rows that are written as they come, and put into their table later */
+enum base_status st_relation_append(struct net_store *store, const char *relation,
+                                    const struct net_rows *rows);
+/* Writes the rows of TABLE, or of all tables, that wait; those of TABLE if they are many. */
+enum base_status st_log_flush(struct st_database *database, struct st_table *table);
+enum base_status st_log_flush_all(struct st_database *database);
+enum base_status st_log_flush_many(struct st_database *database, struct st_table *table);
+/* What is remembered of the log, and what waits, is no more. */
+void st_log_forget(struct st_table *table);
+void st_log_rolled_back(struct st_database *database);
+/* All logged rows of TABLE go into the table; or ROWS of them, and as many as a whole checkpoint needs. */
+enum base_status st_log_fold(struct st_database *database, struct st_table *table);
+enum base_status st_log_fold_some(struct st_database *database, struct st_table *table,
+                                  int64_t rows);
+enum base_status st_log_clear(struct st_database *database, struct st_table *table);
+
+/* The logged rows of a relation as they are now, still packed. */
+struct st_piece {
+  char *bytes;
+  size_t length;
+};
+struct st_log {
+  struct base_arena *arena;
+  const char *relation;
+  const struct net_layout *layout; /* that of the table */
+  struct st_piece *pieces;
+  size_t count, capacity;
+  net_chronon first; /* the earliest start */
+  int64_t rows;
+};
+/* *RET is NULL if there are none. */
+enum base_status st_log_read(struct st_database *database, struct st_table *table,
+                             struct st_log **ret);
+void st_log_free(struct st_log *log);
+/* Adds the rows of one piece, numbered from 0, to RET, which has LOG's layout. */
+enum base_status st_log_rows(struct st_database *database, const struct st_log *log, size_t piece,
+                             struct net_rows *ret);
+/* Can rows of TABLE be in the log of this file? */
+bool st_log_is_possible(const struct st_database *database, const struct st_table *table);
+/* Has the table rows that do not lie before those of LOG? Then others wrote them. */
+enum base_status st_log_overlaps(struct st_database *database, const struct st_table *table,
+                                 const struct st_log *log, bool *ret);
+/* Reports it; BASE_SYSTEM. */
+enum base_status st_log_damaged(struct st_database *database, const char *relation);
+
 /* --- bulk.c */
 /* Puts ROWS, of TABLE's own layout, by one statement. */
 enum base_status st_put_all(struct st_database *database, struct st_table *table,
@@ -241,10 +316,13 @@ void st_cached_release(struct st_cached *cached);
 /* TABLE's rows are now none. GROWS: what st_cache_put says belongs to them, up to the commit. */
 void st_cache_begin_empty(struct st_database *database, struct st_table *table, bool grows);
 bool st_cache_is_empty(const struct st_table *table);
-/* Reads the rows of TABLE, whose version is VERSION now, into memory and holds them for the caller; *RET
- * is NULL if there is no room. */
+/* Reads the rows of TABLE, whose version is VERSION now, and those of LOG (may be NULL) into memory and holds
+ * them for the caller; *RET is NULL if there is no room. */
 enum base_status st_cache_load(struct st_database *database, struct st_table *table,
-                               int64_t version, struct st_cached **ret);
+                               const struct st_log *log, int64_t version, struct st_cached **ret);
+/* ... also if there is no room; they are held by the caller alone. */
+enum base_status st_cache_read(struct st_database *database, const struct st_table *table,
+                               const struct st_log *log, struct st_cached **ret);
 /* A row was put, and CACHE_GROWS; rows, in order, were put (they may be taken over). */
 void st_cache_put(struct st_database *database, struct st_table *table, const union net_slot *row,
                   uint8_t marks);

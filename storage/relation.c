@@ -267,6 +267,7 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
+  if (status == BASE_OK) status = st_log_fold(database, table);
   if (status != BASE_OK) return status;
   st_match_fields(table, layout);
   status = put_row(database, table, layout, row, marks & NET_DEFINITE);
@@ -320,7 +321,8 @@ enum base_status st_put_rows(struct st_database *database, const char *name,
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK || rows->count == 0) return status;
-  if (!table->cached) status = is_empty(database, table, &empty);
+  status = st_log_fold(database, table);
+  if (status == BASE_OK && !table->cached) status = is_empty(database, table, &empty);
   if (status != BASE_OK) return status;
   struct net_rows ordered = {.layout = table->layout};
   base_grow(&ordered.rows, &ordered.capacity, rows->count,
@@ -424,7 +426,8 @@ enum base_status st_relation_checkpoint(struct net_store *store, const char *rel
   struct st_database *database = (struct st_database *)store;
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
-  if (status == BASE_OK) status = st_catalogue_find(database, relation, &table);
+  if (status == BASE_OK) status = st_catalogue_look(database, relation, &table);
+  if (status == BASE_OK) status = st_log_flush_many(database, table);
   if (status == BASE_OK && !database->checkpoint)
     status = st_prepare(database,
                         "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)"
@@ -444,6 +447,8 @@ static enum base_status delete_rows(struct st_database *database, const char *na
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK || (only_open && st_kind_is_event(table->kind))) return status;
+  status = st_log_clear(database, table);
+  if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "DELETE FROM ");
   st_sql_name(&sql, table->name);

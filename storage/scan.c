@@ -1,5 +1,9 @@
 /* Scans: a relation as a stream of batches for an access node.
  *
+ * Of a relation of which rows are logged (log.c), those come behind the ones of the table, whatever happens
+ * to the log meanwhile: the scan has the pieces, and leaves out what is folded into the table behind its
+ * back. If somebody else has added rows to the table that belong among them, all are read into memory.
+ *
  * Rows that are in memory (cache.c), or for which there is room, come from there: batches point into them
  * where the layout asked for is that of the relation, else their fields are picked out. Others are read
  * from SQLite through the index "tq_R_set", so they are in the order of time without sorting; INDEXED BY
@@ -64,6 +68,12 @@ struct st_scan {
   struct net_wanted_test test;
   uint32_t *selection; /* of a batch that points at them, if they are tested */
 
+  /* from the log, behind those of the table */
+  struct st_log *log; /* NULL: there are none */
+  bool in_log;
+  size_t piece;           /* that comes next */
+  struct net_rows logged; /* of the piece before it; AT is the row that comes next */
+
   const struct net_layout *row_layout; /* what the rows of the table are read as */
 
   /* records only */
@@ -113,13 +123,15 @@ static bool table_is_there(const struct st_scan *scan) {
 
 /* The row that comes next, from the statement or from memory, into ROW; its marks. */
 static uint8_t take_row(struct st_scan *scan, union net_slot *row) {
-  if (!scan->cached) return st_column_row(scan->database, scan->statement, scan->row_layout, row);
-  const union net_slot *from = net_rows_row(&scan->cached->rows, scan->at);
+  if (!scan->cached && !scan->in_log)
+    return st_column_row(scan->database, scan->statement, scan->row_layout, row);
+  const struct net_rows *rows = scan->in_log ? &scan->logged : &scan->cached->rows;
+  const union net_slot *from = net_rows_row(rows, scan->at);
   uint32_t times = scan->row_layout->first_domain_slot;
   memcpy(row, from, times * sizeof *row);
   for (uint32_t i = times; i < scan->row_layout->slot_count; i++)
     row[i] = from[scan->sources[i - times]];
-  return scan->cached->rows.marks[scan->at];
+  return rows->marks[scan->at];
 }
 
 /* A period whose records are wanted stays where it is. */
@@ -141,6 +153,24 @@ static void skip_unwanted(struct st_scan *scan) {
   scan->row_ready = scan->at < scan->end;
 }
 
+/* To the first logged row, from AT on, that is wanted and lies before the checkpoint. */
+static enum base_status skip_logged(struct st_scan *scan) {
+  scan->row_ready = false;
+  for (;;) {
+    for (; scan->at < scan->logged.count; scan->at++) {
+      const union net_slot *row = net_rows_row(&scan->logged, scan->at);
+      if (row[0].i >= scan->checkpoint && scan->checkpoint != NET_FOREVER) return BASE_OK;
+      scan->row_ready = !scan->tests || net_wanted_row(&scan->test, row);
+      if (scan->row_ready) return BASE_OK;
+    }
+    if (scan->piece == scan->log->count) return BASE_OK;
+    scan->at = scan->logged.count = 0;
+    enum base_status status =
+        st_log_rows(scan->database, scan->log, scan->piece++, &scan->logged);
+    if (status != BASE_OK) return status;
+  }
+}
+
 static int step(struct st_scan *scan) {
   int code = sqlite3_step(scan->statement);
   if (code != SQLITE_DONE || !scan->following) return code;
@@ -154,8 +184,17 @@ static int step(struct st_scan *scan) {
 static enum base_status read_ahead(struct st_scan *scan) {
   if (scan->cached) {
     skip_unwanted(scan);
+  } else if (scan->in_log) {
+    enum base_status status = skip_logged(scan);
+    scan->ended |= status != BASE_OK;
+    return status;
   } else {
     int code = step(scan);
+    if (code == SQLITE_DONE && scan->log) {
+      scan->in_log = true;
+      scan->at = 0;
+      return read_ahead(scan);
+    }
     scan->row_ready = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
       scan->ended = true;
@@ -255,8 +294,8 @@ static size_t rows_before(const struct net_rows *rows, net_chronon checkpoint, n
 }
 
 /* Which slot of the rows in memory is which of the rows that are wanted. */
-static void match_slots(struct st_scan *scan) {
-  const struct net_layout *to = scan->row_layout, *from = scan->cached->rows.layout;
+static void match_slots(struct st_scan *scan, const struct net_layout *from) {
+  const struct net_layout *to = scan->row_layout;
   scan->sources = base_xcalloc(to->slot_count, sizeof *scan->sources);
   scan->as_they_are = to->slot_count == from->slot_count;
   for (uint32_t i = 0; i < to->field_count; i++) {
@@ -286,20 +325,40 @@ static bool points(const struct st_scan *scan) {
   return scan->cached && scan->form == NET_SCAN_TUPLES && scan->as_they_are;
 }
 
+/* Finds out what to take of rows of the layout FROM, all in memory, and which. */
+static void prepare_rows(struct st_scan *scan, const struct net_layout *from) {
+  match_slots(scan, from);
+  scan->tests = !net_wanted_is_all(&scan->wanted);
+  if (scan->tests) net_wanted_test_init(&scan->test, scan->arena, &scan->wanted, from);
+}
+
 /* The rows in memory, of which the scan has found that they are there. */
 static void start_in_memory(struct st_scan *scan) {
   const struct net_rows *rows = &scan->cached->rows;
   scan->end = rows_before(rows, scan->checkpoint, scan->wanted.start_lo_max);
-  match_slots(scan);
-  scan->tests = !net_wanted_is_all(&scan->wanted);
-  if (scan->tests) {
-    net_wanted_test_init(&scan->test, scan->arena, &scan->wanted, rows->layout);
+  prepare_rows(scan, rows->layout);
+  if (scan->tests)
     scan->selection = BASE_NEW_ARRAY(scan->arena, scan->builder.capacity, uint32_t);
-  }
   if (points(scan))
     scan->row_ready = scan->at < scan->end;
   else
     skip_unwanted(scan);
+}
+
+/* The statement that reads the rows before CHECKPOINT in the order of time. */
+static enum base_status prepare_scan(struct st_scan *scan, const struct st_table *table,
+                                     net_chronon checkpoint) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  st_sql_select(&sql, table, scan->row_layout);
+  base_buffer_puts(&sql, " INDEXED BY ");
+  st_sql_index(&sql, table->name);
+  st_sql_wanted(&sql, table, &scan->wanted, checkpoint);
+  base_buffer_puts(&sql, " ORDER BY ");
+  st_sql_key(&sql, table);
+  enum base_status status = st_prepare(scan->database, sql.data, false, &scan->statement);
+  base_buffer_done(&sql);
+  if (status == BASE_OK) st_bind_wanted(scan->database, scan->statement, &scan->wanted);
+  return status;
 }
 
 /* Where the rows come from, if the table is there: memory, if they are in it; indexes that find the few
@@ -307,10 +366,17 @@ static void start_in_memory(struct st_scan *scan) {
 static enum base_status choose(struct st_scan *scan, int64_t version) {
   struct st_database *database = scan->database;
   sqlite3_stmt *bounded[2];
+  bool overlaps = false;
   scan->cached = st_cache_find(database, scan->table, version);
   if (scan->cached) return BASE_OK;
-  enum base_status status = st_open_bounded(database, scan->table, scan->row_layout, &scan->wanted,
-                                            scan->checkpoint, bounded);
+  enum base_status status = st_log_read(database, scan->table, &scan->log);
+  if (status == BASE_OK && scan->log)
+    status = st_log_overlaps(database, scan->table, scan->log, &overlaps);
+  if (status != BASE_OK) return status;
+  if (overlaps) return st_cache_read(database, scan->table, scan->log, &scan->cached);
+  net_chronon end = scan->checkpoint;
+  if (scan->log && (end == NET_FOREVER || scan->log->first < end)) end = scan->log->first;
+  status = st_open_bounded(database, scan->table, scan->row_layout, &scan->wanted, end, bounded);
   if (bounded[1]) {
     sqlite3_finalize(scan->statement);
     scan->statement = bounded[0] ? bounded[0] : bounded[1];
@@ -318,7 +384,12 @@ static enum base_status choose(struct st_scan *scan, int64_t version) {
     return status;
   }
   if (status == BASE_OK && is_worth_loading(scan->table, scan->row_layout))
-    status = st_cache_load(database, scan->table, version, &scan->cached);
+    status = st_cache_load(database, scan->table, scan->log, version, &scan->cached);
+  if (status == BASE_OK && !scan->cached && scan->log) {
+    sqlite3_finalize(scan->statement);
+    scan->statement = NULL;
+    status = prepare_scan(scan, scan->table, end);
+  }
   return status;
 }
 
@@ -335,7 +406,10 @@ static enum base_status start(struct st_scan *scan) {
     scan->ended = true;
     return status;
   }
-  if (scan->cached) start_in_memory(scan);
+  if (scan->cached)
+    start_in_memory(scan);
+  else if (scan->log)
+    prepare_rows(scan, scan->logged.layout = scan->log->layout);
   return scan->cached && scan->form == NET_SCAN_TUPLES ? BASE_OK : read_ahead(scan);
 }
 
@@ -422,6 +496,8 @@ static void scan_free(struct net_source *source) {
   free(scan->heap);
   free(scan->period_row);
   st_cached_release(scan->cached);
+  net_rows_done(&scan->logged);
+  st_log_free(scan->log);
   free(scan->sources);
   base_arena_free(scan->arena);
   free(scan);
@@ -439,6 +515,7 @@ void st_mark_strings(struct st_database *database) {
       st_rows_mark_strings(&scan->cached->rows, database->strings);
       continue;
     }
+    if (scan->in_log) st_rows_mark_strings(&scan->logged, database->strings);
     for (size_t i = 0; i < scan->heap_count; i++)
       net_row_mark_strings(scan->row_layout, database->strings, scan->heap[i].row);
     if (scan->form == NET_SCAN_RECORDS && scan->row_ready)
@@ -457,22 +534,6 @@ static void check_layout(const struct st_table *table, const struct net_layout *
     BASE_CHECK((layout->tuple_class == NET_EVENT) == st_kind_is_event(table->kind),
                "storage-layout-class-agrees");
   }
-}
-
-static enum base_status prepare_scan(struct st_scan *scan, const struct st_table *table) {
-  struct base_buffer sql = BASE_BUFFER_EMPTY;
-  st_sql_select(&sql, table, scan->row_layout);
-  base_buffer_puts(&sql, " INDEXED BY ");
-  st_sql_index(&sql, table->name);
-  st_sql_wanted(&sql, table, &scan->wanted, scan->checkpoint);
-  base_buffer_puts(&sql, " ORDER BY ");
-  st_sql_key(&sql, table);
-  enum base_status status = st_prepare(scan->database, sql.data, false, &scan->statement);
-  base_buffer_done(&sql);
-  if (status == BASE_OK)
-    status = st_prepare(scan->database, "PRAGMA data_version", false, &scan->snapshot);
-  if (status == BASE_OK) st_bind_wanted(scan->database, scan->statement, &scan->wanted);
-  return status;
 }
 
 enum base_status st_relation_scan(struct net_store *store, const struct net_scan *what,
@@ -504,7 +565,9 @@ enum base_status st_relation_scan(struct net_store *store, const struct net_scan
     scan->row_layout = net_layout_new(scan->arena, NET_PERIOD, layout->fields, layout->field_count);
     scan->period_row = base_xcalloc(scan->row_layout->slot_count, sizeof *scan->period_row);
   }
-  status = prepare_scan(scan, table);
+  status = prepare_scan(scan, table, scan->checkpoint);
+  if (status == BASE_OK)
+    status = st_prepare(scan->database, "PRAGMA data_version", false, &scan->snapshot);
   if (status == BASE_OK)
     *ret = &scan->source;
   else

@@ -94,6 +94,16 @@ static const char *const schema_5 =
     "  holder INTEGER,"          /* position in tq_domain; NULL: the process's switch alone */
     "  persistent INTEGER NOT NULL) STRICT;";
 
+/* What version 6 added (log.c). */
+static const char *const schema_6 =
+    "CREATE TABLE tq_log ("
+    "  number INTEGER PRIMARY KEY NOT NULL,"
+    "  relation TEXT NOT NULL COLLATE NOCASE,"
+    "  first INTEGER NOT NULL, last INTEGER NOT NULL, rows INTEGER NOT NULL,"
+    "  whole INTEGER NOT NULL," /* 1: up to a checkpoint */
+    "  data BLOB NOT NULL) STRICT;"
+    "CREATE INDEX tq_log_relation ON tq_log (relation, number);";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -124,9 +134,9 @@ bool st_kind_is_event(enum st_kind kind) {
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s %s %s",
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s %s %s %s",
                      ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3, schema_4,
-                     schema_5);
+                     schema_5, schema_6);
   base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
                      database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   enum base_status status = st_run(database, sql.data, "creating the database");
@@ -166,7 +176,8 @@ enum base_status st_schema_upgrade(struct st_database *database) {
                        " WHERE checkpoint > %lld AND checkpoint < %lld;",
                        schema_3, (long long)NET_OPEN, (long long)NET_FOREVER);
   if (database->version < 4) base_buffer_puts(&sql, schema_4);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_5, ST_SCHEMA_VERSION);
+  if (database->version < 5) base_buffer_puts(&sql, schema_5);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_6, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

@@ -36,6 +36,7 @@ enum base_status st_remove(struct st_database *database, const char *name,
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK) status = st_log_fold(database, table);
   if (status != BASE_OK) return status;
   st_cache_forget(table);
   st_match_fields(table, layout);
@@ -52,6 +53,8 @@ enum base_status st_has(struct st_database *database, const char *name,
   struct st_table *table = NULL;
   sqlite3_stmt *statement = NULL;
   enum base_status status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK && database->in_transaction && !database->readonly)
+    status = st_log_fold(database, table);
   if (status != BASE_OK) return status;
   st_match_fields(table, layout);
   status = prepare(database, table, "SELECT 1", &statement);

@@ -205,16 +205,35 @@ static enum base_status store_row(struct relation_store *node, const union net_s
   return node->store->class->put(node->store, node->node.name, layout, row, definite);
 }
 
+static enum base_status store_rows(struct relation_store *node, const struct net_batch *batch) {
+  enum base_status status = BASE_OK;
+  for (uint32_t i = 0; i < batch->count && status == BASE_OK; i++)
+    status =
+        store_row(node, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
+  return status;
+}
+
+/* Events that come live: nothing is to be remembered of them, the store may take them together. */
+static enum base_status append_rows(struct relation_store *node, const struct net_batch *batch) {
+  const struct net_store_class *class = node->store->class;
+  if (batch->count == 0 || node->replaying) return BASE_OK;
+  if (batch->selection != NULL || node->stored != NET_BEGINNING || class->append == NULL)
+    return store_rows(node, batch);
+  const struct net_rows rows = {.layout = batch->layout,
+                                .rows = (union net_slot *)batch->rows,
+                                .marks = (uint8_t *)batch->marks,
+                                .count = batch->count};
+  return class->append(node->store, node->node.name, &rows);
+}
+
 static enum base_status consume_store(struct net_node *base, unsigned port,
                                       const struct net_batch *batch) {
   (void)port;
   struct relation_store *node = (struct relation_store *)base;
   if (node->collects) return consume_collecting(node, batch);
-  for (uint32_t i = 0; i < batch->count; i++) {
-    enum base_status status =
-        store_row(node, net_batch_row(batch, i), net_batch_marks(batch, i), net_batch_id(batch, i));
-    if (status != BASE_OK) return status;
-  }
+  enum base_status stored = base->layout->tuple_class == NET_EVENT ? append_rows(node, batch)
+                                                                   : store_rows(node, batch);
+  if (stored != BASE_OK) return stored;
   if (batch->checkpoint > base->checkpoint && !node->replaying) {
     enum base_status status =
         node->store->class->checkpoint(node->store, base->name, batch->checkpoint);

@@ -328,7 +328,8 @@ static enum base_status collect_open_rows(struct tql_session *session,
                           .layout = relation->ng.layout,
                           .form = NET_SCAN_TUPLES,
                           .checkpoint = NET_FOREVER};
-  enum base_status status = store->class->scan(store, &scan, &source);
+  bool event = relation->ng.layout->tuple_class == NET_EVENT; /* of which none is open */
+  enum base_status status = event ? BASE_END : store->class->scan(store, &scan, &source);
   struct net_batch batch;
   while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
     for (uint32_t i = 0; i < batch.count; i++)

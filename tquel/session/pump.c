@@ -166,6 +166,44 @@ enum base_status session_wake_feeds(struct tql_session *session) {
   return session_end(session, status == BASE_OK ? wake_feeds(session) : status);
 }
 
+/* --- rows that came live and many come into their tables */
+
+#define FOLD_ROWS     8192       /* at a time, while others may want something */
+#define FOLD_ALL_ROWS 262144     /* at the end */
+#define QUIET_NS      (INT64_C(200) * NS_PER_MS)
+
+static enum base_status fold(struct tql_session *session, size_t rows, size_t *ret_left) {
+  *ret_left = 0;
+  if (!st_fold_is_due(session->database)) return BASE_OK;
+  enum base_status status = st_begin(session->database);
+  if (status == BASE_OK) status = st_fold(session->database, rows, ret_left);
+  if (status == BASE_OK) status = st_commit(session->database);
+  if (status != BASE_OK) st_rollback(session->database);
+  return status;
+}
+
+/* A few of them, if nothing has come for a while. What fails is not tried again before more has come: what stands
+ * in the log is as durable there, and is found. */
+static void fold_some(struct tql_session *session) {
+  int64_t now = base_env_monotonic();
+  size_t left = 0;
+  if (session->options.readonly) return;
+  if (session->counters.rows_in != session->fold_rows_in) {
+    session->fold_rows_in = session->counters.rows_in;
+    session->fold_at = now + QUIET_NS;
+    session->fold_left = true;
+    return;
+  }
+  if (!session->fold_left || now < session->fold_at || session->group_open) return;
+  session->fold_left = fold(session, FOLD_ROWS, &left) == BASE_OK && left > 0;
+}
+
+void session_fold_all(struct tql_session *session) {
+  size_t left = 1;
+  if (session->options.readonly || st_in_transaction(session->database)) return;
+  while (left > 0 && fold(session, FOLD_ALL_ROWS, &left) == BASE_OK) continue;
+}
+
 /* --- a shell follows its feeds */
 
 static enum base_status pump(struct tql_session *session, int timeout_ms) {
@@ -177,6 +215,7 @@ static enum base_status pump(struct tql_session *session, int timeout_ms) {
     status = read_feeds(session, &idle);
     if (status != BASE_OK) break;
     if (group_is_due(session)) status = session_commit_group(session);
+    if (status == BASE_OK && idle) fold_some(session);
     sweep_strings(session);
     if (base_env_interrupted()) return BASE_CANCEL;
     int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
@@ -253,6 +292,7 @@ static enum base_status take_turn(struct tql_session *session) {
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
+  if (status == BASE_OK) fold_some(session);
   if (status == BASE_OK) sweep_strings(session);
   return status;
 }
@@ -274,6 +314,8 @@ int64_t tql_session_due(const struct tql_session *session) {
   if (session->group_open && session->group_since + session->durable_ns - now < due)
     due = session->group_since + session->durable_ns - now;
   if (tql_session_has_feeds(session) && due > POLL_MS * NS_PER_MS) due = POLL_MS * NS_PER_MS;
+  if (session->fold_left && !session->group_open && session->fold_at - now < due)
+    due = session->fold_at - now;
   if (session->asks_changed || session->control_held) due = 0;
   if (due < session->retry_at - now)
     due = session->retry_at - now; /* a full disk is not asked at once */

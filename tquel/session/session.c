@@ -44,6 +44,7 @@ enum base_status tql_session_open(const struct tql_session_options *options,
     }
     status = session_load_catalogue(session);
     if (status == BASE_OK) status = session_expire(session);
+    session->fold_left = status == BASE_OK && !options->readonly;
   }
   if (status != BASE_OK) {
     tql_session_close(session);
@@ -60,6 +61,7 @@ void tql_session_close(struct tql_session *session) {
     (void)committed; /* reported; what was not committed was not acknowledged */
   }
   session_forget_kept(session);
+  if (session->database != NULL) session_fold_all(session);
   session_remove_feeds(session, NULL);
   tql_session_on_watch(session, NULL);
   while (session->seat_count > 0) tql_seat_free(session->seats[session->seat_count - 1]);
@@ -291,6 +293,9 @@ bool tql_session_describe(struct tql_session *session, const char *name, struct 
   int64_t count = 0;
   if (!relation->view && st_count(session->database, relation->ng.name, &count) == BASE_OK)
     base_buffer_printf(out, "tuples:     %lld\n", (long long)count);
+  if (!relation->view && st_logged(session->database, relation->ng.name, &count) == BASE_OK &&
+      count > 0)
+    base_buffer_printf(out, "not yet in the table: %lld of them\n", (long long)count);
   if (!relation->view) {
     base_buffer_puts(out, "checkpoint: ");
     net_time_print(out, session->timeline, relation->checkpoint);

@@ -177,6 +177,9 @@ struct tql_session {
   bool group_open;     /* a durable group of the feeds is being written */
   int64_t group_since; /* monotonic ns */
   int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */
+  bool fold_left;        /* rows that came live are perhaps to be put into their tables (pump.c) */
+  int64_t fold_at;       /* monotonic ns: not before */
+  uint64_t fold_rows_in; /* COUNTERS' rows when last looked at */
 
   /* of the statement that runs */
   const struct tql_output *output;
@@ -587,6 +590,9 @@ void session_mark_watches(struct tql_session *session);
 
 /* --- pump.c: groups of what feeds and sources bring */
 enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
+/* Puts all rows that came live into their tables, before the end. What fails was reported, and is done by the
+ * next session. */
+void session_fold_all(struct tql_session *session);
 enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
 /* Rolls the group back, reads the catalogue again. */
 void session_take_back(struct tql_session *session);

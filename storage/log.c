@@ -1,0 +1,422 @@
+/* Rows that come live and many: written as they are first, put into their relation's table later.
+ *
+ *      append ──▶ waiting ──(flush)──▶ few: "R"
+ *                                └───▶ many: tq_log, in pieces ──(fold)──▶ "R"
+ *
+ * Rows of event relations that a checkpoint has passed wait in memory until the transaction is
+ * committed, or somebody looks (st_catalogue_find), or there are many of them. Then they are put in
+ * order, and a few go to their table, as ever. Of many SQLite would ask too much, one by one in table
+ * and index: they are packed (packed.c) into pieces of the log, in the same transaction as everything
+ * else, so what was committed is as durable here as there. They are folded into the table, and so seen
+ * by others' SQL, when the session has nothing else to do (st_fold), when it ends, and before anything
+ * but another append changes the relation.
+ *
+ * Invariants
+ *   - The rows of a relation in the log are in the order of its index over all its pieces, each once,
+ *     and start behind all rows of its table. What would not is put into the table, after the log was
+ *     folded. (Somebody with sqlite3 may add rows to the table nevertheless: scans notice.)
+ *   - A piece is folded with all that follow it up to one that is WHOLE: up to a checkpoint. So the
+ *     table shows the relation as it was at some checkpoint, never half of one.
+ *   - While pieces of a relation wait, nothing else goes into its table.
+ *   - No more than so many of a relation wait: whoever appends more folds as much.
+ *
+ * One program writes a database, so it remembers what stands in the log; after a rollback it looks
+ * again.                                                                                             */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/internal.h"
+
+/* --- what stands in the log --- */
+
+static bool may_log(const struct st_table *table) {
+  return table->kind == ST_EVENT;
+}
+
+/* Sets what TABLE remembers of its log. */
+static enum base_status know(struct st_database *database, struct st_table *table) {
+  sqlite3_stmt *statement = NULL;
+  if (table->log_known) return BASE_OK;
+  enum base_status status =
+      st_prepare(database, "SELECT ifnull(sum(rows), 0), max(last) FROM tq_log WHERE relation = ?1",
+                 false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+  if (sqlite3_step(statement) == SQLITE_ROW) {
+    table->log_rows = sqlite3_column_int64(statement, 0);
+    table->log_last = sqlite3_column_int64(statement, 1);
+    table->log_known = true;
+  } else {
+    status = st_fail(database, "looking at the log");
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+void st_log_forget(struct st_table *table) {
+  net_rows_done(&table->waiting);
+  table->log_known = false;
+}
+
+void st_log_rolled_back(struct st_database *database) {
+  for (size_t i = 0; i < database->table_count; i++) st_log_forget(database->tables[i]);
+}
+
+/* --- into the log --- */
+
+static enum base_status write_piece(struct st_database *database, struct st_table *table,
+                                    sqlite3_stmt *statement, size_t first, size_t count,
+                                    bool whole) {
+  const struct net_rows *rows = &table->waiting;
+  struct base_buffer bytes = BASE_BUFFER_EMPTY;
+  st_rows_pack(&bytes, database->strings, rows, first, count);
+  sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(statement, 2, net_rows_row(rows, first)[0].i);
+  sqlite3_bind_int64(statement, 3, net_rows_row(rows, first + count - 1)[0].i);
+  sqlite3_bind_int64(statement, 4, (int64_t)count);
+  sqlite3_bind_int(statement, 5, whole);
+  sqlite3_bind_blob64(statement, 6, bytes.data, bytes.length, SQLITE_STATIC);
+  enum base_status status = st_step_done(database, statement, "writing the log");
+  sqlite3_clear_bindings(statement);
+  base_buffer_done(&bytes);
+  return status;
+}
+
+static enum base_status write_pieces(struct st_database *database, struct st_table *table) {
+  const struct net_rows *rows = &table->waiting;
+  size_t most = database->log.piece;
+  sqlite3_stmt *statement = NULL;
+  enum base_status status =
+      st_prepare(database,
+                 "INSERT INTO tq_log (relation, first, last, rows, whole, data)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                 false, &statement);
+  for (size_t at = 0; status == BASE_OK && at < rows->count; at += most) {
+    size_t left = rows->count - at, count = left < most ? left : most;
+    status = write_piece(database, table, statement, at, count, count == left);
+  }
+  sqlite3_finalize(statement);
+  if (status != BASE_OK) return status;
+  table->log_rows += (int64_t)rows->count;
+  table->log_last = net_rows_row(rows, rows->count - 1)[0].i;
+  return BASE_OK;
+}
+
+/* Do the rows that wait start behind all that is there? */
+static enum base_status are_behind(struct st_database *database, const struct st_table *table,
+                                   bool *ret) {
+  net_chronon first = net_rows_row(&table->waiting, 0)[0].i, last = table->log_last;
+  bool any = table->log_rows > 0;
+  enum base_status status = BASE_OK;
+  if (!any) {
+    sqlite3_stmt *statement = NULL;
+    struct base_buffer sql = BASE_BUFFER_EMPTY;
+    base_buffer_puts(&sql, "SELECT max(at_lo) FROM ");
+    st_sql_name(&sql, table->name);
+    status = st_prepare(database, sql.data, false, &statement);
+    base_buffer_done(&sql);
+    if (status != BASE_OK) return status;
+    if (sqlite3_step(statement) != SQLITE_ROW) {
+      status = st_fail(database, "looking for the last time");
+    } else {
+      any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
+      last = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+  }
+  *ret = !any || first > last;
+  return status;
+}
+
+/* Has a row what SQLite takes for no value, and refuses? */
+static bool has_no_number(const struct net_rows *rows) {
+  const struct net_layout *layout = rows->layout;
+  for (uint32_t f = 0; f < layout->field_count; f++) {
+    if (layout->fields[f].type.base != NET_FLOAT) continue;
+    for (size_t i = 0; i < rows->count; i++) {
+      double value = net_rows_row(rows, i)[layout->fields[f].slot].f;
+      if (value != value) return true;
+    }
+  }
+  return false;
+}
+
+/* Are the rows that wait to be logged? What they exceed the log's bound by is folded. */
+static enum base_status choose(struct st_database *database, struct st_table *table, bool *ret) {
+  size_t count = table->waiting.count;
+  *ret = false;
+  if (!may_log(table) || has_no_number(&table->waiting)) return BASE_OK;
+  enum base_status status = know(database, table);
+  if (status != BASE_OK || (table->log_rows == 0 && count < database->log.least)) return status;
+  status = are_behind(database, table, ret);
+  if (status == BASE_OK && !*ret) status = st_log_fold(database, table);
+  if (status == BASE_OK && *ret && (size_t)table->log_rows + count > database->log.most)
+    status = st_log_fold_some(database, table, 2 * (int64_t)count);
+  return status;
+}
+
+static enum base_status put_waiting(struct st_database *database, struct st_table *table) {
+  enum base_status status = st_put_all(database, table, &table->waiting);
+  if (status == BASE_OK && table->cached && table->cache_grows)
+    st_cache_put_rows(database, table, &table->waiting);
+  else
+    st_cache_forget(table);
+  return status;
+}
+
+enum base_status st_log_flush(struct st_database *database, struct st_table *table) {
+  bool logged = false;
+  if (table->waiting.count == 0) return BASE_OK;
+  st_rows_order(&table->waiting, database->strings);
+  enum base_status status = choose(database, table, &logged);
+  if (status == BASE_OK && logged) {
+    status = write_pieces(database, table);
+    st_cache_forget(table);
+  } else if (status == BASE_OK) {
+    status = put_waiting(database, table);
+  }
+  if (table->waiting.layout) table->waiting.count = 0;
+  return status;
+}
+
+enum base_status st_log_flush_all(struct st_database *database) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < database->table_count && status == BASE_OK; i++)
+    status = st_log_flush(database, database->tables[i]);
+  return status;
+}
+
+enum base_status st_log_flush_many(struct st_database *database, struct st_table *table) {
+  return table->waiting.count < database->log.flush ? BASE_OK : st_log_flush(database, table);
+}
+
+/* Rows of TABLE's own layout, with nothing that SQLite would give back otherwise? */
+static bool is_as_stored(const struct st_table *table, const struct net_layout *layout) {
+  if (layout->slot_count != table->layout->slot_count) return false;
+  for (uint32_t i = 0; i < table->layout->field_count; i++) {
+    const struct net_field *field = &table->layout->fields[i];
+    if (table->field_of[i] != i || layout->fields[i].slot != field->slot ||
+        field->type.base == NET_FLOAT || field->type.base == NET_TEMPORAL)
+      return false;
+  }
+  return true;
+}
+
+enum base_status st_relation_append(struct net_store *store, const char *relation,
+                                    const struct net_rows *rows) {
+  struct st_database *database = (struct st_database *)store;
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_look(database, relation, &table);
+  if (status != BASE_OK || rows->count == 0) return status;
+  st_match_fields(table, rows->layout);
+  if (!table->waiting.layout) net_rows_init(&table->waiting, table->layout);
+  table->changes++;
+  database->appended += rows->count;
+  if (is_as_stored(table, rows->layout)) {
+    net_rows_add_all(&table->waiting, rows->rows, rows->marks, rows->count);
+    return BASE_OK;
+  }
+  for (size_t i = 0; i < rows->count; i++)
+    net_rows_add_copy(&table->waiting, st_row_of_table(table, rows->layout, net_rows_row(rows, i)),
+                      rows->marks[i]);
+  return BASE_OK;
+}
+
+/* --- out of the log --- */
+
+/* The piece at which STATEMENT (number, rows, whole, data) stands goes into TABLE. */
+static enum base_status fold_piece(struct st_database *database, struct st_table *table,
+                                   sqlite3_stmt *statement, sqlite3_stmt *forget) {
+  int64_t number = sqlite3_column_int64(statement, 0);
+  struct net_rows rows;
+  net_rows_init(&rows, table->layout);
+  const void *bytes = sqlite3_column_blob(statement, 3);
+  size_t length = (size_t)sqlite3_column_bytes(statement, 3);
+  enum base_status status = BASE_OK;
+  if (!st_rows_unpack(bytes, length, database->strings, &rows))
+    status = st_log_damaged(database, table->name);
+  sqlite3_reset(statement);
+  if (status == BASE_OK) status = st_put_all(database, table, &rows);
+  if (status == BASE_OK) {
+    sqlite3_bind_int64(forget, 1, number);
+    status = st_step_done(database, forget, "emptying the log");
+  }
+  net_rows_done(&rows);
+  return status;
+}
+
+enum base_status st_log_fold_some(struct st_database *database, struct st_table *table,
+                                  int64_t rows) {
+  sqlite3_stmt *statement = NULL, *forget = NULL;
+  bool whole = true;
+  enum base_status status = know(database, table);
+  if (status != BASE_OK || table->log_rows == 0) return status;
+  status = st_prepare(database,
+                      "SELECT number, rows, whole, data FROM tq_log WHERE relation = ?1"
+                      " ORDER BY number LIMIT 1",
+                      false, &statement);
+  if (status == BASE_OK)
+    status = st_prepare(database, "DELETE FROM tq_log WHERE number = ?1", false, &forget);
+  while (status == BASE_OK && (rows > 0 || !whole)) {
+    sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) break;
+    if (code != SQLITE_ROW) {
+      status = st_fail(database, "reading the log");
+      break;
+    }
+    int64_t count = sqlite3_column_int64(statement, 1);
+    whole = sqlite3_column_int(statement, 2);
+    rows -= count;
+    status = fold_piece(database, table, statement, forget);
+  }
+  sqlite3_finalize(statement);
+  sqlite3_finalize(forget);
+  table->log_known = false;
+  return status;
+}
+
+enum base_status st_log_fold(struct st_database *database, struct st_table *table) {
+  return may_log(table) ? st_log_fold_some(database, table, INT64_MAX) : BASE_OK;
+}
+
+enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) {
+  enum base_status status = st_writing(database);
+  int64_t left = 0, budget = rows > INT64_MAX ? INT64_MAX : (int64_t)rows;
+  for (size_t i = 0; i < database->table_count && status == BASE_OK; i++) {
+    struct st_table *table = database->tables[i];
+    if (!may_log(table) || table->view) continue;
+    status = know(database, table);
+    int64_t before = table->log_rows;
+    if (status == BASE_OK && before > 0 && budget > 0) {
+      status = st_log_fold_some(database, table, budget);
+      if (status == BASE_OK) status = know(database, table);
+      budget -= before - table->log_rows;
+    }
+    left += table->log_rows;
+  }
+  *ret_left = (size_t)left;
+  return status;
+}
+
+bool st_fold_is_due(struct st_database *database) {
+  sqlite3_stmt *statement = NULL;
+  if (database->readonly || database->version < 6 ||
+      sqlite3_prepare_v2(database->sqlite, "SELECT 1 FROM tq_log LIMIT 1", -1, &statement, NULL) !=
+          SQLITE_OK)
+    return false;
+  bool due = sqlite3_step(statement) == SQLITE_ROW;
+  sqlite3_finalize(statement);
+  return due;
+}
+
+enum base_status st_log_clear(struct st_database *database, struct st_table *table) {
+  sqlite3_stmt *statement = NULL;
+  if (!may_log(table)) return BASE_OK;
+  enum base_status status =
+      st_prepare(database, "DELETE FROM tq_log WHERE relation = ?1", false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+  status = st_step_done(database, statement, "emptying the log");
+  sqlite3_finalize(statement);
+  table->log_known = false;
+  return status;
+}
+
+/* --- reading --- */
+
+enum base_status st_log_damaged(struct st_database *database, const char *relation) {
+  return st_row_damaged(database, relation, "logged rows");
+}
+
+void st_log_free(struct st_log *log) {
+  if (!log) return;
+  for (size_t i = 0; i < log->count; i++) free(log->pieces[i].bytes);
+  free(log->pieces);
+  base_arena_free(log->arena);
+  free(log);
+}
+
+static void add_piece(struct st_log *log, sqlite3_stmt *statement) {
+  size_t length = (size_t)sqlite3_column_bytes(statement, 2);
+  if (log->count == 0) log->first = sqlite3_column_int64(statement, 0);
+  log->rows += sqlite3_column_int64(statement, 1);
+  base_grow(&log->pieces, &log->capacity, log->count + 1, sizeof *log->pieces);
+  struct st_piece *piece = &log->pieces[log->count++];
+  *piece = (struct st_piece){.bytes = base_xmalloc(length + 1), .length = length};
+  if (length > 0) memcpy(piece->bytes, sqlite3_column_blob(statement, 2), length);
+}
+
+bool st_log_is_possible(const struct st_database *database, const struct st_table *table) {
+  return database->version >= 6 && may_log(table) && !table->view;
+}
+
+/* Readers see what others write, so they look each time. */
+static enum base_status has_log(struct st_database *database, struct st_table *table, bool *ret) {
+  *ret = false;
+  if (!st_log_is_possible(database, table)) return BASE_OK;
+  if (database->readonly) table->log_known = false;
+  enum base_status status = know(database, table);
+  *ret = status == BASE_OK && table->log_rows > 0;
+  return status;
+}
+
+enum base_status st_logged(struct st_database *database, const char *name, int64_t *ret) {
+  struct st_table *table = NULL;
+  bool any = false;
+  enum base_status status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK) status = has_log(database, table, &any);
+  *ret = any ? table->log_rows : 0;
+  return status;
+}
+
+enum base_status st_log_read(struct st_database *database, struct st_table *table,
+                             struct st_log **ret) {
+  bool any;
+  *ret = NULL;
+  enum base_status status = has_log(database, table, &any);
+  if (status != BASE_OK || !any) return status;
+  sqlite3_stmt *statement = NULL;
+  status = st_prepare(database,
+                      "SELECT first, rows, data FROM tq_log WHERE relation = ?1 ORDER BY number",
+                      false, &statement);
+  if (status != BASE_OK) return status;
+  struct st_log *log = base_xcalloc(1, sizeof *log);
+  log->arena = base_arena_new();
+  log->layout = net_layout_new(log->arena, table->layout->tuple_class, table->layout->fields,
+                               table->layout->field_count);
+  log->relation = base_arena_strdup(log->arena, table->name);
+  sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) add_piece(log, statement);
+  if (code != SQLITE_DONE) status = st_fail(database, "reading the log");
+  sqlite3_finalize(statement);
+  if (status == BASE_OK && log->count > 0)
+    *ret = log;
+  else
+    st_log_free(log);
+  return status;
+}
+
+enum base_status st_log_rows(struct st_database *database, const struct st_log *log, size_t piece,
+                             struct net_rows *ret) {
+  const struct st_piece *from = &log->pieces[piece];
+  return st_rows_unpack(from->bytes, from->length, database->strings, ret)
+             ? BASE_OK
+             : st_log_damaged(database, log->relation);
+}
+
+enum base_status st_log_overlaps(struct st_database *database, const struct st_table *table,
+                                 const struct st_log *log, bool *ret) {
+  int64_t there = 0;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "SELECT EXISTS (SELECT 1 FROM ");
+  st_sql_name(&sql, table->name);
+  base_buffer_printf(&sql, " WHERE at_lo>=%" PRId64 ")", log->first);
+  enum base_status status = st_query_integer(database, sql.data, 0, &there);
+  base_buffer_done(&sql);
+  *ret = there != 0;
+  return status;
+}
