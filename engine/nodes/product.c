@@ -178,6 +178,7 @@ static size_t state_bytes(const struct net_node *node) {
   size_t bytes =
       net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct net_pair);
   bytes += (product->group_capacity + product->left_capacity) * sizeof *product->groups;
+  bytes += product->borrowed_capacity * sizeof *product->borrowed;
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
 }
@@ -189,6 +190,7 @@ static void done(struct net_node *node) {
   free(product->groups);
   free(product->left);
   free(product->pairs);
+  free(product->borrowed);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_PRODUCT,

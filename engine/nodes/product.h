@@ -1,5 +1,5 @@
 /* The inside of product and join, shared by their files: product.c, product_live.c, product_pairs.c,
- * product_sweep.c. What they do together is told in product.c.                                       */
+ * product_sweep.c, product_shortest.c. What they do together is told in product.c.                                       */
 #ifndef NET_NODES_PRODUCT_H
 #define NET_NODES_PRODUCT_H
 
@@ -10,11 +10,12 @@
 
 #define NET_NO_PAIR UINT32_MAX
 
-/* A live row of one side; its slots follow. It does not move. */
+/* A live row of one side; room for its slots follows. It does not move. */
 struct net_live {
   net_chronon expires;   /* no row that starts then or later meets it */
   struct net_live *next; /* in its chain; or of those that are free */
-  uint32_t pairs;        /* first pair, linked through pair.next[side] */
+  union net_slot *row; /* its slots; during a sweep it may be where it waits (product_shortest.c) */
+  uint32_t pairs;      /* first pair, linked through pair.next[side] */
   uint8_t marks;
   uint8_t state; /* NET_LIVE_... */
 };
@@ -27,6 +28,7 @@ enum {
   /* it is open, its own stop that is and nothing else of it that the result has is uncertain: what it has
    * in common with a plain row that ends before the checkpoint is known */
   NET_LIVE_LASTS = 16,
+  NET_LIVE_RIGHT = 32, /* of the right side */
 };
 
 struct net_product_side {
@@ -98,7 +100,7 @@ struct net_product {
   net_chronon lasting; /* so long last the rows that went out open; of the round */
   struct net_product_group *groups;
   size_t group_count, group_capacity; /* a power of two */
-  unsigned group_shift;               /* the first bits of a hash choose a place */
+  unsigned group_shift;               /* see net_product_home */
   size_t purge_at;                    /* live rows */
   size_t hashed_keys;                 /* so many of the keys choose a group; the first, or all */
   uint64_t patience;                  /* so many steps along chains, and all keys do */
@@ -109,23 +111,27 @@ struct net_product {
   struct net_product_slot *slots; /* where those of scratch come from, behind the implicit times */
   struct net_product_moves moves;
   const struct net_pair_program
-      *quick;        /* the predicate of plain rows; NULL: none, or no such form */
-  bool event_result; /* overlap rule with an event participant */
-  uint64_t steps;    /* along chains */
+      *quick;                 /* the predicate of plain rows; NULL: none, or no such form */
+  bool event_result;          /* overlap rule with an event participant */
+  uint64_t steps;             /* along chains */
+  struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
+  size_t borrowed_count, borrowed_capacity;
 };
 
 static inline union net_slot *net_live_row(struct net_live *live) {
+  return live->row;
+}
+static inline union net_slot *net_live_own(struct net_live *live) {
   return (union net_slot *)(live + 1);
 }
 
-/* Of the keys that choose a group. The hash of a single one is that of no other. */
+/* Of the keys that choose a group. The hash of a single one is that of no other: the key. */
 static inline uint64_t net_product_hash(const struct net_product *product, unsigned side,
                                         const union net_slot *row) {
   const struct net_join_key *keys = product->params.keys;
   uint64_t hash = 0;
   if (product->hashed_keys == 1)
-    return (uint64_t)row[side == 0 ? keys->left_slot : keys->right_slot].i *
-           UINT64_C(0x9e3779b97f4a7c15);
+    return (uint64_t)row[side == 0 ? keys->left_slot : keys->right_slot].i;
   for (size_t i = 0; i < product->hashed_keys; i++) {
     hash ^= (uint64_t)row[side == 0 ? keys[i].left_slot : keys[i].right_slot].i;
     hash *= UINT64_C(0x9e3779b97f4a7c15);
@@ -135,14 +141,26 @@ static inline uint64_t net_product_hash(const struct net_product *product, unsig
   return hash;
 }
 
+/* Where the group of HASH is, if nothing is in its way. Numbers in a row, as processes and messages have that
+ * come one after the other, are side by side, so many of them. */
+enum { NET_PRODUCT_BESIDE_BITS = 3 };
+static inline size_t net_product_home(const struct net_product *product, uint64_t hash) {
+  uint64_t block = (hash >> NET_PRODUCT_BESIDE_BITS) * UINT64_C(0x9e3779b97f4a7c15);
+  return (size_t)(block >> product->group_shift) << NET_PRODUCT_BESIDE_BITS |
+         (size_t)(hash & ((1 << NET_PRODUCT_BESIDE_BITS) - 1));
+}
+
 /* The place of the group of HASH, or the empty one where it belongs. */
+static inline size_t net_product_place(const struct net_product *product, uint64_t hash) {
+  size_t place = net_product_home(product, hash);
+  for (;; place = (place + 1) & (product->group_capacity - 1)) {
+    const struct net_product_group *group = &product->groups[place];
+    if (group->hash == hash || (group->heads[0] == NULL && group->heads[1] == NULL)) return place;
+  }
+}
 static inline struct net_product_group *net_product_group(const struct net_product *product,
                                                           uint64_t hash) {
-  size_t place = (size_t)(hash >> product->group_shift);
-  for (;; place = (place + 1) & (product->group_capacity - 1)) {
-    struct net_product_group *group = &product->groups[place];
-    if (group->hash == hash || (group->heads[0] == NULL && group->heads[1] == NULL)) return group;
-  }
+  return &product->groups[net_product_place(product, hash)];
 }
 
 /* SIDE has BY more live rows of STATE. */
@@ -246,5 +264,19 @@ net_chronon net_product_events_start(const struct net_product_side *side, net_ch
 /* Takes all rows of the inbox that start before CHECKPOINT. */
 void net_product_sweep(struct net_product *product, net_chronon checkpoint,
                        enum base_status *status);
+
+/* Two plain rows that have in common what begins at NOW and ends at STOP. MARKS: is the result definite? */
+void net_product_meet_plain(struct net_product *product, const union net_slot *left,
+                            const union net_slot *right, uint8_t marks, net_chronon now,
+                            net_chronon stop, enum base_status *status);
+
+/* --- the shortest way (product_shortest.c) */
+
+/* May plain rows go it, as to what is live? */
+bool net_product_may_go_shortest(const struct net_product *product);
+/* Of the plain rows that wait at each port before the index ENDS. False: the next one cannot go this way, or
+ * *STATUS; true: all before CHECKPOINT, before which none comes any more, are taken.               */
+bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
+                                net_chronon checkpoint, enum base_status *status);
 
 #endif

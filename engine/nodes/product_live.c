@@ -55,7 +55,7 @@ net_chronon net_product_expires(const struct net_product *product, unsigned whic
 
 static void set_groups(struct net_product *product, unsigned bits) {
   product->group_capacity = (size_t)1 << bits;
-  product->group_shift = 64 - bits;
+  product->group_shift = 64 - bits + NET_PRODUCT_BESIDE_BITS;
   product->groups = base_xcalloc(product->group_capacity, sizeof *product->groups);
 }
 
@@ -66,7 +66,7 @@ static bool is_empty(const struct net_product_group *group) {
 static void grow_groups(struct net_product *product) {
   struct net_product_group *before = product->groups;
   size_t count = product->group_capacity;
-  set_groups(product, 64 - product->group_shift + 1);
+  set_groups(product, (unsigned)__builtin_ctzll(count) + 1);
   for (size_t i = 0; i < count; i++)
     if (!is_empty(&before[i])) *net_product_group(product, before[i].hash) = before[i];
   free(before);
@@ -76,7 +76,7 @@ void net_product_leave(struct net_product *product, struct net_product_group *gr
   size_t mask = product->group_capacity - 1, place = (size_t)(group - product->groups);
   for (size_t next = (place + 1) & mask; !is_empty(&product->groups[next]);
        next = (next + 1) & mask) {
-    size_t home = (size_t)(product->groups[next].hash >> product->group_shift);
+    size_t home = net_product_home(product, product->groups[next].hash);
     if (((next - home) & mask) < ((next - place) & mask)) continue;
     product->groups[place] = product->groups[next];
     place = next;
@@ -145,9 +145,11 @@ struct net_live *net_product_add(struct net_product *product, unsigned which,
   struct net_product_side *side = &product->sides[which];
   struct net_live *live = net_product_take(side);
   *live = (struct net_live){.expires = net_product_expires(product, which, row),
+                            .row = net_live_own(live),
                             .pairs = NET_NO_PAIR,
                             .marks = marks,
-                            .state = net_product_kind(side, row) | NET_LIVE_USED};
+                            .state = (uint8_t)(net_product_kind(side, row) | NET_LIVE_USED |
+                                               (which ? NET_LIVE_RIGHT : 0))};
   net_row_copy(net_live_row(live), row, side->layout->slot_count);
   net_product_count(side, live->state, 1);
   if (live->state & NET_LIVE_OPEN) note_open(side, live, id);
@@ -228,7 +230,8 @@ void net_product_close(struct net_product *product, unsigned which, const union 
   struct net_live *live = *(struct net_live **)net_rowmap_state(&side->open, place);
   memcpy(net_live_row(live), row, side->layout->slot_count * sizeof *row);
   net_product_count(side, live->state, (size_t)-1);
-  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN)) | net_product_kind(side, row);
+  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN | NET_LIVE_RIGHT)) |
+                net_product_kind(side, row);
   net_product_count(side, live->state, 1);
   if (!(live->state & NET_LIVE_OPEN)) net_rowmap_remove(&side->open, place);
   live->expires = net_product_expires(product, which, row);

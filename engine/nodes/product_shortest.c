@@ -1,0 +1,454 @@
+/* The shortest way of a product: the overlap rule, one tuple a side, and nothing but plain rows, live ones
+ * included. Nothing about a row has to be asked but its start, its key, and when it expires.
+ *
+ * By hand a row costs a few nanoseconds, and one branch that cannot be predicted as much. So many rows go each
+ * step together, and no step has a branch on what a row says where that is as often so as not: whose turn it is;
+ * where the groups are; which live rows each row meets, where a meeting is written down before it is known whether
+ * there is one; of the meetings, those for which the predicate holds; their results, one column after the other.
+ *
+ * Rows are not copied as they become live: a live row is where it waits, and what is live still when the sweep
+ * has ended is copied then (`borrowed`). What is over stays where it is until another takes its place, somebody
+ * walks behind it along a chain, or the purge comes. See product.c and product_sweep.c.               */
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "engine/nodes/product.h"
+
+/* Rows that start then or later do not go this way, so that what lasts for ever expires after all. */
+#define LAST (NET_FOREVER - 1)
+
+enum { TURNS = 96, MEETINGS = 256, FAR_GROUPS = 2048 };
+
+/* A row that waits for its turn, when it starts and expires, and where its group is, or belonged when that was
+ * looked for. Behind the last of a side stands one without a row: the start of what follows, or, at the end,
+ * before which time nothing comes. */
+struct turn {
+  const union net_slot *row;
+  net_chronon now, expires;
+  uint64_t hash;
+  struct net_product_group *group;
+};
+
+/* Of one side: what waits, and where in its rows is what. */
+struct stream {
+  const union net_slot *row, *end; /* those that wait and have not got into TURNS */
+  struct net_product_side *side;
+  uint32_t width, key_slot;
+  uint32_t
+      expiry_slot; /* a row expires at the time there, and so much later; FOREVER stays what it is */
+  net_chronon later;
+  bool stopped;      /* the next one cannot go this way */
+  struct turn *turn; /* the next of TURNS */
+  struct turn turns[TURNS + 1];
+};
+
+/* A left and a right row, and what they have in common. */
+struct meeting {
+  const union net_slot *rows[2];
+  net_chronon now, stop;
+  uint64_t marks; /* of the live one */
+};
+
+struct sweep {
+  struct net_product *product;
+  net_chronon limit;   /* the turns of rows that start before it come */
+  struct meeting *met; /* behind the last of the meetings */
+  struct stream streams[2];
+  struct meeting meetings[MEETINGS + 1];
+  uint16_t held[MEETINGS]; /* of them those for which the predicate holds */
+  /* where there is no live row: it is over, and none can take its place */
+  struct net_live none, unused;
+};
+
+bool net_product_may_go_shortest(const struct net_product *product) {
+  if (product->params.rule != NET_PRODUCT_OVERLAP) return false;
+  for (unsigned which = 0; which < 2; which++) {
+    const struct net_product_side *side = &product->sides[which];
+    if (side->only == NULL || side->odd_count > 0 || side->lasting_count > 0) return false;
+  }
+  return true;
+}
+
+/* Of the rows that wait those before END, an index. */
+static void open_stream(struct net_product *product, unsigned which, size_t end,
+                        struct stream *ret) {
+  const struct net_inbox_port *port = &product->inbox.ports[which];
+  const struct net_join_key *key = product->params.keys;
+  ret->row = net_inbox_row(port, &port->starts, port->starts.head);
+  ret->end = net_inbox_row(port, &port->starts, end);
+  ret->side = &product->sides[which];
+  ret->width = ret->side->layout->slot_count;
+  ret->key_slot = 0;
+  if (product->params.key_count > 0) ret->key_slot = which == 0 ? key->left_slot : key->right_slot;
+  bool event = ret->side->only->event;
+  ret->expiry_slot = event ? ret->side->only->start_slot : ret->side->only->stop_slot;
+  ret->later = event;
+  ret->stopped = false;
+  ret->turn = ret->turns;
+  ret->turn->row = NULL;
+}
+
+static void close_stream(struct net_product *product, unsigned which, size_t end,
+                         const struct stream *stream) {
+  const union net_slot *row = stream->turn->row != NULL ? stream->turn->row : stream->row;
+  product->inbox.ports[which].starts.head = end - (size_t)(stream->end - row) / stream->width;
+}
+
+/* --- whose turn it is */
+
+static void find_places(const struct net_product *product, struct turn *turn) {
+  bool far = product->group_capacity >= FAR_GROUPS;
+  for (; turn->row != NULL; turn++) {
+    struct net_product_group *group = turn->group = net_product_group(product, turn->hash);
+    for (unsigned side = 0; side < 2 && far; side++) /* what is nowhere takes long to look for */
+      __builtin_prefetch(group->heads[side] != NULL ? group->heads[side] : (const void *)group);
+  }
+}
+
+/* The next rows of SIDE, whose turns have all been, get theirs. */
+static void line_up(const struct sweep *sweep, unsigned which, struct stream *stream) {
+  const struct net_product *product = sweep->product;
+  const union net_slot *row = stream->row, *end = stream->end;
+  bool single = product->hashed_keys == 1;
+  uint32_t width = stream->width, key_slot = stream->key_slot, expiry_slot = stream->expiry_slot;
+  net_chronon later = stream->later, limit = sweep->limit;
+  struct turn *turn = stream->turns;
+  for (; row < end && turn < stream->turns + TURNS; row += width, turn++) {
+    net_chronon now = row[0].i, expires = row[expiry_slot].i;
+    expires += later & -(net_chronon)(expires != NET_FOREVER);
+    if (now >= limit || expires <= now) break;
+    turn->row = row;
+    turn->now = now;
+    turn->expires = expires;
+    turn->hash = single ? (uint64_t)row[key_slot].i : net_product_hash(product, which, row);
+  }
+  stream->row = row;
+  stream->turn = stream->turns;
+  bool follows = row < end && row[0].i < limit;
+  stream->stopped = turn < stream->turns + TURNS && row < end && (follows || limit == LAST);
+  turn->row = NULL;
+  turn->now = follows ? row[0].i : limit;
+  find_places(product, stream->turns);
+}
+
+/* --- meetings */
+
+static uint32_t met_count(const struct sweep *sweep) {
+  return (uint32_t)(sweep->met - sweep->meetings);
+}
+
+/* One after the other, the ordinary way. */
+static void meet_each(struct sweep *sweep, enum base_status *status) {
+  for (uint32_t i = 0, count = met_count(sweep); i < count && *status == BASE_OK; i++) {
+    const struct meeting *meeting = &sweep->meetings[i];
+    net_product_meet_plain(sweep->product, meeting->rows[0], meeting->rows[1],
+                           meeting->marks & NET_DEFINITE, meeting->now, meeting->stop, status);
+  }
+}
+
+/* One that has the same keys, if there are more than those by which it was found. */
+static uint32_t hold_keys(struct sweep *sweep) {
+  const struct net_product *product = sweep->product;
+  size_t first = product->hashed_keys == 1;
+  uint32_t kept = 0;
+  for (uint32_t i = 0, count = met_count(sweep); i < count; i++) {
+    const struct meeting *meeting = &sweep->meetings[i];
+    bool equal = true;
+    for (size_t k = first; k < product->params.key_count; k++) {
+      const struct net_join_key *key = &product->params.keys[k];
+      equal &= meeting->rows[0][key->left_slot].i == meeting->rows[1][key->right_slot].i;
+    }
+    sweep->held[kept] = (uint16_t)i;
+    kept += equal;
+  }
+  return kept;
+}
+
+static inline __attribute__((always_inline)) bool hold_compared(struct sweep *sweep,
+                                                                const struct net_pair_program *pair,
+                                                                enum net_comparison comparison,
+                                                                uint32_t *count) {
+  uint32_t kept = 0, left = pair->sides[0], right = pair->sides[1];
+  uint32_t left_slot = pair->slots[0], right_slot = pair->slots[1];
+  int64_t left_more = pair->more[0], right_more = pair->more[1], a, b;
+  bool failed = false;
+  for (uint32_t k = 0; k < *count; k++) {
+    uint16_t index = sweep->held[k];
+    const struct meeting *meeting = &sweep->meetings[index];
+    failed |= __builtin_add_overflow(meeting->rows[left][left_slot].i, left_more, &a);
+    failed |= __builtin_add_overflow(meeting->rows[right][right_slot].i, right_more, &b);
+    sweep->held[kept] = index;
+    kept += net_compare_integers(comparison, a, b);
+  }
+  *count = kept;
+  return !failed;
+}
+
+/* Of those held the ones for which the predicate holds; false: it says nothing of one of them. */
+static bool hold_predicate(struct sweep *sweep, uint32_t *count) {
+  const struct net_pair_program *pair = sweep->product->quick;
+  uint32_t kept = 0;
+  if (pair == NULL) return false;
+  if (pair->compares && pair->sides[0] < 2 && pair->sides[1] < 2) {
+    switch (pair->comparison) {
+      case NET_EQ:
+        return hold_compared(sweep, pair, NET_EQ, count);
+      case NET_NE:
+        return hold_compared(sweep, pair, NET_NE, count);
+      case NET_LT:
+        return hold_compared(sweep, pair, NET_LT, count);
+      case NET_LE:
+        return hold_compared(sweep, pair, NET_LE, count);
+      case NET_GT:
+        return hold_compared(sweep, pair, NET_GT, count);
+      case NET_GE:
+      default:
+        return hold_compared(sweep, pair, NET_GE, count);
+    }
+  }
+  for (uint32_t k = 0; k < *count; k++) {
+    const struct meeting *meeting = &sweep->meetings[sweep->held[k]];
+    net_chronon now = meeting->now, stop = meeting->stop;
+    const union net_slot times[4] = {{.i = now}, {.i = now}, {.i = stop}, {.i = stop}};
+    bool holds;
+    if (!net_pair_program_holds(pair, meeting->rows[0], meeting->rows[1], times, &holds))
+      return false;
+    sweep->held[kept] = sweep->held[k];
+    kept += holds;
+  }
+  *count = kept;
+  return true;
+}
+
+/* The results of those from FROM on, COUNT of them, at TO. */
+static void fill(const struct sweep *sweep, uint32_t from, uint32_t count, union net_slot *to) {
+  const struct net_product_moves *moves = &sweep->product->moves;
+  const struct net_layout *out = sweep->product->node.layout;
+  const uint16_t *held = sweep->held + from;
+  uint32_t width = out->slot_count;
+  union net_slot *row = to;
+  for (uint32_t i = 0; i < count; i++, row += width)
+    row[0].i = row[1].i = sweep->meetings[held[i]].now;
+  row = to;
+  for (uint32_t i = 0; i < count && out->first_domain_slot == 4; i++, row += width)
+    row[2].i = row[3].i = sweep->meetings[held[i]].stop;
+  for (uint32_t k = 0; k < moves->double_count; k++) {
+    const struct net_product_move move = moves->doubles[k];
+    row = to + move.to;
+    for (uint32_t i = 0; i < count; i++, row += width)
+      memcpy(row, sweep->meetings[held[i]].rows[move.side] + move.from, 2 * sizeof *row);
+  }
+  for (uint32_t k = 0; k < moves->single_count; k++) {
+    const struct net_product_move move = moves->singles[k];
+    row = to + move.to;
+    for (uint32_t i = 0; i < count; i++, row += width)
+      *row = sweep->meetings[held[i]].rows[move.side][move.from];
+  }
+}
+
+/* All meetings so far become results. */
+static void meet_all(struct sweep *sweep, enum base_status *status) {
+  struct net_product *product = sweep->product;
+  struct net_node *node = &product->node;
+  uint32_t count = met_count(sweep);
+  bool several = product->params.key_count > (product->hashed_keys == 1 ? 1 : 0);
+  uint64_t sure = NET_DEFINITE;
+  for (uint32_t i = 0; i < count; i++) {
+    sweep->held[i] = (uint16_t)i;
+    sure &= sweep->meetings[i].marks;
+  }
+  if (several) count = hold_keys(sweep);
+  bool known = sure && (product->params.predicate == NULL || hold_predicate(sweep, &count));
+  if (!known) {
+    if (several) {
+      count = hold_keys(sweep);
+      for (uint32_t i = 0; i < count; i++) {
+        sweep->meetings[i] = sweep->meetings[sweep->held[i]];
+      }
+      sweep->met = sweep->meetings + count;
+    }
+    meet_each(sweep, status);
+    count = 0;
+  }
+  for (uint32_t done = 0, more; done < count && *status == BASE_OK; done += more) {
+    if (net_batch_builder_full(&node->out)) net_out_send_full(node, node->checkpoint, status);
+    uint32_t room = node->out.capacity - node->out.count;
+    more = count - done < room ? count - done : room;
+    fill(sweep, done, more, net_batch_builder_add_plains(&node->out, more));
+  }
+  sweep->met = sweep->meetings;
+}
+
+/* --- turns */
+
+/* A row of side WHICH, that of TURN, met ITS, if that is not over. Returns how many meetings there are now. */
+static inline struct meeting *note_meeting(struct meeting *meeting, size_t which,
+                                           const struct turn *turn, const struct net_live *its) {
+  net_chronon now = turn->now, expires = its->expires, stop = turn->expires;
+  meeting->rows[which] = turn->row;
+  meeting->rows[which ^ 1] = its->row;
+  meeting->now = now;
+  meeting->stop = expires < stop ? expires : stop;
+  meeting->marks = its->marks;
+  return meeting + (expires > now);
+}
+
+/* Those behind the FIRST one of a chain of the other side. */
+static __attribute__((noinline)) void meet_others(struct sweep *sweep, unsigned which,
+                                                  const struct turn *turn, struct net_live *first,
+                                                  enum base_status *status) {
+  struct net_product *product = sweep->product;
+  struct net_product_side *other = sweep->streams[1 - which].side;
+  for (struct net_live **at = &first->next, *its; (its = *at) != NULL && *status == BASE_OK;) {
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    if (its->expires <= turn->now) {
+      net_product_drop(other, at);
+      continue;
+    }
+    if (sweep->met == sweep->meetings + MEETINGS) meet_all(sweep, status);
+    sweep->met = note_meeting(sweep->met, which, turn, its);
+    at = &its->next;
+  }
+  if (sweep->met == sweep->meetings + MEETINGS) meet_all(sweep, status);
+}
+
+/* The row of TURN is live from now on, beside others or in a group of its own. */
+static __attribute__((noinline)) void keep(struct sweep *sweep, unsigned which,
+                                           const struct turn *turn) {
+  struct net_product *product = sweep->product;
+  struct net_product_side *side = sweep->streams[which].side;
+  struct net_product_group *group = net_product_group(product, turn->hash),
+                           *groups = product->groups;
+  bool was = group->heads[0] != NULL || group->heads[1] != NULL;
+  struct net_live *head = group->heads[which];
+  if (head != NULL && head->next != NULL && head->next->expires <= turn->now)
+    net_product_drop(side, &head->next);
+  struct net_live *live = net_product_take(side);
+  live->pairs = NET_NO_PAIR;
+  live->state = (uint8_t)(NET_LIVE_USED | NET_LIVE_PLAIN | (which ? NET_LIVE_RIGHT : 0));
+  side->live_count++;
+  live->expires = turn->expires;
+  live->marks = NET_DEFINITE;
+  live->row = (union net_slot *)turn->row;
+  product->borrowed[product->borrowed_count++] = live;
+  if (was) {
+    live->next = group->heads[which];
+    live->state |= NET_LIVE_IN_CHAIN;
+    group->heads[which] = live;
+    return;
+  }
+  net_product_chain(product, which, live, turn->hash);
+  for (unsigned i = 0; i < 2 && product->groups != groups; i++)
+    find_places(product, sweep->streams[i].turn);
+}
+
+/* IF_TRUE or IF_FALSE; said so that no branch is made of it. */
+static inline uint64_t either(bool truth, uint64_t if_true, uint64_t if_false) {
+  return if_false ^ ((if_false ^ if_true) & -(uint64_t)truth);
+}
+
+/* Turns until a side has none. What there is mostly, a live row a side at most, and the one of its own side over,
+ * has no branch on what the rows say. */
+static void take_turns(struct sweep *sweep, enum base_status *status) {
+  struct net_product *product = sweep->product;
+  struct net_live **borrowed = product->borrowed + product->borrowed_count;
+  struct turn *left = sweep->streams[0].turn, *right = sweep->streams[1].turn;
+  struct meeting *met = sweep->met, *const last = sweep->meetings + MEETINGS;
+  for (;;) {
+    size_t which = right->now < left->now;
+    net_chronon next = which ? left->now : right->now;
+    const struct turn *turn = (const struct turn *)either(which, (uintptr_t)right, (uintptr_t)left);
+    if (turn->row == NULL) break;
+    left += which ^ 1;
+    right += which;
+    struct net_product_group *group = turn->group;
+    if (group->hash != turn->hash) group = net_product_group(product, turn->hash);
+    struct net_live *its = group->heads[which ^ 1], *live = group->heads[which];
+    its = its == NULL ? &sweep->none : its;
+    live = live == NULL ? &sweep->unused : live;
+    met = note_meeting(met, which, turn, its);
+    if (its->next != NULL || met == last) {
+      sweep->met = met;
+      meet_others(sweep, (unsigned)which, turn, its, status);
+      met = sweep->met;
+      if (*status != BASE_OK) break;
+    }
+    /* What went before it on its own side is mostly over now. */
+    bool stays = turn->expires > next;
+    bool replaces = stays & (live->expires <= turn->now) & (live->pairs == NET_NO_PAIR);
+    if (stays != replaces) {
+      sweep->streams[0].turn = left;
+      sweep->streams[1].turn = right;
+      product->borrowed_count = (size_t)(borrowed - product->borrowed);
+      keep(sweep, (unsigned)which, turn);
+      borrowed = product->borrowed + product->borrowed_count;
+      continue;
+    }
+    /* It is written in any case, perhaps what was there: so where is known early. */
+    *borrowed = live;
+    borrowed += replaces & (live->row == net_live_own(live));
+    live->row = (union net_slot *)either(replaces, (uintptr_t)turn->row, (uintptr_t)live->row);
+    live->expires =
+        (net_chronon)either(replaces, (uintptr_t)turn->expires, (uintptr_t)live->expires);
+    live->marks |= replaces; /* NET_DEFINITE */
+  }
+  product->borrowed_count = (size_t)(borrowed - product->borrowed);
+  sweep->streams[0].turn = left;
+  sweep->streams[1].turn = right;
+  sweep->met = met;
+}
+
+/* What is live still of the rows of this sweep is copied. */
+static void give_rows(struct net_product *product) {
+  for (size_t i = 0; i < product->borrowed_count; i++) {
+    struct net_live *live = product->borrowed[i];
+    if (!(live->state & NET_LIVE_USED) || live->row == net_live_own(live)) continue;
+    const union net_slot *from = live->row;
+    union net_slot *to = live->row = net_live_own(live);
+    uint32_t width = product->sides[(live->state & NET_LIVE_RIGHT) != 0].layout->slot_count, k = 0;
+    for (; k + 2 <= width; k += 2) memcpy(to + k, from + k, 2 * sizeof *to);
+    if (k < width) to[k] = from[k];
+  }
+  product->borrowed_count = 0;
+}
+
+/* Of the side that has no turns any more, or of both, the next ones, and all that can be taken of them. False:
+ * that is none. */
+static bool take_next(struct sweep *sweep, enum base_status *status) {
+  struct net_product *product = sweep->product;
+  if (product->steps > product->patience) {
+    net_product_hash_all(product);
+    for (unsigned i = 0; i < 2; i++)
+      for (struct turn *turn = sweep->streams[i].turn; turn->row != NULL; turn++)
+        turn->hash = net_product_hash(product, i, turn->row);
+    for (unsigned i = 0; i < 2; i++) find_places(product, sweep->streams[i].turn);
+  }
+  for (unsigned i = 0; i < 2; i++)
+    if (sweep->streams[i].turn->row == NULL && !sweep->streams[i].stopped)
+      line_up(sweep, i, &sweep->streams[i]);
+  base_grow(&product->borrowed, &product->borrowed_capacity,
+            product->borrowed_count + 2 * TURNS + 1, sizeof *product->borrowed);
+  uint64_t looked = product->steps / 4096;
+  const struct turn *left = sweep->streams[0].turn, *right = sweep->streams[1].turn;
+  take_turns(sweep, status);
+  size_t count = (size_t)(sweep->streams[0].turn - left + sweep->streams[1].turn - right);
+  product->steps += count;
+  product->patience += 4 * count;
+  if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
+  if (*status == BASE_OK && met_count(sweep) > MEETINGS / 2) meet_all(sweep, status);
+  return count > 0 && *status == BASE_OK;
+}
+
+bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
+                                net_chronon checkpoint, enum base_status *status) {
+  struct sweep sweep;
+  sweep.product = product;
+  sweep.limit = checkpoint < LAST ? checkpoint : LAST;
+  sweep.met = sweep.meetings;
+  sweep.none = sweep.unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
+  for (unsigned i = 0; i < 2; i++) open_stream(product, i, ends[i], &sweep.streams[i]);
+  while (take_next(&sweep, status)) continue;
+  if (*status == BASE_OK) meet_all(&sweep, status);
+  for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &sweep.streams[i]);
+  give_rows(product);
+  return !sweep.streams[0].stopped && !sweep.streams[1].stopped;
+}
