@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/status.h"
 
 void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
                     const struct net_layout *right, enum net_inbox_closes closes) {
@@ -108,6 +109,24 @@ static void add_plain(struct net_inbox_port *port, const struct net_batch *batch
   queue->count += batch->count;
 }
 
+/* Rows that stand together and have no ids, if all of them are starts; false: they are not. */
+static bool add_starts(struct net_inbox_port *port, const struct net_batch *batch) {
+  struct net_inbox_queue *queue = &port->starts;
+  uint32_t width = port->layout->slot_count;
+  uint8_t marks = 0;
+  for (uint32_t i = 0; i < batch->count; i++) marks |= batch->marks[i];
+  if (marks & (NET_CLOSES | NET_ROUND)) return false;
+  union net_slot *to = queue->rows + queue->count * width;
+  memcpy(to, batch->rows, (size_t)batch->count * width * sizeof *to);
+  memcpy(queue->marks + queue->count, batch->marks, batch->count);
+  if (queue->has_ids) memset(queue->ids + queue->count, 0, batch->count * sizeof *queue->ids);
+  const union net_slot *row = to + (queue->count == queue->head ? width : 0);
+  const union net_slot *end = to + (size_t)batch->count * width;
+  for (; row < end; row += width) queue->unsorted |= row[-(ptrdiff_t)width].i > row->i;
+  queue->count += batch->count;
+  return true;
+}
+
 void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct net_batch *batch) {
   struct net_inbox_port *port = &inbox->ports[port_index];
   if (batch->checkpoint > port->checkpoint) port->checkpoint = batch->checkpoint;
@@ -119,6 +138,7 @@ void net_inbox_add(struct net_inbox *inbox, unsigned port_index, const struct ne
     return;
   }
   port->starts.mixed = true;
+  if (batch->ids == NULL && batch->selection == NULL && add_starts(port, batch)) return;
   for (uint32_t i = 0; i < batch->count; i++) {
     uint8_t marks = net_batch_marks(batch, i);
     if (marks & (NET_CLOSES | NET_ROUND)) {
@@ -244,6 +264,34 @@ const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_i
   ret_item->id = best->has_ids ? best->ids[best->head] : 0;
   if (ret_port != NULL) *ret_port = best_port;
   return net_inbox_row(&inbox->ports[best_port], best, best->head++);
+}
+
+bool net_inbox_has_starts_only(const struct net_inbox *inbox) {
+  const struct net_inbox_queue *others = &inbox->ports[0].others;
+  return inbox->port_count == 1 && others->head == others->count;
+}
+
+size_t net_inbox_take_starts(struct net_inbox *inbox, const union net_slot **ret_rows,
+                             const uint8_t **ret_marks) {
+  struct net_inbox_port *port = &inbox->ports[0];
+  struct net_inbox_queue *queue = &port->starts;
+  net_chronon checkpoint = net_inbox_checkpoint(inbox);
+  BASE_CHECK(net_inbox_has_starts_only(inbox), "inbox-starts-alone");
+  net_inbox_sort(inbox);
+  size_t low = queue->head, high = queue->count;
+  if (checkpoint == NET_FOREVER) low = high;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (net_inbox_row(port, queue, middle)[0].i < checkpoint)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  size_t count = low - queue->head;
+  *ret_rows = count > 0 ? net_inbox_row(port, queue, queue->head) : NULL;
+  *ret_marks = queue->marks + queue->head;
+  queue->head = low;
+  return count;
 }
 
 static void tidy_queue(struct net_inbox_queue *queue, size_t width, bool times) {

@@ -69,6 +69,11 @@ net_chronon net_inbox_checkpoint(const struct net_inbox *inbox);
  * net_inbox_tidy.                                                                                   */
 const union net_slot *net_inbox_next(struct net_inbox *inbox, struct net_inbox_item *ret_item,
                                      unsigned *ret_port);
+/* Has it one port, at which nothing waits but starts? (Whose marks are as they came if no batch was plain.) */
+bool net_inbox_has_starts_only(const struct net_inbox *inbox);
+/* Then all rows that net_inbox_next would give, at once. *RET_ROWS and *RET_MARKS are good until the next net_inbox_add or net_inbox_tidy. */
+size_t net_inbox_take_starts(struct net_inbox *inbox, const union net_slot **ret_rows,
+                             const uint8_t **ret_marks);
 /* The row of PORT at INDEX of QUEUE, one of its own. */
 static inline const union net_slot *net_inbox_row(const struct net_inbox_port *port,
                                                   const struct net_inbox_queue *queue,

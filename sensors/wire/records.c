@@ -2,11 +2,33 @@
  * there are many of them; everything else uses the readers of single numbers.                        */
 #include "sensors/wire/records.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "engine/base/status.h"
 
 #define NAME_BIT UINT32_C(0x80000000)
+
+/* --- numbers, as sn_get_... reads them: there are several in each record */
+
+static inline uint64_t load(struct sn_reading *reading, size_t bytes) {
+  uint64_t value = 0;
+  if (reading->bad || (size_t)(reading->end - reading->at) < bytes) {
+    reading->bad = true;
+    return 0;
+  }
+  memcpy(&value, reading->at, bytes);
+  reading->at += bytes;
+  return le64toh(value);
+}
+
+static inline int64_t load_i64(struct sn_reading *reading) {
+  return (int64_t)load(reading, sizeof(int64_t));
+}
+
+static inline uint32_t load_u32(struct sn_reading *reading) {
+  return (uint32_t)load(reading, sizeof(uint32_t));
+}
 
 /* Marks that go together: a skip is nothing else, a round has no values to name. */
 static bool marks_agree(unsigned marks) {
@@ -71,8 +93,8 @@ void sn_records_start(struct sn_records *records, const struct sn_message_event_
 
 /* The two times that MARKS say are there. */
 static void get_bounds(struct sn_reading *reading, bool exact, int64_t *ret_lo, int64_t *ret_hi) {
-  *ret_lo = sn_get_i64(reading);
-  *ret_hi = exact ? *ret_lo : sn_get_i64(reading);
+  *ret_lo = load_i64(reading);
+  *ret_hi = exact ? *ret_lo : load_i64(reading);
   if (*ret_lo > *ret_hi) reading->bad = true;
 }
 
@@ -80,11 +102,11 @@ bool sn_records_next(struct sn_records *records, struct sn_record_head *ret_head
   struct sn_reading *reading = &records->reading;
   *ret_head = (struct sn_record_head){.relation = records->relation};
   if (records->left == 0 || reading->bad) return false;
-  unsigned marks = ret_head->marks = sn_get_u8(reading);
+  unsigned marks = ret_head->marks = (uint8_t)load(reading, 1);
   if (!marks_agree(marks)) reading->bad = true;
-  if (marks & SN_MARK_RELATION) ret_head->relation = records->relation = sn_get_u32(reading);
+  if (marks & SN_MARK_RELATION) ret_head->relation = records->relation = load_u32(reading);
   if (marks & SN_MARK_SKIPPED) {
-    ret_head->skipped = sn_get_u32(reading);
+    ret_head->skipped = load_u32(reading);
   } else {
     get_bounds(reading, (marks & SN_MARK_EXACT) != 0, &ret_head->start_lo, &ret_head->start_hi);
   }
@@ -103,7 +125,7 @@ static void get_datum(struct sn_reading *reading, unsigned type, struct sn_datum
   *ret = (struct sn_datum){.given = true};
   switch (type) {
     case SN_DOMAIN_INTEGER:
-      ret->integer = sn_get_i64(reading);
+      ret->integer = load_i64(reading);
       break;
     case SN_DOMAIN_FLOAT:
       ret->real = sn_get_f64(reading);
@@ -114,7 +136,7 @@ static void get_datum(struct sn_reading *reading, unsigned type, struct sn_datum
     case SN_DOMAIN_STRING:
     case SN_DOMAIN_NAME: {
       struct sn_reading ahead = *reading;
-      uint32_t length = sn_get_u32(&ahead);
+      uint32_t length = load_u32(&ahead);
       ret->is_name_id = !ahead.bad && (length & NAME_BIT) != 0;
       if (ret->is_name_id) {
         ret->id = length & ~NAME_BIT;

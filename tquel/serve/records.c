@@ -14,9 +14,24 @@ struct decoding {
   uint64_t from; /* records before this one in the pipe are known */
   struct server_stream *last;
   uint32_t last_relation;
+  uint32_t last_name; /* looked up last, if there is one: most records are of few objects */
+  base_string_id last_string;
+  bool has_last_name;
 };
 
-static bool get_slot(const struct decoding *decoding, struct net_type type,
+static bool get_name(struct decoding *decoding, uint32_t name, union net_slot *ret) {
+  if (!decoding->has_last_name || decoding->last_name != name) {
+    const struct server_entry *entry = server_table_find(&decoding->source->names, name);
+    if (!entry) return false;
+    decoding->last_name = name;
+    decoding->last_string = entry->value.word;
+    decoding->has_last_name = true;
+  }
+  ret->s = decoding->last_string;
+  return true;
+}
+
+static bool get_slot(struct decoding *decoding, struct net_type type,
                      const struct sn_datum *datum, union net_slot *ret) {
   switch (type.base) {
     case NET_INTEGER:
@@ -27,15 +42,10 @@ static bool get_slot(const struct decoding *decoding, struct net_type type,
       ret->f = datum->real;
       return true;
     case NET_STRING:
-    case NET_NAME: {
-      if (!datum->is_name_id) {
-        ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
-        return true;
-      }
-      const struct server_entry *entry = server_table_find(&decoding->source->names, datum->id);
-      if (entry) ret->s = entry->value.word;
-      return entry != NULL;
-    }
+    case NET_NAME:
+      if (datum->is_name_id) return get_name(decoding, datum->id, ret);
+      ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
+      return true;
     case NET_TEMPORAL:
     case NET_INSTANT:
     default:
@@ -78,7 +88,7 @@ static bool put_times(union net_slot *row, const struct net_layout *layout,
 }
 
 /* The record behind HEAD, as a row of STREAM. */
-static bool decode_record(const struct decoding *decoding, struct sn_records *records,
+static bool decode_record(struct decoding *decoding, struct sn_records *records,
                           const struct sn_record_head *head, struct server_stream *stream) {
   const struct net_layout *layout = stream->layout;
   if (!sn_records_values(records, head, stream->types, layout->field_count, stream->values))

@@ -143,6 +143,13 @@ enum base_status session_broken_rule(struct tql_session *session, struct session
   return status;
 }
 
+enum base_status session_has_rules(struct tql_session *session, struct session_relation *relation,
+                                   bool *ret) {
+  enum base_status status = load_rules(session, relation);
+  *ret = relation->rule_count > 0;
+  return status;
+}
+
 const char *session_rule_reason(struct base_arena *arena, const struct session_relation *relation,
                                 const struct session_rule *rule) {
   return base_arena_printf(arena, "breaks integrity rule %lld of %s (%s)", (long long)rule->number,

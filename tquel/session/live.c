@@ -358,6 +358,25 @@ static void add_pending(struct session_relation *relation, const union net_slot 
   note_open(relation, row, marks);
 }
 
+void session_add_events(struct session_relation *relation, const union net_slot *rows,
+                        const uint8_t *marks, size_t count) {
+  const struct net_layout *layout = session_write_layout(relation);
+  BASE_CHECK(relation->kind == ST_EVENT, "pending-events");
+  relation->pending_changed |= count > 0;
+  for (size_t i = 0; i < count; i++)
+    if (rows[i * layout->slot_count].i > relation->latest)
+      relation->latest = rows[i * layout->slot_count].i;
+  for (size_t at = 0; at < count; at += NET_BATCH_ROWS) {
+    size_t left = count - at;
+    struct net_batch batch = {.layout = layout,
+                              .rows = rows + at * layout->slot_count,
+                              .marks = marks + at,
+                              .count = (uint32_t)(left < NET_BATCH_ROWS ? left : NET_BATCH_ROWS),
+                              .checkpoint = NET_BEGINNING};
+    net_inbox_add(&relation->pending, 0, &batch);
+  }
+}
+
 static enum base_status load_pending(struct tql_session *session,
                                      struct session_relation *relation) {
   const struct net_layout *layout = session_write_layout(relation);
@@ -632,6 +651,16 @@ static bool same_fields(const struct net_layout *a, const struct net_layout *b) 
   return true;
 }
 
+/* Definite and determinate events in order: the short paths of the nodes are for them. */
+static bool are_plain(const struct net_layout *layout, const union net_slot *rows,
+                      const uint8_t *marks, size_t count) {
+  bool plain = layout->tuple_class == NET_EVENT;
+  for (size_t i = 0; i < count && plain; i++)
+    plain = marks[i] == NET_DEFINITE &&
+            rows[i * layout->slot_count].i == rows[i * layout->slot_count + 1].i;
+  return plain;
+}
+
 static enum base_status push(struct session_relation *relation, const struct net_rows *rows,
                              net_chronon before, net_chronon checkpoint) {
   for (size_t a = 0; a < relation->access_count; a++) {
@@ -645,6 +674,7 @@ static enum base_status push(struct session_relation *relation, const struct net
                                 .count = (uint32_t)count,
                                 .checkpoint = at + count == rows->count ? checkpoint : before,
                                 .bound = before};
+      batch.plain = count > 0 && are_plain(rows->layout, batch.rows, batch.marks, count);
       struct net_node *access = relation->accesses[a];
       enum base_status status = same_fields(net_node_layout(access), rows->layout)
                                     ? net_access_push(access, &batch)
@@ -743,6 +773,36 @@ static enum base_status keep_samples(struct tql_session *session, struct session
              : status;
 }
 
+/* The records that the checkpoint has passed, in order. */
+static void take_settled(struct session_relation *relation, struct net_rows *rows) {
+  struct net_inbox_item item;
+  const union net_slot *row;
+  size_t group = 0;
+  net_chronon group_time = NET_BEGINNING;
+  while ((row = net_inbox_next(&relation->pending, &item, NULL)) != NULL) {
+    if (item.time != group_time) {
+      drop_superseded(relation, rows, group);
+      group = rows->count;
+      group_time = item.time;
+    }
+    if (item.marks & TQL_CLOSES_PROCESS)
+      session_end_process(relation, row, rows);
+    else
+      net_rows_add_copy(rows, row, item.marks);
+  }
+  drop_superseded(relation, rows, group);
+  net_inbox_tidy(&relation->pending);
+}
+
+/* ... of an event relation, where they stand: nobody adds to them while they go through the network. */
+static void view_settled(struct session_relation *relation, struct net_rows *rows) {
+  const union net_slot *first;
+  const uint8_t *marks;
+  rows->count = net_inbox_take_starts(&relation->pending, &first, &marks);
+  rows->rows = (union net_slot *)first;
+  rows->marks = (uint8_t *)marks;
+}
+
 enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
                                  net_chronon checkpoint) {
   checkpoint = settled_checkpoint(relation, checkpoint);
@@ -752,30 +812,21 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   net_inbox_add(&relation->pending, 0, &promise);
   struct net_rows rows;
   net_rows_init(&rows, layout);
-  struct net_inbox_item item;
-  const union net_slot *row;
-  size_t group = 0;
-  net_chronon group_time = NET_BEGINNING;
-  while ((row = net_inbox_next(&relation->pending, &item, NULL)) != NULL) {
-    if (item.time != group_time) {
-      drop_superseded(relation, &rows, group);
-      group = rows.count;
-      group_time = item.time;
-    }
-    if (item.marks & TQL_CLOSES_PROCESS)
-      session_end_process(relation, row, &rows);
-    else
-      net_rows_add_copy(&rows, row, item.marks);
-  }
-  drop_superseded(relation, &rows, group);
-  net_inbox_tidy(&relation->pending);
+  bool events = relation->kind == ST_EVENT && net_inbox_has_starts_only(&relation->pending);
+  if (events)
+    view_settled(relation, &rows);
+  else
+    take_settled(relation, &rows);
   if (rows.count > 0) relation->pending_changed = true;
   net_chronon before = relation->checkpoint;
   relation->checkpoint = checkpoint;
   enum base_status status = session_note_passed(session, relation, checkpoint);
   if (status == BASE_OK) status = keep_samples(session, relation, &rows);
   if (status == BASE_OK) status = push(relation, &rows, before, checkpoint);
-  net_rows_done(&rows);
+  if (events)
+    net_inbox_tidy(&relation->pending);
+  else
+    net_rows_done(&rows);
   if (status == BASE_OK) status = net_run(session->live); /* clocks tick behind what was pushed */
   follow_checkpoints(session);
   return status == BASE_OK ? settle_origins(session) : status;

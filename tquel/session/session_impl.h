@@ -410,6 +410,9 @@ enum base_status session_check_values(struct tql_session *session,
 enum base_status session_check_integrity(struct tql_session *session,
                                          struct session_relation *relation,
                                          const struct net_rows *rows) BASE_MUST_USE;
+/* Has RELATION rules of integrity? */
+enum base_status session_has_rules(struct tql_session *session, struct session_relation *relation,
+                                   bool *ret);
 /* The first rule that ROW breaks, NULL: none; and the words for it. */
 enum base_status session_broken_rule(struct tql_session *session, struct session_relation *relation,
                                      const union net_slot *row,
@@ -616,6 +619,9 @@ bool session_has_open(const struct session_relation *relation, const union net_s
 /* Builds the live network if some relation is live and it is not there. */
 enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
+/* Records of an event relation that are in order, wait for the checkpoint. */
+void session_add_events(struct session_relation *relation, const union net_slot *rows,
+                        const uint8_t *marks, size_t count);
 /* Puts one record into the relation's pending rows, or, when its time is before LIMIT (at least the
  * checkpoint), into Late.                                                                           */
 enum base_status session_take_record(struct tql_session *session, struct session_relation *relation,
