@@ -625,22 +625,26 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
 static enum base_status push_narrow(struct net_node *access, const struct net_batch *batch) {
   const struct net_layout *wanted = net_node_layout(access), *from = batch->layout;
   struct net_batch_builder builder;
+  uint32_t *sources = base_xcalloc(wanted->slot_count + 1, sizeof *sources); /* of each slot */
+  for (uint32_t i = 0; i < wanted->first_domain_slot; i++) sources[i] = i;
+  for (uint32_t f = 0; f < wanted->field_count; f++) {
+    int source = net_layout_find(from, wanted->fields[f].name);
+    BASE_CHECK(source >= 0, "push-field");
+    for (uint32_t part = 0; part < net_type_slots(wanted->fields[f].type.base); part++)
+      sources[wanted->fields[f].slot + part] = from->fields[source].slot + part;
+  }
   net_batch_builder_init(&builder, wanted, batch->count > 0 ? batch->count : 1);
   for (uint32_t i = 0; i < batch->count; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     union net_slot *to = net_batch_builder_add(&builder, net_batch_marks(batch, i));
-    memcpy(to, row, wanted->first_domain_slot * sizeof *to);
-    for (uint32_t f = 0; f < wanted->field_count; f++) {
-      int source = net_layout_find(from, wanted->fields[f].name);
-      BASE_CHECK(source >= 0, "push-field");
-      memcpy(to + wanted->fields[f].slot, row + from->fields[source].slot,
-             net_type_slots(wanted->fields[f].type.base) * sizeof *to);
-    }
+    for (uint32_t k = 0; k < wanted->slot_count; k++) to[k] = row[sources[k]];
   }
   struct net_batch narrow = net_batch_builder_batch(&builder, batch->checkpoint);
   narrow.bound = batch->bound;
+  narrow.plain = batch->plain;
   enum base_status status = net_access_push(access, &narrow);
   net_batch_builder_done(&builder);
+  free(sources);
   return status;
 }
 
