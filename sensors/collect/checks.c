@@ -15,7 +15,9 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048, IDLE_NS = 50 * 1000 * 1000 };
+enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048 };
+/* How often with nothing enabled: with each turn, and while what was said waits. */
+enum { IDLE_NS = 250 * 1000 * 1000, OWING_NS = 50 * 1000 * 1000 };
 
 int64_t sn_monitor_time(const struct sn_monitor *monitor) {
   const struct sn_timeline *line = &monitor->lines[SN_CLOCK_CYCLES - 1];
@@ -102,10 +104,20 @@ static bool is_worth_it(const struct sn_monitor *monitor, int64_t bound) {
   return under_way < UNDER_WAY_MAX || bound - monitor->checked > INT64_C(50000000);
 }
 
-/* Somebody waits for what we could promise: who watches, or for what was said when he did. */
+/* Nothing was promised as yet of what was said last. */
+static bool is_owing(const struct sn_monitor *monitor) {
+  return monitor->said_at != INT64_MIN && monitor->checked <= monitor->said_at;
+}
+
+/* Somebody waits for what we could promise: who watches a relation of which we have spoken, or for what was said
+ * when he did. */
 bool sn_check_is_wanted(const struct sn_monitor *monitor) {
-  return monitor->watched > 0 ||
-         (monitor->said_at != INT64_MIN && monitor->checked <= monitor->said_at);
+  const struct sn_interest *interest = monitor->interests;
+  if (is_owing(monitor)) return true;
+  while (interest != NULL && (interest->count == 0 || !interest->described)) {
+    interest = interest->next;
+  }
+  return interest != NULL;
 }
 
 static bool say(struct sn_monitor *monitor, uint32_t relation, int64_t time) {
@@ -155,7 +167,8 @@ void sn_check_turn(struct sn_monitor *monitor) {
   if (monotonic < monitor->check_at || !sn_uplink_is_up(monitor)) return;
   if (!sn_check_is_wanted(monitor)) return;
   int64_t interval = monitor->checkpoint_ns;
-  if (!monitor->enabled && interval < IDLE_NS) interval = IDLE_NS;
+  int64_t least_interval = is_owing(monitor) ? OWING_NS : IDLE_NS;
+  if (!monitor->enabled && interval < least_interval) interval = least_interval;
   monitor->check_at = monotonic + interval;
   int64_t now = safe_time(monitor), least = now;
   sn_programs_follow(monitor); /* rings that were made before the clock was read */

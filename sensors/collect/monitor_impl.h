@@ -59,6 +59,7 @@ struct sn_watch {
   int64_t every, origin;
   int64_t since; /* realtime: when it came */
   int64_t tick;  /* the last one asked for */
+  bool answered; /* there was somebody to ask */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
 };
@@ -72,6 +73,7 @@ struct sn_interest {
   size_t index_size, count, exact;
   char *domain; /* of all exact values, unless mixed */
   bool mixed;
+  bool described;  /* we have said what the relation is: others wait for our promises */
   bool sampled;    /* some description makes a sampled relation of it */
   uint32_t number; /* of the relation, as the server knows it; 0: not mentioned as yet */
   int64_t checked; /* nothing of it from before this follows, as the server was told */
@@ -102,6 +104,8 @@ void sn_watches_drop_stale(struct sn_monitor *monitor);
  * the domain whose receptacle is asked, NULL: the process's.                                        */
 bool sn_interest_wants(const struct sn_interest *interest, const char *process, const char *holder,
                        const struct sn_name *object);
+/* Whether a watch wants anything of that process. */
+bool sn_interest_wants_process(const struct sn_interest *interest, const char *process);
 bool sn_watch_wants_process(const struct sn_watch *watch, const char *process);
 
 /* --- descriptions.c */

@@ -203,8 +203,10 @@ static void ask_event(struct sn_program *program, struct sn_part *part, uint32_t
   }
 }
 
-static void ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
+/* false: there is nobody to ask. */
+static bool ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
                     const struct sn_watch *watch, int64_t now) {
+  bool any = false;
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     if (program->state != SN_RUNNING) continue;
     for (size_t i = 0; i < program->part_count; i++) {
@@ -217,9 +219,10 @@ static void ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
         if (known->event == NULL || known->interest != interest || !sn_is_sampled(known->event)) {
           continue;
         }
+        if (!sn_watch_wants_process(watch, part->name->text)) continue;
+        any = true;
         bool is_asked = part->events[e].asked >= watch->tick && part->events[e].asked_at == now;
         if (is_asked) continue;
-        if (!sn_watch_wants_process(watch, part->name->text)) continue;
         ask_event(program, part, e, watch->tick, now);
       }
     }
@@ -228,6 +231,7 @@ static void ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
     interest->asked = watch->tick;
     interest->asked_at = now;
   }
+  return any;
 }
 
 static bool any_sampled(const struct sn_monitor *monitor, const struct sn_interest *interest) {
@@ -249,14 +253,15 @@ int64_t sn_sampling_turn(struct sn_monitor *monitor) {
   for (struct sn_interest *interest = monitor->interests; interest != NULL;
        interest = interest->next) {
     if (interest->count == 0 || !any_sampled(monitor, interest)) continue;
-    any = true;
     for (unsigned list = 0; list < 2; list++) {
       for (struct sn_watch *watch = interest->watches[list]; watch != NULL; watch = watch->next) {
         int64_t every = every_of(monitor, watch), tick = tick_of(every, watch->origin, now);
         if (tick > watch->tick) {
           watch->tick = tick;
-          ask_all(monitor, interest, watch, monotonic);
+          watch->answered = ask_all(monitor, interest, watch, monotonic);
         }
+        if (!watch->answered) continue; /* until a scan finds somebody */
+        any = true;
         if (tick + every - now < first) first = tick + every - now;
       }
     }

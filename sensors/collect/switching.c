@@ -58,14 +58,22 @@ static void listen_to(struct sn_program *program, struct sn_part *part, bool on)
   part->listening = on;
 }
 
+/* Whether records may come of the event. New objects are found by looking: who waits for one by its name looks
+ * as often as if he had it. */
+static bool is_awake(const struct sn_part *part, uint32_t e) {
+  const struct sn_known_event *known = &part->known->events[e];
+  if (part->events[e].want != 0 || known->event->assume_enabled) return true;
+  return known->holder != NULL && sn_interest_wants_process(known->interest, part->name->text);
+}
+
 static void switch_part(struct sn_program *program, struct sn_part *part) {
-  bool any = false, sampled = false;
+  bool any = false;
   for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
     const struct sn_known_event *known = &part->known->events[e];
-    if (known->event != NULL && known->interest->count > 0) any = true;
+    if (known->event == NULL || known->interest->count == 0) continue;
+    any |= sn_interest_wants_process(known->interest, part->name->text);
   }
   if (any) listen_to(program, part, true);
-  bool on = false;
   for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
     const struct sn_known_event *known = &part->known->events[e];
     struct sn_part_event *event = &part->events[e];
@@ -74,14 +82,12 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     bool once = sn_is_once(known->event);
     event->once_now = event->once_due;
     event->once_due = false;
-    if (want != 0 || event->want != 0) on = true;
     switch_process(program, part, e, want, once);
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
-    if (want != 0 && sn_is_sampled(known->event)) sampled = true;
+    if (any && is_awake(part, e)) program->enabled = true;
+    if (any && sn_is_sampled(known->event)) program->monitor->sampled = true;
   }
   if (!any) listen_to(program, part, false);
-  program->enabled |= any || on;
-  if (sampled || any) program->monitor->sampled = true;
 }
 
 /* --- of objects */
@@ -157,6 +163,7 @@ static void scan_start(struct sn_program *program, int64_t now) {
   }
   /* What was on for objects must go off, too. */
   program->objects_wanted |= before || program->entities.count > 0;
+  if (program->enabled && !monitor->enabled) monitor->check_at = 0; /* it was at rest */
   monitor->enabled |= program->enabled;
 }
 

@@ -273,3 +273,13 @@ bool sn_interest_wants(const struct sn_interest *interest, const char *process, 
   if (by_holder) return object != NULL && indexed_wants(interest, process, holder, object);
   return any_wants(interest->watches[EXACT], process, holder, object);
 }
+
+bool sn_interest_wants_process(const struct sn_interest *interest, const char *process) {
+  for (unsigned list = 0; list < 2; list++) {
+    for (const struct sn_watch *watch = interest->watches[list]; watch != NULL;
+         watch = watch->next) {
+      if (sn_watch_wants_process(watch, process)) return true;
+    }
+  }
+  return false;
+}
