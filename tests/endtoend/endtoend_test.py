@@ -279,19 +279,19 @@ def keys_of_their_own(world):
     """Who is told apart by a domain of its own ends with the process that spoke of it last."""
     a = start(world, 'a', count=200, threads=3)[0]
     b = world.ticker('b', 200, 0, 2)
-    world.run('range of x is Busy retrieve into Times (x.Thread, x.Times)')
-    wait_for('Busy is on', lambda: enabled(world, 'Busy', 'a') and enabled(world, 'Busy', 'b'))
+    world.run('range of x is Work retrieve into Times (x.Thread, x.Times)')
+    wait_for('Work is on', lambda: enabled(world, 'Work', 'a') and enabled(world, 'Work', 'b'))
 
     def open_():
         return [(row[0], row[1].split('#')[0]) for row in
-                world.sql('select Thread, Process from Busy where stop_lo is null order by Thread')]
+                world.sql('select Thread, Process from Work where stop_lo is null order by Thread')]
     a.go()
     a.done()
-    wait_for('all that a said', lambda: world.count('Busy') == 60)
+    wait_for('all that a said', lambda: world.count('Work') == 60)
     equal('open', open_(), [(0, 'Worker:a'), (1, 'Worker:a'), (2, 'Worker:a')])
     b.go()
     b.done()
-    wait_for('all that b said', lambda: world.count('Busy') == 100)
+    wait_for('all that b said', lambda: world.count('Work') == 100)
     wait_for('b took over: %s' % open_(), lambda: open_() == [(0, 'Worker:b'), (1, 'Worker:b'), (2, 'Worker:a')])
     a.end()
     wait_for('a is over: %s' % open_(), lambda: open_() == [(0, 'Worker:b'), (1, 'Worker:b')])

@@ -5,7 +5,7 @@
  * It is the process NAME of the task force. Each thread waits for the word `go` of the ledger, a small
  * file that the test shares with it, then passes Tick COUNT times with a pause after each, and counts in the
  * ledger before and after each time; PAUSE-NS of -1 stands for Beat, which waits for room, and no pause, and
- * PAUSE-NS of -N for a Beat every N nanoseconds. Each is Busy now and then. Meanwhile the first thread enters a Phase and opens one of three doors
+ * PAUSE-NS of -N for a Beat every N nanoseconds. Each is at Work now and then. Meanwhile the first thread enters a Phase and opens one of three doors
  * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
  * ledger and stays until `stop` is set. All the time it weighs the doors, but those of the ledger's bits `unweighed`;
  * those of the bits `away` are not there. */
@@ -109,7 +109,7 @@ static void *run(void *context) {
       TickSensor(i, thread);
     }
     add(&ledger->after[thread]);
-    if (i % 10 == 0) BusySensor(thread, (int32_t)(i / 10));
+    if (i % 10 == 0) WorkSensor(thread, (int32_t)(i / 10));
     if (thread == 0) now_and_then(i);
     nap(pause_ns);
   }
