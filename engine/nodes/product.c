@@ -177,7 +177,7 @@ static size_t state_bytes(const struct net_node *node) {
   const struct net_product *product = (const struct net_product *)node;
   size_t bytes =
       net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct net_pair);
-  bytes += (product->group_capacity + product->left_capacity) * sizeof *product->groups;
+  bytes += product->group_capacity * sizeof *product->groups;
   bytes += product->borrowed_capacity * sizeof *product->borrowed;
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
@@ -188,7 +188,6 @@ static void done(struct net_node *node) {
   net_inbox_done(&product->inbox);
   for (unsigned which = 0; which < 2; which++) net_product_side_done(&product->sides[which]);
   free(product->groups);
-  free(product->left);
   free(product->pairs);
   free(product->borrowed);
 }

@@ -69,8 +69,8 @@ struct net_pair {
   struct net_live *entry[2];
   uint32_t next[2], previous[2];
   uint64_t id; /* of the row that went out; 0: none has */
-  bool used;
   uint64_t shown; /* hash of what went out of the instants that may be open */
+  bool used;
   uint8_t marks;
 };
 
@@ -104,8 +104,6 @@ struct net_product {
   size_t purge_at;                    /* live rows */
   size_t hashed_keys;                 /* so many of the keys choose a group; the first, or all */
   uint64_t patience;                  /* so many steps along chains, and all keys do */
-  struct net_product_group *left;     /* what a purge leaves */
-  size_t left_capacity;
   union net_slot *scratch; /* what the predicate reads; it begins with the out row */
   union net_slot *floor;
   struct net_product_slot *slots; /* where those of scratch come from, behind the implicit times */

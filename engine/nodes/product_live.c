@@ -198,26 +198,18 @@ void net_product_hash_all(struct net_product *product) {
                           net_product_hash(product, which, net_live_row(live)));
 }
 
-/* The groups that have rows still, each in its place in an empty table. */
-static void place_again(struct net_product *product, const struct net_product_group *left,
-                        size_t count) {
-  memset(product->groups, 0, product->group_capacity * sizeof *product->groups);
-  for (size_t i = 0; i < count; i++) *net_product_group(product, left[i].hash) = left[i];
-  product->group_count = count;
-}
-
+/* Another group may come to the place of one that leaves it. */
 void net_product_purge(struct net_product *product, net_chronon now) {
   if (product->sides[0].live_count + product->sides[1].live_count < product->purge_at) return;
-  size_t count = 0;
   for (size_t i = 0; i < product->group_capacity; i++) {
     struct net_product_group *group = &product->groups[i];
-    for (unsigned which = 0; which < 2; which++)
-      trim(&product->sides[which], &group->heads[which], now);
-    if (is_empty(group)) continue;
-    base_grow(&product->left, &product->left_capacity, count + 1, sizeof *product->left);
-    product->left[count++] = *group;
+    while (!is_empty(group)) {
+      for (unsigned which = 0; which < 2; which++)
+        trim(&product->sides[which], &group->heads[which], now);
+      if (!is_empty(group)) break;
+      net_product_leave(product, group);
+    }
   }
-  if (count < product->group_count) place_again(product, product->left, count);
   size_t left = product->sides[0].live_count + product->sides[1].live_count;
   product->purge_at = left + left / 2 + 64;
 }
