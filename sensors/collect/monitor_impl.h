@@ -11,6 +11,7 @@
  *     accountant.c    rings to messages
  *     checks.c        checkpoints
  *     losses.c        what is lost; reports
+ *     receptacles.c   what is counted, by hand; what receptacles hold
  *     uplink.c        the server: what it says, and what it is told
  *     self.c          the monitor's own sensors                                                       */
 #ifndef SN_COLLECT_MONITOR_IMPL_H
@@ -74,6 +75,7 @@ struct sn_interest {
   char *domain; /* of all exact values, unless mixed */
   bool mixed;
   bool described;  /* we have said what the relation is: others wait for our promises */
+  bool counted, counted_before; /* somebody wants it to be counted; he said so over an earlier connection */
   bool sampled;    /* some description makes a sampled relation of it */
   uint32_t number; /* of the relation, as the server knows it; 0: not mentioned as yet */
   int64_t checked; /* nothing of it from before this follows, as the server was told */
@@ -193,6 +195,9 @@ struct sn_entities {
 struct sn_entity *sn_entity_find(const struct sn_program *program, uint32_t part, uint32_t type,
                                  uint64_t minor, uint32_t epoch);
 
+/* Appends what it is called. */
+void sn_entity_print(struct base_buffer *out, const struct sn_program *program,
+                     const struct sn_part *part, uint32_t type, uint64_t minor, uint32_t epoch);
 struct sn_entity *sn_entity_of(struct sn_program *program, uint32_t part, uint32_t type,
                                uint64_t minor, uint32_t epoch);
 /* The one of that name which is there; NULL: none is. */
@@ -386,6 +391,19 @@ void sn_losses_final(struct sn_program *program);
 void sn_report_all(struct sn_monitor *monitor, uint32_t request);
 void sn_report_turn(struct sn_monitor *monitor);
 
+/* --- receptacles.c */
+
+/* Takes a WRITE_ENTRY. false: it makes no sense. What is not known is passed over. */
+bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command);
+/* Answers READ_ENTRY of "receptacles", or "receptacles RELATION". false: it is about something else. */
+bool sn_receptacles_report(struct sn_monitor *monitor, const struct sn_message_read_entry *command);
+/* What was said over a connection that is over counts no more. */
+void sn_counts_drop_stale(struct sn_monitor *monitor);
+/* Brings the process's switch in line; true: objects are to be looked at, too. */
+bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event);
+/* Of all events. */
+void sn_counts_off(struct sn_program *program);
+
 /* --- uplink.c */
 
 struct sn_ending {
@@ -398,6 +416,7 @@ struct sn_uplink {
   struct sn_link *link;
   bool up;
   uint64_t welcomes; /* of the connection that is, or was the last */
+  int64_t down_at;   /* monotonic: it ended; 0: it is there, or there never was one */
   char *told;        /* what was last complained of */
   char host[256];
   char place[96];        /* where there is one collector at a time */

@@ -44,12 +44,17 @@ static void grow(struct sn_entities *entities) {
   free(old.minors);
 }
 
+void sn_entity_print(struct base_buffer *out, const struct sn_program *program,
+                     const struct sn_part *part, uint32_t type, uint64_t minor, uint32_t epoch) {
+  const struct sn_type_description *described = sn_known_type(part->known, type);
+  base_buffer_printf(out, "%s:%" PRIu64 "#%" PRIu64 ".%" PRIu32,
+                     described != NULL ? described->name : "object", minor, program->epoch, epoch);
+}
+
 static struct sn_name *name_of(struct sn_program *program, const struct sn_part *part,
                                uint32_t type, uint64_t minor, uint32_t epoch) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  const struct sn_type_description *described = sn_known_type(part->known, type);
-  base_buffer_printf(&text, "%s:%" PRIu64 "#%" PRIu64 ".%" PRIu32,
-                     described != NULL ? described->name : "object", minor, program->epoch, epoch);
+  sn_entity_print(&text, program, part, type, minor, epoch);
   struct sn_name *name = sn_name_new(program->monitor, text.data);
   base_buffer_done(&text);
   return name;

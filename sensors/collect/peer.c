@@ -145,6 +145,7 @@ void sn_peer_free(struct sn_peer *peer) {
   if (peer->map != NULL) munmap(peer->map, peer->bytes);
   if (peer->file >= 0) close(peer->file);
   free(peer->pipes);
+  for (size_t i = 0; i < peer->module_count; i++) free(peer->modules[i].counts);
   free(peer->modules);
   free(peer->chunks);
   free(peer->path);
@@ -187,7 +188,8 @@ static void tell_module(struct sn_peer *peer, const struct sn_unit_place *place)
 static void add_module(struct sn_peer *peer, uint64_t offset, uint32_t unit_bytes) {
   const struct sn_module_unit *unit = sn_peer_at(peer, offset, sizeof *unit);
   if (unit == NULL || unit_bytes < sizeof *unit) return;
-  struct sn_unit_place place = {offset, unit->receptacle.switches, unit->receptacle.entries};
+  struct sn_unit_place place = {offset, unit->receptacle.switches, unit->receptacle.entries,
+                                NULL};
   uint64_t needed = sn_receptacle_bytes(place.switches, place.entries, true) + sizeof *unit -
                     sizeof unit->receptacle;
   if (place.switches > 65536 || place.switches == 0 || place.entries != place.switches ||
@@ -447,6 +449,13 @@ static uint32_t word_of(const struct sn_peer *peer, unsigned modes) {
   return modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
 }
 
+/* What is counted of the event, in the word of a switch. */
+static unsigned counted(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  if (module >= peer->module_count || event >= peer->modules[module].switches) return 0;
+  const uint8_t *counts = peer->modules[module].counts;
+  return counts != NULL ? counts[event] : 0;
+}
+
 bool sn_peer_listen(struct sn_peer *peer, uint32_t module, bool on) {
   return sn_peer_switch(peer, module, 0, on ? SN_TRACE : 0);
 }
@@ -454,6 +463,7 @@ bool sn_peer_listen(struct sn_peer *peer, uint32_t module, bool on) {
 bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes) {
   struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
   if (receptacle == NULL || !peer->attached) return false;
+  modes |= counted(peer, module, event);
   __atomic_store_n(&sn_switches(receptacle)[event], word_of(peer, modes), __ATOMIC_SEQ_CST);
   return true;
 }
@@ -461,7 +471,8 @@ bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsig
 unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t event) {
   const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
   if (receptacle == NULL) return 0;
-  return __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE) & SN_MODES;
+  uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
+  return word & SN_MODES & ~counted(peer, module, event);
 }
 
 /* Another object may have taken the place. */
@@ -476,6 +487,7 @@ bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *ob
   if (receptacle == NULL || event >= object->switches || !peer->attached) return false;
   if (!is_still(receptacle, object)) return false;
   uint32_t *place = &sn_switches(receptacle)[event];
+  modes |= counted(peer, object->module, event);
   uint32_t before = __atomic_load_n(place, __ATOMIC_SEQ_CST), word = word_of(peer, modes);
   __atomic_store_n(place, word, __ATOMIC_SEQ_CST);
   if (is_still(receptacle, object)) return true;
@@ -495,7 +507,56 @@ unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_obj
   const struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);
   if (receptacle == NULL || event >= object->switches) return 0;
   uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
-  return word >> SN_GENERATION_SHIFT == peer->generation ? word & SN_MODES : 0;
+  if (word >> SN_GENERATION_SHIFT != peer->generation) return 0;
+  return word & SN_MODES & ~counted(peer, object->module, event);
+}
+
+/* --- counting */
+
+enum { COUNTS = SN_COUNT | SN_SUM | SN_HISTOGRAM };
+
+/* The word counts as COUNTED says, and is otherwise as it was: sensors take their part of it away meanwhile,
+ * a once that was good for one record. Returns what stood there; *RET_WORD: what stands now.        */
+static uint32_t change_counts(const struct sn_peer *peer, uint32_t *place, unsigned counted_now,
+                              uint32_t *ret_word) {
+  uint32_t before = __atomic_load_n(place, __ATOMIC_SEQ_CST), word;
+  do {
+    bool ours = before >> SN_GENERATION_SHIFT == peer->generation;
+    uint32_t modes = ours ? before & (SN_MODES | SN_MEASURE) & ~(uint32_t)COUNTS : 0;
+    modes |= counted_now;
+    word = modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
+  } while (word != before && !__atomic_compare_exchange_n(place, &before, word, false,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  *ret_word = word;
+  return before;
+}
+
+bool sn_peer_count(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes) {
+  struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  uint32_t word;
+  if (receptacle == NULL || !peer->attached) return false;
+  struct sn_unit_place *place = &peer->modules[module];
+  if (place->counts == NULL) place->counts = base_xcalloc(place->switches, 1);
+  place->counts[event] = (uint8_t)(modes & COUNTS);
+  change_counts(peer, &sn_switches(receptacle)[event], modes & COUNTS, &word);
+  return true;
+}
+
+unsigned sn_peer_counted(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  return counted(peer, module, event);
+}
+
+void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *object,
+                          uint32_t event) {
+  struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);
+  uint32_t word;
+  if (receptacle == NULL || event >= object->switches || !peer->attached) return;
+  if (!is_still(receptacle, object)) return;
+  uint32_t *place = &sn_switches(receptacle)[event];
+  uint32_t before = change_counts(peer, place, counted(peer, object->module, event), &word);
+  if (before == word || is_still(receptacle, object)) return;
+  /* It went while we looked away. */
+  __atomic_compare_exchange_n(place, &word, before, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {

@@ -119,6 +119,13 @@ unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t 
 bool sn_peer_object_is(const struct sn_peer *peer, uint64_t offset, uint32_t epoch);
 unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_object_view *object,
                                  uint32_t event);
+/* What is counted (of SN_COUNT, SN_SUM, SN_HISTOGRAM) of an event, whatever records are wanted: it goes with the
+ * switch of the process, and so with new objects; with that of an object when sn_peer_count_object says it.
+ * The functions above keep it and do not show it.                                                   */
+bool sn_peer_count(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes);
+unsigned sn_peer_counted(const struct sn_peer *peer, uint32_t module, uint32_t event);
+void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *object,
+                          uint32_t event);
 /* Asks for a round of a sampled event. */
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
 

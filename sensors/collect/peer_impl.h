@@ -8,6 +8,7 @@
 struct sn_unit_place {
   uint64_t offset;
   uint32_t switches, entries; /* of its receptacle */
+  uint8_t *counts;            /* by event: sn_peer_count; NULL: nothing is counted */
 };
 
 struct sn_object_chunk {

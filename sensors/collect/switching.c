@@ -83,6 +83,7 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     event->once_now = event->once_due;
     event->once_due = false;
     switch_process(program, part, e, want, once);
+    if (sn_counts_switch(program, part, e)) program->objects_wanted = true;
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
     if (any && is_awake(part, e)) program->enabled = true;
     if (any && sn_is_sampled(known->event)) program->monitor->sampled = true;
@@ -136,7 +137,9 @@ static void visit(void *context, const struct sn_object_view *object) {
   if (events > part->known->event_count) events = part->known->event_count;
   for (uint32_t e = 1; e < events && e < object->switches; e++) {
     const struct sn_event_description *event = part->known->events[e].event;
-    if (event != NULL && asks(event, object->type)) switch_event(program, part, e, object, &entity);
+    if (event == NULL || !asks(event, object->type)) continue;
+    switch_event(program, part, e, object, &entity);
+    sn_peer_count_object(program->peer, object, e);
   }
   if (entity == NULL) return;
   entity->seen = program->scan;
@@ -238,6 +241,7 @@ static void switch_object_off(void *context, const struct sn_object_view *object
 void sn_switching_off(struct sn_monitor *monitor) {
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     if (program->state != SN_RUNNING) continue;
+    sn_counts_off(program);
     for (size_t i = 0; i < program->part_count; i++) {
       struct sn_part *part = &program->parts[i];
       for (uint32_t e = 0; e < part->event_count; e++) {

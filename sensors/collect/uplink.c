@@ -19,6 +19,8 @@
 enum { RESERVE = 2 << 20 };
 /* How long after a welcome the watches of the connection before hold, if no END comes. */
 static const int64_t STALE_NS = INT64_C(3000000000);
+/* How long what was switched on by hand stays on for a server that is away. */
+static const int64_t GONE_NS = INT64_C(60000000000);
 /* Checkpoints more often than that are made of nothing. */
 static const int64_t LEAST_NS = INT64_C(100000);
 
@@ -148,13 +150,13 @@ static void set_checkpoint(struct sn_monitor *monitor, int64_t interval) {
   monitor->check_at = 0;
 }
 
-/* false: it makes no sense. What is not for us (an error that the server found, an entry to write) is passed
- * over. */
+/* false: it makes no sense. What is not for us (an error that the server found) is passed over. */
 static bool take(struct sn_monitor *monitor, const struct sn_message *message) {
   union {
     struct sn_message_adjust_object adjust;
     struct sn_message_checkpoint checkpoint;
     struct sn_message_read_entry read;
+    struct sn_message_write_entry write;
     struct sn_message_end end;
   } as;
   switch (message->type) {
@@ -170,7 +172,11 @@ static bool take(struct sn_monitor *monitor, const struct sn_message *message) {
       sn_self_command("read entry");
       if (!sn_get_read_entry(message, &as.read)) return false;
       if (sn_string_is(as.read.what, "sensors")) sn_report_all(monitor, as.read.request);
+      (void)sn_receptacles_report(monitor, &as.read);
       return true;
+    case SN_WIRE_WRITE_ENTRY:
+      sn_self_command("write entry");
+      return sn_get_write_entry(message, &as.write) && sn_entry_write(monitor, &as.write);
     case SN_WIRE_END:
       if (!sn_get_end(message, &as.end)) return false;
       add_end(monitor, as.end.packet);
@@ -269,9 +275,11 @@ static void look_at_link(struct sn_monitor *monitor) {
   if (uplink->up && (!up || welcomes != uplink->welcomes)) {
     sn_watches_stale(monitor);
     monitor->end_count = 0;
+    uplink->down_at = base_env_monotonic();
   }
   if (up && welcomes != uplink->welcomes) {
     uplink->welcomes = welcomes;
+    uplink->down_at = 0;
     free(uplink->told);
     uplink->told = NULL;
     monitor->stale_until = base_env_monotonic() + STALE_NS;
@@ -279,6 +287,10 @@ static void look_at_link(struct sn_monitor *monitor) {
     sn_report_all(monitor, 0);
   }
   uplink->up = up;
+  if (!up && uplink->down_at != 0 && base_env_monotonic() - uplink->down_at > GONE_NS) {
+    sn_counts_drop_stale(monitor); /* what one server's users have said is no other's */
+    uplink->down_at = 0;
+  }
   if (!up) tell(monitor);
 }
 

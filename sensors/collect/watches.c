@@ -189,6 +189,7 @@ bool sn_watch_adjust(struct sn_monitor *monitor, const struct sn_message_adjust_
 void sn_watches_stale(struct sn_monitor *monitor) {
   for (struct sn_interest *interest = monitor->interests; interest != NULL;
        interest = interest->next) {
+    interest->counted_before = interest->counted;
     for (unsigned list = 0; list < 2; list++) {
       for (struct sn_watch *watch = interest->watches[list]; watch != NULL; watch = watch->next) {
         watch->stale = true;
@@ -199,6 +200,7 @@ void sn_watches_stale(struct sn_monitor *monitor) {
 
 void sn_watches_drop_stale(struct sn_monitor *monitor) {
   drop(monitor, true, 0);
+  sn_counts_drop_stale(monitor);
   monitor->stale_until = 0;
   monitor->commands++;
   sn_switching_want(monitor);

@@ -825,6 +825,106 @@ def reports(world):
     check(off()[-1][3] == "off", f"{off()}")
 
 
+def receptacles(world, relation, process):
+    """What is held of RELATION: by object, [records, counting, missed, count, sum, squares, histogram]."""
+    rows = world.server.read_entry("receptacles " + relation, PATIENCE)
+    check(rows is not None, "the entry is not read")
+    check(all(row[1] == relation for row in rows), f"{rows}")
+    return {row[2]: row[3:] for row in rows if row[0].startswith(f"Worker:{process}#")}
+
+
+def count(world, relation, value="on"):
+    world.server.write_entry("count " + relation, value)
+    check(world.server.end(PATIENCE), "commands are not executed")
+
+
+def counting(world):
+    """By hand, whatever is watched; what is watched is not disturbed."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    world.server.write_entry("something else", "that nobody knows")
+    target.do("new 0 3")
+    target.do("step 0 3 5")
+    count(world, "Step")
+    count(world, "Tick")
+    target.do("new 3 1")  # later ones count from the beginning
+    target.do("step 0 1 10")
+    target.do("step 3 1 4")
+    target.do("tick 2 500 0")
+    held = receptacles(world, "Step", "P1")
+    jobs = {name.split("#")[0]: cells for name, cells in held.items()}
+    check(jobs[""] == ["off", "on", "0", "0", "0", "0", ""], f"{jobs}")
+    check(jobs["Job:0"] == ["off", "on", "0", "10", "45", "285", "64:1 65:1 66:2 67:4 68:2"], f"{jobs}")
+    check(jobs["Job:1"] == ["off", "on", "0", "0", "0", "0", ""], f"{jobs}")
+    check(jobs["Job:3"] == ["off", "on", "0", "4", "6", "14", "64:1 65:1 66:2"], f"{jobs}")
+    check(receptacles(world, "Tick", "P1") == {"": ["off", "on", "0", "1000", "", "", ""]}, "ticks")
+    check(world.store.total("Step", "Tick") == 0, "records come")
+    watch = world.watch("Step", ("Job", "Job:0#*", True))
+    target.do("step 0 2 7")
+    world.wait(lambda: world.store.total("Step") == 7, lambda: f"{world.store.counts}")
+    target.do("release 3 1")  # what it has counted is the process's now
+    held = receptacles(world, "Step", "P1")
+    jobs = {name.split("#")[0]: cells for name, cells in held.items()}
+    check(jobs["Job:0"][:4] == ["on", "on", "0", "17"], f"{jobs}")
+    check(jobs["Job:1"][:4] == ["off", "on", "0", "7"], f"{jobs}")
+    check(jobs[""][:5] == ["off", "on", "0", "4", "6"] and "Job:3" not in jobs, f"{jobs}")
+    count(world, "Step", "off")
+    target.do("step 0 1 3")
+    world.wait(lambda: world.store.total("Step") == 10, lambda: f"{world.store.counts}")
+    held = receptacles(world, "Step", "P1")
+    jobs = {name.split("#")[0]: cells for name, cells in held.items()}
+    check(jobs["Job:0"][:4] == ["on", "off", "0", "17"], f"{jobs}")
+    count(world, "Step")
+    world.server.unwatch(watch)
+    check(world.server.end(PATIENCE), "commands are not executed")
+    target.do("step 0 1 2")
+    held = receptacles(world, "Step", "P1")
+    jobs = {name.split("#")[0]: cells for name, cells in held.items()}
+    check(jobs["Job:0"][:4] == ["off", "on", "0", "19"], f"{jobs}")
+    world.end_all()
+    check(world.store.total("Step") == 10, f"{world.store.counts}")
+
+
+def counting_ends(world):
+    """With the connection over which it was asked for, and with the collector."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    count(world, "Tick")
+    target.do("tick 1 100 0")
+    world.server.lose_peer()
+    target.do("tick 1 10 0")
+    world.wait(lambda: world.server.identity, "the collector does not come again")
+    world.watch("Phase")  # the new connection has said all, and nothing of counts
+    check(receptacles(world, "Tick", "P1")[""][:4] == ["off", "off", "0", "110"], "not so")
+    target.do("tick 1 1000 0")
+    count(world, "Tick")
+    target.do("tick 1 1 0")
+    check(receptacles(world, "Tick", "P1")[""][:4] == ["off", "on", "0", "111"], "not so")
+    world.collector.terminate()
+    world.wait(lambda: world.collector.poll() is not None, "the collector does not end")
+    target.do("tick 1 5000 0")
+    world.collect()
+    world.known(target)
+    check(receptacles(world, "Tick", "P1")[""][:4] == ["off", "off", "0", "111"], "not so")
+    world.end_all()
+
+
+def many_receptacles(world):
+    """More objects than are shown one by one are added up."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    count(world, "Step")
+    target.do("new 0 1500")
+    target.do("step 0 1500 3")
+    rows = receptacles(world, "Step", "P1")
+    check(len(rows) == 1002 and rows["500 others"][3] == "1500", f"{len(rows)} {rows.get('500 others')}")
+    check(sum(int(cells[3]) for cells in rows.values()) == 4500, "not all are there")
+    world.end_all()
+
+
 def ends_in_good_order(world):
     target = world.target()
     world.collect()
@@ -899,7 +999,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          server_is_killed, another_database, many_processes, forks_and_exec, checkpoints_hold,
          checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports,
-         ends_in_good_order, idle, only_one]
+         counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]
 
 
 def selftest():

@@ -84,7 +84,7 @@ class Server:
         self.listener.listen(8)
         self.peer = None
         self.watches = {}
-        self.next_watch = self.next_packet = 0
+        self.next_watch = self.next_packet = self.next_request = 0
         self.packets = set()
         self.reset()
 
@@ -95,6 +95,8 @@ class Server:
         self.known_pipes = set()
         self.reports = []
         self.checks = 0
+        self.entries = {}  # request -> rows, once they are complete
+        self.reading_entry = []
         self.unacknowledged = 0
         self.problems = []
 
@@ -128,6 +130,16 @@ class Server:
     def unwatch(self, watch):
         relation = self.watches.pop(watch)[0]
         self.send(ADJUST, struct.pack("<IB", watch, 0) + text(relation) + struct.pack("<BqqI", 0, 0, 0, 0))
+
+    def write_entry(self, name, value):
+        self.send(WRITE_ENTRY, text(name) + text(value))
+
+    def read_entry(self, what, timeout=10):
+        """The rows that the collector reports."""
+        self.next_request += 1
+        request = self.next_request
+        self.send(READ_ENTRY, struct.pack("<I", request) + text(what))
+        return self.entries[request] if self.until(lambda: request in self.entries, timeout) else None
 
     def checkpoint(self, interval):
         self.send(CHECKPOINT, struct.pack("<q", interval))
@@ -368,8 +380,11 @@ class Server:
         self.store.losses[key] = max(total, self.store.losses.get(key, 0))
 
     def report(self, body):
-        body.take("I")
-        body.text()
-        _, columns, rows = body.take("BII")
+        request = body.take("I")
+        what = body.text().decode()
+        more, columns, rows = body.take("BII")
+        into = self.reports if what == "sensors" else self.reading_entry
         for _ in range(rows):
-            self.reports.append([body.text().decode() for _ in range(columns)])
+            into.append([body.text().decode() for _ in range(columns)])
+        if what != "sensors" and not more:
+            self.entries[request], self.reading_entry = into, []

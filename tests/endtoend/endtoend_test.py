@@ -14,7 +14,7 @@ import sys
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from world import Failed, World, wait_for  # noqa: E402
+from world import LIMIT, Failed, World, wait_for  # noqa: E402
 
 
 def start(world, *names, count=1000, pause_ns=0, threads=1):
@@ -153,6 +153,80 @@ def checkpoints(world):
     wait_for('the answer', lambda: world.count('Ticks') == 1000)
     wrong = world.shell('set checkpoint every 0 ms', check=False)
     expect('0 is refused: ' + wrong.stderr.decode(), b'TQ-0321' in wrong.stderr)
+
+
+def held(world, relation, process):
+    """What \\dr shows of it: by object, a dictionary by the names of the columns."""
+    lines = world.run('\\dr ' + relation).splitlines()
+    rows = {}
+    for line in lines[1:]:
+        if ':' + process + '#' not in line:
+            continue
+        cells = line.split()
+        name = cells.pop(2).split('#')[0] if ':' in cells[2] else ''
+        names = [word for word in lines[0].split() if word != 'object']
+        rows[name] = dict(zip(names, cells))
+    return rows
+
+
+def counting(world):
+    """\\count: receptacles count, whatever is asked for, and \\dr shows what they hold."""
+    a, = start(world, 'a', count=1000)
+    world.known('Opened')
+    for relation in ('Opened', 'phase', 'Tick'):
+        world.run('\\count %s on' % relation)
+    world.run('range of o is Opened retrieve into Twos (o.Times) where o.Door = "Door:2#*"')
+    wait_for('Door:2 is on', lambda: held(world, 'Opened', 'a')['Door:2']['records'] == 'on')
+    b = world.ticker('b', count=500)
+    wait_for('b counts', lambda: held(world, 'Tick', 'b').get('', {}).get('counting') == 'on')
+    a.go()
+    a.done()
+    b.go()
+    b.done()
+    wait_for('rows', lambda: world.count('Opened') == a.ledger.opened(1) + b.ledger.opened(1))
+    equal('ticks', [held(world, 'Tick', name)['']['count'] for name in 'ab'], ['1000', '500'])
+    phases = held(world, 'Phase', 'a')['']
+    equal('phases', (phases['count'], phases['sum'], phases['mean']), ('100', '4950', '49.5'))
+    for ticker in (a, b):
+        doors = held(world, 'Opened', ticker.name)
+        for door in range(3):
+            equal('door %d of %s' % (door + 1, ticker.name), int(doors['Door:%d' % (door + 1)]['count']),
+                  ticker.ledger.opened(door))
+    equal('records', [held(world, 'Opened', 'a')['Door:%d' % (i + 1)]['records'] for i in range(3)],
+          ['off', 'on', 'off'])
+    expect('buckets: ' + world.run('\\dr Phase'),
+           '(-1,1):1 [1,2):1 [2,4):2 [4,8):4 [8,16):8 [16,32):16 [32,64):32 [64,128):36'
+           in world.run('\\dr Phase'))
+    world.run('\\count Tick off')
+    equal('off', held(world, 'Tick', 'a')['']['counting'], 'off')
+    world.kill(world.collector)  # the next one is told
+    world.collect()
+    wait_for('phases are counted again',
+             lambda: held(world, 'Phase', 'b').get('', {}).get('counting') == 'on')
+    equal('of before', held(world, 'Phase', 'a')['']['count'], '100')
+    equal('still off', held(world, 'Tick', 'a')['']['counting'], 'off')
+    world.kill(world.server)  # the wish was its
+    world.serve()
+    wait_for('nothing is counted',
+             lambda: held(world, 'Phase', 'b').get('', {}).get('counting') == 'off')
+    for line, number in (('\\count Nothing on', b'TQ-0101'), ('\\count Twos on', b'TQ-0851'),
+                         ('\\count Tick', b'TQ-0001'), ('\\dr Twos', b'TQ-0851')):
+        refused = world.shell(line, check=False)
+        expect('%s is refused: %s' % (line, refused), number in refused.stderr and refused.returncode)
+
+
+def collector_stopped(world):
+    """A collector that does not answer is said to be missing, and holds nobody up but who asks."""
+    start(world, 'a')
+    wait_for('it answers', lambda: held(world, 'Tick', 'a'))
+    world.collector.send_signal(signal.SIGSTOP)
+    asked = world.spawn([world.tquel, '--connect', world.socket, '-c', '\\dr Tick'],
+                        subprocess.PIPE)
+    world.run('create event Mine (a = i4)')
+    equal('the answer', asked.communicate(timeout=LIMIT)[0],
+          b'1 of 1 collectors did not answer\n')
+    world.collector.send_signal(signal.SIGCONT)
+    wait_for('it answers again', lambda: held(world, 'Tick', 'a'))
 
 
 def a_display(world):
@@ -478,7 +552,8 @@ def overload(world):
 
 
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, checkpoints,
-             a_display, objects, objects_of_a_process, names, periods, gaps, keys_of_their_own,
+             counting, collector_stopped, a_display, objects, objects_of_a_process, names,
+             periods, gaps, keys_of_their_own,
              taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
              server_killed, program_killed, overload]
 

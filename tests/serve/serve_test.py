@@ -410,6 +410,10 @@ def group(world):
     shell = ['--connect', world.socket, '-c']
     code, out, error = other(*shell, 'range of e is E retrieve (e.a)')
     equal((code, out), (0, 'at_lo,at_hi,definite,a\n1,1,true,1\n'), error)
+    for refused in ('\\dr', '\\count E on', '\\dr E'):
+        code, out, error = other(*shell, refused)
+        equal((code, out), (2, ''), error)
+        check('TQ-0773' in error, error)
     for refused in ('range of f is F retrieve (f.a)', 'create event G ()', 'destroy E'):
         code, out, error = other(*shell, refused)
         check(code == 2 and 'TQ-077' in error, f'{refused}: {error}')

@@ -105,17 +105,21 @@ static void run_session(struct server *server) {
 static void tick_peers(struct server *server, int64_t began) {
   int64_t now = base_env_monotonic();
   bool deaf = now - began > DEAF_NS;
-  size_t kept = 0;
   for (size_t i = 0; i < server->peer_count; i++) {
     struct server_peer *peer = server->peers[i];
     if (deaf && peer->pinged) peer->pinged = now;
     if (!peer->over) server_peer_tick(peer, now);
-    if (peer->over)
-      server_peer_free(peer);
-    else
-      server->peers[kept++] = peer;
   }
-  server->peer_count = kept;
+  /* Whoever goes may concern others: the table has none but those that are there. */
+  for (size_t i = 0; i < server->peer_count;) {
+    struct server_peer *peer = server->peers[i];
+    if (peer->over) {
+      server->peers[i] = server->peers[--server->peer_count];
+      server_peer_free(peer);
+    } else {
+      i++;
+    }
+  }
 }
 
 static void block_signals(sigset_t *ret_before) {

@@ -172,7 +172,7 @@ void server_peer_tick(struct server_peer *peer, int64_t now) {
 int64_t server_peer_due(const struct server_peer *peer, int64_t now) {
   /* Handshakes and last words go on by themselves, as long as somebody looks. */
   if (!peer->greeted || peer->leaving) return NS_PER_S / 2;
-  if (!peer->source) return INT64_MAX;
+  if (!peer->source) return server_inquiry_due(peer, now);
   if (peer->pinged) return peer->pinged + ANSWER_NS - now + 1;
   return SILENCE_NS - sn_connection_silence(peer->connection) + 1;
 }

@@ -202,7 +202,7 @@ static void end_peers(struct server *server) {
                 sn_connection_pump(server->peers[i]->connection, 0);
     if (unsent) (void)usleep(2000);
   }
-  for (size_t i = 0; i < server->peer_count; i++) server_peer_free(server->peers[i]);
+  while (server->peer_count > 0) server_peer_free(server->peers[--server->peer_count]);
   free(server->peers);
 }
 

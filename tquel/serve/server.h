@@ -26,6 +26,7 @@
 struct server;
 struct server_shell;
 struct server_source;
+struct server_inquiry;
 
 struct server_peer {
   struct server *server;
@@ -40,6 +41,7 @@ struct server_peer {
   int64_t pinged;             /* likewise, the ping that was not answered; 0: none is under way */
   struct server_shell *shell; /* one of the two, once it has greeted */
   struct server_source *source;
+  struct server_inquiry *inquiry; /* of a shell: its question waits for collectors; else NULL */
 };
 
 struct server_options {
@@ -73,6 +75,9 @@ struct server {
   size_t watch_count, watch_capacity;
   uint32_t last_watch, last_packet;
   bool commands_pending; /* commands were sent since the last END */
+  char **counted;        /* relations that somebody has said are to be counted */
+  size_t counted_count, counted_capacity;
+  uint32_t last_request; /* of READ_ENTRY */
   int64_t checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
 
@@ -106,6 +111,9 @@ void server_shell_message(struct server_peer *peer, const struct sn_message *mes
 bool server_shell_is_ready(const struct server_peer *peer);
 /* Sends what displays have shown, and how many of their rows were dropped. */
 void server_shell_tick(struct server_peer *peer);
+/* The answer to its question; or why there is none. */
+void server_shell_answer(struct server_peer *peer, const struct base_buffer *text);
+void server_shell_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message);
 /* A diagnostic of its statement. */
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
 
@@ -130,6 +138,25 @@ void server_watches_close(struct server *server);
 void server_watches_tell(struct server_peer *peer);
 /* Ends the packet of commands, if there were any since the last time. */
 void server_watches_flush(struct server *server);
+
+/* --- receptacles.c */
+
+/* Takes the question about the receptacles of a relation ("": of all), or to count one ("RELATION on", "RELATION
+ * off"). It is answered when the collectors have answered.                                            */
+void server_receptacles_ask(struct server_peer *peer, const char *relation);
+void server_count_ask(struct server_peer *peer, const char *argument);
+/* A report about receptacles; false: it makes no sense. A packet of commands that was done. */
+bool server_receptacles_take(struct server_peer *source, const struct sn_message_report *report);
+void server_receptacles_done(struct server_peer *source, uint64_t packet);
+/* A source has gone: nobody waits for it. A shell has gone, or nobody waits any longer. */
+void server_receptacles_lost(struct server_peer *source);
+void server_inquiry_free(struct server_peer *peer);
+void server_inquiry_tick(struct server_peer *peer, int64_t now);
+/* In how many ns it has been waited for long enough; INT64_MAX: nobody waits. */
+int64_t server_inquiry_due(const struct server_peer *peer, int64_t now);
+/* Tells a collector that has just come what is counted. */
+void server_counts_tell(struct server_peer *peer);
+void server_counts_free(struct server *server);
 
 /* --- reports.c */
 

@@ -103,12 +103,14 @@ static void tell_dropped(struct server_shell *shell) {
 
 void server_shell_tick(struct server_peer *peer) {
   struct server_shell *shell = peer->shell;
+  server_inquiry_tick(peer, base_env_monotonic());
   shell_output_flush(&shell->output);
   if (shell->dropped && sn_connection_unsent(peer->connection) < SERVER_DISPLAY_BYTES / 2)
     tell_dropped(shell);
 }
 
 bool server_shell_is_ready(const struct server_peer *peer) {
+  if (peer->inquiry) return false;
   return !peer->shell || sn_connection_unsent(peer->connection) < SERVER_RESULT_BYTES;
 }
 
@@ -148,6 +150,7 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
 
 void server_shell_close(struct server_peer *peer) {
   struct server_shell *shell = peer->shell;
+  server_inquiry_free(peer);
   peer->shell = NULL;
   tql_seat_free(shell->seat);
   base_buffer_clear(&shell->output.pending);
@@ -291,7 +294,8 @@ static const struct {
     {"displays", say_displays},   {"stop displays", stop_displays},
 };
 
-static void answer(struct server_shell *shell, const struct base_buffer *text) {
+void server_shell_answer(struct server_peer *peer, const struct base_buffer *text) {
+  struct server_shell *shell = peer->shell;
   size_t sent = 0;
   do {
     size_t piece = text->length - sent < PIECE ? text->length - sent : PIECE;
@@ -301,6 +305,24 @@ static void answer(struct server_shell *shell, const struct base_buffer *text) {
     (void)sn_put_answer(out_of(shell), 0, &message);
     sent += piece;
   } while (sent < text->length);
+}
+
+void server_shell_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message) {
+  const struct sn_message_error error = {.diagnostic = diagnostic,
+                                         .message = sn_string_of(message)};
+  (void)sn_put_error(out_of(peer->shell), 0, &error);
+}
+
+/* Questions that only collectors can answer. */
+static bool ask_collectors(struct server_peer *peer, struct sn_string what, const char *argument) {
+  if (sn_string_is(what, "receptacles")) {
+    server_receptacles_ask(peer, argument);
+  } else if (sn_string_is(what, "count")) {
+    server_count_ask(peer, argument);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 static void take_question(struct server_peer *peer, const struct sn_message *message) {
@@ -313,18 +335,19 @@ static void take_question(struct server_peer *peer, const struct sn_message *mes
   struct base_buffer argument = BASE_BUFFER_EMPTY, text = BASE_BUFFER_EMPTY;
   base_buffer_append(&argument, question.argument.bytes, question.argument.length);
   bool known = false, found = false;
+  if (ask_collectors(peer, question.what, base_buffer_text(&argument))) {
+    base_buffer_done(&argument);
+    return;
+  }
   for (size_t i = 0; i < sizeof questions / sizeof questions[0] && !known; i++) {
     known = sn_string_is(question.what, questions[i].what);
     if (known) found = questions[i].say(shell, base_buffer_text(&argument), &text);
   }
-  if (found) {
-    answer(shell, &text);
-  } else {
-    const struct sn_message_error error = {
-        .diagnostic = known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
-        .message = sn_string_of(known ? "there is no such relation" : "there is no such question")};
-    (void)sn_put_error(out_of(shell), 0, &error);
-  }
+  if (found)
+    server_shell_answer(peer, &text);
+  else
+    server_shell_refuse(peer, known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
+                        known ? "there is no such relation" : "there is no such question");
   base_buffer_done(&argument);
   base_buffer_done(&text);
 }

@@ -104,6 +104,7 @@ static void free_stream(struct server_stream *stream) {
 
 void server_source_close(struct server_peer *peer, bool for_good) {
   struct server_source *source = peer->source;
+  server_receptacles_lost(peer);
   peer->source = NULL;
   for (size_t i = 0; i < source->streams.capacity; i++)
     if (source->streams.entries[i].key) free_stream(source->streams.entries[i].value.pointer);
@@ -401,7 +402,10 @@ static enum server_taken take_report(struct server_source *source,
                                      const struct sn_message *message) {
   struct sn_message_report report;
   bool good = false;
-  if (sn_get_report(message, &report)) server_reports_take(&source->reports, &report, &good);
+  if (!sn_get_report(message, &report)) return SERVER_WRONG;
+  if (!sn_string_is(report.what, "sensors"))
+    return server_receptacles_take(source->peer, &report) ? SERVER_TAKEN : SERVER_WRONG;
+  server_reports_take(&source->reports, &report, &good);
   if (!good) return SERVER_WRONG;
   return taken(server_reports_costs(source->peer->server->session, source->reports));
 }
@@ -419,8 +423,9 @@ static enum server_taken take_error(struct server_source *source,
 static enum server_taken take_acknowledge(struct server_source *source,
                                           const struct sn_message *message) {
   struct sn_message_acknowledge acknowledge;
-  (void)source;
-  return sn_get_acknowledge(message, &acknowledge) ? SERVER_TAKEN : SERVER_WRONG;
+  if (!sn_get_acknowledge(message, &acknowledge)) return SERVER_WRONG;
+  server_receptacles_done(source->peer, acknowledge.upto);
+  return SERVER_TAKEN;
 }
 
 /* --- one message ------------------------------------------------------------------------------ */

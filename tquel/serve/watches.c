@@ -80,6 +80,7 @@ void server_watches_open(struct server *server) {
 
 void server_watches_close(struct server *server) {
   tql_session_on_watch(server->session, NULL);
+  server_counts_free(server);
   free(server->watches);
   server->watches = NULL;
   server->watch_count = server->watch_capacity = 0;
@@ -109,6 +110,7 @@ void server_watches_tell(struct server_peer *peer) {
   struct server *server = peer->server;
   if (server->checkpoint_ns > 0) tell_checkpoint(peer);
   for (size_t i = 0; i < server->watch_count; i++) tell(peer, &server->watches[i], true);
+  server_counts_tell(peer);
   server->last_packet++;
   end_packet(peer);
 }

@@ -122,6 +122,13 @@ void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor
   session->asks_changed = true;
 }
 
+const char *tql_session_sensors_of(struct tql_session *session, const char *name,
+                                   bool *ret_announced) {
+  const struct session_relation *relation = session_find(session, name);
+  *ret_announced = relation != NULL && relation->announced;
+  return relation != NULL ? relation->ng.name : NULL;
+}
+
 int64_t tql_session_checkpoint_every(const struct tql_session *session) {
   return session->checkpoint_ns;
 }

@@ -204,6 +204,11 @@ uint64_t tql_source_durable(const struct tql_source *source);
 /* How often collectors are to say what is past, in ns, as `set checkpoint every` has it; 0: as they like. */
 int64_t tql_session_checkpoint_every(const struct tql_session *session);
 
+/* Has the relation called NAME sensors? NULL: there is none of that name; else what it is called, and
+ * *RET_ANNOUNCED: a program has announced it.                                                        */
+const char *tql_session_sensors_of(struct tql_session *session, const char *name,
+                                   bool *ret_announced);
+
 /* SENSOR hears which records of announced relations somebody asks for (engine/ingest.h), from the next turn on;
  * it lives until the session is closed or another is set. Values of watches that are strings are ids of the
  * session's table. NULL: nobody.                                                                     */

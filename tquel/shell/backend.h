@@ -13,8 +13,14 @@ struct tql_session;
 
 /* Kinds of names, for completion. */
 enum shell_names { SHELL_RELATIONS, SHELL_VARIABLES, SHELL_DOMAINS };
-/* What can be looked at: \d, \dn, \ds. */
-enum shell_view { SHELL_DESCRIPTION, SHELL_NODES, SHELL_SENSORS };
+/* What can be looked at: \d, \dn, \ds, \dr; and \count, which is answered alike. */
+enum shell_view {
+  SHELL_DESCRIPTION,
+  SHELL_NODES,
+  SHELL_SENSORS,
+  SHELL_RECEPTACLES,
+  SHELL_COUNT
+};
 
 struct shell_backend {
   const struct shell_backend_class *class;
@@ -40,7 +46,7 @@ struct shell_backend_class {
   void (*each_name)(struct shell_backend *backend, enum shell_names kind, const char *owner,
                     void (*on_name)(void *context, const char *name), void *context);
   /* Appends what there is to see of NAME, NULL: of all. BASE_END: there is no such relation; BASE_OK,
-   * or BASE_SYSTEM after a report. */
+   * or BASE_USER or BASE_SYSTEM after a report. */
   enum base_status (*describe)(struct shell_backend *backend, enum shell_view view,
                                const char *name, struct base_buffer *out);
   /* Appends what the greeting says it is. */

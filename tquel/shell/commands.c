@@ -130,6 +130,14 @@ static void do_sensors(struct terminal *terminal, const char *argument) {
   (void)shell_look(terminal->shell, "\\ds", argument);
 }
 
+static void do_receptacles(struct terminal *terminal, const char *argument) {
+  (void)shell_look(terminal->shell, "\\dr", argument);
+}
+
+static void do_count(struct terminal *terminal, const char *argument) {
+  (void)shell_look(terminal->shell, "\\count", argument);
+}
+
 static void do_time(struct terminal *terminal, const char *argument) {
   (void)argument;
   struct base_buffer text = BASE_BUFFER_EMPTY;
@@ -207,6 +215,8 @@ static const struct command {
     {"\\d", "[NAME]", "list the relations, or describe one", do_describe},
     {"\\dn", "[NAME]", "list the nodes of standing queries, and what they cost", do_nodes},
     {"\\ds", "", "list the sensors of programs, and who has switched them on", do_sensors},
+    {"\\dr", "[NAME]", "list what the sensors' receptacles have counted", do_receptacles},
+    {"\\count", "NAME on|off", "count what passes the sensors of a relation, see \\dr", do_count},
     {"\\p", "", "print what was typed, or what ran last", do_print},
     {"\\r", "", "reset: forget what was typed", do_reset},
     {"\\e", "", "edit it with $VISUAL or $EDITOR", do_edit},

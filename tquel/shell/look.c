@@ -1,5 +1,5 @@
-/* \d, \dn, \ds: looking at what there is. They change nothing and stand alone on a line, so a script's
- * -c may be one of them as well; the other commands that begin with a backslash belong to the workspace
+/* \d, \dn, \ds, \dr: looking at what there is; and \count, which says what \dr is to show. They change no
+ * data and stand alone on a line, so a script's -c may be one of them as well; the other commands that begin with a backslash belong to the workspace
  * of the interactive shell (commands.c).                                                            */
 #include <string.h>
 
@@ -15,6 +15,8 @@ static const struct view {
     {"\\d", SHELL_DESCRIPTION, "there are no relations yet\n"},
     {"\\dn", SHELL_NODES, "there are no nodes of standing queries\n"},
     {"\\ds", SHELL_SENSORS, "there are no sensors\n"},
+    {"\\dr", SHELL_RECEPTACLES, "there are no sensors\n"},
+    {"\\count", SHELL_COUNT, ""},
 };
 
 enum base_status shell_look(struct shell *shell, const char *name, const char *argument) {
@@ -23,7 +25,8 @@ enum base_status shell_look(struct shell *shell, const char *name, const char *a
     if (strcmp(views[i].name, name) == 0) view = &views[i];
   if (!view) {
     base_report_hint(&shell->diags, MSG_USAGE, NULL, NULL,
-                     "-c takes statements, or one of \\d [NAME], \\dn [NAME], \\ds",
+                     "-c takes statements, or one of \\d [NAME], \\dn [NAME], \\ds, \\dr [NAME], "
+                     "\\count NAME on|off",
                      "there is no command %s outside of the interactive shell", name);
     return BASE_USER;
   }
@@ -35,7 +38,7 @@ enum base_status shell_look(struct shell *shell, const char *name, const char *a
     shell_output_flush(&shell->output);
   } else if (status == BASE_END) {
     base_report_hint(&shell->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "\\d lists what there is",
-                     "there is no relation %s", argument);
+                     "there is no relation %.*s", (int)strcspn(argument, " \t"), argument);
     status = BASE_USER;
   }
   base_buffer_done(&text);

@@ -65,6 +65,12 @@ static enum base_status own_describe(struct shell_backend *backend, enum shell_v
     tql_session_describe_sensors(session, NULL, 0, out);
     return BASE_OK;
   }
+  if (view == SHELL_RECEPTACLES || view == SHELL_COUNT) {
+    base_report_hint(&((struct own *)backend)->shell->diags, MSG_NO_SENSORS, NULL, NULL,
+                     "tquel serve DB, tquel collect, and here tquel --connect .",
+                     "nothing here has sensors: they are switched and read by a server");
+    return BASE_USER;
+  }
   bool found = view == SHELL_NODES ? tql_session_describe_nodes(session, name, out)
                                    : tql_session_describe(session, name, out);
   return found ? BASE_OK : BASE_END;

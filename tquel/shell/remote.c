@@ -24,6 +24,7 @@ struct remote {
   bool done;     /* DONE, or the whole of an ANSWER, has come */
   uint8_t exit_code, status;
   uint32_t refused; /* number of an ERROR that came as the answer */
+  char *reason;     /* its text */
   struct base_buffer answer;
 };
 
@@ -72,6 +73,10 @@ static void take_message(struct remote *remote, const struct sn_message *message
     remote->done = !got.answer.more;
   } else if (message->type == SN_WIRE_ERROR && sn_get_error(message, &got.error)) {
     remote->refused = got.error.diagnostic;
+    free(remote->reason);
+    remote->reason = base_xmalloc(got.error.message.length + 1u);
+    memcpy(remote->reason, got.error.message.bytes, got.error.message.length);
+    remote->reason[got.error.message.length] = '\0';
     remote->done = true;
   }
 }
@@ -222,10 +227,20 @@ static void remote_each_name(struct shell_backend *backend, enum shell_names kin
 
 static enum base_status remote_describe(struct shell_backend *backend, enum shell_view view,
                                         const char *name, struct base_buffer *out) {
-  static const char *const questions[] = {
-      [SHELL_DESCRIPTION] = "describe", [SHELL_NODES] = "nodes", [SHELL_SENSORS] = "sensors"};
+  static const char *const questions[] = {[SHELL_DESCRIPTION] = "describe",
+                                          [SHELL_NODES] = "nodes",
+                                          [SHELL_SENSORS] = "sensors",
+                                          [SHELL_RECEPTACLES] = "receptacles",
+                                          [SHELL_COUNT] = "count"};
   struct remote *remote = (struct remote *)backend;
   enum base_status status = ask(remote, questions[view], name);
+  if (status == BASE_END && remote->refused != MSG_UNKNOWN_RELATION) {
+    int number = (int)remote->refused;
+    if (!base_message_find(number)) number = MSG_PEER_REFUSED; /* a younger server's */
+    base_report(&remote->shell->diags, (enum base_message)number, NULL, NULL, "%s",
+                remote->reason);
+    return BASE_USER;
+  }
   if (status == BASE_OK)
     base_buffer_append(out, base_buffer_text(&remote->answer), remote->answer.length);
   return status;
@@ -247,6 +262,7 @@ static enum base_status remote_close(struct shell_backend *backend, enum base_st
   sn_connection_free(remote->connection);
   shell_welcome_done(&remote->welcome);
   base_buffer_done(&remote->answer);
+  free(remote->reason);
   free(remote);
   return status;
 }

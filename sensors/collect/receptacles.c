@@ -1,0 +1,313 @@
+/* Counting by hand, and what receptacles hold (thesis 5.4; 8.4, "read entry" and "write entry").
+ *
+ * A receptacle counts how often its sensor was passed, and of an event with a `histogram` sums that domain and
+ * puts it in buckets, whether records are wanted or not. Who wants that says it of a relation: an entry
+ * "count RELATION" is written, "on" or "off", and holds for all processes and objects, also later ones, as long as
+ * the connection does. Counts are the program's: they begin with it, stand still while counting is off, and
+ * outlive us. Events that are on without being asked are not counted: their records are.
+ *
+ * What receptacles hold is reported when somebody reads the entry "receptacles" or "receptacles RELATION": a row for
+ * each event of a process, with what its objects that are gone have left to it, and one for each of its objects,
+ * up to a bound; the others are added up in one row.                                                  */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/env.h"
+#include "sensors/collect/monitor_impl.h"
+
+/* process, relation, object, records, counting, missed, count, sum, squares, histogram */
+enum { COLUMNS = 10, FLUSH_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+
+/* --- writing */
+
+/* What follows WORD and a blank in TEXT; NULL: it begins otherwise. A word alone is followed by "". */
+static const char *after(const char *text, const char *word) {
+  size_t length = strlen(word);
+  if (strncmp(text, word, length) != 0) return NULL;
+  if (text[length] == '\0') return text + length;
+  return text[length] == ' ' ? text + length + 1 : NULL;
+}
+
+static char *copy_of(struct sn_string string) {
+  char *copy = base_xmalloc(string.length + 1u);
+  memcpy(copy, string.bytes, string.length);
+  copy[string.length] = '\0';
+  return copy;
+}
+
+static void count(struct sn_monitor *monitor, const char *relation, bool on) {
+  struct sn_interest *interest = sn_interest_of(monitor, relation);
+  interest->counted = on;
+  interest->counted_before = false;
+  monitor->commands++;
+  sn_switching_want(monitor);
+}
+
+bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command) {
+  bool on = sn_string_is(command->value, "on");
+  char *name = copy_of(command->name);
+  const char *relation = after(name, "count");
+  bool good =
+      relation == NULL || (*relation != '\0' && (on || sn_string_is(command->value, "off")));
+  if (good && relation != NULL) count(monitor, relation, on);
+  free(name);
+  return good;
+}
+
+void sn_counts_drop_stale(struct sn_monitor *monitor) {
+  bool any = false;
+  for (struct sn_interest *interest = monitor->interests; interest != NULL;
+       interest = interest->next) {
+    if (!interest->counted_before) continue;
+    interest->counted = interest->counted_before = false;
+    any = true;
+  }
+  if (any) sn_switching_want(monitor);
+}
+
+/* --- switching */
+
+static unsigned wanted_counts(const struct sn_known_event *known) {
+  if (!known->interest->counted || known->event->assume_enabled) return 0;
+  return known->event->histogram >= 0 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT;
+}
+
+bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event) {
+  const struct sn_known_event *known = &part->known->events[event];
+  unsigned wanted = wanted_counts(known);
+  if (sn_peer_counted(program->peer, part->index, event) == wanted) return false;
+  sn_peer_count(program->peer, part->index, event, wanted);
+  return known->event->holder == SN_HOLDER_OBJECT || known->event->holder == SN_HOLDER_INITIATOR;
+}
+
+static void stop_counting(void *context, const struct sn_object_view *object) {
+  struct sn_program *program = context;
+  for (uint32_t e = 0; e < object->switches; e++) sn_peer_count_object(program->peer, object, e);
+}
+
+void sn_counts_off(struct sn_program *program) {
+  bool any = false;
+  for (size_t i = 0; i < program->part_count; i++) {
+    const struct sn_part *part = &program->parts[i];
+    for (uint32_t e = 0; e < part->event_count; e++) {
+      if (sn_peer_counted(program->peer, part->index, e) == 0) continue;
+      sn_peer_count(program->peer, part->index, e, 0);
+      any = true;
+    }
+  }
+  if (any) sn_peer_objects(program->peer, stop_counting, program);
+}
+
+/* --- reading */
+
+struct report {
+  struct sn_monitor *monitor;
+  const char *relation; /* "": all */
+  struct sn_string what;
+  uint32_t request, rows;
+  struct base_buffer cells;
+};
+
+/* Of an object, or of several that are told together. */
+struct holding {
+  struct sn_entry_view entry;
+  unsigned modes, counted;
+};
+
+static void cell(struct report *report, const char *text) {
+  sn_put_string(&report->cells, sn_string_of(text));
+}
+
+static void cell_integer(struct report *report, uint64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, number);
+  cell(report, text);
+}
+
+static void cell_real(struct report *report, double number) {
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", number);
+  cell(report, text);
+}
+
+/* "BUCKET:COUNT ...": those that are not empty, numbered as in struct sn_histogram. */
+static void cell_histogram(struct report *report, const struct sn_entry_view *entry) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  for (unsigned i = 0; entry->has_histogram && i < SN_BUCKETS; i++) {
+    if (entry->buckets[i] == 0) continue;
+    base_buffer_printf(&text, "%s%u:%" PRIu64, text.length > 0 ? " " : "", i, entry->buckets[i]);
+  }
+  sn_put_string(&report->cells, sn_string_from(base_buffer_text(&text), text.length));
+  base_buffer_done(&text);
+}
+
+static void flush(struct report *report, bool more) {
+  struct base_buffer *out = sn_uplink_answer(report->monitor);
+  struct sn_message_report message = {
+      .request = report->request,
+      .what = report->what,
+      .more = more,
+      .columns = COLUMNS,
+      .rows = report->rows,
+      .cells = sn_string_from(base_buffer_text(&report->cells), report->cells.length)};
+  if (out != NULL) sn_put_report(out, 0, &message);
+  base_buffer_clear(&report->cells);
+  report->rows = 0;
+}
+
+static void add_row(struct report *report, const struct sn_part *part, uint32_t e,
+                    const char *object, const struct holding *holding) {
+  const struct sn_event_description *event = part->known->events[e].event;
+  bool always = event->assume_enabled, numbers = event->histogram >= 0 && !always;
+  cell(report, part->name->text);
+  cell(report, event->name);
+  cell(report, object);
+  if (always) {
+    cell(report, part->listening ? "always" : "off");
+  } else {
+    cell(report, holding->modes & SN_TRACE ? "on" : "off");
+  }
+  cell(report, always ? "" : holding->counted != 0 ? "on" : "off");
+  cell_integer(report, holding->entry.missed);
+  if (always) {
+    cell(report, "");
+  } else {
+    cell_integer(report, holding->entry.count);
+  }
+  if (numbers) {
+    cell_real(report, holding->entry.sum);
+    cell_real(report, holding->entry.squares);
+  } else {
+    cell(report, "");
+    cell(report, "");
+  }
+  cell_histogram(report, &holding->entry);
+  report->rows++;
+  if (report->cells.length > FLUSH_BYTES) flush(report, true);
+}
+
+static void add_process(struct report *report, struct sn_program *program,
+                        const struct sn_part *part, uint32_t e) {
+  struct holding holding = {.modes = sn_peer_switched(program->peer, part->index, e),
+                            .counted = sn_peer_counted(program->peer, part->index, e)};
+  if (part->events[e].want != 0) holding.modes |= SN_TRACE; /* a once that has been good for one */
+  if (!sn_peer_entry(program->peer, part->index, e, &holding.entry)) return;
+  add_row(report, part, e, "", &holding);
+}
+
+/* The type whose receptacles EVENT asks; 0: the process's. */
+static uint32_t asked_type(const struct sn_event_description *event) {
+  if (event->holder == SN_HOLDER_OBJECT && event->object != NULL) return event->object->number;
+  if (event->holder == SN_HOLDER_INITIATOR && event->initiator != NULL) {
+    return event->initiator->number;
+  }
+  return 0;
+}
+
+/* Where in receptacles of its type the event's entry is. */
+static uint32_t place_of(const struct sn_known *known, const struct sn_event_description *event) {
+  uint32_t place = 0;
+  for (size_t i = 0; i < known->description->event_count; i++) {
+    const struct sn_event_description *each = &known->description->events[i];
+    if (each->number == event->number) break;
+    if (asked_type(each) == asked_type(event)) place++;
+  }
+  return place;
+}
+
+/* One event of one program; the objects that ask it. */
+struct objects {
+  struct report *report;
+  struct sn_program *program;
+  const struct sn_part *part;
+  uint32_t event, type, place;
+  uint32_t shown, others;
+  struct holding rest;
+};
+
+static void add_to_rest(struct holding *rest, const struct holding *holding) {
+  struct sn_entry_view *sum = &rest->entry;
+  const struct sn_entry_view *entry = &holding->entry;
+  rest->modes |= holding->modes;
+  rest->counted |= holding->counted;
+  sum->missed += entry->missed;
+  sum->count += entry->count;
+  sum->sum += entry->sum;
+  sum->squares += entry->squares;
+  for (unsigned i = 0; entry->has_histogram && i < SN_BUCKETS; i++) {
+    sum->buckets[i] += entry->buckets[i];
+  }
+  sum->has_histogram |= entry->has_histogram;
+}
+
+static void add_object(void *context, const struct sn_object_view *object) {
+  struct objects *of = context;
+  const struct sn_part *part = of->part;
+  struct holding holding;
+  if (object->module != part->index || object->type != of->type) return;
+  if (!sn_peer_object_entry(of->program->peer, object, of->place, &holding.entry)) return;
+  holding.modes = sn_peer_object_switched(of->program->peer, object, of->event);
+  holding.counted = sn_peer_counted(of->program->peer, part->index, of->event);
+  bool idle = holding.modes == 0 && holding.counted == 0 && holding.entry.count == 0 &&
+              holding.entry.missed == 0;
+  if (idle) return;
+  if (of->shown++ >= OBJECTS_SHOWN) {
+    add_to_rest(&of->rest, &holding);
+    of->others++;
+    return;
+  }
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  sn_entity_print(&name, of->program, part, object->type, object->minor, object->epoch);
+  add_row(of->report, part, of->event, name.data, &holding);
+  base_buffer_done(&name);
+}
+
+static void add_objects(struct report *report, struct sn_program *program,
+                        const struct sn_part *part, uint32_t e) {
+  const struct sn_event_description *event = part->known->events[e].event;
+  struct objects objects = {
+      .report = report, .program = program, .part = part, .event = e, .type = asked_type(event)};
+  if (objects.type == 0 || event->assume_enabled) return;
+  objects.place = place_of(part->known, event);
+  sn_peer_objects(program->peer, add_object, &objects);
+  if (objects.others == 0) return;
+  char text[40];
+  snprintf(text, sizeof text, "%" PRIu32 " others", objects.others);
+  add_row(report, part, e, text, &objects.rest);
+}
+
+static void add_program(struct report *report, struct sn_program *program) {
+  for (size_t i = 0; i < program->part_count; i++) {
+    const struct sn_part *part = &program->parts[i];
+    if (part->name == NULL) continue;
+    for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
+      const struct sn_event_description *event = part->known->events[e].event;
+      if (event == NULL) continue;
+      if (*report->relation != '\0' && strcasecmp(event->name, report->relation) != 0) continue;
+      add_process(report, program, part, e);
+      add_objects(report, program, part, e);
+    }
+  }
+}
+
+bool sn_receptacles_report(struct sn_monitor *monitor,
+                           const struct sn_message_read_entry *command) {
+  char *what = copy_of(command->what);
+  struct report report = {.monitor = monitor,
+                          .relation = after(what, "receptacles"),
+                          .what = command->what,
+                          .request = command->request,
+                          .cells = BASE_BUFFER_EMPTY};
+  bool meant = report.relation != NULL;
+  if (meant) sn_programs_follow(monitor); /* histograms are made when the first value comes */
+  for (struct sn_program *program = monitor->programs; meant && program != NULL;
+       program = program->next) {
+    if (program->state == SN_RUNNING && sn_program_ready(program)) add_program(&report, program);
+  }
+  if (meant) flush(&report, false);
+  base_buffer_done(&report.cells);
+  free(what);
+  return meant;
+}
