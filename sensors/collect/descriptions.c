@@ -208,6 +208,7 @@ struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *p
   }
   /* One that could not be had from a program may be had from the next. */
   known->state = SN_KNOWN_READING;
+  known->asked = sn_peer_identity(peer)->pid;
   ask(monitor->reader, (struct request){.pid = sn_peer_identity(peer)->pid,
                                         .address = module->description,
                                         .length = module->description_bytes,

@@ -128,6 +128,7 @@ struct sn_known_event {
 struct sn_known {
   struct sn_known *next;
   uint64_t digest;
+  uint32_t asked; /* process id of the program that it was sought in last */
   enum sn_known_state state;
   struct base_arena *arena;
   struct base_source source;
@@ -241,6 +242,7 @@ struct sn_part {
   uint32_t type;
   struct sn_part_event *events;
   uint32_t event_count;
+  bool sought; /* its description, in this program; else another one may have it */
 };
 
 struct sn_intake {

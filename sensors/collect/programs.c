@@ -150,11 +150,12 @@ static char *text_of(struct sn_program *program, const struct sn_part *part) {
   return text.data;
 }
 
-static void put_process(struct sn_program *program, const struct sn_part *part) {
+static void put_process(struct sn_program *program, const struct sn_part *part,
+                        const char *taskforce) {
   struct sn_message_process message = {.process = part->process,
                                        .name = sn_string_from(part->name->text, part->name->length),
                                        .pid = sn_peer_identity(program->peer)->pid,
-                                       .taskforce = sn_string_of(part->known->description->name),
+                                       .taskforce = sn_string_of(taskforce),
                                        .there = true};
   sn_put_process(sn_uplink_frame(program->monitor), 0, &message);
 }
@@ -173,23 +174,59 @@ static void name_part(struct sn_program *program, struct sn_part *part) {
   part->name = sn_name_new(monitor, text);
   free(text);
   part->process = ++monitor->next_process;
-  put_process(program, part);
+  put_process(program, part, part->known->description->name);
   sn_uplink_define(monitor, part->process);
   program->scan_wanted = true;
   program->scan_after = 0;
 }
 
 /* A name that is one: what would not be is replaced. */
+static char *printable(const char *text, uint32_t length) {
+  if (length > 200) length = 200;
+  char *name = base_xmalloc(length + 1u);
+  for (uint32_t i = 0; i < length; i++) {
+    unsigned char byte = (unsigned char)text[i];
+    name[i] = byte > 32 && byte < 127 ? (char)byte : '_';
+  }
+  name[length] = '\0';
+  return name;
+}
+
 static char *minor_of(const struct sn_module_view *module) {
   if (module->process == NULL || module->process_length == 0) return NULL;
-  uint32_t length = module->process_length < 200 ? module->process_length : 200;
-  char *minor = base_xmalloc(length + 1u);
-  for (uint32_t i = 0; i < length; i++) {
-    unsigned char byte = (unsigned char)module->process[i];
-    minor[i] = byte > 32 && byte < 127 ? (char)byte : '_';
+  return printable(module->process, module->process_length);
+}
+
+/* One whose description nobody could read before it ended (it came and went while there was no collector, or
+ * outlived the last one) has an account all the same: it is called by its task force.             */
+static void name_unread(struct sn_program *program) {
+  struct sn_monitor *monitor = program->monitor;
+  struct sn_module_view module;
+  if (program->part_count == 0 || program->parts[0].name != NULL ||
+      !sn_peer_module(program->peer, 0, &module)) {
+    return;
   }
-  minor[length] = '\0';
-  return minor;
+  struct sn_part *part = &program->parts[0];
+  char *minor = minor_of(&module);
+  char *taskforce = printable(module.name, module.name_length);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  do {
+    base_buffer_clear(&text);
+    base_buffer_printf(&text, "%s:", taskforce);
+    if (minor != NULL) {
+      base_buffer_puts(&text, minor);
+    } else {
+      base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->pid);
+    }
+    base_buffer_printf(&text, "#%" PRIu64, program->epoch);
+  } while (is_taken(program, text.data) && ++program->epoch > 0);
+  part->name = sn_name_new(monitor, text.data);
+  part->process = ++monitor->next_process;
+  put_process(program, part, taskforce);
+  sn_uplink_define(monitor, part->process);
+  base_buffer_done(&text);
+  free(taskforce);
+  free(minor);
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -237,7 +274,20 @@ static void add_part(struct sn_program *program, const struct sn_module_view *mo
   for (uint32_t e = 0; e < module->events; e++) {
     part->events[e].last_at = part->events[e].off_at = INT64_MIN;
   }
+  part->sought = part->known->asked == sn_peer_identity(program->peer)->pid;
   program->scan_wanted = true;
+}
+
+/* What could not be had from another program, which may have been dead, may be had from this one. */
+static void seek_descriptions(struct sn_program *program) {
+  struct sn_module_view module;
+  for (size_t i = 0; i < program->part_count; i++) {
+    struct sn_part *part = &program->parts[i];
+    if (part->sought || part->known->state != SN_KNOWN_BAD) continue;
+    if (!sn_peer_module(program->peer, i, &module)) continue;
+    part->known = sn_known_of(program->monitor, program->peer, &module);
+    part->sought = true;
+  }
 }
 
 static void follow_parts(struct sn_program *program) {
@@ -283,6 +333,7 @@ static void follow(struct sn_program *program) {
   program->changes = changes;
   sn_peer_update(program->peer);
   if (changed) program->scan_wanted = true;
+  seek_descriptions(program);
   if (changed || program->part_count < sn_peer_modules(program->peer) ||
       !sn_program_ready(program)) {
     follow_parts(program);
@@ -371,10 +422,14 @@ static void account(struct sn_program *program) {
   struct sn_monitor *monitor = program->monitor;
   bool broken = sn_peer_broken(program->peer);
   bool named = program->part_count > 0 && program->parts[0].name != NULL;
-  if (!broken) sn_losses_final(program);
+  if (named && !broken) sn_losses_final(program);
   end_periods(program);
   sn_entities_sweep(program, true);
-  if (named && !broken) say_pipes(program);
+  if (!named && !broken && !program->blank) {
+    name_unread(program);
+    sn_losses_final(program);
+  }
+  if (program->part_count > 0 && program->parts[0].name != NULL && !broken) say_pipes(program);
   for (size_t i = 0; i < program->part_count; i++) process_ends(program, &program->parts[i]);
   program->state = SN_ENDED;
   sn_put_last_record(sn_uplink_frame(monitor), 0, &(struct sn_message_last_record){0});

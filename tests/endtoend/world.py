@@ -18,7 +18,10 @@ import subprocess
 import tempfile
 import time
 
-LIMIT = 60.0 * float(os.environ.get('TEST_PATIENCE', '1'))
+# Who was started with SIGINT ignored (in the background, by a shell) would start all others so, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+LIMIT = 120.0 * float(os.environ.get('TEST_PATIENCE', '1'))
 
 
 class Failed(Exception):
@@ -26,14 +29,14 @@ class Failed(Exception):
 
 
 def wait_for(what, condition, limit=LIMIT):
-    """Returns what CONDITION answers once that is true."""
+    """Returns what CONDITION answers once that is true. WHAT is a text, or says one."""
     end = time.monotonic() + limit
     while True:
         answer = condition()
         if answer:
             return answer
         if time.monotonic() > end:
-            raise Failed('waited in vain for: ' + what)
+            raise Failed('waited in vain for: ' + (what() if callable(what) else what))
         time.sleep(0.01)
 
 
@@ -89,6 +92,10 @@ class Ticker:
 
     def go(self):
         self.ledger[0] = 1
+
+    def enough(self):
+        """Passes no more sensors, but stays."""
+        self.ledger[0] = 2
 
     def done(self):
         wait_for('%s is done' % self.name, lambda: self.ledger[3])

@@ -102,7 +102,7 @@ static void see(struct watcher *watcher, const struct sn_peer *peer,
 /* Until each event but Open has come; then a round is asked for. */
 static void watch(struct watcher *watcher) {
   bool asked = false;
-  for (int pass = 0; pass < 30000 && !asked; pass++) {
+  for (int pass = 0; pass < 1000000 && !asked; pass++) {
     bool all = true;
     watcher_pass(watcher);
     for (uint32_t number = 1; number <= state.description->number_max; number++)
@@ -168,7 +168,7 @@ int main(int argument_count, char **arguments) {
   struct sn_module_view module = {0};
   /* What the program adds while we look is seen after the next look. */
   bool found = false;
-  for (int pass = 0; pass < 10000 && !found; pass++) {
+  for (int pass = 0; pass < 1000000 && !found; pass++) {
     watcher_pass(&watcher);
     found = sn_peer_module(watcher.peers[0], 0, &module);
   }

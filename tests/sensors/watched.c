@@ -50,6 +50,11 @@ static void plain(void) {
   for (long i = 0; i < count; i++) COUNTED(0, IterationSensor((int32_t)i));
 }
 
+static void plain_until_told(void) {
+  for (int32_t i = 0; __atomic_load_n(&ledger->go, __ATOMIC_RELAXED) < 2; i++)
+    COUNTED(0, IterationSensor(i));
+}
+
 static void patient(void) {
   for (long i = 0; i < count; i++) COUNTED(0, PatientSensor(i));
 }
@@ -163,7 +168,7 @@ static void handler_forks(void) {
   }
   int status;
   while (wait(&status) > 0) {
-    if (status != 0) ledger->bad = 2;
+    if (status != 0) ledger->bad = 2u | (uint32_t)status << 8;
   }
 }
 
@@ -282,7 +287,7 @@ static void poll_all(void *context) {
 
 static void rounds(void) {
   int base = 1000;
-  uint64_t end = now_ns() + UINT64_C(30000000000);
+  uint64_t end = now_ns() + UINT64_C(600000000000);
   if (sn_process_declare(&watched, WATCHED_PROCESS, "P7") != 0) ledger->bad = 7;
   if (sn_sample_register(&watched, WATCHED_POLL, poll_all, &base) != 0) ledger->bad = 8;
   set(&ledger->stage, 10);
@@ -359,6 +364,7 @@ static const struct role {
   const char *name;
   void (*body)(void);
 } roles[] = {{"plain", plain},
+             {"plain-until-told", plain_until_told},
              {"second", second},
              {"patient", patient},
              {"brief", brief},

@@ -40,7 +40,7 @@ void watcher_init(struct watcher *watcher) {
   watcher->ledger =
       mmap(NULL, sizeof *watcher->ledger, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
-  for (size_t i = 0; i < 256; i++) watcher->last[i] = -1;
+  for (size_t i = 0; i < WATCHER_LAST; i++) watcher->last[i] = -1;
 }
 
 void watcher_listen(struct watcher *watcher) {
@@ -117,6 +117,11 @@ static void take_rings(struct watcher *watcher) {
 
 static bool drain(struct watcher *watcher) {
   size_t left = watcher->limit != 0 ? watcher->limit : SIZE_MAX;
+  if (watcher->share != 0) {
+    uint64_t most = watcher_calls(watcher, true) / watcher->share;
+    size_t more = most > watcher->records ? most - watcher->records : 0;
+    if (more < left) left = more;
+  }
   bool any = false;
   for (size_t p = 0; p < watcher->peer_count; p++) {
     struct sn_peer *peer = watcher->peers[p];
@@ -147,7 +152,7 @@ void watcher_pass(struct watcher *watcher) {
 }
 
 bool watcher_find(struct watcher *watcher, size_t peers) {
-  uint64_t end = now_ns() + UINT64_C(60000000000);
+  uint64_t end = now_ns() + UINT64_C(120000000000);
   while ((watcher->peer_count < peers || watcher->enabled[peers - 1] == 0) && now_ns() < end) {
     watcher_pass(watcher);
   }
@@ -155,7 +160,7 @@ bool watcher_find(struct watcher *watcher, size_t peers) {
 }
 
 bool watcher_until(struct watcher *watcher, uint32_t stage) {
-  uint64_t end = now_ns() + UINT64_C(60000000000);
+  uint64_t end = now_ns() + UINT64_C(120000000000);
   uint32_t now;
   do {
     now = __atomic_load_n(&watcher->ledger->stage, __ATOMIC_SEQ_CST);
@@ -169,14 +174,14 @@ void watcher_go(struct watcher *watcher, uint32_t stage) {
 }
 
 int watcher_finish(struct watcher *watcher) {
-  uint64_t end = now_ns() + UINT64_C(120000000000);
+  uint64_t end = now_ns() + UINT64_C(600000000000);
   int status = -1;
   while (waitpid(watcher->program, &status, WNOHANG) != watcher->program) {
     if (now_ns() > end) kill(watcher->program, SIGKILL);
     watcher_pass(watcher);
   }
   watcher->program = 0;
-  watcher->limit = 0;
+  watcher->limit = watcher->share = 0;
   watcher->nap_us = 0;
   for (uint64_t before = watcher->records + 1; before != watcher->records;) {
     before = watcher->records;

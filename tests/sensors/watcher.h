@@ -10,7 +10,7 @@
 #include "sensors/collect/peer.h"
 #include "tests/sensors/ledger.h"
 
-enum { WATCHER_PEERS = 64, WATCHER_EVENTS = 12 };
+enum { WATCHER_PEERS = 64, WATCHER_EVENTS = 12, WATCHER_LAST = 1 << 16 };
 
 struct watcher {
   char directory[200], ledger_path[220]; /* of announcements; of the ledger */
@@ -21,6 +21,7 @@ struct watcher {
   unsigned modes[WATCHER_EVENTS];  /* what is enabled in every process found */
   uint32_t ring_bytes;
   size_t limit;    /* records a pass at most; 0: all */
+  uint64_t share;  /* no more than one of so many that the program has called; 0: all */
   unsigned nap_us; /* after each pass */
   struct ledger *ledger;
   pid_t program;
@@ -29,7 +30,7 @@ struct watcher {
   /* Looks at each record; NULL: none does. */
   void (*see)(struct watcher *watcher, const struct sn_peer *peer,
               const struct sn_record_view *record);
-  int64_t last[256]; /* for the scenario's own use */
+  int64_t last[WATCHER_LAST]; /* for the scenario's own use */
   uint64_t wrong;
   char first_wrong[160];
 };
@@ -41,7 +42,7 @@ void watcher_deafen(struct watcher *watcher);
 void watcher_run(struct watcher *watcher, const char *binary, const char *role, long count);
 /* One look at everything: new programs, new rings, records. */
 void watcher_pass(struct watcher *watcher);
-/* Passes until the program is at STAGE; until N programs are found; false after 60 s. */
+/* Passes until the program is at STAGE; until N programs are found; false after two minutes. */
 bool watcher_until(struct watcher *watcher, uint32_t stage);
 bool watcher_find(struct watcher *watcher, size_t peers);
 void watcher_go(struct watcher *watcher, uint32_t stage);

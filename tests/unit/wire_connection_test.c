@@ -283,7 +283,7 @@ START_TEST(one_who_does_not_go) {
   sn_connection_goodbye(pair.server, 0, "go");
   int64_t start = base_env_monotonic();
   while (sn_connection_pump(pair.server, 0)) {
-    ck_assert_int_lt(base_env_monotonic() - start, 5000000000);
+    ck_assert_int_lt(base_env_monotonic() - start, 60000000000);
     usleep(10000);
   }
   ck_assert_int_ge(base_env_monotonic() - start, 900000000);
@@ -328,7 +328,7 @@ static void connect_as_nobody(const char *expected) {
     const char *reason = NULL;
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
     struct sn_connection *client = sn_connection_open(&address, &reason);
-    for (int i = 0; client != NULL && i < 1000 && sn_connection_pump(client, 0); i++) {
+    for (int i = 0; client != NULL && i < 60000 && sn_connection_pump(client, 0); i++) {
       sn_connection_next(client, &message);
       if (sn_connection_reason(client) != NULL) break;
       usleep(1000);
@@ -360,7 +360,7 @@ START_TEST(other_users) {
   ck_assert_int_eq(chmod(place, 0666), 0);
   pid_t child = fork();
   if (child == 0) {
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 12000; i++) { /* it is killed */
       if (sn_acceptor_next(acceptor) != NULL) _exit(1);
       usleep(10000);
     }
