@@ -26,15 +26,35 @@ bool sn_directory_is_name(const char *name) {
          strcmp(name + length - suffix, SN_SUFFIX) == 0;
 }
 
+static int is_announcement(const struct dirent *entry) {
+  return sn_directory_is_name(entry->d_name);
+}
+
+/* PID-START-MADE.sensors: the oldest first, whatever order the directory has. */
+static int by_age(const struct dirent **a, const struct dirent **b) {
+  const struct dirent *both[2] = {*a, *b};
+  unsigned long long start[2], made[2];
+  for (int i = 0; i < 2; i++) {
+    char *at;
+    strtoull(both[i]->d_name, &at, 10);
+    start[i] = *at == '-' ? strtoull(at + 1, &at, 10) : 0;
+    made[i] = *at == '-' ? strtoull(at + 1, &at, 16) : 0;
+  }
+  if (start[0] != start[1]) return start[0] < start[1] ? -1 : 1;
+  if (made[0] != made[1]) return made[0] < made[1] ? -1 : 1;
+  return strcmp(both[0]->d_name, both[1]->d_name);
+}
+
 bool sn_directory_each(const char *directory, void (*visit)(void *context, const char *name),
                        void *context) {
-  DIR *stream = opendir(directory);
-  struct dirent *entry;
-  if (stream == NULL) return false;
-  while ((entry = readdir(stream)) != NULL) {
-    if (sn_directory_is_name(entry->d_name)) visit(context, entry->d_name);
+  struct dirent **entries;
+  int count = scandir(directory, &entries, is_announcement, by_age);
+  if (count < 0) return false;
+  for (int i = 0; i < count; i++) {
+    visit(context, entries[i]->d_name);
+    free(entries[i]);
   }
-  closedir(stream);
+  free(entries);
   return true;
 }
 

@@ -137,10 +137,10 @@ static const char *type_name(const struct sn_part *part) {
   return description->name;
 }
 
-static char *text_of(struct sn_program *program, const struct sn_part *part) {
+static char *text_of(struct sn_program *program, const struct sn_part *part, const char *type) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   give_epoch(program);
-  base_buffer_printf(&text, "%s:", type_name(part));
+  base_buffer_printf(&text, "%s:", type);
   if (part->minor != NULL) {
     base_buffer_puts(&text, part->minor);
   } else {
@@ -168,13 +168,14 @@ static void process_ends(struct sn_program *program, struct sn_part *part) {
   part->name = NULL;
 }
 
-static void name_part(struct sn_program *program, struct sn_part *part) {
+static void name_part(struct sn_program *program, struct sn_part *part, const char *type,
+                      const char *taskforce) {
   struct sn_monitor *monitor = program->monitor;
-  char *text = text_of(program, part);
+  char *text = text_of(program, part, type);
   part->name = sn_name_new(monitor, text);
   free(text);
   part->process = ++monitor->next_process;
-  put_process(program, part, part->known->description->name);
+  put_process(program, part, taskforce);
   sn_uplink_define(monitor, part->process);
   program->scan_wanted = true;
   program->scan_after = 0;
@@ -200,33 +201,17 @@ static char *minor_of(const struct sn_module_view *module) {
 /* One whose description nobody could read before it ended (it came and went while there was no collector, or
  * outlived the last one) has an account all the same: it is called by its task force.             */
 static void name_unread(struct sn_program *program) {
-  struct sn_monitor *monitor = program->monitor;
   struct sn_module_view module;
   if (program->part_count == 0 || program->parts[0].name != NULL ||
       !sn_peer_module(program->peer, 0, &module)) {
     return;
   }
   struct sn_part *part = &program->parts[0];
-  char *minor = minor_of(&module);
   char *taskforce = printable(module.name, module.name_length);
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  do {
-    base_buffer_clear(&text);
-    base_buffer_printf(&text, "%s:", taskforce);
-    if (minor != NULL) {
-      base_buffer_puts(&text, minor);
-    } else {
-      base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->pid);
-    }
-    base_buffer_printf(&text, "#%" PRIu64, program->epoch);
-  } while (is_taken(program, text.data) && ++program->epoch > 0);
-  part->name = sn_name_new(monitor, text.data);
-  part->process = ++monitor->next_process;
-  put_process(program, part, taskforce);
-  sn_uplink_define(monitor, part->process);
-  base_buffer_done(&text);
+  free(part->minor);
+  part->minor = minor_of(&module);
+  name_part(program, part, taskforce, taskforce);
   free(taskforce);
-  free(minor);
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -259,7 +244,7 @@ static void follow_name(struct sn_program *program, struct sn_part *part,
     }
     process_ends(program, part);
   }
-  name_part(program, part);
+  name_part(program, part, type_name(part), part->known->description->name);
 }
 
 /* --- followed */
