@@ -172,13 +172,14 @@ struct tql_session {
   uint64_t catalogue_changes;  /* how often relations came or went */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
-  bool displays_on;    /* not while the live network replays */
-  bool asks_changed;   /* who asks for announced relations, perhaps, since sensors were told */
-  bool group_open;     /* a durable group of the feeds is being written */
-  int64_t group_since; /* monotonic ns */
-  int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */
+  bool displays_on;      /* not while the live network replays */
+  bool asks_changed;     /* who asks for announced relations, perhaps, since sensors were told */
+  bool group_open;       /* a durable group of the feeds is being written */
+  int64_t group_since;   /* monotonic ns */
+  int64_t retry_at;      /* monotonic ns: no turn is due before, since the last one has failed */
   bool fold_left;        /* rows that came live are perhaps to be put into their tables (pump.c) */
-  int64_t fold_at;       /* monotonic ns: not before */
+  int64_t fold_at;       /* monotonic ns: from then on as fast as it goes */
+  int64_t fold_rest;     /* ... and before that not before */
   uint64_t fold_rows_in; /* COUNTERS' rows when last looked at */
 
   /* of the statement that runs */
