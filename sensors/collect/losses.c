@@ -154,6 +154,26 @@ static void cell_cost(struct report *report, const struct sn_program *program,
   }
 }
 
+/* How its switch stands: of the process, or of how many objects. */
+static void cell_state(struct report *report, const struct sn_part *part, uint32_t e) {
+  const struct sn_known_event *known = &part->known->events[e];
+  const struct sn_part_event *event = &part->events[e];
+  char text[32];
+  if (known->event->assume_enabled && part->listening) {
+    cell(report, "always");
+  } else if (event->want != 0) {
+    cell(report, "on");
+  } else if (event->objects > 0) {
+    snprintf(text, sizeof text, "objects: %" PRIu32, event->objects);
+    cell(report, text);
+  } else if (known->holder != NULL &&
+             sn_interest_wants_process(known->interest, part->name->text)) {
+    cell(report, "no such object"); /* as yet */
+  } else {
+    cell(report, "off");
+  }
+}
+
 static void add_event(struct report *report, struct sn_program *program, struct sn_part *part,
                       uint32_t e, int64_t elapsed) {
   const struct sn_known_event *known = &part->known->events[e];
@@ -167,11 +187,10 @@ static void add_event(struct report *report, struct sn_program *program, struct 
   if (elapsed > 0 && generated >= event->reported_generated) {
     rate = (generated - event->reported_generated) * UINT64_C(1000000000) / (uint64_t)elapsed;
   }
-  bool always = known->event->assume_enabled && part->listening;
   cell(report, part->name->text);
   cell(report, known->event->name);
   cell(report, "");
-  cell(report, always ? "always" : event->want != 0 ? "on" : "off");
+  cell_state(report, part, e);
   cell_number(report, generated);
   cell_number(report, lost);
   cell_number(report, rate);

@@ -218,6 +218,7 @@ struct sn_part_event {
   bool reported;   /* it has opened a period, of whatever key, and nothing has ended all of them */
   bool taken_over; /* it may have: by a collector before us */
   uint32_t objects_on; /* the last scan that saw it on for an object */
+  uint32_t objects, objects_seen; /* that it is on for: as of the last scan, of the one that runs */
   int64_t last_at;     /* time of its last record */
   int64_t off_at; /* when it was switched off, and has not been ended since; INT64_MIN: it is on */
   bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */

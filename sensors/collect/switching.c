@@ -106,6 +106,7 @@ static void switch_event(struct sn_program *program, struct sn_part *part, uint3
     }
     wanted = sn_interest_wants(known->interest, part->name->text, known->holder, (*entity)->name);
   }
+  if (wanted) event->objects_seen++;
   if (sn_is_once(known->event)) {
     if (wanted && event->once_now) {
       sn_sampling_ask_object(program, part, e, object, entity);
@@ -162,6 +163,7 @@ static void scan_start(struct sn_program *program, int64_t now) {
   if (!program->begun) sn_periods_begin(program);
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
+    for (uint32_t e = 0; e < part->event_count; e++) part->events[e].objects_seen = 0;
     if (part->name != NULL && !part->closed) switch_part(program, part);
   }
   /* What was on for objects must go off, too. */
@@ -181,7 +183,10 @@ static void scan_end(struct sn_program *program) {
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     for (uint32_t e = 0; e < part->event_count; e++) {
-      part->events[e].once_now = false;
+      struct sn_part_event *event = &part->events[e];
+      event->once_now = false;
+      if (event->objects != event->objects_seen) program->report_wanted = true;
+      event->objects = event->objects_seen;
       if (part->name == NULL || e >= part->known->event_count) continue;
       const struct sn_known_event *known = &part->known->events[e];
       if (known->event != NULL && known->holder != NULL && known->interest->count > 0) {

@@ -858,6 +858,16 @@ def reports(world):
     world.wait(off, "what is off is not reported")
     check(off()[-1][3] == "off", f"{off()}")
 
+    def step():
+        return [r[3] for r in world.server.reports if r[1] == "Step" and r[2] == ""][-1:]
+    world.wait(lambda: step() == ["off"], lambda: f"{step()}")
+    world.watch("Step", ("Job", "Job:7#*", True))
+    world.wait(lambda: step() == ["no such object"], lambda: f"{step()}")
+    target.do("new 0 10")
+    world.wait(lambda: step() == ["objects: 1"], lambda: f"{step()}")
+    target.do("release 7 1")
+    world.wait(lambda: step() == ["no such object"], lambda: f"{step()}")
+
 
 def receptacles(world, relation, process):
     """What is held of RELATION: by object, [records, counting, missed, count, sum, squares, histogram]."""

@@ -137,6 +137,10 @@ def on_and_off(world):
     wait_for('Tick is off', lambda: enabled(world, 'Tick', 'a') is False)
     a.end()
     wait_for('a is gone', lambda: enabled(world, 'Tick', 'a') is None)
+    world.run('range of t is Tick retrieve into Three (t.Number)')
+    wait_for('it is said', lambda: 'watched: Tick (1): no such process is there' in world.run('\\ds'))
+    world.kill(world.collector)
+    wait_for('that is said', lambda: 'no collector is connected' in world.run('\\ds'))
 
 
 def checkpoints(world):
@@ -251,6 +255,9 @@ def objects(world):
     wait_for('Opened is on', lambda: 'Door:2#' in world.run('\\ds'))
     wait_for('the switch', lambda: any(' on' in line for line in world.run('\\ds').splitlines()
                                        if 'Opened' in line))
+    wait_for('of one object', lambda: any('objects: 1 ' in line for line in world.run('\\ds').splitlines()
+                                          if 'Opened' in line))
+    expect('it is there', 'no such' not in world.run('\\ds'))
     a.go()
     a.done()
     wait_for('rows', lambda: world.count('Opened') >= 1)

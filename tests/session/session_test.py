@@ -296,11 +296,46 @@ run 0 create persistent event Iteration (IterNum = i8)
 | run: user
 sensors
 | process  relation ...
-| -        Iteration ...kept
+| -        Iteration ...no process ...kept
 | -        Reading ...-
 | -        Note ...kept
 | -        Load ...-
-| watched: Iteration (1)
+| watched: Iteration (1): no such process is there
+| waiting: Iteration for hostA, which has not promised anything yet
+""")
+
+scenario('sensors: what is watched and not there, and who is waited for', ANNOUNCED + """
+run 0 set source grace 300 ms
+run 0 range of i is Iteration
+run 0 range of r is Reading
+run 0 retrieve Over (i.IterNum) where i.Process = "PDESolver:P1#*"
+run 0 retrieve Read (r.Row) where r.Matrix = "Matrix:7#*" and r.Process = "PDESolver:P2#5"
+turn
+| + Iteration Process~PDESolver:P1#*
+| + Reading Process=PDESolver:P2#5 Matrix~Matrix:7#*
+sensors PDESolver:P2#5,Iteration,,off,0,0,0,0 PDESolver:P2#5,Reading,,objects:_1,0,0,0,0 PDESolver:P2#5,Reading,Matrix:6#5.1,on,0,0,0,0
+| ...
+| watched: Iteration where Process = "PDESolver:P1#*" (1): no such process is there
+| watched: Reading where ... (1): no such object is there
+| waiting: Iteration for hostA, which has not promised anything yet
+| waiting: Reading for hostA, which has not promised anything yet
+check c all 1000
+sensors PDESolver:P1#4,Iteration,,on,0,0,0,0 PDESolver:P2#5,Reading,,objects:_1,0,0,0,0 PDESolver:P2#5,Reading,Matrix:7#5.2,on,0,0,0,0
+| ...
+| watched: Iteration where Process = "PDESolver:P1#*" (1)
+| watched: Reading where ... (1)
+| waiting: Iteration for hostA, which has promised to be complete up to 1970-01-01T00:00:00.000001Z, ... s ago
+| waiting: Reading for hostA, which has promised to be complete up to 1970-01-01T00:00:00.000001Z, ... s ago
+close c
+sensors
+| ...
+| waiting: Iteration for hostA, ... s ago, and is not connected
+| waiting: Reading for hostA, ... s ago, and is not connected
+sleep 350
+sensors
+| ...
+| waiting: Iteration is brought by nobody who is there
+| waiting: Reading is brought by nobody who is there
 """)
 
 scenario('a relation that a user has created is used', """open - real sensor

@@ -103,8 +103,10 @@ void server_reports_free(struct server_reports *reports) {
 void server_reports_describe(struct server *server, struct base_buffer *out) {
   struct tql_sensor_report *all = NULL;
   size_t count = 0, capacity = 0;
+  bool any = false;
   for (size_t i = 0; i < server->peer_count; i++) {
     const struct server_source *source = server->peers[i]->source;
+    any |= server_source_is_collector(server->peers[i]);
     const struct server_reports *reports = source ? server_source_reports(source) : NULL;
     for (size_t row = 0; reports && row < reports->count; row++) {
       base_grow(&all, &capacity, count + 1, sizeof *all);
@@ -112,5 +114,6 @@ void server_reports_describe(struct server *server, struct base_buffer *out) {
     }
   }
   tql_session_describe_sensors(server->session, all, count, out);
+  if (!any) base_buffer_puts(out, "no collector is connected\n");
   free(all);
 }

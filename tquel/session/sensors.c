@@ -13,6 +13,7 @@
 
 #include "engine/base/env.h"
 #include "engine/control.h"
+#include "engine/pattern.h"
 #include "tquel/session/sources.h"
 
 /* --- who asks */
@@ -233,10 +234,62 @@ static void put_table(const struct sensor_table *table, struct base_buffer *out)
       if (width[i] > 0) put_cell(out, table->rows[r][i], width[i], i);
 }
 
+#define COMPARISONS 5000000 /* of watches and reports: more are not worth the time */
+
 struct watch_text {
   struct tql_session *session;
+  size_t comparisons; /* left */
+  const struct tql_sensor_report *reports;
+  size_t report_count;
   struct base_buffer *out;
 };
+
+/* Sensors tell names apart, no numbers. */
+static bool agrees(const struct tql_session *session, const struct net_watch_object *object,
+                   const char *name) {
+  if (object->type.base != NET_STRING && object->type.base != NET_NAME) return true;
+  size_t length;
+  const char *text = base_strings_text(session->strings, object->value.s, &length);
+  if (object->pattern) return net_pattern_match(text, length, name, strlen(name));
+  return strcmp(text, name) == 0;
+}
+
+/* Objects are reported one by one where not all of a process are on. HOLDER: the domain whose receptacles are
+ * asked, NULL: it is not looked at. */
+static bool agrees_with(const struct tql_session *session, const struct net_watch *watch,
+                        const struct tql_sensor_report *report, const char *holder) {
+  const char *state = report->cells[TQL_SENSOR_STATE], *object = report->cells[TQL_SENSOR_OBJECT];
+  if (strcasecmp(report->cells[TQL_SENSOR_RELATION], watch->relation) != 0) return false;
+  bool all = strcmp(state, "on") == 0 || strcmp(state, "always") == 0;
+  for (uint32_t i = 0; i < watch->object_count; i++) {
+    const struct net_watch_object *each = &watch->objects[i];
+    bool process = strcasecmp(each->domain, "Process") == 0;
+    if (process && !agrees(session, each, report->cells[TQL_SENSOR_PROCESS])) return false;
+    bool asked = holder != NULL && strcasecmp(each->domain, holder) == 0;
+    if (asked && !(object[0] == '\0' && all) && !agrees(session, each, object)) return false;
+  }
+  return true;
+}
+
+/* Why nothing comes of WATCH; "": something may. */
+static const char *missing(struct watch_text *text, const struct net_watch *watch) {
+  enum { OBJECTS_SHOWN = 1000 }; /* of more not all are reported */
+  const struct session_relation *relation = session_find(text->session, watch->relation);
+  size_t objects = 0;
+  bool process = false;
+  if (relation == NULL || text->comparisons < text->report_count) return "";
+  text->comparisons -= text->report_count;
+  const struct net_layout *layout = relation->ng.layout;
+  const char *holder = relation->holder >= 0 ? layout->fields[relation->holder].name : NULL;
+  for (size_t i = 0; i < text->report_count; i++) {
+    const struct tql_sensor_report *report = &text->reports[i];
+    objects += report->cells[TQL_SENSOR_OBJECT][0] != '\0';
+    if (agrees_with(text->session, watch, report, holder)) return "";
+    process |= agrees_with(text->session, watch, report, NULL);
+  }
+  if (!process) return ": no such process is there";
+  return objects < OBJECTS_SHOWN ? ": no such object is there" : "";
+}
 
 static void put_watch(void *context, const struct net_watch *watch, size_t holders) {
   struct watch_text *text = context;
@@ -258,7 +311,48 @@ static void put_watch(void *context, const struct net_watch *watch, size_t holde
     net_time_print(out, text->session->timeline, watch->origin);
   }
   if (watch->starts_only) base_buffer_puts(text->out, ", starts only");
-  base_buffer_printf(text->out, " (%zu)\n", holders);
+  base_buffer_printf(text->out, " (%zu)%s\n", holders, missing(text, watch));
+}
+
+/* --- who is waited for */
+
+#define LAG_NS (2 * INT64_C(1000000000)) /* what is worth to be said */
+
+/* The source whose promise RELATION's checkpoint waits for; NULL: none. */
+static const struct session_source *slowest(const struct tql_session *session,
+                                            const struct session_relation *relation,
+                                            net_chronon *ret_promise) {
+  const struct session_source *slowest = NULL;
+  int64_t now = base_env_monotonic();
+  for (size_t i = 0; i < session->source_count; i++) {
+    const struct session_source *state = session->sources[i];
+    if (!session_source_counts(session, state, now)) continue;
+    for (size_t k = 0; k < state->promise_count; k++) {
+      if (strcasecmp(state->promises[k].relation, relation->ng.name) != 0) continue;
+      if (slowest != NULL && state->promises[k].time >= *ret_promise) continue;
+      slowest = state;
+      *ret_promise = state->promises[k].time;
+    }
+  }
+  return slowest;
+}
+
+static void put_waiting(const struct tql_session *session, const struct session_relation *relation,
+                        struct base_buffer *out) {
+  net_chronon promise = relation->checkpoint, now = base_env_now();
+  const struct session_source *source = slowest(session, relation, &promise);
+  if (source != NULL && promise != NET_BEGINNING && promise > now - LAG_NS) return;
+  base_buffer_printf(out, "waiting: %s ", relation->ng.name);
+  if (source == NULL) {
+    base_buffer_puts(out, "is brought by nobody who is there\n");
+  } else if (promise == NET_BEGINNING) {
+    base_buffer_printf(out, "for %s, which has not promised anything yet\n", source->host);
+  } else {
+    base_buffer_printf(out, "for %s, which has promised to be complete up to ", source->host);
+    net_time_print(out, session->timeline, promise);
+    base_buffer_printf(out, ", %.1f s ago%s\n", (double)(now - promise) / 1e9,
+                       source->taker == NULL ? ", and is not connected" : "");
+  }
 }
 
 void tql_session_describe_sensors(struct tql_session *session,
@@ -287,14 +381,21 @@ void tql_session_describe_sensors(struct tql_session *session,
     const char **row = add_row(&table);
     row[TQL_SENSOR_PROCESS] = "-";
     row[TQL_SENSOR_RELATION] = relation->ng.name;
+    if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
     row[COLUMNS - 1] = askers_of(session, table.arena, relation);
   }
   if (table.count == 1)
     base_buffer_puts(out, "no sensors\n");
   else
     put_table(&table, out);
-  struct watch_text text = {session, out};
+  struct watch_text text = {session, COMPARISONS, reports, report_count, out};
   tql_session_each_watch(session, put_watch, &text);
+  for (size_t k = 0; k < session->relation_count; k++) {
+    const struct session_relation *relation = session->relations[k];
+    bool real = session->timeline == NET_TIMELINE_REAL;
+    if (real && relation->announced && is_asked_for(session, relation))
+      put_waiting(session, relation, out);
+  }
   free(table.rows);
   base_arena_free(table.arena);
 }

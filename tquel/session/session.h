@@ -223,7 +223,7 @@ enum {
   TQL_SENSOR_PROCESS,
   TQL_SENSOR_RELATION,
   TQL_SENSOR_OBJECT, /* "": the process's own switch */
-  TQL_SENSOR_STATE,  /* on, off, always */
+  TQL_SENSOR_STATE,  /* on, off, always, "objects: N", "no such object" (which somebody waits for) */
   TQL_SENSOR_GENERATED,
   TQL_SENSOR_LOST,
   TQL_SENSOR_RATE, /* records a second */
@@ -238,7 +238,8 @@ struct tql_sensor_report {
 enum base_status tql_session_sensor_costs(struct tql_session *session,
                                           const struct tql_sensor_report *reports,
                                           size_t report_count) BASE_MUST_USE;
-/* Appends what \ds shows: each sensor that is reported, or announced and reported by nobody, and who asks. */
+/* Appends what \ds shows: each sensor that is reported, or announced and reported by nobody, and who asks; what is
+ * watched, and whether it is there; which relations lag, and for whom they wait. */
 void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out);

@@ -676,9 +676,8 @@ enum base_status tql_source_check(struct tql_source *source, struct tql_stream *
   return BASE_OK;
 }
 
-/* Does it hold checkpoints back? */
-static bool counts(const struct tql_session *session, const struct session_source *state,
-                   int64_t now) {
+bool session_source_counts(const struct tql_session *session, const struct session_source *state,
+                           int64_t now) {
   return !state->gone && (state->taker != NULL || now - state->since < session->source_grace);
 }
 
@@ -689,7 +688,7 @@ static net_chronon promised(const struct tql_session *session,
   *ret_any = false;
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
-    if (!counts(session, state, now)) continue;
+    if (!session_source_counts(session, state, now)) continue;
     if (state->holds_all && relation->announced) return NET_BEGINNING;
     for (size_t k = 0; k < state->promise_count; k++) {
       const struct session_promise *promise = &state->promises[k];
@@ -708,7 +707,7 @@ static enum base_status give_up(struct tql_session *session, struct session_rela
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
-    if (state->gone || counts(session, state, now)) continue;
+    if (state->gone || session_source_counts(session, state, now)) continue;
     for (size_t k = 0; k < state->promise_count; k++) {
       struct session_promise *promise = &state->promises[k];
       if (promise->found != relation || promise->given_up) continue;
@@ -764,7 +763,7 @@ int64_t session_sources_due(const struct tql_session *session, int64_t now) {
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
     if (state->changed && !session->group_open) return 0;
-    if (state->taker == NULL && counts(session, state, now) &&
+    if (state->taker == NULL && session_source_counts(session, state, now) &&
         state->since + session->source_grace - now < due)
       due = state->since + session->source_grace - now;
   }

@@ -92,6 +92,9 @@ const char *session_misfit(struct tql_session *session, const struct session_rel
 void session_descriptions_free(struct tql_session *session);
 
 /* --- sources.c */
+/* Does it hold checkpoints back? NOW: monotonic. */
+bool session_source_counts(const struct tql_session *session, const struct session_source *state,
+                           int64_t now);
 struct session_promise *session_promise_of(struct session_source *source, const char *relation);
 
 /* --- pipes.c */
