@@ -230,3 +230,17 @@ enum base_status st_pending_load(struct st_database *database, const char *relat
   sqlite3_finalize(statement);
   return status;
 }
+
+enum base_status st_pending_any(struct st_database *database, const char *relation, bool *ret) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(
+      database, "SELECT 1 FROM tq_pending WHERE relation = ?1 LIMIT 1", false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+  int code = sqlite3_step(statement);
+  *ret = code == SQLITE_ROW;
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    status = st_fail(database, "reading pending records");
+  sqlite3_finalize(statement);
+  return status;
+}

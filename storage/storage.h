@@ -234,6 +234,8 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
 enum base_status st_pending_load(struct st_database *database, const char *relation,
                                  const struct net_layout *layout,
                                  struct net_rows *ret) BASE_MUST_USE;
+enum base_status st_pending_any(struct st_database *database, const char *relation,
+                                bool *ret) BASE_MUST_USE;
 
 /* --- source.c: those who hand records over, and what sensors announce */
 struct st_source {

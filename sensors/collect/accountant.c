@@ -368,6 +368,11 @@ void sn_accountant_pipe(struct sn_program *program, size_t i) {
   sn_pipe_view(program->peer, i, &view);
   intake->sequence = intake->first = view.released;
   intake->begun = true;
+  sn_accountant_define_pipe(program, i);
+}
+
+void sn_accountant_define_pipe(struct sn_program *program, size_t i) {
+  const struct sn_intake *intake = &program->intakes[i];
   struct sn_message_pipe message = {
       .pipe = intake->id, .process = program->parts[0].process, .position = intake->first};
   sn_put_pipe(sn_uplink_frame(program->monitor), 0, &message);

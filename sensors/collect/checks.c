@@ -110,10 +110,10 @@ static bool is_owing(const struct sn_monitor *monitor) {
 }
 
 /* Somebody waits for what we could promise: who watches a relation of which we have spoken, or for what was said
- * when he did. */
+ * when he did; a server that has just come may have records from before that it could not make final. */
 bool sn_check_is_wanted(const struct sn_monitor *monitor) {
   const struct sn_interest *interest = monitor->interests;
-  if (is_owing(monitor)) return true;
+  if (is_owing(monitor) || (monitor->unpromised && monitor->clocked)) return true;
   while (interest != NULL && (interest->count == 0 || !interest->described)) {
     interest = interest->next;
   }
@@ -150,6 +150,7 @@ static void say_all(struct sn_monitor *monitor, int64_t least) {
   if (all > monitor->checked_all) {
     if (!say(monitor, 0, all)) return;
     monitor->checked_all = all;
+    monitor->unpromised = false;
   }
   for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
     if (monitor->checked_all > each->checked) each->checked = monitor->checked_all;

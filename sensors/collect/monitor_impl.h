@@ -372,6 +372,8 @@ uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool 
 uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
 /* Says where reading a ring began, once. */
 void sn_accountant_pipe(struct sn_program *program, size_t pipe);
+/* Says again whose it is. */
+void sn_accountant_define_pipe(struct sn_program *program, size_t pipe);
 /* An end record of the entity NAME, at [lo, hi]; NULL: of all that records of this process have opened. */
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
                               const struct sn_name *name, int64_t lo, int64_t hi);
@@ -483,6 +485,7 @@ struct sn_monitor {
   bool enabled;                        /* something is on anywhere */
   bool sampled;                        /* some sampled event is watched */
   bool stopping, clocked;              /* clocked: the lines are the server's time */
+  bool unpromised;                     /* this connection has heard no checkpoint yet */
   int poll, notify;                    /* epoll; inotify */
   struct base_buffer scratch, message; /* message: with records, while it is written */
   struct sn_value_view *values;

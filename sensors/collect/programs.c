@@ -245,6 +245,9 @@ static void follow_name(struct sn_program *program, struct sn_part *part,
     process_ends(program, part);
   }
   name_part(program, part, type_name(part), part->known->description->name);
+  for (size_t i = 0; i < program->intake_count && part == program->parts; i++) {
+    if (program->intakes[i].begun) sn_accountant_define_pipe(program, i);
+  }
 }
 
 /* --- followed */
@@ -415,14 +418,15 @@ static void account(struct sn_program *program) {
     sn_losses_final(program);
   }
   if (program->part_count > 0 && program->parts[0].name != NULL && !broken) say_pipes(program);
-  for (size_t i = 0; i < program->part_count; i++) process_ends(program, &program->parts[i]);
   program->state = SN_ENDED;
-  sn_put_last_record(sn_uplink_frame(monitor), 0, &(struct sn_message_last_record){0});
-  sn_uplink_data(monitor);
-  program->ended_number = sn_uplink_last(monitor);
+  /* Pipes name their process: on each connection they are to be forgotten no later than that. */
   for (size_t i = 0; i < program->intake_count; i++) {
     if (program->intakes[i].begun) sn_uplink_forget(monitor, SN_WIRE_PIPE, program->intakes[i].id);
   }
+  sn_put_last_record(sn_uplink_frame(monitor), 0, &(struct sn_message_last_record){0});
+  sn_uplink_data(monitor);
+  program->ended_number = sn_uplink_last(monitor);
+  for (size_t i = 0; i < program->part_count; i++) process_ends(program, &program->parts[i]);
 }
 
 static void program_free(struct sn_program *program) {

@@ -284,6 +284,7 @@ static void look_at_link(struct sn_monitor *monitor) {
     uplink->told = NULL;
     monitor->stale_until = base_env_monotonic() + STALE_NS;
     monitor->checkpoint_ns = monitor->options.checkpoint_ns; /* until this server says */
+    monitor->unpromised = true;
     sn_report_all(monitor, 0);
   }
   uplink->up = up;

@@ -139,21 +139,23 @@ void sn_outbox_define(struct sn_outbox *outbox, uint64_t id) {
   enqueue(outbox, 0);
   unsigned type = (unsigned)number_at(outbox->frame.data, TYPE_AT, 2);
   struct definition *one = find(outbox, type, id);
-  if (one == NULL) {
-    if (2 * (outbox->count + 1) > outbox->place_count) arrange(outbox);
-    size_t at = place_of(outbox, type, id);
-    base_grow(&outbox->definitions, &outbox->room, outbox->count + 1, sizeof *outbox->definitions);
-    one = &outbox->definitions[outbox->count++];
-    /* One that is gone has left its place behind: the new one takes it. */
-    outbox->places[at] = (uint32_t)outbox->count;
-    *one = (struct definition){.type = (uint16_t)type, .id = id};
+  if (one != NULL) { /* it comes behind all that it may name */
+    free(one->frame);
+    one->frame = NULL;
+    if (one->ending) outbox->ending--;
+    one->ending = false;
+    outbox->gone++;
   }
-  free(one->frame);
+  if (2 * (outbox->count + 1) > outbox->place_count) arrange(outbox);
+  size_t at = place_of(outbox, type, id);
+  base_grow(&outbox->definitions, &outbox->room, outbox->count + 1, sizeof *outbox->definitions);
+  one = &outbox->definitions[outbox->count++];
+  /* One that is gone has left its place behind: the new one takes it. */
+  outbox->places[at] = (uint32_t)outbox->count;
+  *one = (struct definition){.type = (uint16_t)type, .id = id};
   one->frame = base_xmalloc(outbox->frame.length);
   memcpy(one->frame, outbox->frame.data, outbox->frame.length);
   one->length = (uint32_t)outbox->frame.length;
-  if (one->ending) outbox->ending--;
-  one->ending = false;
 }
 
 void sn_outbox_forget(struct sn_outbox *outbox, enum sn_message_type type, uint64_t id) {

@@ -25,7 +25,7 @@ void sn_outbox_free(struct sn_outbox *outbox); /* NULL is accepted */
 struct base_buffer *sn_outbox_frame(struct sn_outbox *outbox);
 /* Data. False: there is no room for it; it is not taken. Its number: sn_outbox_last. */
 bool sn_outbox_data(struct sn_outbox *outbox);
-/* A definition. With the same type and ID as an earlier one it takes its place. */
+/* A definition. It replaces an earlier one of the same type and ID, and comes behind all that are there. */
 void sn_outbox_define(struct sn_outbox *outbox, uint64_t id);
 /* It holds only for what was put so far. */
 void sn_outbox_forget(struct sn_outbox *outbox, enum sn_message_type type, uint64_t id);

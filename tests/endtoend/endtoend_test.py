@@ -588,11 +588,76 @@ def overload(world):
     settled(world, 'Tick', 4000000, 5 * LIMIT)
 
 
+def all_final(world, what, generated):
+    """What waits for others is nowhere to be seen: all is to be stored, late, rejected or lost in the end."""
+    wait_for('the account of %s (%d generated, %d found, %d wait)' %
+             (what, generated(), world.accounted('Tick'), world.count('tq_pending')),
+             lambda: world.accounted('Tick') == generated())
+    equal('late, ' + what, world.count('Late'), 0)
+
+
+def last_records(world):
+    """The last records before nobody asks any more become final, whatever ends then."""
+    a, = start(world, 'a', count=10**9, pause_ns=200000)
+    a.go()
+
+    def ask(name):
+        rows = world.count('Tick')
+        world.run('range of t is Tick retrieve into %s (t.Number)' % name)
+        wait_for('rows of ' + name, lambda: world.count('Tick') > rows + 100)
+
+    def off():
+        wait_for('Tick is off', lambda: enabled(world, 'Tick', 'a') is False)
+
+    for number in range(4):
+        ask('Q%d' % number)
+        world.run('destroy Q%d' % number)
+        off()
+        all_final(world, 'query %d' % number, a.generated)
+    ask('Server')
+    world.end(world.server)
+    world.serve()
+    world.run('destroy Server')
+    off()
+    all_final(world, 'a server that ended', a.generated)
+    ask('Program')
+    announcement = open(a.announcement(), 'rb')
+    a.end()
+    world.run('destroy Program')
+    generated = a.generated(announcement)
+    all_final(world, 'a program that ended', lambda: generated)
+    b = world.ticker('b', 10**9, 200000)
+    b.go()
+    ask('Both')
+    announcement = open(b.announcement(), 'rb')
+    world.end(world.collector)
+    world.end(world.server)
+    generated += b.generated(announcement)
+    b.kill()
+    world.serve('--quiet')
+    all_final(world, 'collector and server that ended', lambda: generated)
+    world.collect()
+    c = world.ticker('c', 10**9, 200000)
+    c.go()
+    rows = world.count('Tick')
+    wait_for('rows of c', lambda: world.count('Tick') > rows + 100)
+    world.kill(world.collector)
+    world.end(world.server)
+    waiting = world.count('tq_pending')
+    world.serve('--quiet')
+    wait_for('%d to be final' % waiting, lambda: not world.count('tq_pending'))
+    announcement = open(c.announcement(), 'rb')
+    c.end()
+    generated += c.generated(announcement)
+    world.collect()
+    settled(world, 'Tick', generated)
+
+
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, checkpoints,
              counting, collector_stopped, a_display, objects, objects_of_a_process, names,
              periods, gaps, keys_of_their_own,
              taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
-             ended_unseen, server_killed, program_killed, overload]
+             ended_unseen, server_killed, program_killed, overload, last_records]
 
 
 def main():

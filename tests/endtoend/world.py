@@ -112,9 +112,10 @@ class Ticker:
             file.seek(280)
             file.write(struct.pack('<Q', epoch))
 
-    def generated(self):
-        """What the program itself has counted: records that its sensors made while they were on."""
-        with open(self.announcement(), 'rb') as file:
+    def generated(self, announcement=None):
+        """What the program itself has counted: records that its sensors made while they were on. Once it has
+        ended, by its announcement that was opened before."""
+        with announcement or open(self.announcement(), 'rb') as file:
             data = file.read()
         head, total = os.sysconf('SC_PAGESIZE'), struct.unpack_from('<Q', data, 144)[0]
         end = struct.unpack_from('<Q', data, 128)[0]
@@ -185,6 +186,12 @@ class World:
     def kill(process):
         process.send_signal(signal.SIGKILL)
         process.wait(LIMIT)
+
+    @staticmethod
+    def end(process):
+        process.send_signal(signal.SIGTERM)
+        if process.wait(LIMIT) != 0:
+            raise Failed('a process that was ended in order ended with %d' % process.returncode)
 
     def shell(self, text, *options, check=True):
         done = subprocess.run([self.tquel, '--connect', self.socket, *options, '-c', text],

@@ -204,6 +204,8 @@ static void end_peers(struct server *server) {
   }
   while (server->peer_count > 0) server_peer_free(server->peers[--server->peer_count]);
   free(server->peers);
+  server->peers = NULL;
+  server->peer_count = 0; /* who is still told of watches */
 }
 
 static enum base_status close_all(struct server *server, enum base_status status) {

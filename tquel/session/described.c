@@ -294,6 +294,7 @@ enum base_status tql_source_description(struct tql_source *source, uint64_t dige
                 (unsigned long long)digest);
     status = BASE_USER;
   }
+  source->state->announces = true;
   if (status == BASE_OK) status = announce_all(session, source->state, digest, text, length);
   session->asks_changed = true;
   return session_leave_source(session, status);

@@ -8,6 +8,10 @@
  * and may come again; those that an earlier server knew count as just gone. A record is late if it lies
  * before the relation's checkpoint or before what its own source has promised.
  *
+ * Records of an announced relation that wait, and that nobody who may come again can put a record before, are
+ * final: the program has ended, or whoever brought them. Their relations are live until that is so, in a
+ * later process as well.
+ *
  * Rows, numbers of messages, positions of pipes and totals of losses are committed together (pump.c), so
  * that what was acknowledged is there once. Connections break: what a source had brought by then is
  * committed before it can come again.                                                               */
@@ -58,6 +62,19 @@ static void free_source(struct session_source *state) {
   free(state);
 }
 
+/* What an earlier process had not made final. */
+static enum base_status wake_pending(struct tql_session *session) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    struct session_relation *relation = session->relations[i];
+    bool any = false;
+    if (!relation->announced || relation->live) continue;
+    status = st_pending_any(session->database, relation->ng.name, &any);
+    if (status == BASE_OK && any) status = session_wake(session, relation);
+  }
+  return status;
+}
+
 /* Those that an earlier process knew, once: checkpoints wait for them for a while. */
 static enum base_status load_sources(struct tql_session *session) {
   if (session->sources_loaded || session->options.readonly) return BASE_OK;
@@ -73,6 +90,7 @@ static enum base_status load_sources(struct tql_session *session) {
     state->gone = saved[i].gone;
     state->holds_all = !saved[i].gone;
   }
+  if (status == BASE_OK) status = wake_pending(session);
   session->sources_loaded = status == BASE_OK;
   base_arena_free(arena);
   return status;
@@ -681,23 +699,40 @@ bool session_source_counts(const struct tql_session *session, const struct sessi
   return !state->gone && (state->taker != NULL || now - state->since < session->source_grace);
 }
 
-/* *RET_ANY: somebody brings RELATION; the least of what they promise. */
+/* Behind all that waits. */
+static net_chronon behind_pending(const struct session_relation *relation) {
+  const struct net_inbox_port *port = &relation->pending.ports[0];
+  net_chronon last = NET_BEGINNING;
+  const union net_slot *row;
+  uint8_t marks;
+  for (size_t i = 0; (row = net_inbox_waiting(port, i, &marks)); i++)
+    if (row[1].i > last) last = row[1].i;
+  return last == NET_BEGINNING ? last : net_chronon_add(last, 1);
+}
+
+/* The least of what those promise who bring RELATION. If it is announced and nobody brings it: how far what
+ * waits is final, as far as the others cannot bring it. A source of which nothing is known yet may.  */
 static net_chronon promised(const struct tql_session *session,
-                            const struct session_relation *relation, int64_t now, bool *ret_any) {
-  net_chronon least = NET_FOREVER;
-  *ret_any = false;
+                            const struct session_relation *relation, int64_t now) {
+  net_chronon least = NET_FOREVER, others = NET_FOREVER;
+  bool any = false;
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
     if (!session_source_counts(session, state, now)) continue;
     if (state->holds_all && relation->announced) return NET_BEGINNING;
+    if ((state->announces || state->promise_count == 0) && state->checked < others)
+      others = state->checked;
     for (size_t k = 0; k < state->promise_count; k++) {
       const struct session_promise *promise = &state->promises[k];
       if (promise->found != relation) continue;
-      *ret_any = true;
+      any = true;
       if (promise->time < least) least = promise->time;
     }
   }
-  return least;
+  if (any) return least;
+  if (!relation->announced || others <= relation->checkpoint) return NET_BEGINNING;
+  net_chronon behind = behind_pending(relation);
+  return others < behind ? others : behind;
 }
 
 /* RELATION goes on without those that have been away for longer than the grace: how their processes stand from
@@ -738,18 +773,16 @@ static void find_relations(struct tql_session *session) {
 
 enum base_status session_sources_advance(struct tql_session *session) {
   int64_t now = base_env_monotonic();
+  enum base_status status = load_sources(session);
   find_relations(session);
-  enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->source_count && !session->group_open; i++)
     if (session->sources[i]->changed || session->sources[i]->number != session->sources[i]->durable)
       status = session_begin_group(session);
-  for (size_t i = 0; i < session->relation_count && status == BASE_OK && session->source_count > 0;
-       i++) {
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *relation = session->relations[i];
     if (session_is_derived(relation) || !is_to_advance(relation)) continue;
-    bool any;
-    net_chronon time = promised(session, relation, now, &any);
-    if (!any || time <= relation->checkpoint) continue;
+    net_chronon time = promised(session, relation, now);
+    if (time <= relation->checkpoint) continue;
     status = session_begin_group(session);
     if (status == BASE_OK) status = session_ensure_live(session);
     if (status == BASE_OK) status = give_up(session, relation, now);
@@ -760,6 +793,7 @@ enum base_status session_sources_advance(struct tql_session *session) {
 
 int64_t session_sources_due(const struct tql_session *session, int64_t now) {
   int64_t due = INT64_MAX;
+  if (!session->sources_loaded && !session->options.readonly) return 0;
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
     if (state->changed && !session->group_open) return 0;

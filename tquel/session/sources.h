@@ -27,6 +27,7 @@ struct session_source {
   bool changed;             /* since it was saved */
   bool gone;                /* for good */
   bool holds_all;           /* of an earlier process of ours: nobody knows yet what he will bring */
+  bool announces;           /* a collector: what it will bring is known only in part */
   int64_t since;            /* monotonic: when he was last there, if TAKER is NULL */
   net_chronon checked;      /* the promise for all relations; NET_BEGINNING: none */
   struct tql_source *taker;
