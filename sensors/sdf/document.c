@@ -38,6 +38,11 @@ static void put_trigger(struct base_buffer *out, const struct sn_event_descripti
     case SN_MINOR_SENSOR_TRACED:
       if (event->assume_enabled)
         base_buffer_puts(out, "Traced: recorded whenever it happens and somebody listens.");
+      else if (event->assume_one_time)
+        base_buffer_printf(out,
+                           "Traced: recorded once each time it is enabled for %s: when it happens "
+                           "next.",
+                           holder);
       else
         base_buffer_printf(out, "Traced: recorded whenever it happens while it is enabled for %s.",
                            holder);

@@ -123,6 +123,9 @@ ok "help messages" $?
 run -c 'create event Seen (x = i4)' -c ' \d Seen ' -c '\dn' -c '\ds' </dev/null
 [ "$status" -eq 0 ] && grep -q '^event .*Seen' out && grep -q 'no nodes' out && grep -q 'no sensors' out
 ok "-c takes what looks: \\d, \\dn, \\ds" $?
+run -c '\d lost' </dev/null
+[ "$status" -eq 0 ] && grep -q '^period .*Lost (relation = text' out
+ok "-c \\d of a relation of the system that nothing is in" $?
 run -c '\d Nowhere' </dev/null
 [ "$status" -eq 2 ] && grep -q 'TQ-0101' err
 ok "-c \\d of nothing" $?

@@ -158,8 +158,9 @@ static bool prepare_directory(struct serving *serving) {
   bool good = sn_directory_prepare(directory, &reason);
   if (!good)
     base_report_hint(&serving->server.diags, MSG_CANNOT_SERVE, NULL, NULL,
-                     "--socket PATH names another place", "cannot serve in %s: %s", directory,
-                     reason);
+                     "set XDG_RUNTIME_DIR to a directory of yours; or, as root: mkdir -m 1777 "
+                     "/run/tquel; or name a place by --socket PATH",
+                     "cannot serve in %s: %s", directory, reason);
   free(directory);
   return good;
 }

@@ -216,8 +216,7 @@ net_chronon session_passed(void *context, const struct ng_relation *ng) {
 
 /* --- scope */
 
-/* A relation of the system is there when somebody speaks of it, if only empty. */
-static struct session_relation *make_mentioned(struct tql_session *session, const char *name) {
+struct session_relation *session_make_mentioned(struct tql_session *session, const char *name) {
   const struct tql_session_options *options = &session->options;
   if (!session_is_system_name(name) || options->readonly || options->explain_only) return NULL;
   bool own = !st_in_transaction(session->database);
@@ -232,7 +231,7 @@ static const struct ng_relation *find_relation(void *context, const char *name) 
   struct session_scope *scope = context;
   if (scope->hidden != NULL && strcasecmp(scope->hidden, name) == 0) return NULL;
   struct session_relation *relation = session_find(scope->session, name);
-  if (relation == NULL) relation = make_mentioned(scope->session, name);
+  if (relation == NULL) relation = session_make_mentioned(scope->session, name);
   return relation ? &relation->ng : NULL;
 }
 

@@ -288,6 +288,7 @@ bool tql_session_describe(struct tql_session *session, const char *name, struct 
     return true;
   }
   struct session_relation *relation = session_find(session, name);
+  if (relation == NULL) relation = session_make_mentioned(session, name);
   if (relation == NULL) return false;
   describe_line(relation, out);
   int64_t count = 0;

@@ -238,6 +238,9 @@ const struct ng_query *session_query(struct tql_session *session,
 /* Late, Rejected, Lost or SensorCost? */
 bool session_is_system_name(const char *name);
 /* A relation the system keeps, made at first use; NULL after a diagnostic. */
+/* A relation of the system is there when somebody speaks of it, if only empty. NULL: it is none, or cannot be
+ * made here. */
+struct session_relation *session_make_mentioned(struct tql_session *session, const char *name);
 struct session_relation *session_system_relation(struct tql_session *session, const char *name);
 
 /* --- seats.c */

@@ -165,6 +165,16 @@ static bool fail(struct collect *collect, const char *reason) {
   return false;
 }
 
+/* Programs announce themselves where the default is, and nowhere else. */
+static bool fail_directory(struct collect *collect, const char *reason) {
+  if (collect->values[COLLECT_DIRECTORY]) return fail(collect, reason);
+  base_report_hint(&collect->diags, MSG_CANNOT_COLLECT, NULL, NULL,
+                   "set XDG_RUNTIME_DIR to a directory of yours, for programs and server, too; or, "
+                   "as root: mkdir -m 1777 /run/tquel",
+                   "cannot collect in %s: %s", collect->directory, reason);
+  return false;
+}
+
 /* One line, in a file that others cannot read. */
 static bool read_token(struct collect *collect) {
   const char *path = collect->values[COLLECT_TOKEN];
@@ -203,7 +213,7 @@ static bool find_directory(struct collect *collect) {
   collect->directory = collect->values[COLLECT_DIRECTORY]
                            ? base_xstrdup(collect->values[COLLECT_DIRECTORY])
                            : sn_directory_default();
-  return sn_directory_prepare(collect->directory, &reason) || fail(collect, reason);
+  return sn_directory_prepare(collect->directory, &reason) || fail_directory(collect, reason);
 }
 
 /* --- running */
