@@ -57,6 +57,8 @@ void sn_unlock(struct sn_guard *guard);
 /* Under the lock: */
 bool sn_announce(void); /* true: is announced */
 void *sn_private_new(size_t bytes);
+/* Room on the disk or in memory; false: there is none, or not for files as large as that. */
+bool sn_allocate(int file, uint64_t offset, uint64_t bytes);
 /* A new chunk; NULL: no memory. Its units are zero. */
 struct sn_chunk *sn_chunk_new(enum sn_chunk_kind kind, uint64_t unit_bytes, uint32_t units);
 /* Offset in the file of what is at ADDRESS; 0: it is not there. */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -183,8 +184,17 @@ void sn_changed(void) {
   __atomic_fetch_add(&sn_process.header->changes, 1, __ATOMIC_RELEASE);
 }
 
+/* Behind the limit of the size of files the system sends SIGXFSZ, which would end a program that knows nothing of
+ * our files; its handlers are its own. getrlimit is a system call and nothing else.                  */
+bool sn_allocate(int file, uint64_t offset, uint64_t bytes) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+  if (limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) return false;
+  return posix_fallocate(file, (off_t)offset, (off_t)bytes) == 0;
+}
+
 static void *map_new(int file, uint64_t offset, uint64_t bytes) {
-  if (posix_fallocate(file, (off_t)offset, (off_t)bytes) != 0) return NULL;
+  if (!sn_allocate(file, offset, bytes)) return NULL;
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
   return memory == MAP_FAILED ? NULL : memory;
 }

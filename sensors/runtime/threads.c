@@ -81,7 +81,7 @@ static unsigned char *memory_new(uint64_t bytes, int *ret_file) {
   int file = (int)syscall(SYS_memfd_create, "tquel-ring", 3u /* close on exec, may be sealed */);
   if (file < 0) return NULL;
   unsigned char *base = MAP_FAILED;
-  if (posix_fallocate(file, 0, (off_t)bytes) == 0 &&
+  if (sn_allocate(file, 0, bytes) &&
       fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
     base = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }

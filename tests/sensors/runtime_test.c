@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -132,6 +133,22 @@ static void nobody_listens(void) {
 static void nobody_can_listen(void) {
   setenv("XDG_RUNTIME_DIR", "/nonexistent/directory", 1);
   nobody_listens();
+}
+
+/* A limit of the size of files, which would end whoever passes it. */
+static void no_files(void) {
+  struct rlimit before, none;
+  getrlimit(RLIMIT_FSIZE, &before);
+  none = (struct rlimit){0, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  watcher_run(&watcher, binary, "mixed", 20000);
+  setrlimit(RLIMIT_FSIZE, &before);
+  watcher_go(&watcher, 1);
+  int status = 0;
+  waitpid(watcher.program, &status, 0);
+  watcher.program = 0;
+  CHECK(status == 0, "the program ended with %d", status);
+  CHECK(watcher.ledger->bad == 0, "errno changed");
 }
 
 static void everything_arrives(void) {
@@ -377,6 +394,23 @@ static void no_socket(void) {
   finish();
   struct sn_account account = balance();
   CHECK(account.lost[SN_UNREACHABLE] == 3000, "some were reachable");
+}
+
+/* The program is announced when files may be no larger any more: there is no ring. */
+static void no_more_files(void) {
+  struct rlimit none;
+  getrlimit(RLIMIT_FSIZE, &none);
+  none.rlim_cur = 0;
+  watcher_listen(&watcher);
+  watcher_run(&watcher, binary, "plain", 3000);
+  watcher.modes[ITERATION] = SN_TRACE;
+  CHECK(watcher_find(&watcher, 1), "the program is not announced");
+  CHECK(prlimit(watcher.program, RLIMIT_FSIZE, &none, NULL) == 0, "no limit");
+  watcher_until(&watcher, 1);
+  watcher_go(&watcher, 1);
+  finish();
+  struct sn_account account = balance();
+  CHECK(account.lost[SN_UNREACHABLE] == 3000, "some had a ring");
 }
 
 static void patient(void) {
@@ -682,6 +716,7 @@ static const struct scenario {
 } scenarios[] = {
     {"nobody-listens", nobody_listens},
     {"nobody-can-listen", nobody_can_listen},
+    {"no-files", no_files},
     {"everything-arrives", everything_arrives},
     {"costs", costs},
     {"all-kinds", all_kinds},
@@ -698,6 +733,7 @@ static const struct scenario {
     {"reader-dies", reader_dies},
     {"both-die", both_die},
     {"no-socket", no_socket},
+    {"no-more-files", no_more_files},
     {"patient", patient},
     {"patient-alone", patient_alone},
     {"brief", brief},

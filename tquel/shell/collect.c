@@ -255,6 +255,7 @@ static bool run(struct collect *collect) {
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGINT, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a file too large is an error like a full disk */
   sn_monitor_run(monitor);
   sn_monitor_free(monitor);
   return true;
