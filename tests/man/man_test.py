@@ -169,7 +169,7 @@ class Page:
     def shell(self, command):
         done = subprocess.run(command, shell=isinstance(command, str), cwd=self.directory,
                               env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
                               check=False)
         self.failed = done.returncode != 0
         lines = done.stdout.decode('utf-8').split('\n')

@@ -32,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 60
+TIMEOUT = 300
 KNOWN = {'file', 'prepare', 'script', 'shell', 'exit', 'expect', 'example', 'example-shell',
          'example-none', 'placeless', 'root'}
 

@@ -178,7 +178,7 @@ gone() {
   done
 }
 gone_soon() {
-  for _ in $(seq 300); do
+  for _ in $(seq 1200); do
     gone "$@" && return 0
     sleep 0.1
   done
@@ -189,7 +189,7 @@ background() {
   "$solver" --ndjson --workers 3 --grid 1001 --pace-us 20000 >"$dir/out" 2>"$dir/err" &
   pid=$!
   children=
-  for _ in $(seq 300); do
+  for _ in $(seq 1200); do
     if grep -q '"P1", "IterNum": 2}' "$dir/out" && grep -q '"P2", "IterNum": 2}' "$dir/out" &&
       grep -q '"P3", "IterNum": 2}' "$dir/out"; then
       children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
@@ -227,7 +227,7 @@ if [ -r "/proc/$$/task/$$/children" ]; then
   # A reader that is there but does not read: the pipe fills, the processes wait in write(2).
   mkfifo "$dir/pipe"
   # shellcheck disable=SC2217 # that it does not read is the point
-  sleep 20 <"$dir/pipe" &
+  sleep 600 <"$dir/pipe" &
   reader=$!
   "$solver" --ndjson --grid 1001 --pace-us 100 --quiet >"$dir/pipe" 2>"$dir/err" &
   pid=$!

@@ -67,7 +67,7 @@ class Scenario:
 
     def run(self, *arguments, feed=None):
         done = subprocess.run([self.tquel, *arguments], input=feed, capture_output=True, text=True,
-                              timeout=120)
+                              timeout=600)
         if done.returncode:
             self.problems.append('exit %d: %s' % (done.returncode, done.stderr.strip()[:300]))
 

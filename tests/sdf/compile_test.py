@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 120
+TIMEOUT = 600
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wpedantic', '-Wshadow', '-Wconversion', '-Wundef',
             '-Wunused']
 C, CXX = ['-Wstrict-prototypes', '-Wmissing-prototypes'], ['-x', 'c++']

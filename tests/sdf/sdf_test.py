@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 60
+TIMEOUT = 300
 OUTPUTS = {'header': 'h', 'tquel': 'tq', 'doc': 'md', 'remote': 'remote'}
 
 

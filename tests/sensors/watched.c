@@ -279,6 +279,7 @@ static void race(void) {
     for (size_t i = 0; i < 4; i++) pthread_join(all[i], NULL);
     set(&ledger->stage, 100 + stage);
   }
+  await(21); /* the last stage is to be seen */
 }
 
 static void poll_all(void *context) {

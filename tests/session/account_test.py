@@ -40,7 +40,7 @@ class Server:
     def kill(self):
         self.process.stdin.write('die\n')
         self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(300)
 
 
 class World:

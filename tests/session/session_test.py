@@ -94,7 +94,7 @@ def play(program, text, directory):
     for line, expected in split(text):
         if line == 'again':
             process.stdin.close()
-            process.wait(20)
+            process.wait(300)
             process = start(program, directory)
             continue
         if line.startswith('limit'):
@@ -114,7 +114,7 @@ def play(program, text, directory):
                             '\n  expected ' + '\n           '.join(expected))
     process.stdin.close()
     rest = process.stdout.read()
-    if process.wait(20) != 0:
+    if process.wait(300) != 0:
         problems.append(f'the program ended with {process.returncode}: {rest}')
     return problems
 
@@ -422,7 +422,7 @@ run 0 print E
 
 scenario('a source that has gone is waited for', """open - abstract
 run 0 create event E (x = i4)
-run 0 set source grace 300 ms
+run 0 set source grace 3600000 ms
 source a inc1
 source b inc2
 stream ea a E
@@ -443,7 +443,8 @@ turn
 run 0 print E
 | 0: at_lo,at_hi,definite,x
 | 0: 8,8,true,2
-sleep 350
+run 0 set source grace 1 ms
+sleep 20
 turn
 run 0 print E
 | 0: at_lo,at_hi,definite,x
@@ -704,7 +705,7 @@ run 0 range of l is Late retrieve (l.relation)
 """)
 
 scenario('what a source had open that is waited for no more', ANNOUNCED + """
-run 0 set source grace 300 ms
+run 0 set source grace 3600000 ms
 run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
 turn
 | + Iteration
@@ -727,7 +728,8 @@ run 0 print Iteration
 | 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
 | 0: 1000,1000,2000,forever,true,P:a#1,1
 | 0: 1000,1000,2000,forever,true,P:b#2,1
-sleep 350
+run 0 set source grace 1 ms
+sleep 20
 turn
 run 0 print Iteration
 | 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
@@ -749,7 +751,8 @@ run 0 print Iteration
 | 0: 5000,5000,6000,forever,true,P:b#2,5
 close d
 close c
-sleep 350
+run 0 set source grace 1 ms
+sleep 20
 turn
 run 0 print Iteration
 | 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
@@ -926,7 +929,7 @@ commit
 die
 again
 open db real sensor
-run 0 set source grace 300 ms
+run 0 set source grace 3600000 ms
 turn
 | + Iteration
 source d inc2

@@ -304,7 +304,7 @@ mkfifo pipe
 pid=$!
 exec 3>pipe
 cat live.csv >&3
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+for _ in $(seq 600); do
   grep -q '^Big,.*,2$' out && break
   sleep 0.2
 done

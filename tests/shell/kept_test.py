@@ -33,7 +33,7 @@ def run(tquel, folder):
     with open(fifo, 'w') as statements:
         statements.write(LOOK_AGAIN)
     after = session.stdout.read().split()
-    return session.wait(timeout=60), before, after
+    return session.wait(timeout=300), before, after
 
 
 def main():
