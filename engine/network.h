@@ -74,6 +74,10 @@ struct net_node *net_access_below(struct net_node *node);
 void net_access_watch_objects(struct net_node *access, struct net_control *control,
                               const struct net_watch *watch, const struct net_layout *in,
                               uint32_t slot);
+/* Calls EACH with what ACCESS has watched now, as often as somebody wants it. */
+void net_access_each_watch(const struct net_node *access,
+                           void (*each)(void *context, const struct net_watch *watch),
+                           void *context);
 /* Access: CHECKPOINT, if it is finite and later than what was so far, was promised to the world: by what
  * was pushed into an earlier network, say. What net_access_push brings counts by itself.             */
 void net_access_set_passed(struct net_node *access, net_chronon checkpoint);

@@ -717,7 +717,7 @@ static void watch(struct builder *builder, const struct ng_node *node, bool fres
   struct net_node *access = net_access_below(built_of(builder, node)->node);
   BASE_CHECK(access, "access-above-sensor");
   const struct ng_node *objects = node->control ? node->inputs[0] : NULL;
-  ng_watch(builder->arena, node, access, control,
+  ng_watch(inputs, builder->arena, node, access, control,
            objects && fresh ? built_of(builder, objects)->layout : NULL,
            objects ? slot_in(builder, objects, node->control) : 0);
 }

@@ -9,6 +9,8 @@
 enum { WATCHES_MAX = 256 };
 
 struct watching {
+  const struct ng_inputs *inputs;
+  const struct ng_relation *relation;
   struct net_node *access;
   struct net_control *control;
   const struct net_wanted_domain **domains; /* with lists of values */
@@ -20,7 +22,11 @@ struct watching {
 /* All combinations of values of the domains from INDEX on. */
 static void watch_values(struct watching *watching, uint32_t index) {
   if (index == watching->domain_count) {
+    const struct ng_inputs *inputs = watching->inputs;
     net_access_watch(watching->access, watching->control, &watching->watch);
+    if (inputs->watches)
+      inputs->watches(inputs->context, inputs->owner, watching->relation, &watching->watch,
+                      watching->access);
     return;
   }
   const struct net_wanted_domain *domain = watching->domains[index];
@@ -61,10 +67,12 @@ static void watch_objects(struct watching *watching, const struct ng_node *node,
   net_access_watch_objects(watching->access, watching->control, &watching->watch, in, slot);
 }
 
-void ng_watch(struct base_arena *arena, const struct ng_node *node, struct net_node *access,
-              struct net_control *control, const struct net_layout *in, uint32_t slot) {
+void ng_watch(const struct ng_inputs *inputs, struct base_arena *arena, const struct ng_node *node,
+              struct net_node *access, struct net_control *control, const struct net_layout *in,
+              uint32_t slot) {
   size_t most = node->relation->sensor->object_count + 1;
-  struct watching watching = {.access = access, .control = control};
+  struct watching watching = {
+      .inputs = inputs, .relation = node->relation, .access = access, .control = control};
   watching.domains = BASE_NEW_ARRAY(arena, most, const struct net_wanted_domain *);
   watching.objects = BASE_NEW_ARRAY(arena, most, struct net_watch_object);
   watching.watch = (struct net_watch){.relation = node->relation->name,
@@ -75,6 +83,8 @@ void ng_watch(struct base_arena *arena, const struct ng_node *node, struct net_n
   list_domains(&watching, node);
   if (node->control) {
     if (in) watch_objects(&watching, node, in, slot);
+    if (inputs->watches)
+      inputs->watches(inputs->context, inputs->owner, node->relation, NULL, access);
     return;
   }
   watching.watch.object_count = watching.domain_count;

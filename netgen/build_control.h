@@ -7,7 +7,8 @@
 
 /* ACCESS, built for NODE or shared with it, has CONTROL's sensor watch what NODE asks for. Of a control arc
  * it takes rows of IN, with the object at SLOT; IN is NULL where NODE has none, or ACCESS has it already. */
-void ng_watch(struct base_arena *arena, const struct ng_node *node, struct net_node *access,
-              struct net_control *control, const struct net_layout *in, uint32_t slot);
+void ng_watch(const struct ng_inputs *inputs, struct base_arena *arena, const struct ng_node *node,
+              struct net_node *access, struct net_control *control, const struct net_layout *in,
+              uint32_t slot);
 
 #endif

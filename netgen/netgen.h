@@ -127,6 +127,10 @@ struct ng_inputs {
   /* Who controls the sensor of RELATION, which has one; he lives longer than the network. May be NULL, or
    * give NULL: nobody does. */
   struct net_control *(*control)(void *context, const struct ng_relation *relation);
+  /* What OWNER has the sensor of RELATION watch: WATCH, which is good for this call only; NULL: as another
+   * relation says, what ACCESS watches (net_access_each_watch). May be NULL. */
+  void (*watches)(void *context, const char *owner, const struct ng_relation *relation,
+                  const struct net_watch *watch, const struct net_node *access);
   /* Nodes that plans built with the same SHARED into the same network have in common are built once;
    * NULL: each plan has its own. */
   struct ng_shared *shared;

@@ -71,6 +71,18 @@ static void print_origin(struct base_buffer *out, const struct ng_query *query) 
                      query->averaging_origin_given, query->averaging_origin);
 }
 
+/* What is put beside the objects that a control arc brings (build_control.c). */
+static void print_watched(struct base_buffer *out, const struct net_wanted *watched) {
+  for (uint32_t i = 0; i < watched->domain_count; i++) {
+    const struct net_wanted_domain *domain = &watched->domains[i];
+    if (!domain->listed || domain->count != 1) continue;
+    bool integer = domain->type.base == NET_INTEGER;
+    base_buffer_printf(out, " %s %" PRId64 " %d", domain->name,
+                       integer ? domain->values[0].i : (int64_t)domain->values[0].s,
+                       domain->patterns && domain->patterns[0]);
+  }
+}
+
 static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " %p %d %d %d %d", (const void *)node->relation, (int)node->form,
                      node->starts_only, node->own_stop != NULL, node->unasked);
@@ -79,6 +91,7 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " control %u %" PRId64 " %" PRId64, node->control_domain, node->every,
                      node->origin);
   print_column(out, node, node->control);
+  if (node->control && node->watched) print_watched(out, node->watched);
 }
 
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {

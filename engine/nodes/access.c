@@ -344,6 +344,13 @@ void net_access_watch_objects(struct net_node *node, struct net_control *control
   net_watching_objects(watching_of(node), control, watch, in, slot);
 }
 
+void net_access_each_watch(const struct net_node *node,
+                           void (*each)(void *context, const struct net_watch *watch),
+                           void *context) {
+  BASE_CHECK(node->kind == NET_NODE_ACCESS, "watch-access");
+  net_watching_each(((const struct access *)node)->watching, each, context);
+}
+
 static const struct net_node_class class = {.kind = NET_NODE_ACCESS,
                                             .consume = consume,
                                             .mark_strings = mark_strings,

@@ -200,23 +200,28 @@ void net_watching_take(struct net_watching *watching, const struct net_batch *ba
 
 /* --- looking */
 
-static void mark_entry(const struct net_control_entry *entry, struct base_strings *strings) {
-  const struct net_watch *watch = net_control_watch(entry);
+void net_watching_each(const struct net_watching *watching,
+                       void (*each)(void *context, const struct net_watch *watch), void *context) {
+  if (watching == NULL) return;
+  for (size_t i = 0; i < watching->lasting_count; i++)
+    each(context, net_control_watch(watching->lasting[i].entry));
+  for (size_t i = 0; i < watching->stopping_count; i++)
+    each(context, net_control_watch(watching->stopping[i].entry));
+  for (uint32_t i = 0; watching->control != NULL && i < watching->open.used; i++)
+    if (net_rowmap_live(&watching->open, i))
+      each(context, net_control_watch(open_entry(watching, i)));
+}
+
+static void mark_watch(void *context, const struct net_watch *watch) {
   for (uint32_t i = 0; i < watch->object_count; i++) {
     enum net_base_type base = watch->objects[i].type.base;
     if (base == NET_STRING || base == NET_NAME)
-      base_strings_mark(strings, watch->objects[i].value.s);
+      base_strings_mark(context, watch->objects[i].value.s);
   }
 }
 
 void net_watching_mark_strings(const struct net_watching *watching, struct base_strings *strings) {
-  if (watching == NULL) return;
-  for (size_t i = 0; i < watching->lasting_count; i++)
-    mark_entry(watching->lasting[i].entry, strings);
-  for (size_t i = 0; i < watching->stopping_count; i++)
-    mark_entry(watching->stopping[i].entry, strings);
-  for (uint32_t i = 0; watching->control != NULL && i < watching->open.used; i++)
-    if (net_rowmap_live(&watching->open, i)) mark_entry(open_entry(watching, i), strings);
+  net_watching_each(watching, mark_watch, strings);
 }
 
 size_t net_watching_rows(const struct net_watching *watching) {

@@ -16,6 +16,8 @@ void net_watching_objects(struct net_watching *watching, struct net_control *con
 /* Rows of the control arc. */
 void net_watching_take(struct net_watching *watching, const struct net_batch *batch);
 /* NULL: an access node without sensors. */
+void net_watching_each(const struct net_watching *watching,
+                       void (*each)(void *context, const struct net_watch *watch), void *context);
 void net_watching_mark_strings(const struct net_watching *watching, struct base_strings *strings);
 size_t net_watching_rows(const struct net_watching *watching);
 size_t net_watching_bytes(const struct net_watching *watching);

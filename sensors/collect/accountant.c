@@ -346,6 +346,7 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
     } else {
       row.holder = sn_entity_of(program, (uint32_t)(row.part - program->parts), record->type,
                                 record->minor, record->epoch);
+      sn_entity_take(row.holder, row.number);
     }
   }
   if (reason == NULL &&

@@ -216,6 +216,11 @@ struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *p
   return known;
 }
 
+const struct sn_type_description *sn_asked_type(const struct sn_event_description *event) {
+  if (event->holder == SN_HOLDER_OBJECT) return event->object;
+  return event->holder == SN_HOLDER_INITIATOR ? event->initiator : NULL;
+}
+
 const struct sn_type_description *sn_known_type(const struct sn_known *known, uint32_t number) {
   for (size_t i = 0; i < known->description->type_count; i++) {
     if (known->description->types[i].number == number) return &known->description->types[i];
@@ -241,12 +246,15 @@ static void describe(struct sn_monitor *monitor, struct sn_known *known) {
   const struct sn_description *description = known->description;
   known->event_count = description->number_max + 1;
   known->events = BASE_NEW_ARRAY(known->arena, known->event_count, struct sn_known_event);
+  uint32_t *asking = BASE_NEW_ARRAY(known->arena, description->type_count + 1, uint32_t);
   for (size_t i = 0; i < description->event_count; i++) {
     const struct sn_event_description *event = &description->events[i];
     struct sn_known_event *place = &known->events[event->number];
     *place = (struct sn_known_event){.event = event,
                                      .interest = sn_interest_of(monitor, event->name),
                                      .value_count = sn_payload_values(event)};
+    const struct sn_type_description *asked = sn_asked_type(event);
+    if (asked != NULL) place->place = asking[asked - description->types]++;
     if (event->holder == SN_HOLDER_OBJECT && event->object != NULL) {
       place->holder = event->object->name;
     } else if (event->holder == SN_HOLDER_INITIATOR) {

@@ -11,8 +11,8 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { REPORT_COLUMNS = 8, REPORT_BYTES = 256 << 10 };
-static const int64_t REPORT_NS = INT64_C(250000000);
+enum { REPORT_COLUMNS = 8, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+static const int64_t REPORT_NS = INT64_C(250000000), SOON_NS = INT64_C(50000000);
 
 static const char *const causes[SN_CAUSES] = {
     [SN_FULL] = "full",       [SN_UNREACHABLE] = "unreachable",
@@ -111,16 +111,18 @@ struct report {
   struct base_buffer cells;
   uint32_t rows;
   uint32_t request;
+  struct base_buffer objects; /* of a program: cells that come behind those of its processes */
+  uint32_t object_rows;
 };
 
-static void cell(struct report *report, const char *text) {
-  sn_put_string(&report->cells, sn_string_of(text));
+static void cell(struct base_buffer *cells, const char *text) {
+  sn_put_string(cells, sn_string_of(text));
 }
 
-static void cell_number(struct report *report, uint64_t number) {
+static void cell_number(struct base_buffer *cells, uint64_t number) {
   char text[24];
   snprintf(text, sizeof text, "%" PRIu64, number);
-  cell(report, text);
+  cell(cells, text);
 }
 
 static void flush(struct report *report, bool more) {
@@ -144,98 +146,124 @@ static uint64_t ticks_to_ns(const struct sn_program *program, uint64_t ticks) {
   return (uint64_t)(ns >> 32);
 }
 
-static void cell_cost(struct report *report, const struct sn_program *program,
+/* What a record costs its process, whose ever switch is asked. */
+static void cell_cost(struct base_buffer *cells, const struct sn_program *program,
                       const struct sn_part *part, uint32_t e) {
   struct sn_entry_view entry;
   if (sn_peer_entry(program->peer, part->index, e, &entry) && entry.cost_samples > 0) {
-    cell_number(report, ticks_to_ns(program, entry.cost_ticks) / entry.cost_samples);
+    cell_number(cells, ticks_to_ns(program, entry.cost_ticks) / entry.cost_samples);
   } else {
-    cell(report, "");
+    cell(cells, "");
   }
 }
 
+/* Records a second; *REPORTED becomes GENERATED. */
+static uint64_t rate_of(uint64_t generated, uint64_t *reported, int64_t elapsed) {
+  uint64_t more = generated >= *reported ? generated - *reported : 0;
+  *reported = generated;
+  return elapsed > 0 ? more * UINT64_C(1000000000) / (uint64_t)elapsed : 0;
+}
+
 /* How its switch stands: of the process, or of how many objects. */
-static void cell_state(struct report *report, const struct sn_part *part, uint32_t e) {
+static void cell_state(struct base_buffer *cells, const struct sn_part *part, uint32_t e) {
   const struct sn_known_event *known = &part->known->events[e];
   const struct sn_part_event *event = &part->events[e];
   char text[32];
   if (known->event->assume_enabled && part->listening) {
-    cell(report, "always");
+    cell(cells, "always");
   } else if (event->want != 0) {
-    cell(report, "on");
+    cell(cells, "on");
   } else if (event->objects > 0) {
     snprintf(text, sizeof text, "objects: %" PRIu32, event->objects);
-    cell(report, text);
+    cell(cells, text);
   } else if (known->holder != NULL &&
              sn_interest_wants_process(known->interest, part->name->text)) {
-    cell(report, "no such object"); /* as yet */
+    cell(cells, "no such object"); /* as yet */
   } else {
-    cell(report, "off");
+    cell(cells, "off");
   }
 }
 
 static void add_event(struct report *report, struct sn_program *program, struct sn_part *part,
                       uint32_t e, int64_t elapsed) {
-  const struct sn_known_event *known = &part->known->events[e];
+  struct base_buffer *cells = &report->cells;
   struct sn_part_event *event = &part->events[e];
   struct sn_tally tally;
   uint64_t lost = 0;
   if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
   for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&tally, cause);
   uint64_t generated = tally.received + lost;
-  uint64_t rate = 0;
-  if (elapsed > 0 && generated >= event->reported_generated) {
-    rate = (generated - event->reported_generated) * UINT64_C(1000000000) / (uint64_t)elapsed;
-  }
-  cell(report, part->name->text);
-  cell(report, known->event->name);
-  cell(report, "");
-  cell_state(report, part, e);
-  cell_number(report, generated);
-  cell_number(report, lost);
-  cell_number(report, rate);
-  cell_cost(report, program, part, e);
+  event->reported_rate = rate_of(generated, &event->reported_generated, elapsed);
+  cell(cells, part->name->text);
+  cell(cells, part->known->events[e].event->name);
+  cell(cells, "");
+  cell_state(cells, part, e);
+  cell_number(cells, generated);
+  cell_number(cells, lost);
+  cell_number(cells, event->reported_rate);
+  cell_cost(cells, program, part, e);
   report->rows++;
-  event->reported_generated = generated;
   event->reported_lost = lost;
   event->reported_want = event->want;
-  event->reported_rate = rate;
 }
 
 /* Objects that are on by themselves, where the process is not. */
 struct object_report {
   struct report *report;
   struct sn_program *program;
-  uint32_t left;
+  int64_t elapsed;
 };
+
+/* Its records are those since we know it; those that it lost, since it was made. */
+static void add_object_event(struct object_report *of, const struct sn_part *part, uint32_t e,
+                             const struct sn_object_view *object, struct sn_entity *entity) {
+  struct base_buffer *cells = &of->report->objects;
+  struct sn_taken none = {.event = e}, *taken = sn_entity_taken(entity, e);
+  struct sn_entry_view entry;
+  if (taken == NULL) taken = &none;
+  bool there =
+      sn_peer_object_entry(of->program->peer, object, part->known->events[e].place, &entry);
+  uint64_t lost = there ? entry.missed : 0, generated = taken->records + lost;
+  cell(cells, part->name->text);
+  cell(cells, part->known->events[e].event->name);
+  cell(cells, entity->name->text);
+  cell(cells, "on");
+  cell_number(cells, generated);
+  cell_number(cells, lost);
+  cell_number(cells, rate_of(generated, &taken->reported, of->elapsed));
+  cell_cost(cells, of->program, part, e);
+  of->report->object_rows++;
+}
 
 static void add_object(void *context, const struct sn_object_view *object) {
   struct object_report *of = context;
-  const struct sn_part *part = sn_program_part(of->program, object->module);
-  if (part == NULL || part->name == NULL || of->left == 0) return;
+  struct sn_program *program = of->program;
+  struct sn_part *part = sn_program_part(program, object->module);
+  if (part == NULL || part->name == NULL) return;
   for (uint32_t e = 1; e < object->switches && e < part->event_count; e++) {
     if (e >= part->known->event_count || part->known->events[e].event == NULL) continue;
     if (part->events[e].want != 0) continue;
-    if (sn_peer_object_switched(of->program->peer, object, e) == 0) continue;
-    const struct sn_entity *entity =
-        sn_entity_find(of->program, (uint32_t)(part - of->program->parts), object->type,
-                       object->minor, object->epoch);
-    if (entity == NULL || of->left == 0) continue;
-    of->left--;
-    cell(of->report, part->name->text);
-    cell(of->report, part->known->events[e].event->name);
-    cell(of->report, entity->name->text);
-    cell(of->report, "on");
-    for (unsigned i = 0; i < 4; i++) cell(of->report, "");
-    of->report->rows++;
+    if (sn_peer_object_switched(program->peer, object, e) == 0) continue;
+    if (of->report->object_rows == OBJECTS_SHOWN) return;
+    struct sn_entity *entity = sn_entity_find(program, (uint32_t)(part - program->parts),
+                                              object->type, object->minor, object->epoch);
+    if (entity != NULL) add_object_event(of, part, e, object, entity);
   }
 }
 
+/* The rows of the first objects that are on. */
+static void look_at_objects(struct report *report, struct sn_program *program, int64_t elapsed) {
+  struct object_report objects = {report, program, elapsed};
+  base_buffer_clear(&report->objects);
+  report->object_rows = 0;
+  if (program->objects_wanted) sn_peer_objects(program->peer, add_object, &objects);
+}
+
 static void report_program(struct report *report, struct sn_program *program) {
-  enum { OBJECTS_SHOWN = 1000 };
   int64_t now = base_env_monotonic();
   int64_t elapsed = program->reported_at != 0 ? now - program->reported_at : 0;
   sn_losses_poll(program);
+  look_at_objects(report, program, elapsed);
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     if (part->name == NULL) continue;
@@ -245,17 +273,18 @@ static void report_program(struct report *report, struct sn_program *program) {
       if (part->known->events[e].event != NULL) add_event(report, program, part, e, elapsed);
     }
   }
-  if (program->objects_wanted) {
-    struct object_report objects = {report, program, OBJECTS_SHOWN};
-    sn_peer_objects(program->peer, add_object, &objects);
-  }
+  base_buffer_append(&report->cells, base_buffer_text(&report->objects), report->objects.length);
+  report->rows += report->object_rows;
   program->reported_at = now;
 }
 
 /* A process's rows stand in one message: a message replaces them. */
 void sn_report_all(struct sn_monitor *monitor, uint32_t request) {
-  struct report report = {.monitor = monitor, .cells = BASE_BUFFER_EMPTY, .request = request};
-  for (unsigned i = 0; i < REPORT_COLUMNS; i++) cell(&report, "");
+  struct report report = {.monitor = monitor,
+                          .cells = BASE_BUFFER_EMPTY,
+                          .request = request,
+                          .objects = BASE_BUFFER_EMPTY};
+  for (unsigned i = 0; i < REPORT_COLUMNS; i++) cell(&report.cells, "");
   report.rows = 1; /* all rows of before are replaced */
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     if (program->state != SN_RUNNING || !sn_program_ready(program)) continue;
@@ -264,7 +293,9 @@ void sn_report_all(struct sn_monitor *monitor, uint32_t request) {
   }
   flush(&report, false);
   base_buffer_done(&report.cells);
-  monitor->report_at = base_env_monotonic() + REPORT_NS;
+  base_buffer_done(&report.objects);
+  monitor->reported_at = base_env_monotonic();
+  monitor->report_at = monitor->reported_at + REPORT_NS;
 }
 
 static bool has_changed(const struct sn_program *program) {
@@ -286,8 +317,11 @@ static bool has_changed(const struct sn_program *program) {
 void sn_report_turn(struct sn_monitor *monitor) {
   int64_t now = base_env_monotonic();
   if (now < monitor->report_at || !sn_uplink_is_up(monitor)) return;
+  monitor->reported_at = now;
   monitor->report_at = now + REPORT_NS;
-  struct report report = {.monitor = monitor, .cells = BASE_BUFFER_EMPTY};
+  monitor->report_soon = false;
+  struct report report = {
+      .monitor = monitor, .cells = BASE_BUFFER_EMPTY, .objects = BASE_BUFFER_EMPTY};
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     if (program->state != SN_RUNNING || !sn_program_ready(program) || !has_changed(program)) {
       continue;
@@ -298,4 +332,11 @@ void sn_report_turn(struct sn_monitor *monitor) {
   }
   if (report.rows > 0) flush(&report, false);
   base_buffer_done(&report.cells);
+  base_buffer_done(&report.objects);
+}
+
+void sn_report_soon(struct sn_monitor *monitor) {
+  monitor->report_soon = true;
+  int64_t soon = monitor->reported_at + SOON_NS;
+  if (monitor->report_at > soon) monitor->report_at = soon;
 }

@@ -183,6 +183,9 @@ static int64_t nap(const struct sn_monitor *monitor, bool more, int64_t sample_a
     until = monitor->check_at;
   }
   if (sample_at < until) until = sample_at;
+  if (monitor->report_soon && sn_uplink_is_up(monitor) && monitor->report_at < until) {
+    until = monitor->report_at;
+  }
   return until > now ? until - now : 0;
 }
 

@@ -123,6 +123,7 @@ struct sn_known_event {
       key;            /* key: index of the domain; domain_count: none of what ends by itself */
   bool key_is_holder; /* the key is the object (or initiator) whose receptacle is asked */
   size_t value_count; /* of the payload */
+  uint32_t place;     /* of its entry in the receptacles that it asks: in the order of the description */
 };
 
 struct sn_known {
@@ -147,6 +148,8 @@ struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *p
 /* Takes what has been read; true: there was something. */
 bool sn_known_take(struct sn_monitor *monitor);
 void sn_known_free(struct sn_monitor *monitor);
+/* Whose receptacles EVENT asks; NULL: the process's. */
+const struct sn_type_description *sn_asked_type(const struct sn_event_description *event);
 const struct sn_type_description *sn_known_type(const struct sn_known *known, uint32_t number);
 /* The relation's number, said to the server. */
 uint32_t sn_known_relation(struct sn_monitor *monitor, struct sn_known *known,
@@ -171,6 +174,12 @@ struct sn_open {
   int64_t off_at;    /* when it was switched off; INT64_MIN: it was not, or before it was opened */
 };
 
+/* Records that an object has made of an event. */
+struct sn_taken {
+  uint32_t event;
+  uint64_t records, reported; /* since we know it; generated, as of the last report */
+};
+
 struct sn_entity {
   struct sn_entity *next, *next_minor; /* same hash */
   uint64_t offset;                     /* of its receptacle; 0: not known */
@@ -182,6 +191,8 @@ struct sn_entity {
   struct sn_open *open;
   uint32_t open_count, sampling_count;
   struct sn_sampling *sampling;
+  struct sn_taken *taken;
+  uint32_t taken_count;
   bool gone; /* it was not seen: it ends when what it left has been read */
   uint64_t gone_turn;
 };
@@ -206,6 +217,9 @@ struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uin
                                   uint64_t minor);
 /* A record has come. SCAN: the program's. true: it has opened a period that was not open before. */
 bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan);
+/* A record of EVENT has asked its receptacle. */
+void sn_entity_take(struct sn_entity *entity, uint32_t event);
+struct sn_taken *sn_entity_taken(struct sn_entity *entity, uint32_t event); /* NULL: none */
 struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event); /* NULL: it has none */
 /* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
 void sn_entities_sweep(struct sn_program *program, bool all);
@@ -395,6 +409,8 @@ void sn_losses_poll(struct sn_program *program);
 void sn_losses_final(struct sn_program *program);
 void sn_report_all(struct sn_monitor *monitor, uint32_t request);
 void sn_report_turn(struct sn_monitor *monitor);
+/* Switches stand otherwise now: somebody may look. */
+void sn_report_soon(struct sn_monitor *monitor);
 
 /* --- receptacles.c */
 
@@ -481,6 +497,8 @@ struct sn_monitor {
   int64_t
       said_at; /* the time of the latest record; the server is to know that nothing comes before */
   int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */
+  int64_t reported_at;                                             /* monotonic: the last one */
+  bool report_soon;                    /* somebody may look: nothing sleeps beyond report_at */
   uint64_t turn;
   bool enabled;                        /* something is on anywhere */
   bool sampled;                        /* some sampled event is watched */

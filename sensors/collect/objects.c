@@ -147,6 +147,23 @@ struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event) {
   return NULL;
 }
 
+struct sn_taken *sn_entity_taken(struct sn_entity *entity, uint32_t event) {
+  for (uint32_t i = 0; i < entity->taken_count; i++) {
+    if (entity->taken[i].event == event) return &entity->taken[i];
+  }
+  return NULL;
+}
+
+void sn_entity_take(struct sn_entity *entity, uint32_t event) {
+  struct sn_taken *taken = sn_entity_taken(entity, event);
+  if (taken == NULL) {
+    entity->taken = base_xrealloc(entity->taken, entity->taken_count + 1u, sizeof *entity->taken);
+    taken = &entity->taken[entity->taken_count++];
+    *taken = (struct sn_taken){.event = event};
+  }
+  taken->records++;
+}
+
 bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan) {
   if (at > entity->last_at) entity->last_at = at;
   if (sn_entity_open(entity, event) != NULL) return false;
@@ -179,6 +196,7 @@ static void end(struct sn_program *program, struct sn_entity *entity) {
   sn_name_end(monitor, entity->name);
   free(entity->open);
   free(entity->sampling);
+  free(entity->taken);
   free(entity);
 }
 
@@ -211,6 +229,7 @@ void sn_entities_free(struct sn_program *program) {
       free(entity->name);
       free(entity->open);
       free(entity->sampling);
+      free(entity->taken);
       free(entity);
     }
   }

@@ -197,26 +197,6 @@ static void add_process(struct report *report, struct sn_program *program,
   add_row(report, part, e, "", &holding);
 }
 
-/* The type whose receptacles EVENT asks; 0: the process's. */
-static uint32_t asked_type(const struct sn_event_description *event) {
-  if (event->holder == SN_HOLDER_OBJECT && event->object != NULL) return event->object->number;
-  if (event->holder == SN_HOLDER_INITIATOR && event->initiator != NULL) {
-    return event->initiator->number;
-  }
-  return 0;
-}
-
-/* Where in receptacles of its type the event's entry is. */
-static uint32_t place_of(const struct sn_known *known, const struct sn_event_description *event) {
-  uint32_t place = 0;
-  for (size_t i = 0; i < known->description->event_count; i++) {
-    const struct sn_event_description *each = &known->description->events[i];
-    if (each->number == event->number) break;
-    if (asked_type(each) == asked_type(event)) place++;
-  }
-  return place;
-}
-
 /* One event of one program; the objects that ask it. */
 struct objects {
   struct report *report;
@@ -267,10 +247,14 @@ static void add_object(void *context, const struct sn_object_view *object) {
 static void add_objects(struct report *report, struct sn_program *program,
                         const struct sn_part *part, uint32_t e) {
   const struct sn_event_description *event = part->known->events[e].event;
-  struct objects objects = {
-      .report = report, .program = program, .part = part, .event = e, .type = asked_type(event)};
+  const struct sn_type_description *asked = sn_asked_type(event);
+  struct objects objects = {.report = report,
+                            .program = program,
+                            .part = part,
+                            .event = e,
+                            .type = asked != NULL ? asked->number : 0};
   if (objects.type == 0 || event->assume_enabled) return;
-  objects.place = place_of(part->known, event);
+  objects.place = part->known->events[e].place;
   sn_peer_objects(program->peer, add_object, &objects);
   if (objects.others == 0) return;
   char text[40];

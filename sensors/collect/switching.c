@@ -121,9 +121,7 @@ static void switch_event(struct sn_program *program, struct sn_part *part, uint3
 
 /* Whether the event asks receptacles of TYPE. */
 static bool asks(const struct sn_event_description *event, uint32_t type) {
-  const struct sn_type_description *asked = NULL;
-  if (event->holder == SN_HOLDER_OBJECT) asked = event->object;
-  if (event->holder == SN_HOLDER_INITIATOR) asked = event->initiator;
+  const struct sn_type_description *asked = sn_asked_type(event);
   return asked != NULL && asked->number == type && !event->assume_enabled;
 }
 
@@ -157,7 +155,6 @@ static void scan_start(struct sn_program *program, int64_t now) {
   program->scan++;
   program->scan_of = monitor->commands;
   program->scan_started = now;
-  program->report_wanted = true;
   program->place = (struct sn_object_place){0, 0};
   program->objects_wanted = program->enabled = false;
   if (!program->begun) sn_periods_begin(program);
@@ -176,6 +173,8 @@ static void scan_end(struct sn_program *program) {
   int64_t now = base_env_monotonic();
   bool objects = false;
   program->scanning = false;
+  program->report_wanted = true;
+  if (program->scanned != program->scan_of) sn_report_soon(program->monitor);
   program->scanned = program->scan_of;
   program->scan_after = now + 4 * (now - program->scan_started) + 1000000;
   sn_entities_sweep(program, false);

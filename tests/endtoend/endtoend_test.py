@@ -43,6 +43,22 @@ def switched_objects(world, process):
     return sorted(re.findall(r':%s#\d+ .*\bDoor:(\d+)#\S+ +on\b' % process, world.run('\\ds')))
 
 
+def cells(world, relation, process, object_):
+    """The row of \\ds of a sensor, as text between its columns."""
+    heading, *lines = world.run('\\ds').splitlines()
+    starts = [heading.index(name) for name in ('process', 'relation', 'object', 'state')]
+    for line in lines:
+        row = [line[a:b].strip() for a, b in zip(starts, starts[1:])] if 'object' in heading else []
+        if row and ':%s#' % process in row[0] and row[1] == relation and \
+                (row[2].startswith(object_ + '#') if object_ else row[2] == ''):
+            return row + re.split(r' {2,}', line[starts[3]:].strip())
+    return ['', '', '', '', '', '', '', '']
+
+
+def askers(world, relation, process, object_):
+    return cells(world, relation, process, object_)[-1]
+
+
 def processes(world):
     """The names of all that \\ds shows, sorted."""
     return sorted(set(re.findall(r'Worker:\w+#\d+', world.run('\\ds'))))
@@ -274,6 +290,8 @@ def objects_of_a_process(world):
     world.run('range of o is Opened retrieve into Two (o.Times) '
               'where o.Process = "Worker:a#*" and o.Door = "Door:2#*"')
     wait_for('Door:2 is on in a', lambda: switched_objects(world, 'a') == ['2'])
+    equal('who asks for it', [askers(world, *what) for what in (
+        ('Opened', 'a', ''), ('Opened', 'a', 'Door:2'), ('Opened', 'b', ''))], ['Two', 'Two', '-'])
     world.run('range of o is Opened retrieve into All (o.Times) where o.Process = "Worker:a#*"')
     wait_for('all doors are on in a', lambda: switched_objects(world, 'a') == ['1', '2', '3'] or
              enabled(world, 'Opened', 'a'))
@@ -288,6 +306,7 @@ def objects_of_a_process(world):
     wait_for('rows of All', lambda: world.count('All') == 30)
     wait_for('rows of Two', lambda: world.count('Two') == 10)
     world.run('destroy All')
+    wait_for('what Door:2 has made', lambda: cells(world, 'Opened', 'a', 'Door:2')[4:6] == ['10', '0'])
     wait_for('Door:2 alone is on', lambda: switched_objects(world, 'a') == ['2'] and
              enabled(world, 'Opened', 'a') is False)
 

@@ -338,6 +338,53 @@ sensors
 | waiting: Reading is brought by nobody who is there
 """)
 
+scenario('who asks for which sensor', ANNOUNCED + """
+run 0 range of m is Reading
+run 0 range of i is Iteration
+run 0 retrieve A (m.Row) where m.Process = "P:a#*"
+run 0 retrieve B (m.Row) where m.Process = "P:b#1" and m.Matrix = "Matrix:x#1.1"
+run 0 retrieve Busy (i.Process) where i.IterNum > 3
+turn
+| + Reading Process~P:a#*
+| + Reading Process=P:b#1 Matrix=Matrix:x#1.1
+| + Iteration
+run 0 range of b is Busy
+run 0 retrieve C (m.Row) where m.Process = b.Process and m.Matrix = "Matrix:x#1.1"
+run 0 retrieve D (m.Row) where m.Process = b.Process and m.Matrix = "Matrix:y#1.2"
+turn
+stream m c Reading pde.sdf
+row t d 1000 P:c#1 9
+check c all 2000
+turn
+| + Reading Matrix=Matrix:x#1.1 Process=P:c#1
+| + Reading Matrix=Matrix:y#1.2 Process=P:c#1
+sensors P:a#1,Reading,,on,4,0,0, P:b#1,Reading,,objects:2,4,0,0, P:b#1,Reading,Matrix:x#1.1,on,4,0,0, P:b#1,Reading,Matrix:y#1.2,on,4,0,0, P:c#1,Reading,,objects:2,4,0,0, P:c#1,Reading,Matrix:y#1.2,on,4,0,0, P:d#1,Reading,,off,4,0,0, P:d#1,Iteration,,on,4,0,0,
+| process  relation ...
+| P:a#1 ...on ...  A
+| P:b#1 ...objects:2 ...  B
+| P:b#1 ...x#1.1 ...on ...  B
+| P:b#1 ...y#1.2 ...going off ...  -
+| P:c#1 ...objects:2 ...  C, D
+| P:c#1 ...y#1.2 ...on ...  D
+| P:d#1 ...off ...  -
+| P:d#1 ...on ...  Busy, C, D
+| -        Note ...
+| -        Load ...
+| ...
+run 0 destroy A
+sensors P:a#1,Reading,,on,4,0,0, P:b#1,Reading,Matrix:x#1.1,on,4,0,0,
+| process  relation ...
+| P:a#1 ...
+| P:b#1 ...on ...B...
+| ...
+turn
+| - Reading Process~P:a#*
+sensors P:a#1,Reading,,on,4,0,0,
+| process  relation ...
+| P:a#1 ...going off ...  -
+| ...
+""")
+
 scenario('a relation that a user has created is used', """open - real sensor
 run 0 create persistent event Note (Process = name, Text = text)
 turn

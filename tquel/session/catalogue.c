@@ -67,7 +67,9 @@ struct session_relation *session_add_relation(struct tql_session *session,
 
 static void relation_done(struct session_relation *relation) {
   free(relation->accesses);
+  free(relation->asks);
   relation->accesses = NULL;
+  relation->asks = NULL;
   if (relation->has_pending) net_inbox_done(&relation->pending);
   relation->has_pending = false;
   if (relation->runs.layout != NULL) net_rows_done(&relation->runs);

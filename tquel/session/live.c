@@ -127,6 +127,7 @@ static enum base_status build_query(struct tql_session *session,
                              .derived = derived_node,
                              .passed = session_passed,
                              .control = session_control_of,
+                             .watches = session_note_watch,
                              .shared = session->live_nodes};
   enum base_status status = session_add_inlined_views(session, relation, plan);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
@@ -198,7 +199,7 @@ void session_drop_live(struct tql_session *session) {
   session_hold_control(session);
   for (size_t i = 0; i < session->relation_count; i++) {
     session->relations[i]->store_node = session->relations[i]->periods = NULL;
-    session->relations[i]->access_count = 0;
+    session->relations[i]->access_count = session->relations[i]->ask_count = 0;
   }
   net_network_free(session->live);
   session->live = NULL;
@@ -239,6 +240,7 @@ static enum base_status build_view(struct tql_session *session, struct session_r
                              .derived = derived_node,
                              .passed = session_passed,
                              .control = session_control_of,
+                             .watches = session_note_watch,
                              .shared = session->live_nodes};
   if (!is_wanted(session, view) || session_view_is_inlined(session, view)) return BASE_OK;
   return session_build_view(session, view, session->live, &inputs, &view->store_node);

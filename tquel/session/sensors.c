@@ -32,15 +32,14 @@ static bool wants_all(const struct tql_session *session, const struct session_re
          (relation->expires && relation->until > base_env_now());
 }
 
-/* Is READER a standing query, or a view that somebody looks at? */
-static bool stands(const struct tql_session *session, const struct session_relation *reader) {
+bool session_stands(const struct tql_session *session, const struct session_relation *reader) {
   return session_is_derived(reader) && (!reader->view || displays(session, reader));
 }
 
 static bool is_asked_for(struct tql_session *session, const struct session_relation *relation) {
   if (wants_all(session, relation)) return true;
   for (size_t i = 0; i < session->relation_count; i++)
-    if (stands(session, session->relations[i]) &&
+    if (session_stands(session, session->relations[i]) &&
         session_depends(session, session->relations[i], relation))
       return true;
   return false;
@@ -156,38 +155,6 @@ void session_mark_watches(struct tql_session *session) {
 
 /* --- \ds */
 
-static void add_word(struct base_buffer *out, size_t start, const char *format, const char *name) {
-  if (out->length > start) base_buffer_puts(out, ", ");
-  base_buffer_printf(out, format, name);
-}
-
-/* Who asks for RELATION: "Over, display of ann, kept". */
-static void put_askers(struct tql_session *session, const struct session_relation *relation,
-                       struct base_buffer *out) {
-  size_t start = out->length;
-  for (size_t i = 0; i < session->relation_count; i++) {
-    const struct session_relation *reader = session->relations[i];
-    if (stands(session, reader) && session_depends(session, reader, relation))
-      add_word(out, start, "%s", reader->ng.name);
-  }
-  for (size_t i = 0; i < session->display_count; i++) {
-    const struct session_display *display = session->displays[i];
-    if (display->seat == NULL || strcasecmp(display->name, relation->ng.name) != 0) continue;
-    bool named = display->seat->user != NULL && display->seat->user[0] != '\0';
-    add_word(out, start, named ? "display of %s" : "display%s", named ? display->seat->user : "");
-  }
-  if (relation->persistent || relation->expires) add_word(out, start, "%s", "kept");
-  if (out->length == start) base_buffer_puts(out, "-");
-}
-
-void session_describe_announced(struct tql_session *session,
-                                const struct session_relation *relation, struct base_buffer *out) {
-  if (!relation->announced) return;
-  base_buffer_puts(out, "sensors:    asked for by ");
-  put_askers(session, relation, out);
-  base_buffer_putc(out, '\n');
-}
-
 #define COLUMNS (TQL_SENSOR_CELLS + 1)
 
 struct sensor_table {
@@ -201,15 +168,6 @@ static const char **add_row(struct sensor_table *table) {
   const char **row = table->rows[table->count++];
   for (size_t i = 0; i < COLUMNS; i++) row[i] = "";
   return row;
-}
-
-static const char *askers_of(struct tql_session *session, struct base_arena *arena,
-                             const struct session_relation *relation) {
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  put_askers(session, relation, &text);
-  const char *copy = base_arena_strdup(arena, base_buffer_text(&text));
-  base_buffer_done(&text);
-  return copy;
 }
 
 static bool is_number(size_t column) {
@@ -355,6 +313,44 @@ static void put_waiting(const struct tql_session *session, const struct session_
   }
 }
 
+/* Who asks for what, found out once of each relation. */
+struct asked {
+  struct tql_session *session;
+  struct base_arena *arena;
+  struct session_askers **of; /* by number of the relation */
+};
+
+static const char *askers_of(const struct asked *asked, const char *name, const char *process,
+                             const char *object) {
+  for (size_t k = 0; k < asked->session->relation_count; k++) {
+    const struct session_relation *relation = asked->session->relations[k];
+    if (strcasecmp(relation->ng.name, name) != 0) continue;
+    if (asked->of[k] == NULL)
+      asked->of[k] = session_askers_new(asked->session, asked->arena, relation);
+    return session_askers_of(asked->of[k], process, object);
+  }
+  return "";
+}
+
+/* A sensor that nobody asks for, and that was on when it was last heard of, has been told. */
+static void put_state(const char **row, const struct asked *asked) {
+  const char **state = &row[TQL_SENSOR_STATE];
+  const char *askers = "";
+  bool off = strcmp(*state, "off") == 0, on = strncmp(*state, "o", 1) == 0 && !off;
+  if (!off)
+    askers =
+        askers_of(asked, row[TQL_SENSOR_RELATION], row[TQL_SENSOR_PROCESS], row[TQL_SENSOR_OBJECT]);
+  if (on && *askers == '\0') *state = "going off"; /* on, or objects are */
+  row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
+}
+
+static bool is_reported(const struct session_relation *relation,
+                        const struct tql_sensor_report *reports, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcasecmp(reports[i].cells[TQL_SENSOR_RELATION], relation->ng.name) == 0) return true;
+  return false;
+}
+
 void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out) {
@@ -362,27 +358,24 @@ void tql_session_describe_sensors(struct tql_session *session,
   static const char *const heading[COLUMNS] = {"process", "relation", "object",
                                                "state",   "records",  "lost",
                                                "per s",   "ns each",  "asked for by"};
+  struct asked asked = {
+      session, table.arena,
+      BASE_NEW_ARRAY(table.arena, session->relation_count + 1, struct session_askers *)};
   memcpy(add_row(&table), heading, sizeof heading);
   for (size_t i = 0; i < report_count; i++) {
-    const struct session_relation *relation =
-        session_find(session, reports[i].cells[TQL_SENSOR_RELATION]);
     const char **row = add_row(&table);
     for (size_t c = 0; c < TQL_SENSOR_CELLS; c++)
       row[c] = reports[i].cells[c] != NULL ? reports[i].cells[c] : "";
-    bool off = strcmp(row[TQL_SENSOR_STATE], "off") == 0;
-    row[COLUMNS - 1] = relation != NULL && !off ? askers_of(session, table.arena, relation) : "-";
+    put_state(row, &asked);
   }
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
-    bool reported = !relation->announced;
-    for (size_t i = 0; i < report_count && !reported; i++)
-      reported = strcasecmp(reports[i].cells[TQL_SENSOR_RELATION], relation->ng.name) == 0;
-    if (reported) continue;
-    const char **row = add_row(&table);
+    if (!relation->announced || is_reported(relation, reports, report_count)) continue;
+    const char **row = add_row(&table), *askers = askers_of(&asked, relation->ng.name, NULL, NULL);
     row[TQL_SENSOR_PROCESS] = "-";
     row[TQL_SENSOR_RELATION] = relation->ng.name;
     if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
-    row[COLUMNS - 1] = askers_of(session, table.arena, relation);
+    row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
   }
   if (table.count == 1)
     base_buffer_puts(out, "no sensors\n");

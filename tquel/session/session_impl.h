@@ -73,6 +73,8 @@ struct session_relation {
   int holder;              /* the domain whose receptacles switch its sensor; -1: none */
   bool brought, asked_for; /* by sources or sensors; by somebody: as of session_find_asked_for */
   struct net_control_entry *asked; /* all of it */
+  struct session_ask *asks;        /* live and derived: what its network has watched (askers.c) */
+  size_t ask_count, ask_capacity;
   struct net_rows
       open_rows; /* period relations fed live: open tuples that an end record may name */
 };
@@ -590,10 +592,32 @@ void session_tell_sensors(struct tql_session *session);
 void session_stop_asking(struct tql_session *session, struct session_relation *relation);
 /* For ng_inputs.control; CONTEXT is the session. */
 struct net_control *session_control_of(void *context, const struct ng_relation *relation);
+void session_mark_watches(struct tql_session *session);
+/* Is READER a standing query, or a view that somebody looks at? */
+bool session_stands(const struct tql_session *session, const struct session_relation *reader);
+
+/* --- askers.c: who they are told for */
+
+/* What a network has watched, from when it is built until it goes. */
+struct session_ask {
+  const char *relation;
+  const struct net_watch_object *objects;
+  uint32_t object_count;
+  const struct net_node *access; /* not NULL: what this one watches, as another relation says */
+};
+/* For ng_inputs.watches; CONTEXT is the session. */
+void session_note_watch(void *context, const char *owner, const struct ng_relation *relation,
+                        const struct net_watch *watch, const struct net_node *access);
+/* Those who ask for RELATION, in the words of \ds. Good as long as ARENA and until the live network goes. */
+struct session_askers;
+struct session_askers *session_askers_new(struct tql_session *session, struct base_arena *arena,
+                                          const struct session_relation *relation);
+/* ... for PROCESS; OBJECT: for that object of it, "": for any of it. NULL: for any process. "": nobody. */
+const char *session_askers_of(const struct session_askers *askers, const char *process,
+                              const char *object);
 /* For \d: that sensors make its records, and who asks for them. */
 void session_describe_announced(struct tql_session *session,
                                 const struct session_relation *relation, struct base_buffer *out);
-void session_mark_watches(struct tql_session *session);
 
 /* --- pump.c: groups of what feeds and sources bring */
 enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
