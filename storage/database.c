@@ -327,7 +327,7 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   database->timeline = options->timeline;
   database->cache_limit = ST_CACHE_BYTES;
   database->log = (struct st_log_limits){
-      .least = 4096, .most = 8388608, .flush = 16384, .piece = ST_PIECE_ROWS};
+      .least = 4096, .most = 8388608, .flush = 6144, .piece = ST_PIECE_ROWS};
   database->label = base_xstrdup(options->path ? options->path : "the database in memory");
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;

@@ -5,7 +5,8 @@
  *
  * A pending row is a BLOB, for it is read by this program only. Little-endian, 8 bytes a slot, the
  * times first and then the fields in order; a string is its length in 8 bytes and its bytes. Before
- * each field stands one byte with its base type, so that a layout that has changed is noticed.   */
+ * each field stands one byte with its base type, so that a layout that has changed is noticed. Where there
+ * are many, they are packed (packed.c).                                                             */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,17 @@ static enum base_status forget_pending(struct st_database *database, const char 
   return status;
 }
 
+/* Instead of the marks of one row: those of many are packed, whose marks say no more than `definite`. */
+enum { PACKED = -1, PACK_LEAST = 16 };
+
+/* How many of ROWS, from FIRST on, can be packed together. */
+static size_t count_packable(const struct net_rows *rows, size_t first) {
+  size_t at = first;
+  while (at < rows->count && at - first < ST_PIECE_ROWS && (rows->marks[at] & ~NET_DEFINITE) == 0)
+    at++;
+  return at - first < PACK_LEAST ? 0 : at - first;
+}
+
 enum base_status st_pending_save(struct st_database *database, const char *relation,
                                  const struct net_layout *layout, const union net_slot *rows,
                                  const uint8_t *marks, size_t count) {
@@ -182,15 +194,22 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
                         "INSERT INTO tq_pending (relation, position, marks, row)"
                         " VALUES (?1, ?2, ?3, ?4)",
                         false, &statement);
+  const struct net_rows all = {
+      .layout = layout, .rows = (union net_slot *)rows, .marks = (uint8_t *)marks, .count = count};
   struct base_buffer bytes = BASE_BUFFER_EMPTY;
-  for (size_t i = 0; status == BASE_OK && i < count; i++) {
+  for (size_t i = 0; status == BASE_OK && i < count;) {
+    size_t packed = count_packable(&all, i);
     base_buffer_clear(&bytes);
-    st_row_encode(&bytes, database->strings, layout, rows + i * layout->slot_count);
+    if (packed > 0)
+      st_rows_pack(&bytes, database->strings, &all, i, packed);
+    else
+      st_row_encode(&bytes, database->strings, layout, net_rows_row(&all, i));
     sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, (int64_t)i);
-    sqlite3_bind_int(statement, 3, marks[i]);
+    sqlite3_bind_int(statement, 3, packed > 0 ? PACKED : marks[i]);
     sqlite3_bind_blob64(statement, 4, bytes.data, bytes.length, SQLITE_STATIC);
     status = st_step_done(database, statement, "saving pending records");
+    i += packed > 0 ? packed : 1;
   }
   sqlite3_finalize(statement);
   base_buffer_done(&bytes);
@@ -221,10 +240,11 @@ enum base_status st_pending_load(struct st_database *database, const char *relat
     }
     const void *bytes = sqlite3_column_blob(statement, 1);
     size_t length = (size_t)sqlite3_column_bytes(statement, 1);
-    if (st_row_decode(bytes, length, database->strings, layout, row))
-      net_rows_add_copy(ret, row, (uint8_t)sqlite3_column_int(statement, 0));
-    else
-      status = st_row_damaged(database, relation, "pending records");
+    int marks = sqlite3_column_int(statement, 0);
+    bool good = marks == PACKED ? st_rows_unpack(bytes, length, database->strings, ret)
+                                : st_row_decode(bytes, length, database->strings, layout, row);
+    if (good && marks != PACKED) net_rows_add_copy(ret, row, (uint8_t)marks);
+    if (!good) status = st_row_damaged(database, relation, "pending records");
   }
   free(row);
   sqlite3_finalize(statement);

@@ -284,6 +284,7 @@ enum base_status st_log_fold(struct st_database *database, struct st_table *tabl
 
 enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) {
   enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_log_flush_all(database);
   int64_t left = 0, budget = rows > INT64_MAX ? INT64_MAX : (int64_t)rows;
   for (size_t i = 0; i < database->table_count && status == BASE_OK; i++) {
     struct st_table *table = database->tables[i];

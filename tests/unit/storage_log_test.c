@@ -516,6 +516,107 @@ START_TEST(hostile_pieces) {
 }
 END_TEST
 
+/* With no space left what was committed stays, and is folded when there is some. */
+START_TEST(a_full_disk) {
+  struct st_database *database = open_at(path);
+  struct net_rows rows;
+  size_t left;
+  database->log.flush = SIZE_MAX;
+  create(database, &event_e);
+  ok(st_begin(database));
+  append_events(database, 0, 20000);
+  ok(st_commit(database));
+  char *pages = outside(path, "PRAGMA page_count");
+  char *sql =
+      base_arena_printf(arena, "PRAGMA max_page_count=%d", (int)strtol(pages, NULL, 10) + 3);
+  ck_assert_int_eq(sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+  for (int i = 0; i < 2; i++) {
+    ok(st_begin(database));
+    ck_assert_int_eq(st_fold(database, 20000, &left), BASE_SYSTEM);
+    st_rollback(database);
+    ck_assert_int_eq((int)diags.items[0].number, MSG_DATABASE_FULL);
+    base_diag_sink_clear(&diags);
+    ok(st_begin(database)); /* is written with the commit, and fails there */
+    append_events(database, 30000, 100000);
+    ck_assert_int_eq(st_commit(database), BASE_SYSTEM);
+    st_rollback(database);
+    base_diag_sink_clear(&diags);
+    scan(database, "E", layout_of(&event_e, false), &rows);
+    ck_assert_uint_eq(rows.count, 20000);
+    net_rows_done(&rows);
+  }
+  ck_assert_int_eq(
+      sqlite3_exec(database->sqlite, "PRAGMA max_page_count=1000000", NULL, NULL, NULL), SQLITE_OK);
+  ok(st_begin(database));
+  append_events(database, 30000, 10000);
+  ok(st_fold(database, SIZE_MAX, &left));
+  ok(st_commit(database));
+  ck_assert_str_eq(in_file(), "30000|0");
+  st_close(database);
+}
+END_TEST
+
+/* What waits for a checkpoint is packed, too, where it is much; marks that say more keep it apart. */
+START_TEST(pending_rows_are_packed) {
+  struct st_database *database = open_at(path);
+  const struct net_layout *layout = layout_of(&event_e, false);
+  struct net_rows rows, back;
+  create(database, &event_e);
+  net_rows_init(&rows, layout);
+  for (int64_t i = 0; i < 70000; i++)
+    net_rows_add_copy(&rows, (union net_slot[]){{.i = -i}, {.i = i}, {.i = i * i}},
+                      i % 30000 == 5 ? NET_CLOSES
+                      : i % 2        ? NET_DEFINITE
+                                     : 0);
+  ok(st_begin(database));
+  ok(st_pending_save(database, "E", layout, rows.rows, rows.marks, rows.count));
+  ok(st_commit(database));
+  ck_assert_str_eq(outside(path, "SELECT count(*) < 20 FROM tq_pending"), "1");
+  st_close(database);
+  database = open_at(path);
+  net_rows_init(&back, layout);
+  ok(st_pending_load(database, "E", layout, &back));
+  check_same(&rows, &back);
+  st_close(database);
+  outside(path, "UPDATE tq_pending SET row = substr(row, 1, 50) WHERE marks = -1");
+  database = open_at(path);
+  back.count = 0;
+  ck_assert_int_eq(st_pending_load(database, "E", layout, &back), BASE_SYSTEM);
+  ck_assert_int_eq((int)diags.items[0].number, MSG_DATABASE_DAMAGED);
+  base_diag_sink_clear(&diags);
+  st_close(database);
+  net_rows_done(&rows);
+  net_rows_done(&back);
+}
+END_TEST
+
+START_TEST(a_file_of_the_fifth_version) {
+  struct net_rows rows;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  ok(st_begin(database));
+  put_event(database, 1, 1, NET_DEFINITE);
+  ok(st_commit(database));
+  st_close(database);
+  outside(path, "DROP TABLE tq_log; PRAGMA user_version=5");
+  struct st_database *reader = open_reader(path);
+  scan(reader, "E", layout_of(&event_e, false), &rows);
+  ck_assert_uint_eq(rows.count, 1);
+  net_rows_done(&rows);
+  database = open_at(path);
+  ok(st_begin(database));
+  append_events(database, 10, 10000);
+  ok(st_commit(database));
+  ck_assert_str_eq(in_file(), "1|10000");
+  ck_assert_int_eq(count(reader, "E"), 10001); /* it notices that the file was brought up */
+  scan(reader, "E", layout_of(&event_e, false), &rows);
+  ck_assert_uint_eq(rows.count, 10001);
+  net_rows_done(&rows);
+  st_close(reader);
+  st_close(database);
+}
+END_TEST
+
 static void write_until_killed(void) {
   struct st_database *database;
   struct st_options options = {.path = path};
@@ -612,6 +713,9 @@ int main(void) {
   tcase_add_test(test, readers_and_the_next_writer_see_all);
   tcase_add_test(test, damaged_pieces);
   tcase_add_test(test, hostile_pieces);
+  tcase_add_test(test, a_full_disk);
+  tcase_add_test(test, pending_rows_are_packed);
+  tcase_add_test(test, a_file_of_the_fifth_version);
   tcase_add_test(test, a_killed_writer_leaves_whole_transactions);
   tcase_add_test(test, folding_is_seen_by_checkpoints);
   suite_add_tcase(suite, test);

@@ -168,7 +168,7 @@ enum base_status session_wake_feeds(struct tql_session *session) {
 
 /* --- rows that came live and many come into their tables */
 
-#define FOLD_ROWS      8192   /* at a time, while others may want something */
+#define FOLD_ROWS      4096   /* at a time, while others may want something */
 #define FOLD_ALL_ROWS  262144 /* at the end */
 #define QUIET_NS       (INT64_C(200) * NS_PER_MS)
 #define FOLD_FAILED_NS (INT64_C(60000) * NS_PER_MS)
