@@ -566,6 +566,14 @@ unsigned sn_peer_counted(const struct sn_peer *peer, uint32_t module, uint32_t e
   return counted(peer, module, event);
 }
 
+unsigned sn_peer_object_counted(const struct sn_peer *peer, const struct sn_object_view *object,
+                                uint32_t event) {
+  const struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);
+  if (receptacle == NULL || event >= object->switches) return 0;
+  uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
+  return word >> SN_GENERATION_SHIFT == peer->generation ? word & COUNTS : 0;
+}
+
 void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *object,
                           uint32_t event) {
   struct sn_receptacle *receptacle = sn_peer_at(peer, object->offset, sizeof *receptacle);

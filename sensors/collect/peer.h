@@ -124,6 +124,8 @@ unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_obj
  * The functions above keep it and do not show it.                                                   */
 bool sn_peer_count(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes);
 unsigned sn_peer_counted(const struct sn_peer *peer, uint32_t module, uint32_t event);
+unsigned sn_peer_object_counted(const struct sn_peer *peer, const struct sn_object_view *object,
+                                uint32_t event);
 void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *object,
                           uint32_t event);
 /* Asks for a round of a sampled event. */

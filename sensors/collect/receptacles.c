@@ -229,7 +229,7 @@ static void add_object(void *context, const struct sn_object_view *object) {
   if (object->module != part->index || object->type != of->type) return;
   if (!sn_peer_object_entry(of->program->peer, object, of->place, &holding.entry)) return;
   holding.modes = sn_peer_object_switched(of->program->peer, object, of->event);
-  holding.counted = sn_peer_counted(of->program->peer, part->index, of->event);
+  holding.counted = sn_peer_object_counted(of->program->peer, object, of->event);
   bool idle = holding.modes == 0 && holding.counted == 0 && holding.entry.count == 0 &&
               holding.entry.missed == 0;
   if (idle) return;

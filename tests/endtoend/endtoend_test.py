@@ -177,7 +177,12 @@ def checkpoints(world):
 
 def held(world, relation, process):
     """What \\dr shows of it: by object, a dictionary by the names of the columns."""
-    lines = world.run('\\dr ' + relation).splitlines()
+    lines = []
+
+    def answered():
+        lines[:] = world.run('\\dr ' + relation).splitlines()
+        return not any('did not answer' in line for line in lines)
+    wait_for('the collector answers in time', answered)
     rows = {}
     for line in lines[1:]:
         if ':' + process + '#' not in line:
@@ -196,9 +201,17 @@ def counting(world):
     for relation in ('Opened', 'phase', 'Tick'):
         world.run('\\count %s on' % relation)
     world.run('range of o is Opened retrieve into Twos (o.Times) where o.Door = "Door:2#*"')
-    wait_for('Door:2 is on', lambda: held(world, 'Opened', 'a')['Door:2']['records'] == 'on')
     b = world.ticker('b', count=500)
-    wait_for('b counts', lambda: held(world, 'Tick', 'b').get('', {}).get('counting') == 'on')
+    for name in 'ab':
+        wait_for('Door:2 is on',
+                 lambda: held(world, 'Opened', name).get('Door:2', {}).get('records') == 'on')
+
+    def counts(name):
+        rows = [row for relation in ('Opened', 'Phase', 'Tick')
+                for row in held(world, relation, name).values()]
+        return len(rows) == 6 and all(row['counting'] == 'on' for row in rows)
+    for name in 'ab':
+        wait_for(name + ' counts', lambda: counts(name))
     a.go()
     a.done()
     b.go()
@@ -218,12 +231,13 @@ def counting(world):
            '(-1,1):1 [1,2):1 [2,4):2 [4,8):4 [8,16):8 [16,32):16 [32,64):32 [64,128):36'
            in world.run('\\dr Phase'))
     world.run('\\count Tick off')
-    equal('off', held(world, 'Tick', 'a')['']['counting'], 'off')
+    wait_for('off', lambda: held(world, 'Tick', 'a')['']['counting'] == 'off')
     world.kill(world.collector)  # the next one is told
     world.collect()
     wait_for('phases are counted again',
              lambda: held(world, 'Phase', 'b').get('', {}).get('counting') == 'on')
-    equal('of before', held(world, 'Phase', 'a')['']['count'], '100')
+    wait_for('what was counted before',
+             lambda: held(world, 'Phase', 'a').get('', {}).get('count') == '100')
     equal('still off', held(world, 'Tick', 'a')['']['counting'], 'off')
     world.kill(world.server)  # the wish was its
     world.serve()
