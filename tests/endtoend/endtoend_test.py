@@ -33,7 +33,7 @@ def sensors(world):
 def enabled(world, event, process):
     """Is EVENT on in PROCESS? By the lines of \\ds."""
     for line in world.run('\\ds').splitlines():
-        if event in line and ':' + process + '#' in line:
+        if re.search(r'\b%s\b' % event, line) and ':' + process + '#' in line:
             return ' on ' in line.replace(',', ' ') + ' '
     return None
 

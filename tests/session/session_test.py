@@ -305,7 +305,7 @@ sensors
 """)
 
 scenario('sensors: what is watched and not there, and who is waited for', ANNOUNCED + """
-run 0 set source grace 300 ms
+run 0 set source grace 3600000 ms
 run 0 range of i is Iteration
 run 0 range of r is Reading
 run 0 retrieve Over (i.IterNum) where i.Process = "PDESolver:P1#*"
@@ -331,7 +331,8 @@ sensors
 | ...
 | waiting: Iteration for hostA, ... s ago, and is not connected
 | waiting: Reading for hostA, ... s ago, and is not connected
-sleep 350
+run 0 set source grace 1 ms
+sleep 20
 sensors
 | ...
 | waiting: Iteration is brought by nobody who is there
