@@ -67,13 +67,6 @@ static void on_live(void *context, const char *name, const struct net_layout *la
   shell->show(context, name, layout, row, marks, checkpoint);
 }
 
-static void on_timing(void *context, const char *line) {
-  struct server_shell *shell = of_output(context);
-  shell_output_flush(&shell->output);
-  const struct sn_message_timing timing = {.text = sn_string_of(line)};
-  (void)sn_put_timing(out_of(shell), 0, &timing);
-}
-
 static void send_diagnostic(struct server_shell *shell, const struct base_diag *diag) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
@@ -82,6 +75,24 @@ static void send_diagnostic(struct server_shell *shell, const struct base_diag *
                                                 .text = sn_string_from(text.data, text.length)};
   (void)sn_put_diagnostic(out_of(shell), 0, &message);
   base_buffer_done(&text);
+}
+
+static void on_live_over(void *context, const char *name) {
+  struct server_shell *shell = of_output(context);
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  struct base_diag *diag = base_report(&diags, MSG_DISPLAY_OVER, NULL, NULL,
+                                       "%s was destroyed; its display ends", name);
+  shell_output_flush(&shell->output);
+  send_diagnostic(shell, diag);
+  base_diag_sink_done(&diags);
+}
+
+static void on_timing(void *context, const char *line) {
+  struct server_shell *shell = of_output(context);
+  shell_output_flush(&shell->output);
+  const struct sn_message_timing timing = {.text = sn_string_of(line)};
+  (void)sn_put_timing(out_of(shell), 0, &timing);
 }
 
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag) {
@@ -126,6 +137,7 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
   shell->output.context = shell;
   shell->show = shell->output.output.live;
   shell->output.output.live = on_live;
+  shell->output.output.live_over = on_live_over;
   bool local = sn_connection_is_local(peer->connection);
   struct base_buffer directory = BASE_BUFFER_EMPTY;
   base_buffer_append(&directory, hello->directory.bytes, hello->directory.length);

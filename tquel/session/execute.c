@@ -209,6 +209,8 @@ static enum base_status execute_destroy(struct tql_session *session,
   /* Only now it is certain: had it failed, the relations and their feeds would be as before. */
   for (size_t i = 0; status == BASE_OK && i < gone_count; i++)
     session_remove_feeds(session, gone[i]);
+  for (size_t i = 0; status == BASE_OK && i < gone_count; i++)
+    session_end_displays(session, gone[i]->ng.name);
   return status;
 }
 

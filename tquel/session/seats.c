@@ -110,6 +110,18 @@ void tql_seat_stop_displays(struct tql_seat *seat) {
   if (rebuild) session_drop_live(session);
 }
 
+void session_end_displays(struct tql_session *session, const char *relation) {
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_display *display = session->displays[i];
+    struct tql_seat *seat = display->seat;
+    if (seat == NULL || strcasecmp(display->name, relation) != 0) continue;
+    display->seat = NULL;
+    session->asks_changed = true;
+    if (seat != session->seat && seat->output.live_over != NULL)
+      seat->output.live_over(seat->output.context, relation);
+  }
+}
+
 /* --- what a seat may do */
 
 /* Does it change what others see? */

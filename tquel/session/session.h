@@ -27,6 +27,8 @@ struct tql_output {
   /* A standing display: rows as they come. */
   void (*live)(void *context, const char *name, const struct net_layout *layout,
                const union net_slot *row, uint8_t marks, net_chronon checkpoint);
+  /* A standing display of NAME ends: somebody else has destroyed the relation. NULL: need not be said. */
+  void (*live_over)(void *context, const char *name);
   /* --timing: one line a statement, without newline. NULL: not wanted. */
   void (*timing)(void *context, const char *line);
 };

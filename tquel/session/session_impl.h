@@ -256,6 +256,8 @@ const char *session_path(struct tql_session *session, const struct tql_statement
 void session_add_display(struct tql_session *session, const struct session_relation *relation);
 /* Forgets displays that have ended; nothing of the live network shows them. */
 void session_sweep_displays(struct tql_session *session);
+/* RELATION was destroyed: whoever else displays it is told. */
+void session_end_displays(struct tql_session *session, const char *relation);
 /* Refuses what the seat may not do, whatever its user is permitted. */
 enum base_status session_check_seat(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;

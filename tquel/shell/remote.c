@@ -21,6 +21,7 @@ struct remote {
   struct shell_welcome welcome;
   bool over;     /* reported */
   bool displays; /* standing displays go on, as the server said last */
+  bool told;     /* a diagnostic has come: perhaps that a display is over */
   bool done;     /* DONE, or the whole of an ANSWER, has come */
   uint8_t exit_code, status;
   uint32_t refused; /* number of an ERROR that came as the answer */
@@ -40,6 +41,7 @@ static void print_error(struct remote *remote, struct sn_string text, const char
 static void take_diagnostic(struct remote *remote, const struct sn_message *message) {
   struct sn_message_diagnostic diagnostic;
   if (!sn_get_diagnostic(message, &diagnostic)) return;
+  remote->told = true;
   if (remote->shell->quiet && diagnostic.severity != BASE_ERROR) return;
   if (remote->shell->output.before_writing)
     remote->shell->output.before_writing(remote->shell->output.context);
@@ -190,7 +192,9 @@ static bool remote_goes_on(struct shell_backend *backend) {
 static enum base_status remote_follow(struct shell_backend *backend, int timeout_ms) {
   struct remote *remote = (struct remote *)backend;
   if (remote->over) return BASE_SYSTEM;
-  return turn(remote, timeout_ms) ? BASE_AGAIN : report_gone(remote, "");
+  remote->told = false;
+  if (!turn(remote, timeout_ms)) return report_gone(remote, "");
+  return remote->told && !remote_goes_on(backend) ? BASE_END : BASE_AGAIN;
 }
 
 static bool remote_stop(struct shell_backend *backend) {
