@@ -439,6 +439,8 @@ struct sn_uplink {
   uint64_t welcomes; /* of the connection that is, or was the last */
   int64_t down_at;   /* monotonic: it ended; 0: it is there, or there never was one */
   char *told;        /* what was last complained of */
+  int64_t told_at;   /* monotonic */
+  bool let_in;       /* since then */
   char host[256];
   char place[96];        /* where there is one collector at a time */
   bool clock_known;      /* nothing is recorded before */

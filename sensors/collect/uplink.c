@@ -24,6 +24,9 @@ static const int64_t GONE_NS = INT64_C(60000000000);
 /* Checkpoints more often than that are made of nothing. */
 static const int64_t LEAST_NS = INT64_C(100000);
 
+/* Who is let in and sent away again and again says why no more often. */
+static const int64_t TOLD_NS = INT64_C(60000000000);
+
 /* --- saying */
 
 static struct sn_outbox *outbox_of(const struct sn_monitor *monitor) {
@@ -247,7 +250,11 @@ static void tell(struct sn_monitor *monitor) {
   struct sn_uplink *uplink = &monitor->uplink;
   const char *reason = sn_link_reason(uplink->link);
   if (reason == NULL || sn_link_diagnostic(uplink->link) == 0) return;
-  if (uplink->told != NULL && strcmp(uplink->told, reason) == 0) return;
+  int64_t now = base_env_monotonic();
+  bool same = uplink->told != NULL && strcmp(uplink->told, reason) == 0;
+  if (same && (!uplink->let_in || now < uplink->told_at + TOLD_NS)) return;
+  uplink->told_at = now;
+  uplink->let_in = false;
   free(uplink->told);
   uplink->told = base_xstrdup(reason);
   if (monitor->options.tell != NULL) {
@@ -280,8 +287,7 @@ static void look_at_link(struct sn_monitor *monitor) {
   if (up && welcomes != uplink->welcomes) {
     uplink->welcomes = welcomes;
     uplink->down_at = 0;
-    free(uplink->told);
-    uplink->told = NULL;
+    uplink->let_in = true;
     monitor->stale_until = base_env_monotonic() + STALE_NS;
     monitor->checkpoint_ns = monitor->options.checkpoint_ns; /* until this server says */
     monitor->unpromised = true;

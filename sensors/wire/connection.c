@@ -518,6 +518,13 @@ struct sn_connection *sn_connection_adopt(int descriptor, bool server) {
   return connection;
 }
 
+bool sn_address_check(const struct sn_address *address, const char **ret_reason) {
+  if (address->kind != SN_ADDRESS_TLS) return true;
+  struct sn_tls_context *context = sn_tls_context_new(address, false, ret_reason);
+  sn_tls_context_free(context);
+  return context != NULL;
+}
+
 static struct sn_connection *open_tls(const struct sn_address *address, const char **ret_reason) {
   struct sn_tls_context *context = sn_tls_context_new(address, false, ret_reason);
   if (context == NULL) return NULL;

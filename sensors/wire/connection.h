@@ -44,6 +44,8 @@ struct sn_address {
  * points into *STORAGE, which is the caller's to free. */
 bool sn_address_parse(const char *text, struct sn_address *ret_address, char **storage,
                       const char **ret_reason);
+/* Whether a client can use the files that ADDRESS names; *RET_REASON, a constant: why not. */
+bool sn_address_check(const struct sn_address *address, const char **ret_reason);
 
 /* --- server. *ret_reason is a constant. */
 struct sn_acceptor *sn_acceptor_open(const struct sn_address *address, const char **ret_reason);

@@ -110,7 +110,7 @@ static void put_live(void *context, const char *name, const struct net_layout *l
 }
 
 static struct tql_output output_of(struct seat_place *place) {
-  return (struct tql_output){place, put_rows, put_text, put_live, NULL};
+  return (struct tql_output){place, put_rows, put_text, put_live, NULL, NULL};
 }
 
 /* --- the sensor */

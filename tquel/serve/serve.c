@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 #define DESCRIPTORS_KEPT 64
 /* The last words to peers may take so long. */
 #define GOODBYE_MS 200
+/* What has not changed is said again after this time. */
+#define SAID_NS (60 * (int64_t)1000000000)
 
 struct serving {
   struct shell_options options;
@@ -34,6 +37,27 @@ struct serving {
 
 /* --- diagnostics ------------------------------------------------------------------------------ */
 
+/* Said within the last minute already? A full disk is met many times a second. */
+static bool was_said(struct server *server, const char *text) {
+  int64_t now = base_env_monotonic();
+  size_t kept = 0;
+  bool found = false;
+  for (size_t i = 0; i < server->said_count; i++) {
+    struct server_said said = server->said[i];
+    if (now - said.at > SAID_NS) {
+      free(said.text);
+      continue;
+    }
+    found |= strcmp(said.text, text) == 0;
+    server->said[kept++] = said;
+  }
+  server->said_count = kept;
+  if (found) return true;
+  base_grow(&server->said, &server->said_capacity, kept + 1, sizeof *server->said);
+  server->said[server->said_count++] = (struct server_said){base_xstrdup(text), now};
+  return false;
+}
+
 static void on_report(void *context, const struct base_diag *diag) {
   struct server *server = context;
   if (server->running) {
@@ -43,7 +67,8 @@ static void on_report(void *context, const struct base_diag *diag) {
   if (server->options && server->options->quiet && diag->severity != BASE_ERROR) return;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
-  (void)!fwrite(text.data, 1, text.length, stderr);
+  if (!was_said(server, base_buffer_text(&text)))
+    (void)!fwrite(text.data, 1, text.length, stderr);
   base_buffer_done(&text);
 }
 
@@ -256,6 +281,8 @@ int serve_main(int count, char *const *arguments) {
   for (size_t i = 0; i < 2; i++) shell_address_done(&serving.addresses[i]);
   free(serving.token);
   base_diag_sink_done(&server->diags);
+  for (size_t i = 0; i < server->said_count; i++) free(server->said[i].text);
+  free(server->said);
   shell_options_done(&serving.options);
   return code;
 }

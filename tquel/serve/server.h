@@ -60,6 +60,12 @@ struct server_watch {
   const struct net_watch *watch;
 };
 
+/* What went to standard error, and when (monotonic). */
+struct server_said {
+  char *text;
+  int64_t at;
+};
+
 struct server {
   const struct server_options *options;
   struct base_diag_sink diags; /* the session's: to whose statement runs, else to standard error */
@@ -78,6 +84,8 @@ struct server {
   char **counted;        /* relations that somebody has said are to be counted */
   size_t counted_count, counted_capacity;
   uint32_t last_request; /* of READ_ENTRY */
+  struct server_said *said;
+  size_t said_count, said_capacity;
   int64_t checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
 

@@ -191,6 +191,26 @@ static bool read_token(struct collect *collect) {
   return true;
 }
 
+/* Once, at the start: later a collector goes on without its server, and says nothing. */
+static bool check_files(struct collect *collect) {
+  static const enum collect_option files[] = {COLLECT_AUTHORITY, COLLECT_CERTIFICATE, COLLECT_KEY};
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  const char *reason = NULL;
+  bool good = true;
+  for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
+    const char *path = collect->values[files[i]];
+    if (path) good = shell_read_file(path, &collect->diags, &text);
+  }
+  base_buffer_done(&text);
+  if (good && !sn_address_check(&collect->options.server, &reason)) {
+    base_report(&collect->diags, MSG_CANNOT_COLLECT, NULL, NULL,
+                "cannot collect in %s: --ca, --certificate or --key: %s", collect->directory,
+                reason);
+    good = false;
+  }
+  return good;
+}
+
 static bool find_server(struct collect *collect) {
   struct sn_address *server = &collect->options.server;
   const char *reason = NULL, *address = collect->values[COLLECT_CONNECT];
@@ -205,7 +225,7 @@ static bool find_server(struct collect *collect) {
   server->authority = collect->values[COLLECT_AUTHORITY];
   server->certificate = collect->values[COLLECT_CERTIFICATE];
   server->key = collect->values[COLLECT_KEY];
-  return read_token(collect);
+  return read_token(collect) && check_files(collect);
 }
 
 static bool find_directory(struct collect *collect) {
