@@ -6,11 +6,13 @@ is stored, late, rejected, or counted as lost. Prints TAP.
 
     endtoend_test.py TQUEL TICKER [SCENARIO...]
 """
+import calendar
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -481,6 +483,151 @@ def sampled(world):
     wait_for('Load is off', lambda: enabled(world, 'Load', 'a') is False)
 
 
+EVERY = 100000000
+
+
+def weigh(world):
+    world.run('range of w is Weight range of c is Clock(100 ms) '
+              'retrieve into Weights (w.Process, w.Door, w.Grams) at c')
+
+
+def weighed(world, after, doors='%'):
+    """The ticks later than AFTER at which the weight of any of DOORS is certain, and of which doors it is then."""
+    ticks = {}
+    for at, door in world.sql("select at_lo, Door from Weights where definite and at_lo > %d and "
+                              "Door like '%s'" % (after, doors)):
+        ticks.setdefault(at, set()).add(door)
+    return ticks
+
+
+def weighs(world, count, doors='%', ticks=3):
+    """Waits for some ticks, from now on, at which so many doors are certain. Returns the last one's."""
+    after = time.time_ns()
+
+    def found():
+        good = [item for item in weighed(world, after, doors).items() if len(item[1]) == count]
+        return len(good) >= ticks and max(good)
+    return wait_for('%d ticks with %d doors' % (ticks, count), found)
+
+
+def checkpoint(world, relation):
+    """In ns since 1970; 0: there is none as yet."""
+    text = re.search(r'checkpoint: *(\S*)', world.run('\\d ' + relation)).group(1)
+    if text == 'beginning':
+        return 0
+    date, fraction = re.match(r'([-0-9T:]*)\.?(\d*)Z', text).groups()
+    seconds = calendar.timegm(time.strptime(date, '%Y-%m-%dT%H:%M:%S'))
+    return seconds * 10**9 + int((fraction + '0' * 9)[:9])
+
+
+def goes_on(world, relation):
+    """What happens now is complete in RELATION, sooner or later."""
+    now = time.time_ns()
+    wait_for('%s goes on behind %d (it is at %d)' % (relation, now, checkpoint(world, relation)),
+             lambda: checkpoint(world, relation) > now)
+
+
+def before(world, statement, cut):
+    """What it retrieves, as far as it is over before CUT."""
+    rows = [line.split(',') for line in world.run(statement).split()[1:]]
+    return sorted(row for row in rows if row[3] != 'forever' and int(row[3]) < cut)
+
+
+def sampled_objects(world):
+    """Each object answers at each tick, for certain; what stands is what is found afterwards."""
+    start(world, 'a')
+    weigh(world)
+    world.run('range of w is Weight retrieve into Plain (w.Door, w.Grams) '
+              'retrieve into Number (n = count(w.Grams)) '
+              'retrieve into Heavy (w.Door) where w.Grams >= 0')
+    weighs(world, 3, ticks=10)
+    goes_on(world, 'Number')
+    equal('doors that weigh this and that', world.sql(
+        'select at_lo, Door from Weights where definite group by 1, 2 having count(*) > 1'), [])
+    equal('between ticks', world.sql('select count(distinct at_lo % 100000000) from Weights'), [(1,)])
+    cut = time.time_ns()
+    for relation in ('Plain', 'Number', 'Heavy'):
+        goes_on(world, relation)
+    weighs(world, 3)
+    for relation, question in (('Plain', '(w.Door, w.Grams)'), ('Number', '(n = count(w.Grams))'),
+                               ('Heavy', '(w.Door) where w.Grams >= 0')):
+        stands = before(world, 'print ' + relation, cut)
+        expect('rows of %s: %d' % (relation, len(stands)), len(stands) > 9)
+        equal(relation, stands, before(world, 'range of w is Weight retrieve ' + question, cut))
+    equal('weights at ticks', world.sql(
+        'select count(*) from Weights a where definite and at_lo < %d and not exists (select 1 from Weight w '
+        'where w.Door = a.Door and w.Grams = a.Grams and w.start_hi <= a.at_lo and w.stop_lo > a.at_lo)' % cut),
+        [(0,)])
+    equal('late', world.count('Late'), 0)
+    world.run('destroy Weights destroy Plain destroy Number destroy Heavy')
+
+
+def sampled_comings(world):
+    """Objects that come and go, and one that does not come to its sensor, while the others go on."""
+    a, = start(world, 'a')
+    weigh(world)
+    world.run('range of w is Weight retrieve into Number (n = count(w.Grams))')
+    first, = [door for door in weighs(world, 3)[1] if door.startswith('Door:2#')]
+    a.ledger.away(2)
+    weighs(world, 2)
+    goes_on(world, 'Number')
+    weighs(world, 2)
+    a.ledger.away(0)
+    second, = [door for door in weighs(world, 3)[1] if door.startswith('Door:2#')]
+    expect('another epoch: ' + second, second != first)
+    a.ledger.unweighed(1)
+    weighs(world, 2)
+    goes_on(world, 'Weights')
+    goes_on(world, 'Number')
+    a.ledger.unweighed(7)
+    goes_on(world, 'Weights')
+    goes_on(world, 'Number')
+    a.ledger.unweighed(0)
+    weighs(world, 3)
+    equal('late', world.count('Late'), 0)
+
+
+def sampled_processes(world):
+    """Two programs; one is stopped, goes on, and dies; then the other one dies."""
+    a, b = start(world, 'a', 'b')
+    weigh(world)
+    world.run('range of l is Load range of c is Clock(100 ms) retrieve into Loads (l.Process, l.Door) at c '
+              'range of w is Weight retrieve into Number (n = count(w.Grams))')
+
+    def loaded(name):
+        now = time.time_ns()
+        wait_for('loads of ' + name, lambda: world.count(
+            'Loads', "definite and at_lo > %d and Process like 'Worker:%s#%%'" % (now, name)) >= 9)
+    weighs(world, 6)
+    loaded('b')
+    b.process.send_signal(signal.SIGSTOP)
+    weighs(world, 3)
+    for relation in ('Number', 'Weights'):
+        goes_on(world, relation)
+    weighs(world, 3)
+    loaded('a')
+    b.process.send_signal(signal.SIGCONT)
+    loaded('b')
+    weighs(world, 6)
+    b.kill()
+    weighs(world, 3)
+    killed = time.time_ns()
+    loaded('a')
+    for relation in ('Number', 'Weights'):
+        goes_on(world, relation)
+    a.kill()
+    for relation in ('Number', 'Weights'):
+        goes_on(world, relation)
+    equal('of the dead', world.sql("select count(*) from Weights where definite and at_lo > %d and "
+                                   "Process like 'Worker:b#%%'" % killed), [(0,)])
+    c = world.ticker('c', 10)
+    weighs(world, 3)
+    c.go()
+    c.done()
+    c.end()
+    equal('late', world.count('Late'), 0)
+
+
 def computed_objects(world):
     """Objects that another query finds are those that are watched."""
     a, b = start(world, 'a', 'b', count=10**9, pause_ns=2000000)
@@ -691,6 +838,9 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              periods, gaps, keys_of_their_own,
              taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
              ended_unseen, server_killed, program_killed, overload, last_records]
+
+
+SCENARIOS += [sampled_objects, sampled_comings, sampled_processes]
 
 
 def main():
