@@ -13,7 +13,8 @@
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
  * pairs are judged with bound c: still undecided, false (forgotten), or it goes out, open (with an id of
  * its own) or whole; a pair that went out open goes out again, as a close, when one of its stops has
- * become known, or an upper bound on it. What a predicate that reads no stop does not know stays unknown. Where one
+ * become known, or an upper bound on it. What a predicate that reads no stop does not know stays unknown, and so
+ * does whether an event met what may have begun before it or after. Where one
  * participant is open, the known stop of another counts as open, too, until the checkpoint has passed
  * it, so that what stays open in a row is never before what is known in it.
  *

@@ -104,6 +104,22 @@ void net_product_combine(struct net_product *product, const union net_slot *left
   }
 }
 
+static bool starts_before(const struct net_product_side *side, const union net_slot *row,
+                          net_chronon bound) {
+  for (size_t i = 0; i < side->participant_count; i++) {
+    if (net_slot_instant(row, side->participants[i].start_slot).hi >= bound) return false;
+  }
+  return true;
+}
+
+/* Whether LEFT and RIGHT overlap is unknown, and does not depend on when an open one of them stops: all have
+ * begun before the BOUND, which no open stop is before. Then an event's result waits for nothing.   */
+static bool stays_unknown(const struct net_product *product, const union net_slot *left,
+                          const union net_slot *right, net_chronon bound) {
+  return product->event_result && starts_before(&product->sides[0], left, bound) &&
+         starts_before(&product->sides[1], right, bound);
+}
+
 /* *STATUS when the predicate fails. */
 struct net_verdict net_product_judge(struct net_product *product, const union net_slot *left,
                                      const union net_slot *right, net_chronon bound,
@@ -112,7 +128,7 @@ struct net_verdict net_product_judge(struct net_product *product, const union ne
   struct net_verdict verdict = {NET_TRUE, true};
   if (product->params.rule == NET_PRODUCT_OVERLAP) {
     verdict.truth = all_overlap(product, left, right, bound);
-    verdict.final = verdict.truth != NET_UNKNOWN;
+    verdict.final = verdict.truth != NET_UNKNOWN || stays_unknown(product, left, right, bound);
     if (verdict.truth == NET_FALSE) return verdict;
   }
   if (predicate == NULL) return verdict;

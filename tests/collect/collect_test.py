@@ -701,8 +701,11 @@ def samples(world):
     world.wait(lambda: len(rounds()) >= 4, lambda: f"{len(rounds())} rounds")
     came, rows = len(rounds()), world.store.rows.get("Level", [])
     check(came <= most(), f"{came} rounds in {time.monotonic() - began} seconds")
-    check(3 * came <= len(rows) <= 3 * came + 3, f"{len(rows)} samples, {came} rounds")
+    check(3 * came <= len(rows) <= 3 * most(), f"{len(rows)} samples, {came} rounds")
     check(all(lo == hi for lo, hi, _ in rows), "the time of a sample is not known")
+    check(all(at % every == 0 for at in rounds()), f"rounds between ticks: {rounds()}")
+    world.wait(lambda: len([lo for lo, _, _ in rows if lo % every == 0]) >= 12,
+               lambda: f"samples between ticks: {rows}")
     world.watch("Depth", every=every)
 
     def deep():

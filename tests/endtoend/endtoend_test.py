@@ -602,7 +602,7 @@ def sampled_processes(world):
     loaded('b')
     b.process.send_signal(signal.SIGSTOP)
     weighs(world, 3)
-    for relation in ('Number', 'Weights'):
+    for relation in ('Number', 'Weights', 'Loads'):
         goes_on(world, relation)
     weighs(world, 3)
     loaded('a')
@@ -613,10 +613,10 @@ def sampled_processes(world):
     weighs(world, 3)
     killed = time.time_ns()
     loaded('a')
-    for relation in ('Number', 'Weights'):
+    for relation in ('Number', 'Weights', 'Loads'):
         goes_on(world, relation)
     a.kill()
-    for relation in ('Number', 'Weights'):
+    for relation in ('Number', 'Weights', 'Loads'):
         goes_on(world, relation)
     equal('of the dead', world.sql("select count(*) from Weights where definite and at_lo > %d and "
                                    "Process like 'Worker:b#%%'" % killed), [(0,)])
