@@ -435,6 +435,10 @@ bool sn_connection_said_goodbye(const struct sn_connection *connection) {
   return connection->told != NULL;
 }
 
+bool sn_connection_refused(const struct sn_connection *connection) {
+  return connection->over && sn_tls_refused(connection->tls);
+}
+
 short sn_connection_events(const struct sn_connection *connection) {
   if (connection->connecting) return connection->descriptor < 0 ? POLLIN : POLLOUT;
   short events = connection->read_wants;

@@ -86,6 +86,8 @@ bool sn_connection_is_over(const struct sn_connection *connection); /* the last 
 uint32_t sn_connection_diagnostic(const struct sn_connection *connection);
 /* Whether it was the other side's GOODBYE that ended it, not an accident. */
 bool sn_connection_said_goodbye(const struct sn_connection *connection);
+/* Whether a certificate ended it: a server is there, but one of the two does not accept the other. */
+bool sn_connection_refused(const struct sn_connection *connection);
 /* Whether the other side has been seen: HELLO or WELCOME came. */
 bool sn_connection_greeted(const struct sn_connection *connection);
 /* Sends a PING, unless one is on its way; the other side's connection answers by itself. */

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/diag.h"
 #include "engine/base/env.h"
 #include "engine/base/status.h"
 
@@ -146,8 +147,13 @@ bool sn_link_next(struct sn_link *link, struct sn_message *ret_message) {
     if (!own_message(link, ret_message)) return true;
   if (link->connection == NULL) return false;
   const char *reason = sn_connection_reason(link->connection);
-  if (reason != NULL && sn_connection_is_over(link->connection))
-    fail(link, reason, sn_connection_diagnostic(link->connection));
+  if (reason != NULL && sn_connection_is_over(link->connection)) {
+    uint32_t diagnostic = sn_connection_diagnostic(link->connection);
+    /* Who has been let in before comes in again, when whoever changes certificates is through with it. */
+    if (link->welcomes == 0 && sn_connection_refused(link->connection))
+      diagnostic = MSG_PEER_REFUSED;
+    fail(link, reason, diagnostic);
+  }
   return false;
 }
 

@@ -50,3 +50,7 @@ const char *sn_tls_peer(struct sn_tls *tls) {
   (void)tls;
   return NULL;
 }
+
+bool sn_tls_refused(const struct sn_tls *tls) {
+  return tls != NULL;
+}

@@ -28,6 +28,7 @@ struct sn_tls {
   SSL *ssl;
   int descriptor;
   bool server, named; /* named: the other side's certificate has been looked at */
+  bool refused;       /* somebody does not accept the other one's certificate */
   int error;          /* errno of the last call that failed */
   char *peer;
 };
@@ -208,6 +209,24 @@ void sn_tls_free(struct sn_tls *tls) {
   free(tls);
 }
 
+/* What the other side says of our certificate, or its lack; NULL: it speaks of something else. */
+static const char *of_certificates(int reason) {
+  switch (reason) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+      return "the server wants a certificate";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+      return "the server does not accept the certificate";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+      return "the server does not accept the certificate: it has expired";
+    default:
+      return NULL;
+  }
+}
+
 /* The answer to a call that gave RESULT (not above 0). */
 static ssize_t judge(struct sn_tls *tls, int result, short *ret_events, const char **ret_reason) {
   switch (SSL_get_error(tls->ssl, result)) {
@@ -227,12 +246,14 @@ static ssize_t judge(struct sn_tls *tls, int result, short *ret_events, const ch
   }
   long verified = SSL_get_verify_result(tls->ssl);
   unsigned long error = ERR_peek_last_error();
+  const char *certificate = of_certificates(ERR_GET_REASON(error));
+  tls->refused = verified != X509_V_OK || certificate != NULL;
   if (verified != X509_V_OK) {
     *ret_reason = X509_verify_cert_error_string(verified);
   } else if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     *ret_reason = "the connection was cut off";
-  } else if (ERR_GET_REASON(error) == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED) {
-    *ret_reason = "the server wants a certificate";
+  } else if (certificate != NULL) {
+    *ret_reason = certificate;
   } else {
     *ret_reason = last_error("TLS failed");
   }
@@ -276,12 +297,31 @@ ssize_t sn_tls_receive(struct sn_tls *tls, void *to, size_t room, short *ret_eve
   return (ssize_t)got;
 }
 
+/* A server that does not accept a certificate says so after the client's part of the handshake, and closes: writing
+ * fails before that has been read. */
+static void last_words(struct sn_tls *tls, const char **ret_reason) {
+  char byte;
+  short events = 0;
+  const char *reason = NULL;
+  ERR_clear_error();
+  int result = SSL_peek(tls->ssl, &byte, 1); /* a GOODBYE is still to be read */
+  if (result <= 0) (void)judge(tls, result, &events, &reason);
+  if (tls->refused) *ret_reason = reason;
+}
+
 ssize_t sn_tls_send(struct sn_tls *tls, const void *from, size_t length, short *ret_events,
                     const char **ret_reason) {
   ERR_clear_error();
   tls->error = 0;
   int result = SSL_write(tls->ssl, from, length > INT32_MAX ? INT32_MAX : (int)length);
-  return result > 0 ? result : judge(tls, result, ret_events, ret_reason);
+  if (result > 0) return result;
+  ssize_t answer = judge(tls, result, ret_events, ret_reason);
+  if (answer == SN_IO_FAILED && tls->error != 0) last_words(tls, ret_reason);
+  return answer;
+}
+
+bool sn_tls_refused(const struct sn_tls *tls) {
+  return tls != NULL && tls->refused;
 }
 
 bool sn_tls_pending(const struct sn_tls *tls) {

@@ -103,6 +103,12 @@ static enum base_status report_over(const struct sn_connection *connection, cons
   if (sn_connection_said_goodbye(connection))
     base_report(diags, MSG_PEER_REFUSED, NULL, NULL, "the server at %s refuses: %s", address,
                 reason);
+  else if (sn_connection_refused(connection))
+    base_report_hint(
+        diags, MSG_PEER_REFUSED, NULL, NULL,
+        "--ca is who has signed the server's certificate; --certificate and --key are the "
+        "client's own, where the server asks for one",
+        "the server at %s is there, but TLS fails: %s", address, reason);
   else
     base_report_hint(diags, MSG_SERVER_UNREACHABLE, NULL, NULL, "tquel serve DB starts one",
                      "there is no server at %s: %s", address, reason ? reason : "it has gone");
