@@ -157,6 +157,8 @@ struct net_agg_more {
   struct net_agg_value value; /* scratch: told now */
 };
 
+enum { NET_AGG_RECENT = 64 };
+
 struct net_aggregate {
   struct net_node node;
   struct net_aggregate_params params;
@@ -171,6 +173,12 @@ struct net_aggregate {
   int64_t longer; /* by so much they stay beyond their stops (events: beyond their instants) */
   struct net_inbox inbox;
   struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
+  /* Where groups stand that never go, by the low bits of their only by field. */
+  struct {
+    int64_t key;
+    uint32_t place; /* NET_NO_ENTRY: nothing */
+  } recent[NET_AGG_RECENT];
+  bool remembers; /* them */
   struct net_rowmap members;
   struct net_rowmap distinct; /* by group and argument */
   struct net_alike alike;     /* unless members are counted: open rows that may yet be one */

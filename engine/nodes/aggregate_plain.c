@@ -326,10 +326,23 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
     net_agg_leave_idle(node, stop.member);
 }
 
+/* Where the group of ROW stands; *RET_NEW: it was not there. */
+static inline uint32_t find_group(struct net_aggregate *node, const union net_slot *row,
+                                  bool *ret_new) {
+  if (!node->remembers) return net_rowmap_put(&node->groups, row, ret_new);
+  int64_t key = row[node->by_slots[0]].i;
+  size_t at = (size_t)((uint64_t)key % NET_AGG_RECENT);
+  *ret_new = false;
+  if (node->recent[at].key == key && node->recent[at].place != NET_NO_ENTRY)
+    return node->recent[at].place;
+  node->recent[at].key = key;
+  return node->recent[at].place = net_rowmap_put(&node->groups, row, ret_new);
+}
+
 /* The group of ROW, which names it from now on if need be. */
-static uint32_t group_of(struct net_aggregate *node, const union net_slot *row) {
+static inline uint32_t group_of(struct net_aggregate *node, const union net_slot *row) {
   bool fresh;
-  uint32_t index = net_rowmap_put(&node->groups, row, &fresh);
+  uint32_t index = find_group(node, row, &fresh);
   if (!fresh && node->names_rows)
     net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
   if (fresh && node->function == NET_AGG_AVGC)
