@@ -295,7 +295,7 @@ def what_is_off_ends_behind_its_records(world):
     world.collect("--checkpoint", "1ms")
     world.known(target)
     target.do("new 0 50")
-    target.do("start 4 1000")
+    target.do("start 4 100000")
     world.watch("Tick")
     for i in range(15):
         watches = [world.watch("Phase"), world.watch("Step")]
