@@ -104,7 +104,7 @@ def feeds(world):
     world.good('create event E (a = i4, s = text)')
     fed = world.run('feed', 'E', '--connect', world.socket,
                     text='at,a,s\n1,5,x\n3,6,"y z"\nbad\n2,7,q\n9,8,\n')
-    equal((fed.code, fed.out), (0, 'E: 4 records, 1 rejected\n'), fed.err)
+    equal((fed.code, fed.out), (0, 'E: 4 records, 1 unreadable\n'), fed.err)
     equal(world.good('range of e is E retrieve (e.all)'),
           'at_lo,at_hi,definite,a,s\n1,1,true,5,x\n3,3,true,6,y z\n9,9,true,8,\n')
     equal(world.count('Late'), 1)
@@ -163,13 +163,38 @@ def killed_server(world):
     feed.stdin.close()
     until(lambda: feed.poll() is not None, 'the feed ends')
     equal(feed.returncode, 0, feed.stderr.read())
-    equal(feed.stdout.read().decode(), f'E: {sent} records, 0 rejected\n')
+    equal(feed.stdout.read().decode(), f'E: {sent} records, 0 unreadable\n')
     for relation, domain in (('E', 'a'), ('D', 'n')):
         rows = world.good(f'range of x is {relation} retrieve (x.{domain})').split('\n')[1:-1]
         equal(len(rows), sent, relation)
         equal([int(row.split(',')[-1]) for row in rows], list(range(sent)), relation)
     for name in ('Late', 'Rejected', 'Lost'):
         equal(world.count(name), 0, name)
+
+
+def hung_server(world):
+    """Ctrl-C of a feed whose server does not answer: it says what it waits for, the second one ends it"""
+    world.serve()
+    world.good('create event E (a = i8)')
+    feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+    feed.stdin.write(b'at,a\n1,1\n2,2\n')
+    feed.stdin.flush()
+    until(lambda: world.count('E') == 1, 'a row comes')
+    os.kill(world.server.pid, signal.SIGSTOP)
+    try:
+        feed.stdin.write(b'3,3\n')
+        feed.stdin.flush()
+        time.sleep(0.5)
+        feed.send_signal(signal.SIGINT)
+        line = feed.stderr.readline().decode()
+        check('TQ-0847' in line and 'Ctrl-C' in line, line)
+        feed.send_signal(signal.SIGINT)
+        feed.wait(PATIENCE)
+        error = feed.stderr.read().decode()
+        equal(feed.returncode, 3, error)
+        check('has not confirmed' in error, error)
+    finally:
+        os.kill(world.server.pid, signal.SIGCONT)
 
 
 def killed_feed(world):
@@ -650,5 +675,5 @@ def interactive(world):
 
 if __name__ == '__main__':
     main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
-          cancelled, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
+          hung_server,          cancelled, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
           others, group, many_shells, restarted, second_server, full_disk, network, interactive])

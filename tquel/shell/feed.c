@@ -33,6 +33,7 @@
 #define KEEPS_UP_NS     (2000 * NS_PER_MS)
 #define FUTURE_LIMIT_NS (3600 * 1000 * NS_PER_MS)
 #define QUIET_NS        (250 * NS_PER_MS)
+#define TELL_NS         (1000 * NS_PER_MS)
 
 struct feeding {
   const struct shell_options *options;
@@ -402,21 +403,32 @@ static bool open_reader(struct feeding *feeding) {
   return sn_reader_open(&options, feeding->diags, &feeding->reader) == BASE_OK || fail(feeding);
 }
 
-/* All that came is final; then it waits until the server has it. */
-static void finish(struct feeding *feeding) {
-  base_env_clear_interrupt();
-  if (!flush(feeding)) return;
-  if (feeding->latest != NET_BEGINNING && !send_check(feeding, net_chronon_add(feeding->latest, 1)))
-    return;
+/* Until the server has it all; who has pressed Ctrl-C is told why this takes long, and may do so again. */
+static void wait_for_server(struct feeding *feeding, bool tell) {
   const struct sn_outbox *outbox = sn_link_outbox(feeding->link);
+  int64_t tell_at = base_env_monotonic() + TELL_NS;
   while (!feeding->failed && sn_outbox_durable(outbox) < sn_outbox_last(outbox)) {
     if (base_env_interrupted()) {
       base_report(feeding->diags, MSG_SERVER_GONE, NULL, NULL,
                   "the server has not confirmed the last records");
       fail(feeding);
+    } else if (tell && base_env_monotonic() >= tell_at) {
+      tell = false;
+      base_report(feeding->diags, MSG_SOURCE_NOT_TAKEN, NULL, NULL,
+                  "the server has not yet confirmed the last records; Ctrl-C once more gives up");
     }
-    (void)turn(feeding, -1, INT64_MAX);
+    (void)turn(feeding, -1, tell ? TELL_NS : INT64_MAX);
   }
+}
+
+/* All that came is final; then it waits until the server has it. */
+static void finish(struct feeding *feeding) {
+  bool interrupted = base_env_interrupted();
+  shell_signals_interrupt_again();
+  if (!flush(feeding)) return;
+  if (feeding->latest != NET_BEGINNING && !send_check(feeding, net_chronon_add(feeding->latest, 1)))
+    return;
+  wait_for_server(feeding, interrupted);
   feeding->finishing = true;
   while (!feeding->failed && !base_env_interrupted() &&
          !sn_link_finish(feeding->link, "the records are at their end"))
@@ -442,7 +454,7 @@ static void feed_all(struct feeding *feeding) {
   feeding->reader->class->free(feeding->reader);
   if (!feeding->failed) finish(feeding);
   if (!feeding->failed && !feeding->options->quiet)
-    printf("%s: %" PRIu64 " records, %" PRIu64 " rejected\n", feeding->options->relation,
+    printf("%s: %" PRIu64 " records, %" PRIu64 " unreadable\n", feeding->options->relation,
            feeding->records, feeding->rejected);
 }
 

@@ -59,6 +59,11 @@ void shell_signals_install(bool interactive) {
   handle(SIGCONT, on_continue, 0);
 }
 
+void shell_signals_interrupt_again(void) {
+  base_env_clear_interrupt();
+  if (!is_ignored(SIGINT)) handle(SIGINT, on_interrupt, (int)SA_RESETHAND);
+}
+
 int shell_signals_ending(void) {
   return ending;
 }
@@ -87,8 +92,7 @@ bool shell_signals_wait(struct pollfd *polled, size_t count, int timeout_ms) {
   sigaddset(&blocked, SIGCONT);
   sigprocmask(SIG_BLOCK, &blocked, &before);
   bool signalled = base_env_interrupted() || resized || continued;
-  bool news =
-      !signalled && ppoll(polled, count, timeout_ms < 0 ? NULL : &timeout, &before) > 0;
+  bool news = !signalled && ppoll(polled, count, timeout_ms < 0 ? NULL : &timeout, &before) > 0;
   sigprocmask(SIG_SETMASK, &before, NULL);
   for (size_t i = 0; i < count && !news; i++) polled[i].revents = 0;
   return news;

@@ -8,6 +8,8 @@
 
 /* INTERACTIVE: Ctrl-C never ends the program. Otherwise the second one does at once. */
 void shell_signals_install(bool interactive);
+/* Not interactive: the Ctrl-C that came is dealt with, the next one is as the first. */
+void shell_signals_interrupt_again(void);
 /* The signal that asked the program to end (SIGTERM, SIGHUP), 0: none. */
 int shell_signals_ending(void);
 /* The terminal's size changed, or the program was continued after a stop, since the last question. */
