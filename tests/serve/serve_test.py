@@ -675,5 +675,5 @@ def interactive(world):
 
 if __name__ == '__main__':
     main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
-          hung_server,          cancelled, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
+          hung_server, cancelled, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
           others, group, many_shells, restarted, second_server, full_disk, network, interactive])
