@@ -277,6 +277,8 @@ void sn_peer_account(struct sn_peer *peer, bool ended, struct sn_account *ret_ac
     known += lost;
   }
   ret_account->generated = __atomic_load_n(&header->aside_generated, __ATOMIC_ACQUIRE);
+  /* Counted as generated first, but for what a fork interrupted there and the child went on with. */
+  if (ret_account->generated < known) ret_account->generated = known;
   uint64_t missing = ret_account->generated > known ? ret_account->generated - known : 0;
   if (ended) {
     ret_account->lost[SN_TORN] = missing;

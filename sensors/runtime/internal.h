@@ -116,7 +116,7 @@ struct sn_worker {
   uint32_t tid, level;
   struct sn_entry *measured; /* whose record is measured, since then */
   uint64_t since;
-  uint64_t pad[1];
+  bool abandoned; /* its sensor was interrupted by a fork, and this is the child */
 };
 
 #define SN_LEVELS 8 /* handlers within handlers, each in the middle of a sensor */
@@ -131,6 +131,8 @@ bool sn_threads_start(void);
 void sn_threads_stop(void);
 void sn_threads_before_fork(void);
 void sn_threads_after_fork(void);
+/* In the child, before that: whether a sensor was in the midst of something, which it will go on with. */
+bool sn_threads_interrupted(void);
 void sn_threads_restart(void);
 
 /* --- records.c */

@@ -366,6 +366,8 @@ static void clear_receptacle(struct sn_receptacle *receptacle, bool of_process) 
 /* What a child does not inherit: switches, counts, rings. Objects, with their names, it does. */
 static void clear_chunk(struct sn_chunk *chunk) {
   unsigned char *unit = (unsigned char *)(chunk + 1);
+  /* A sensor that goes on in the child may still write to its slot. */
+  if (chunk->kind == SN_SLOTS && sn_threads_interrupted()) chunk->kind = SN_LEFT;
   for (uint32_t i = 0; i < chunk->units; i++, unit += chunk->unit_bytes) {
     switch (chunk->kind) {
       case SN_MODULES: {

@@ -21,10 +21,11 @@ static void lost(struct sn_worker *worker, enum sn_cause cause, const struct sn_
     struct sn_slot *slot = worker->thread.slot;
     __atomic_store_n(&slot->generated, ++worker->thread.generated, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->lost[cause], slot->lost[cause] + 1, __ATOMIC_RELEASE);
-  } else {
+  } else if (worker == NULL || !worker->abandoned) {
     __atomic_fetch_add(&header->aside_generated, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&header->aside_lost[cause], 1, __ATOMIC_RELEASE);
   }
+  if (worker != NULL && worker->abandoned) return; /* the parent's to count */
   struct sn_tally *tally = sn_tally_of(module, event);
   if (tally != NULL) __atomic_fetch_add(&tally->lost[cause], 1, __ATOMIC_RELAXED);
   if (entry != NULL) __atomic_fetch_add(&entry->missed, 1, __ATOMIC_RELAXED);
@@ -141,12 +142,13 @@ SN_EXPORT void sn_record_close_measured(struct sn_record *record) {
   thread->head = record->head & ~UINT64_C(1);
   __atomic_store_n(&thread->slot->head, thread->head, __ATOMIC_RELEASE);
   int error = errno;
-  /* In the child of a fork in the middle of a sensor there is nothing to add it to. */
-  uint64_t ticks = worker->measured != NULL ? ticks_since(worker->since) : 0;
+  /* In the child of a fork in the middle of a sensor there is nothing to add it to; the fork may come now. */
+  struct sn_entry *entry = __atomic_load_n(&worker->measured, __ATOMIC_RELAXED);
+  uint64_t ticks = entry != NULL ? ticks_since(worker->since) : 0;
   errno = error;
   if (ticks != 0) {
-    __atomic_fetch_add(&worker->measured->cost_ticks, ticks, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&worker->measured->cost_samples, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&entry->cost_ticks, ticks, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&entry->cost_samples, 1, __ATOMIC_RELAXED);
   }
   SN_IN_ORDER();
   thread->ready = thread->resume;

@@ -357,6 +357,7 @@ static struct sn_worker *worker_nested(struct sn_worker *outer) {
   if (outer->level + 1 >= SN_LEVELS || !sn_lock(&guard)) return NULL;
   if (outer->nested == NULL && (outer->nested = worker_new()) != NULL) {
     outer->nested->level = outer->level + 1;
+    outer->nested->abandoned = outer->abandoned;
   }
   sn_unlock(&guard);
   return outer->nested;
@@ -404,8 +405,9 @@ static void worker_use(struct sn_worker *worker, struct sn_ring *ring) {
   thread->limit = thread->head; /* to be asked for */
 }
 
-/* Under the lock. */
+/* Under the lock. A sensor that went on in the child of a fork knows the reader of the parent only. */
 static bool worker_renew(struct sn_worker *worker, uint32_t generation) {
+  if (worker->abandoned || generation != sn_process.header->generation) return false;
   struct sn_ring *ring = worker->ring != NULL ? worker->ring : ring_take();
   if (ring == NULL) return false;
   bool good = ring->base != NULL && ring->slot->generation == generation;
@@ -434,51 +436,110 @@ bool sn_worker_ready(struct sn_worker *worker, uint32_t generation) {
 
 /* --- forks */
 
-/* A handler may fork in the middle of a sensor; what that still writes in the child must go somewhere. */
-static struct interrupted {
+/* A handler may fork in the middle of a sensor. What that sensor still does in the child must go
+ * somewhere: its worker, which the fork wipes, is put back with a slot and a ring that nobody else knows
+ * of, and is never used again. The child may fork before that sensor has ended, so these outlive it.  */
+struct interrupted {
+  struct interrupted *next;
   struct sn_worker *worker;
-  struct sn_thread thread;
-  uint64_t bytes;
-} interrupted[SN_LEVELS];
-static unsigned interruptions;
+  struct sn_worker as_it_was;
+  struct sn_slot slot;
+  struct sn_ring ring;
+};
+static struct interrupted *left_over; /* of forks before; the innermost first, as in the next */
+static struct interrupted *in_midst;  /* of the thread that forks */
+static struct interrupted *free_interrupted;
+
+static void interrupted_free_all(struct interrupted **list) {
+  while (*list != NULL) {
+    struct interrupted *first = *list;
+    *list = first->next;
+    first->next = free_interrupted;
+    free_interrupted = first;
+  }
+}
+
+/* Those that have ended since are forgotten. */
+static void left_over_keep(void) {
+  struct interrupted *ended = NULL;
+  for (struct interrupted **link = &left_over; *link != NULL;) {
+    struct interrupted *at = *link;
+    if (at->worker->thread.ready == SN_BUSY) {
+      at->as_it_was = *at->worker;
+      link = &at->next;
+    } else {
+      *link = at->next;
+      at->next = ended;
+      ended = at;
+    }
+  }
+  interrupted_free_all(&ended);
+}
 
 void sn_threads_before_fork(void) {
   struct sn_worker *worker = (struct sn_worker *)(void *)sn_this_thread;
-  interruptions = 0;
+  left_over_keep();
   if (sn_this_thread == &nobody) return;
   for (; worker != NULL && worker->thread.ready == SN_BUSY; worker = worker->nested) {
-    if (worker->ring == NULL) break;
-    interrupted[interruptions++] =
-        (struct interrupted){worker, worker->thread, worker->ring->bytes};
+    struct interrupted *at = free_interrupted;
+    if (at != NULL) {
+      free_interrupted = at->next;
+    } else if ((at = sn_private_new(sizeof *at)) == NULL) {
+      return; /* no memory: in the child it is as after a bare clone */
+    }
+    at->worker = worker;
+    at->as_it_was = *worker;
+    at->next = in_midst;
+    in_midst = at;
   }
 }
 
 void sn_threads_after_fork(void) {
-  interruptions = 0;
+  interrupted_free_all(&in_midst);
 }
 
-/* The child's only thread has no ring. Sensors that a handler interrupted to fork end in memory of their
- * own, by a worker that is never used again.                                                        */
+bool sn_threads_interrupted(void) {
+  return in_midst != NULL || left_over != NULL;
+}
+
+/* In the child; the worker is wiped. */
+static void put_back(struct interrupted *at) {
+  struct sn_worker *worker = at->worker;
+  const struct sn_ring *ring = at->as_it_was.ring;
+  *worker = at->as_it_was;
+  worker->abandoned = true;
+  worker->measured = NULL;
+  worker->thread.resume = SN_SLOW;
+  if (worker->nested != NULL && worker->nested->thread.ready != SN_BUSY) worker->nested = NULL;
+  if (ring == NULL) return;
+  memset(&at->slot, 0, sizeof at->slot);
+  at->ring = (struct sn_ring){.slot = &at->slot, .base = ring->base, .bytes = ring->bytes};
+  worker->thread.slot = &at->slot;
+  worker->ring = &at->ring;
+  mmap(ring->base, 2 * ring->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+       -1, 0);
+}
+
+/* The child's only thread has no ring. The workers of before are not used again where a sensor of theirs
+ * goes on.                                                                                           */
 void sn_threads_restart(void) {
-  static struct sn_slot slots[SN_LEVELS];
   free_workers = NULL;
   free_rings = NULL; /* their few words of private memory are lost */
+  bool all_free = !sn_threads_interrupted();
   for (struct block *block = blocks; block != NULL; block = block->next) {
     memset(block->workers, 0, sizeof(struct sn_worker) * WORKERS_A_BLOCK);
-    for (unsigned i = 0; i < WORKERS_A_BLOCK && interruptions == 0; i++) {
+    for (unsigned i = 0; i < WORKERS_A_BLOCK && all_free; i++) {
       block->workers[i].next = free_workers;
       free_workers = &block->workers[i];
     }
   }
-  for (unsigned i = 0; i < interruptions; i++) {
-    struct sn_thread *thread = &interrupted[i].worker->thread;
-    *thread = interrupted[i].thread;
-    thread->slot = &slots[i];
-    thread->resume = SN_SLOW;
-    mmap(thread->base, 2 * interrupted[i].bytes, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  }
-  interruptions = 0;
+  struct interrupted **end = &in_midst;
+  while (*end != NULL) end = &(*end)->next;
+  *end = left_over;
+  left_over = in_midst;
+  in_midst = NULL;
+  /* The innermost comes first, so that who has a nested one finds it as it is. */
+  for (struct interrupted *at = left_over; at != NULL; at = at->next) put_back(at);
   sn_this_thread = &nobody;
   if (key_good) pthread_setspecific(key, NULL);
 }

@@ -261,6 +261,13 @@ static void handler_forks(void) {
   sn_peer_account(watcher.peers[0], true, &first);
   CHECK(first.generated == watcher_calls(&watcher, true), "the parent's count is off");
   watcher_account(&watcher, &rest);
+  for (size_t i = 0; i < watcher.peer_count; i++) {
+    struct sn_account one;
+    sn_peer_account(watcher.peers[i], true, &one);
+    if (one.generated == one.received + lost_in_all(&one)) continue;
+    watcher_wrong(&watcher, "process %zu does not balance", i);
+    say_account(&one);
+  }
   CHECK(rest.generated == rest.received + lost_in_all(&rest), "does not balance");
   CHECK(watcher.ledger->bad == 0, "a child ended with %" PRIu32, watcher.ledger->bad >> 8);
   printf("# %zu processes\n", watcher.peer_count);
@@ -764,8 +771,8 @@ int main(int argc, char **argv) {
     watcher_done(&watcher);
     bool good = watcher.wrong == 0;
     if (strcmp(scenarios[i].name, "must-fail") == 0) good = !good;
-    if (!good) printf("# %s (%" PRIu64 " in all)\n", watcher.first_wrong, watcher.wrong);
     printf("%sok %d - %s\n", good ? "" : "not ", ++number, scenarios[i].name);
+    if (!good) printf("# %s (%" PRIu64 " in all)\n", watcher.first_wrong, watcher.wrong);
     failures += !good;
   }
   printf("1..%d\n", number);

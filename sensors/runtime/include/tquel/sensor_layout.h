@@ -82,7 +82,8 @@ struct sn_header {
  * one that lives may be kept from running for a second or two. */
 #define SN_BEAT_NS UINT64_C(5000000000)
 
-enum sn_chunk_kind { SN_MODULES = 1, SN_OBJECTS, SN_SLOTS, SN_HISTOGRAMS, SN_TEXTS };
+/* SN_LEFT: nobody's, of a parent's; a reader passes over it, as over kinds it does not know. */
+enum sn_chunk_kind { SN_MODULES = 1, SN_OBJECTS, SN_SLOTS, SN_HISTOGRAMS, SN_TEXTS, SN_LEFT };
 
 struct sn_chunk {
   uint32_t kind, bytes; /* bytes: with this head, a multiple of the page */
