@@ -8,7 +8,7 @@
 
 /* A stream of batches that an access node pulls from. */
 struct net_source {
-  /* BASE_OK: *RET is a batch, good until the next call; BASE_AGAIN; BASE_END (no batch; the last
+  /* BASE_OK: *RET is a batch, good until the next call (PLAIN only where all its rows are, and in order); BASE_AGAIN; BASE_END (no batch; the last
    * batch's checkpoint holds for ever); or a failure, which was reported.                            */
   enum base_status (*next)(struct net_source *source, struct net_batch *ret);
   void (*free)(struct net_source *source);

@@ -90,6 +90,7 @@ static struct st_cached *cached_new(const struct st_table *table, struct net_row
 void st_cached_release(struct st_cached *cached) {
   if (!cached || --cached->references > 0) return;
   net_rows_done(&cached->rows);
+  net_plain_notes_done(&cached->plain);
   base_arena_free(cached->arena);
   free(cached);
 }

@@ -12,6 +12,7 @@
 
 #include <sqlite3.h>
 
+#include "engine/plain.h"
 #include "storage/storage.h"
 
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
@@ -40,6 +41,7 @@ struct st_cached {
   unsigned references;
   struct base_arena *arena; /* of the rows' layout */
   struct net_rows rows;     /* of the table's layout, in the order of its index, each once */
+  struct net_plain_notes plain;
 };
 
 struct st_table {

@@ -451,7 +451,9 @@ static void point_at(struct st_scan *scan, struct net_batch *ret) {
                             .selection = selected < count ? scan->selection : NULL,
                             .count = selected,
                             .checkpoint = scan->checkpoint,
-                            .bound = NET_BEGINNING};
+                            .bound = NET_BEGINNING,
+                            .plain = net_plain_notes_say(&scan->cached->plain, rows, first,
+                                                         first + count)};
 }
 
 static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {

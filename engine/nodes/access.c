@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
+#include "engine/plain.h"
 #include "engine/rowmap.h"
 
 #define NONE UINT32_MAX
@@ -182,30 +183,12 @@ static bool is_left_out(const struct access *access, const struct net_batch *bat
   return access->drop_closes || (access->gives_ids && access->ids[index] == 0);
 }
 
-/* The rows of a batch without selection, without a branch for each: mostly all are. */
-static inline bool are_plain(const struct net_batch *batch, size_t width, bool period) {
-  const union net_slot *row = batch->rows;
-  net_chronon last = NET_BEGINNING;
-  int64_t bounds = 0;
-  bool wrong = false;
-  for (uint32_t i = 0; i < batch->count; i++, row += width) {
-    bounds |= row[0].i ^ row[1].i;
-    wrong |= (batch->marks[i] != NET_DEFINITE) | (row[0].i < last);
-    last = row[0].i;
-    if (!period) continue;
-    bounds |= row[2].i ^ row[3].i;
-    wrong |= row[2].i <= row[0].i;
-  }
-  return bounds == 0 && !wrong;
-}
-
-/* Nobody promises that a source's rows are plain (batch.h): they are looked at. */
+/* Where nobody says that rows are plain (batch.h), they are looked at. */
 static bool is_plain(const struct net_layout *layout, const struct net_batch *batch) {
   bool period = layout->tuple_class == NET_PERIOD;
   net_chronon last = NET_BEGINNING;
   if (batch->selection == NULL)
-    return period ? are_plain(batch, layout->slot_count, true)
-                  : are_plain(batch, layout->slot_count, false);
+    return net_rows_are_plain(layout, batch->rows, batch->marks, batch->count);
   for (uint32_t i = 0; i < batch->count; i++) {
     const union net_slot *row = net_batch_row(batch, i);
     bool plain =
@@ -217,10 +200,11 @@ static bool is_plain(const struct net_layout *layout, const struct net_batch *ba
   return true;
 }
 
-static enum base_status send(struct net_node *node, const struct net_batch *batch) {
+/* SAID: who gives the batch knows what it says of itself. */
+static enum base_status send(struct net_node *node, const struct net_batch *batch, bool said) {
   struct access *access = (struct access *)node;
   struct net_batch out = *batch;
-  out.plain = is_plain(node->layout, batch);
+  out.plain = (said && batch->plain) || is_plain(node->layout, batch);
   if (out.checkpoint < node->checkpoint) out.checkpoint = node->checkpoint;
   if (out.bound < node->checkpoint) out.bound = node->checkpoint;
   out.ids = NULL;
@@ -266,7 +250,7 @@ enum base_status net_access_pull(struct net_node *node) {
   }
   if (status != BASE_OK) return status;
   batch.more = node->wants_more;
-  return send(node, &batch);
+  return send(node, &batch, true);
 }
 
 enum base_status net_access_push(struct net_node *node, const struct net_batch *batch) {
@@ -275,7 +259,7 @@ enum base_status net_access_push(struct net_node *node, const struct net_batch *
   node->fires++;
   node->rows_in += batch->count;
   net_access_set_passed(node, batch->checkpoint);
-  enum base_status status = send(node, batch);
+  enum base_status status = send(node, batch, false);
   net_node_leave(node, outer);
   return status;
 }

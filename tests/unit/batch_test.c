@@ -1,5 +1,5 @@
 /* Batch builders and sets of rows. */
-#include "engine/batch.h"
+#include "engine/plain.h"
 
 #include <check.h>
 #include <signal.h>
@@ -127,6 +127,37 @@ START_TEST(rows_copy_their_own) {
 }
 END_TEST
 
+/* What is noted of rows is what looking at them says, whatever came in between and was asked before. */
+START_TEST(notes_say_what_is_plain) {
+  struct net_rows rows;
+  struct net_plain_notes notes = {NULL, 0};
+  net_rows_init(&rows, layout);
+  for (int64_t i = 0; i < 3000; i++) {
+    union net_slot *row = net_rows_add(&rows, i == 1100 ? 0 : NET_DEFINITE);
+    fill(row, i);
+    if (i == 300) row[1].i = 301;   /* indeterminate */
+    if (i == 2560) row[0].i = row[1].i = 2000; /* before the last one, of another block */
+    if (i % 700 == 699) ck_assert(!net_plain_notes_say(&notes, &rows, 256, 512));
+    ck_assert(net_plain_notes_say(&notes, &rows, 0, i < 200 ? rows.count : 200));
+  }
+  for (size_t from = 0; from < rows.count; from += 100)
+    for (size_t end = from; end <= rows.count; end += 450) {
+      bool plain =
+          net_rows_are_plain(layout, net_rows_row(&rows, from), rows.marks + from, end - from);
+      if (net_plain_notes_say(&notes, &rows, from, end)) ck_assert(plain);
+    }
+  ck_assert(net_plain_notes_say(&notes, &rows, 512, 1024));
+  ck_assert(net_plain_notes_say(&notes, &rows, 1280, 2560));
+  ck_assert(!net_plain_notes_say(&notes, &rows, 1000, 1101));
+  ck_assert(!net_plain_notes_say(&notes, &rows, 1280, 2561));
+  ck_assert(net_plain_notes_say(&notes, &rows, 2900, 3000));
+  net_rows_row(&rows, 2999)[1].i = 9999; /* in the last block, which is looked at each time */
+  ck_assert(!net_plain_notes_say(&notes, &rows, 2900, 3000));
+  net_plain_notes_done(&notes);
+  net_rows_done(&rows);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("batch");
   TCase *cases = tcase_create("batch");
@@ -138,6 +169,7 @@ int main(void) {
   tcase_add_test(cases, an_empty_batch);
   tcase_add_test(cases, rows_grow);
   tcase_add_test(cases, rows_copy_their_own);
+  tcase_add_test(cases, notes_say_what_is_plain);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");

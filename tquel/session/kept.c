@@ -17,12 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/plain.h"
 #include "tquel/session/session_impl.h"
 
 struct session_kept {
   char *view; /* its name */
   struct base_arena *arena;
   struct net_rows rows; /* of a layout in ARENA */
+  struct net_plain_notes plain;
 };
 
 /* --- forgetting */
@@ -31,6 +33,7 @@ static void forget_first(struct session_kept_views *views, size_t count) {
   if (count == 0) return; /* there may be no items at all */
   for (size_t i = 0; i < count; i++) {
     net_rows_done(&views->items[i].rows);
+    net_plain_notes_done(&views->items[i].plain);
     base_arena_free(views->items[i].arena);
     free(views->items[i].view);
   }
@@ -77,7 +80,7 @@ bool session_use_kept(struct tql_session *session, bool use) {
   return valid;
 }
 
-static const struct session_kept *find(const struct tql_session *session, const char *view) {
+static struct session_kept *find(const struct tql_session *session, const char *view) {
   for (size_t i = 0; i < session->kept.count; i++)
     if (strcmp(session->kept.items[i].view, view) == 0) return &session->kept.items[i];
   return NULL;
@@ -90,6 +93,7 @@ bool session_is_kept(const struct tql_session *session, const struct session_rel
 struct kept_source {
   struct net_source source;
   const struct net_rows *rows;
+  struct net_plain_notes *plain; /* of ROWS */
   const struct net_layout *layout;
   uint32_t *sources; /* of each slot of LAYOUT behind the times, in ROWS */
   bool as_they_are;  /* ROWS have LAYOUT */
@@ -129,9 +133,9 @@ static enum base_status kept_next(struct net_source *base, struct net_batch *ret
   } else {
     fill_batch(source, count);
     *ret = net_batch_builder_batch(&source->builder, last);
-    ret->plain = false; /* nobody has looked */
   }
   ret->checkpoint = source->ended ? NET_FOREVER : last;
+  ret->plain = net_plain_notes_say(source->plain, rows, source->at, source->at + count);
   source->at += count;
   return BASE_OK;
 }
@@ -146,12 +150,13 @@ static void kept_free(struct net_source *base) {
 struct net_source *session_open_kept(struct tql_session *session,
                                      const struct session_relation *view,
                                      const struct net_layout *layout, uint32_t batch_rows) {
-  const struct session_kept *kept = find(session, view->ng.name);
+  struct session_kept *kept = find(session, view->ng.name);
   BASE_CHECK(kept != NULL, "kept-view");
   const struct net_layout *from = kept->rows.layout;
   struct kept_source *source = base_xcalloc(1, sizeof *source);
   source->source = (struct net_source){kept_next, kept_free};
   source->rows = &kept->rows;
+  source->plain = &kept->plain;
   source->layout = layout;
   source->batch_rows = batch_rows;
   source->sources = base_xcalloc(layout->slot_count, sizeof *source->sources);
