@@ -19,6 +19,11 @@
  * DISTINCT, the fourth product of thesis 7.2.3 (`set sequence distinct`): only another time of the same
  * tuple lies between, y' with the explicit domains of y or x' with those of x; see closest_distinct.c.
  *
+ * Rows of a group lie in the order of the earliest instant that they can have. So the latest that is before
+ * a right row for sure is found by bisection, left rows before it need not be looked at, and what may lie
+ * between two rows is a short stretch. Only groups in which something may happen are looked at, and only
+ * when the horizon has moved.
+ *
  * State, by keys: right rows that are not decided or that lie behind a left row that can still be
  * paired; left rows that can still be paired, and those between them and what may come. A left row that
  * a definite row has been found behind for sure, of either side, is done.                           */
@@ -31,6 +36,7 @@
 
 /* --- entries */
 
+/* The group of a row that has come or closed. */
 static struct net_closest_group *group_of(struct net_closest *node, unsigned side,
                                           const union net_slot *row) {
   for (size_t i = 0; i < node->params.key_count; i++) {
@@ -38,7 +44,13 @@ static struct net_closest_group *group_of(struct net_closest *node, unsigned sid
     node->key[node->key_layout->fields[i].slot] = row[side == 0 ? key->left_slot : key->right_slot];
   }
   uint32_t place = net_rowmap_put(&node->groups, node->key, NULL);
-  return net_rowmap_state(&node->groups, place);
+  struct net_closest_group *group = net_rowmap_state(&node->groups, place);
+  if (group->changed) return group;
+  group->changed = true;
+  base_grow(&node->changed, &node->changed_capacity, node->changed_count + 1,
+            sizeof *node->changed);
+  node->changed[node->changed_count++] = place;
+  return group;
 }
 
 void net_closest_append(struct net_closest *node, struct net_entries *entries,
@@ -72,7 +84,7 @@ static void arrive(struct net_closest *node, unsigned side, const union net_slot
   entry->open = layout->may_be_open && net_row_is_open(layout, row);
   node->rows++;
   struct net_closest_group *group = group_of(node, side, row);
-  group->changed = true;
+  if (side == 1 && row[0].i < node->undecided) node->undecided = row[0].i;
   net_closest_append(node, &group->sides[side], entry);
   if (node->params.distinct) net_kinds_add(&node->kinds[side], entry);
   if (!entry->open) return;
@@ -87,7 +99,7 @@ static void close_row(struct net_closest *node, unsigned side, const union net_s
   BASE_CHECK(place != NET_NO_ENTRY, "closest-close-unknown");
   struct net_entry *entry = *(struct net_entry **)net_rowmap_state(&node->open[side], place);
   memcpy(entry->row, row, layout->slot_count * sizeof *row);
-  if (node->params.distinct) group_of(node, side, row)->changed = true;
+  if (node->params.distinct) group_of(node, side, row); /* there was something open: it is listed */
   if (net_row_is_open(layout, row)) return;
   entry->open = false;
   net_rowmap_remove(&node->open[side], place);
@@ -103,6 +115,19 @@ bool net_closest_same(const struct net_closest *node, unsigned side, const struc
                     memcmp(a->row, b->row, node->layouts[side]->slot_count * sizeof *a->row) == 0);
 }
 
+/* So many of ENTRIES, which are sorted, have their instant before LIMIT, perhaps. */
+static size_t count_before(const struct net_entries *entries, net_chronon limit) {
+  size_t low = 0, high = entries->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (entries->items[middle]->order < limit)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* Does anything else lie between LEFT and RIGHT? (An uncertain instant may be before itself.) */
 static enum net_truth between(const struct net_closest *node, const struct net_closest_group *group,
                               const struct net_entry *left, const struct net_entry *right) {
@@ -110,8 +135,9 @@ static enum net_truth between(const struct net_closest *node, const struct net_c
                      b = net_closest_instant(node, 1, right);
   enum net_truth found = NET_FALSE;
   for (unsigned side = 0; side < 2; side++)
-    for (size_t i = 0; i < group->sides[side].count && found != NET_TRUE; i++) {
+    for (size_t i = count_before(&group->sides[side], b.hi); i-- > 0 && found != NET_TRUE;) {
       const struct net_entry *entry = group->sides[side].items[i];
+      if (entry->reach <= a.lo) break;
       if (!net_closest_known(node, side, entry)) continue;
       struct net_instant at = net_closest_instant(node, side, entry);
       enum net_truth here = net_and(net_before(a, at), net_before(at, b));
@@ -131,15 +157,32 @@ void net_closest_pair(struct net_closest *node, struct net_entry *left, struct n
   right->pairs++;
 }
 
+/* The latest instant at which a definite row of GROUP is for sure, before T for sure. */
+static net_chronon latest_before(const struct net_closest *node,
+                                 const struct net_closest_group *group, net_chronon t) {
+  net_chronon latest = NET_BEGINNING;
+  for (unsigned side = 0; side < 2; side++)
+    for (size_t i = count_before(&group->sides[side], t); i-- > 0;) {
+      const struct net_entry *entry = group->sides[side].items[i];
+      if (entry->order <= latest) break;
+      if (!net_closest_known(node, side, entry) || net_entry_definite(entry) != NET_TRUE) continue;
+      if (net_closest_instant(node, side, entry).hi < t) latest = entry->order;
+    }
+  return latest;
+}
+
+/* A left row before the latest that is before RIGHT has that one between. */
 static void decide(struct net_closest *node, const struct net_closest_group *group,
                    struct net_entry *right) {
   struct net_instant t = net_closest_instant(node, 1, right);
+  net_chronon latest = latest_before(node, group, t.lo);
   right->decided = true;
-  for (size_t i = 0; i < group->sides[0].count; i++) {
+  for (size_t i = count_before(&group->sides[0], t.hi); i-- > 0;) {
     struct net_entry *left = group->sides[0].items[i];
+    if (left->reach < latest) break;
     if (!net_closest_known(node, 0, left)) continue;
     struct net_instant s = net_closest_instant(node, 0, left);
-    enum net_truth truth = net_before(s, t);
+    enum net_truth truth = s.hi < latest ? NET_FALSE : net_before(s, t);
     if (truth == NET_FALSE) continue;
     truth = net_and(truth, net_and(net_entry_definite(left), net_entry_definite(right)));
     truth = net_and(truth, net_not(between(node, group, left, right)));
@@ -195,58 +238,44 @@ static net_chronon send_pairs(struct net_closest *node, enum base_status *status
 /* Nothing that is not decided yet has its t before this. */
 static net_chronon undecided_from(const struct net_closest *node,
                                   const struct net_closest_group *group) {
-  net_chronon from = node->horizon;
   for (size_t i = 0; i < group->sides[1].count; i++) {
     const struct net_entry *right = group->sides[1].items[i];
-    struct net_instant t = net_closest_instant(node, 1, right);
-    if (!right->decided && t.lo < from) from = t.lo;
+    if (right->order >= node->horizon) break;
+    if (!right->decided) return right->order;
   }
-  return from;
+  return node->horizon;
 }
 
-/* Lies a definite row behind S for sure, before all that is not decided? */
-static bool is_covered(const struct net_closest *node, const struct net_closest_group *group,
-                       struct net_instant s, net_chronon from) {
-  for (unsigned side = 0; side < 2; side++)
-    for (size_t i = 0; i < group->sides[side].count; i++) {
-      const struct net_entry *entry = group->sides[side].items[i];
-      if (!net_closest_known(node, side, entry) || net_entry_definite(entry) != NET_TRUE) continue;
-      struct net_instant at = net_closest_instant(node, side, entry);
-      if (net_before(s, at) == NET_TRUE && at.hi < from) return true;
-    }
-  return false;
+/* May there be more to decide or to forget of ENTRY when the horizon has moved? */
+static bool is_settled(const struct net_closest *node, unsigned side,
+                       const struct net_entry *entry) {
+  return net_closest_known(node, side, entry) && (side == 0 || entry->decided) &&
+         net_closest_instant(node, side, entry).hi < node->horizon;
 }
 
-/* May ENTRY lie between a left row of LIVE and what comes? */
-static bool is_wanted(const struct net_closest *node, unsigned side, const struct net_entry *entry,
-                      const struct net_entries *live) {
-  struct net_instant at = net_closest_instant(node, side, entry);
-  for (size_t i = 0; i < live->count; i++) {
-    if (live->items[i] == entry) return true;
-    if (net_before(net_closest_instant(node, 0, live->items[i]), at) != NET_FALSE) return true;
-  }
-  return false;
-}
-
-static void forget(struct net_closest *node, struct net_closest_group *group) {
-  net_chronon from = undecided_from(node, group);
-  struct net_entries *live = &node->live;
-  live->count = 0;
-  for (size_t i = 0; i < group->sides[0].count; i++) {
-    struct net_entry *left = group->sides[0].items[i];
-    if (net_closest_known(node, 0, left) &&
-        is_covered(node, group, net_closest_instant(node, 0, left), from))
-      continue;
-    base_grow(&live->items, &live->capacity, live->count + 1, sizeof(struct net_entry *));
-    live->items[live->count++] = left;
+/* A left row is done when a definite row lies behind it for sure, before all that is not decided; what
+ * may lie between a left row that is not done and what comes is kept. Returns whether there may be more
+ * to forget later, without another row. */
+static bool forget(struct net_closest *node, struct net_closest_group *group) {
+  net_chronon done = latest_before(node, group, undecided_from(node, group));
+  net_chronon live = NET_FOREVER; /* no left row that is not done lies before this */
+  bool more = false;
+  for (size_t i = 0; i < group->sides[0].count && live == NET_FOREVER; i++) {
+    const struct net_entry *left = group->sides[0].items[i];
+    if (!net_closest_known(node, 0, left) || net_closest_instant(node, 0, left).hi >= done)
+      live = left->order;
   }
   for (unsigned side = 0; side < 2; side++) {
     struct net_entries *entries = &group->sides[side];
     size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {
       struct net_entry *entry = entries->items[i];
-      if ((side == 1 && !entry->decided) || is_wanted(node, side, entry, live)) {
+      net_chronon last = net_closest_instant(node, side, entry).hi;
+      bool stays = !net_closest_known(node, side, entry) || last > live ||
+                   (side == 0 ? last >= done : !entry->decided);
+      if (stays) {
         entries->items[kept++] = entry;
+        more = more || !is_settled(node, side, entry);
       } else {
         entry->gone = true;
         net_closest_release(node, entry);
@@ -254,6 +283,7 @@ static void forget(struct net_closest *node, struct net_closest_group *group) {
     }
     entries->count = kept;
   }
+  return more;
 }
 
 static void group_done(struct net_closest *node, struct net_closest_group *group) {
@@ -270,17 +300,32 @@ static void group_done(struct net_closest *node, struct net_closest_group *group
 
 /* --- the checkpoint advances */
 
-static int compare_entries(const void *a, const void *b) {
+static int compare_orders(const void *a, const void *b) {
   const struct net_entry *x = *(struct net_entry *const *)a, *y = *(struct net_entry *const *)b;
-  return x->row[0].i < y->row[0].i ? -1 : x->row[0].i > y->row[0].i;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* By the first instant that each can have. */
+static void sort(const struct net_closest *node, unsigned side, struct net_entries *entries) {
+  bool sorted = true;
+  for (size_t i = 0; i < entries->count; i++) {
+    entries->items[i]->order = net_closest_instant(node, side, entries->items[i]).lo;
+    if (i > 0 && entries->items[i]->order < entries->items[i - 1]->order) sorted = false;
+  }
+  if (!sorted) qsort(entries->items, entries->count, sizeof(struct net_entry *), compare_orders);
+  net_chronon reach = NET_BEGINNING;
+  for (size_t i = 0; i < entries->count; i++) {
+    struct net_entry *entry = entries->items[i];
+    net_chronon last = net_closest_instant(node, side, entry).hi;
+    if (last > reach && net_closest_known(node, side, entry)) reach = last;
+    entry->reach = reach;
+  }
 }
 
 /* Decides what can be decided in GROUP; returns the earliest start of what cannot. */
 static net_chronon advance_group(struct net_closest *node, struct net_closest_group *group) {
   net_chronon earliest = NET_FOREVER;
-  if (group->sides[1].count > 1)
-    qsort(group->sides[1].items, group->sides[1].count, sizeof(struct net_entry *),
-          compare_entries);
+  for (unsigned side = 0; side < 2; side++) sort(node, side, &group->sides[side]);
   for (size_t i = 0; i < group->sides[1].count; i++) {
     struct net_entry *right = group->sides[1].items[i];
     if (right->decided) continue;
@@ -292,6 +337,7 @@ static net_chronon advance_group(struct net_closest *node, struct net_closest_gr
     else if (right->row[0].i < earliest)
       earliest = right->row[0].i;
   }
+  group->changed = forget(node, group);
   return earliest;
 }
 
@@ -302,28 +348,32 @@ static net_chronon horizon_of(const struct net_closest *node, unsigned side, uin
   return node->input_floors[side] == NULL ? NET_BEGINNING : node->input_floors[side][slot].i;
 }
 
+/* What has come since the horizon moved last lies behind it. Where it has not moved there is nothing to
+ * decide, and of groups where nothing is open, undecided or behind it nothing is to be forgotten. */
 static net_chronon advance(struct net_closest *node) {
   net_chronon left = horizon_of(node, 0, node->params.before_slot);
   net_chronon right = horizon_of(node, 1, node->params.after_slot);
-  net_chronon nearer = left < right ? left : right;
+  net_chronon nearer = left < right ? left : right, before = node->horizon;
   node->horizon = nearer < node->checkpoint ? nearer : node->checkpoint;
-  net_chronon earliest = NET_FOREVER;
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
-    struct net_closest_group *group = net_rowmap_state(&node->groups, i);
-    if (node->params.distinct) {
-      net_chronon its = net_closest_advance_kinds(node, group);
-      if (its < earliest) earliest = its;
-    } else {
-      net_chronon its = advance_group(node, group);
-      if (its < earliest) earliest = its;
-      forget(node, group);
+  if (node->horizon == before && before != NET_FOREVER && !node->params.distinct)
+    return node->undecided;
+  node->undecided = NET_FOREVER;
+  size_t kept = 0;
+  for (size_t i = 0; i < node->changed_count; i++) {
+    uint32_t place = node->changed[i];
+    struct net_closest_group *group = net_rowmap_state(&node->groups, place);
+    net_chronon its =
+        node->params.distinct ? net_closest_advance_kinds(node, group) : advance_group(node, group);
+    if (its < node->undecided) node->undecided = its;
+    if (group->sides[0].count + group->sides[1].count == 0) {
+      group_done(node, group);
+      net_rowmap_remove(&node->groups, place);
+    } else if (group->changed) {
+      node->changed[kept++] = place;
     }
-    if (group->sides[0].count + group->sides[1].count > 0) continue;
-    group_done(node, group);
-    net_rowmap_remove(&node->groups, i);
   }
-  return earliest;
+  node->changed_count = kept;
+  return node->undecided;
 }
 
 static net_chronon lower(const struct net_field *field, const union net_slot *row, uint32_t slot,
@@ -427,6 +477,7 @@ static size_t state_bytes(const struct net_node *base) {
          net_cells_bytes(&node->cells[0]) + net_cells_bytes(&node->cells[1]) +
          (node->kinds[0].chain_count + node->kinds[1].chain_count) * sizeof(struct net_entry *) +
          node->array_entries * sizeof(struct net_entry *) +
+         node->changed_capacity * sizeof *node->changed +
          node->spare_capacity * sizeof *node->spare;
 }
 
@@ -439,7 +490,7 @@ static void done(struct net_node *base) {
   }
   for (size_t i = 0; i < node->spare_count; i++) free(node->spare[i].items);
   free(node->spare);
-  free(node->live.items);
+  free(node->changed);
   for (unsigned side = 0; side < 2; side++) {
     net_rowmap_done(&node->open[side]);
     net_cells_done(&node->cells[side]);
@@ -500,6 +551,7 @@ struct net_node *net_create_closest(struct net_network *network, const char *nam
   }
   node->checkpoints[0] = node->checkpoints[1] = node->checkpoint = NET_BEGINNING;
   node->horizon = NET_BEGINNING;
+  node->undecided = NET_FOREVER;
   node->node.wants_floor = params->before_slot >= params->left->first_domain_slot ||
                            params->after_slot >= params->right->first_domain_slot;
   return &node->node;

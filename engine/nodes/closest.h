@@ -10,9 +10,12 @@
 
 struct net_entry {
   struct net_entry *next; /* distinct: in its chain */
-  uint64_t hash;          /* distinct: of its domains */
-  net_chronon order;      /* distinct: what its side of the group was sorted by */
-  uint32_t pairs;         /* that wait */
+  union {
+    uint64_t hash;     /* distinct: of its domains */
+    net_chronon reach; /* else: the latest instant of it and of those before it in the order */
+  };
+  net_chronon order; /* what its side of the group was sorted by */
+  uint32_t pairs;    /* that wait */
   uint8_t marks;
   bool left;
   bool open;    /* has an open instant */
@@ -38,7 +41,7 @@ struct net_kinds {
 /* What has the same keys. Distinct: right rows that are decided are in their kind alone. */
 struct net_closest_group {
   struct net_entries sides[2];
-  bool changed; /* distinct: there may be something to decide or to forget */
+  bool changed; /* there may be something to decide or to forget: it is in CHANGED of the node */
 };
 
 struct net_closest_pair {
@@ -60,10 +63,12 @@ struct net_closest {
   struct net_cells cells[2]; /* entries of each side */
   struct net_entries *spare; /* of groups that are gone: their arrays */
   size_t spare_count, spare_capacity;
-  size_t array_entries;    /* room in all arrays of groups, spare ones too */
-  struct net_entries live; /* scratch */
+  size_t array_entries; /* room in all arrays of groups, spare ones too */
+  uint32_t *changed;    /* places of groups */
+  size_t changed_count, changed_capacity;
   net_chronon checkpoints[2], checkpoint;
   net_chronon horizon;             /* s and t of rows that have not come lie there or after */
+  net_chronon undecided;           /* no right row that is not decided starts before this */
   union net_slot *input_floors[2]; /* NULL: none yet */
   union net_slot *floor;
   uint64_t last_id;

@@ -77,6 +77,10 @@ struct variant {
   size_t share; /* it is timed over the SHARE-th part of the rows; 0: all */
 };
 
+/* Options of closest: nothing else of the same domains counts as between; the stop of a left row is its
+ * instant; all rows go with each other. */
+enum { DISTINCT = 1, LEFT_STOPS = 2, NO_KEYS = 4 };
+
 extern const struct variant variants[];
 extern const size_t variant_count;
 

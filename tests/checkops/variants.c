@@ -237,8 +237,9 @@ static struct net_node *build_closest(struct build *build, const struct variant 
                                       .out = combination.layout,
                                       .fields = combination.from,
                                       .keys = &key,
-                                      .key_count = 1,
-                                      .distinct = variant->option != 0};
+                                      .key_count = variant->option & NO_KEYS ? 0 : 1,
+                                      .before_slot = variant->option & LEFT_STOPS ? 2 : 0,
+                                      .distinct = variant->option & DISTINCT};
   struct net_node *node = net_create_closest(build->network, variant->name, &params);
   return joined(node, build->inputs[0], build->inputs[1]);
 }
@@ -436,6 +437,11 @@ static struct net_node *build_several(struct build *build, const struct variant 
 
 /* --- the table */
 
+#define CLOSEST(NAME, LEFT, OPTION, SHARE)                                           \
+  {                                                                                  \
+    .name = NAME, .classes = {LEFT, NET_EVENT}, .inputs = 2, .build = build_closest, \
+    .define = define_closest, .option = OPTION, .live = 8, .share = SHARE            \
+  }
 #define TWO(NAME, A, B, OPTION, LIVE, SHARE)                                                \
   {                                                                                         \
     .name = NAME, .classes = {A, B}, .inputs = 2, .build = build_product, .option = OPTION, \
@@ -478,34 +484,15 @@ const struct variant variants[] = {
     TWO("partial overlap, hash", NET_PERIOD, NET_EVENT, FULL | PARTIAL | KEY, 64, 200),
     TWO("within", NET_EVENT, NET_EVENT, FULL | WITHIN, 8, 200),
     TWO("within, hash", NET_PERIOD, NET_EVENT, FULL | WITHIN | KEY, 8, 200),
-    {.name = "closest",
-     .classes = {NET_EVENT, NET_EVENT},
-     .inputs = 2,
-     .build = build_closest,
-     .define = define_closest,
-     .share = 200},
-    {.name = "closest, periods",
-     .classes = {NET_PERIOD, NET_EVENT},
-     .inputs = 2,
-     .build = build_closest,
-     .define = define_closest,
-     .live = 8,
-     .share = 200},
-    {.name = "distinct",
-     .classes = {NET_EVENT, NET_EVENT},
-     .inputs = 2,
-     .build = build_closest,
-     .define = define_closest,
-     .option = 1,
-     .share = 200},
-    {.name = "distinct, periods",
-     .classes = {NET_PERIOD, NET_EVENT},
-     .inputs = 2,
-     .build = build_closest,
-     .define = define_closest,
-     .option = 1,
-     .live = 8,
-     .share = 200},
+    CLOSEST("closest", NET_EVENT, 0, 0),
+    CLOSEST("closest, one group", NET_EVENT, NO_KEYS, 0),
+    CLOSEST("closest, periods", NET_PERIOD, 0, 0),
+    CLOSEST("closest, stops", NET_PERIOD, LEFT_STOPS, 0),
+    CLOSEST("closest, stops, one group", NET_PERIOD, LEFT_STOPS | NO_KEYS, 0),
+    CLOSEST("distinct", NET_EVENT, DISTINCT, 200),
+    CLOSEST("distinct, one group", NET_EVENT, DISTINCT | NO_KEYS, 200),
+    CLOSEST("distinct, periods", NET_PERIOD, DISTINCT, 200),
+    CLOSEST("distinct, stops", NET_PERIOD, DISTINCT | LEFT_STOPS, 200),
     {.name = "compensate",
      .classes = {NET_PERIOD, NET_EVENT},
      .inputs = 2,
