@@ -390,7 +390,8 @@ static uint64_t drain_pipe(struct sn_program *program, size_t i, uint32_t budget
   do {
     if (record.kind & SN_RECORD_STAMP) intake->last_stamp = record.stamp;
     take(&writing, &record);
-  } while (++count < budget && sn_pipe_next(program->peer, i, &record));
+  } while (++count < budget && !sn_uplink_holds(program->monitor) &&
+           sn_pipe_next(program->peer, i, &record));
   finish(&writing);
   sn_pipe_release(program->peer, i);
   return count;
@@ -400,7 +401,9 @@ uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget) {
   uint64_t count = 0;
   if (program->state == SN_ENDED || !sn_program_ready(program) || program->part_count == 0)
     return 0;
-  for (size_t i = 0; i < program->intake_count; i++) count += drain_pipe(program, i, budget);
+  for (size_t i = 0; i < program->intake_count && !sn_uplink_holds(program->monitor); i++) {
+    count += drain_pipe(program, i, budget);
+  }
   return count;
 }
 

@@ -73,7 +73,7 @@ static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64
     int64_t last = sn_timeline_time(line, intake->last_stamp);
     if (last > intake->complete_at && last < now) intake->complete_at = last;
   }
-  if (intake->stands_since == 0 || intake->stood_at != view.accounted) {
+  if (intake->stands_since == 0 || intake->stood_at != view.accounted || sn_uplink_holds(monitor)) {
     intake->stands_since = monotonic;
     intake->stood_at = view.accounted;
   } else if (monotonic - intake->stands_since > monitor->options.patience_ns) {

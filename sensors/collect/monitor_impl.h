@@ -438,6 +438,8 @@ struct sn_uplink {
   bool up;
   uint64_t welcomes; /* of the connection that is, or was the last */
   int64_t down_at;   /* monotonic: it ended; 0: it is there, or there never was one */
+  uint64_t durable;  /* what the server had for good when last looked at */
+  int64_t moved_at;  /* monotonic: when that became more */
   char *told;        /* what was last complained of */
   int64_t told_at;   /* monotonic */
   bool let_in;       /* since then */
@@ -458,6 +460,9 @@ void sn_uplink_define(struct sn_monitor *monitor, uint64_t id);
 void sn_uplink_forget(struct sn_monitor *monitor, enum sn_message_type type, uint64_t id);
 void sn_uplink_process_ends(struct sn_monitor *monitor, uint32_t process, const char *name);
 bool sn_uplink_full(const struct sn_monitor *monitor);  /* no more records */
+/* The server is there, but behind: records are best left in the rings, where their sensors have been told
+ * whether to wait or to discard. For one that is away, or stuck, they are discarded here beyond the bound. */
+bool sn_uplink_holds(const struct sn_monitor *monitor);
 bool sn_uplink_tight(const struct sn_monitor *monitor); /* nothing that can wait */
 uint64_t sn_uplink_last(const struct sn_monitor *monitor);
 uint64_t sn_uplink_durable(const struct sn_monitor *monitor);

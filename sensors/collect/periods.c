@@ -58,7 +58,7 @@ int64_t sn_periods_bound(const struct sn_program *program, int64_t monotonic) {
 bool sn_periods_due(const struct sn_program *program) {
   const struct sn_monitor *monitor = program->monitor;
   const struct sn_timeline *line = &monitor->lines[sn_peer_identity(program->peer)->clock - 1];
-  if (!program->ends_wanted || sn_uplink_tight(monitor)) return false;
+  if (!program->ends_wanted || sn_uplink_tight(monitor) || sn_uplink_holds(monitor)) return false;
   if (patience_is_over(program, base_env_monotonic())) return true;
   for (size_t i = 0; i < program->intake_count; i++) {
     struct sn_pipe_view view;

@@ -462,7 +462,8 @@ static bool is_settled(struct sn_program *program) {
 void sn_programs_end(struct sn_monitor *monitor) {
   for (struct sn_program **link = &monitor->programs; *link != NULL;) {
     struct sn_program *program = *link;
-    if (program->state == SN_ENDING && sn_program_ready(program) && !sn_uplink_tight(monitor)) {
+    if (program->state == SN_ENDING && sn_program_ready(program) && !sn_uplink_tight(monitor) &&
+        !sn_uplink_holds(monitor)) {
       uint64_t drained = sn_accountant_drain(program, UINT32_MAX);
       program->quiet_turns = drained > 0 ? 0 : program->quiet_turns + 1;
       if (program->quiet_turns >= PASSES_AT_END) {

@@ -24,6 +24,11 @@ static const int64_t GONE_NS = INT64_C(60000000000);
 /* Checkpoints more often than that are made of nothing. */
 static const int64_t LEAST_NS = INT64_C(100000);
 
+/* A server that takes nothing for so long is as good as away. */
+static const int64_t STUCK_NS = INT64_C(5000000000);
+/* Records stay in the rings from so much room on, if the buffer is not smaller. */
+enum { HOLD = 512 << 10 };
+
 /* Who is let in and sent away again and again says why no more often. */
 static const int64_t TOLD_NS = INT64_C(60000000000);
 
@@ -51,6 +56,13 @@ void sn_uplink_forget(struct sn_monitor *monitor, enum sn_message_type type, uin
 
 bool sn_uplink_full(const struct sn_monitor *monitor) {
   return sn_outbox_room(outbox_of(monitor)) < RESERVE;
+}
+
+bool sn_uplink_holds(const struct sn_monitor *monitor) {
+  uint64_t room = sn_outbox_room(outbox_of(monitor)), least = monitor->options.buffer_bytes / 2;
+  if (least > HOLD) least = HOLD;
+  return room < RESERVE + least && monitor->uplink.up && !monitor->stopping &&
+         base_env_monotonic() - monitor->uplink.moved_at < STUCK_NS;
 }
 
 bool sn_uplink_tight(const struct sn_monitor *monitor) {
@@ -292,6 +304,11 @@ static void look_at_link(struct sn_monitor *monitor) {
     monitor->checkpoint_ns = monitor->options.checkpoint_ns; /* until this server says */
     monitor->unpromised = true;
     sn_report_all(monitor, 0);
+  }
+  uint64_t durable = sn_uplink_durable(monitor);
+  if (uplink->durable != durable || durable == sn_uplink_last(monitor) || !up) {
+    uplink->durable = durable;
+    uplink->moved_at = base_env_monotonic();
   }
   uplink->up = up;
   if (!up && uplink->down_at != 0 && base_env_monotonic() - uplink->down_at > GONE_NS) {

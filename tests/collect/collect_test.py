@@ -458,12 +458,14 @@ def overload(world):
     world.store.keep = False
 
     def is_too_much():
-        """A server that does not read: first the buffer is full, then the rings."""
+        """A server that does not read: first the buffer is full, then the rings; and when it has not done so
+        for long, what comes out of them goes nowhere."""
         world.server.reading = False
         for target in targets:
             target.begin("tick 4 300000 0")
         for target in targets:
             target.answer()
+        world.settle(6)
         world.server.reading = True
         world.settle(1)
         for target in targets:
@@ -474,6 +476,28 @@ def overload(world):
     world.end_all()
     check(all(relation == "Tick" for _, relation, _ in world.store.losses), f"{world.store.losses}")
     world.balance(sum(t.passed()[0] for t in targets), "Tick")
+
+
+def behind(world):
+    """A server that is there but behind: who waits for room loses nothing, who does not, by his own ring only."""
+    patient, hasty = world.target(), world.target()
+    world.collect("--buffer", "1")
+    world.known(patient, hasty)
+    world.watch("Patient")
+    world.watch("Tick")
+    world.store.keep = False
+    world.server.reading = False
+    patient.begin("patient 2 300000 0")
+    hasty.do("tick 2 300000 0")
+    world.settle(1.5)
+    check(patient.passed()[1] < 600000, "the buffer has room for all")
+    world.server.reading = True
+    world.wait(lambda: world.store.total("Patient") == 600000, lambda: f"{world.store.total('Patient')} came")
+    patient.answer()
+    world.end_all()
+    causes = {(relation, cause) for _, relation, cause in world.store.losses}
+    check(causes <= {("Tick", "full")}, f"{world.store.losses}")
+    world.balance(600000 + hasty.passed()[0], "Patient", "Tick")
 
 
 def program_is_killed(world):
@@ -1042,8 +1066,8 @@ def only_one(world):
 
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
-         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, program_is_killed, collector_is_killed,
-         the_dead_and_the_living, server_is_killed, another_database, many_processes, forks_and_exec,
+         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, behind,
+         program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, another_database, many_processes, forks_and_exec,
          checkpoints_hold, checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports,
          counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]
