@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from world import World, wait_for  # noqa: E402
 
 RUNS = 5
-RECORDS = 2000000
+RECORDS = 10000000
 EVENTS, EVERY_NS = 30000, 100000
 
 
