@@ -558,7 +558,8 @@ static void configure(struct net_aggregate *node) {
                         node->argument == NET_INTEGER && params->argument_field >= 0;
   node->settles =
       !node->goes && (node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI);
-  node->remembers = params->by_count == 1 && node->way == NET_AGG_WEIGH;
+  node->remembers =
+      params->by_count == 0 || (params->by_count == 1 && node->way == NET_AGG_WEIGH);
   for (size_t i = 0; i < NET_AGG_RECENT; i++) node->recent[i].place = NET_NO_ENTRY;
   node->forgets = node->goes && params->by_count > 0 && node->function != NET_AGG_AVGC;
 }

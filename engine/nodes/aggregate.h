@@ -173,7 +173,7 @@ struct net_aggregate {
   int64_t longer; /* by so much they stay beyond their stops (events: beyond their instants) */
   struct net_inbox inbox;
   struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
-  /* Where groups stand that never go, by the low bits of their only by field. */
+  /* Where groups stand that never go, by the low bits of their only by field, if they have one. */
   struct {
     int64_t key;
     uint32_t place; /* NET_NO_ENTRY: nothing */

@@ -330,7 +330,7 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
 static inline uint32_t find_group(struct net_aggregate *node, const union net_slot *row,
                                   bool *ret_new) {
   if (!node->remembers) return net_rowmap_put(&node->groups, row, ret_new);
-  int64_t key = row[node->by_slots[0]].i;
+  int64_t key = node->params.by_count == 0 ? 0 : row[node->by_slots[0]].i;
   size_t at = (size_t)((uint64_t)key % NET_AGG_RECENT);
   *ret_new = false;
   if (node->recent[at].key == key && node->recent[at].place != NET_NO_ENTRY)

@@ -31,8 +31,8 @@ static bool get_name(struct decoding *decoding, uint32_t name, union net_slot *r
   return true;
 }
 
-static bool get_slot(struct decoding *decoding, struct net_type type,
-                     const struct sn_datum *datum, union net_slot *ret) {
+static bool get_slot(struct decoding *decoding, struct net_type type, const struct sn_datum *datum,
+                     union net_slot *ret) {
   switch (type.base) {
     case NET_INTEGER:
     case NET_BOOL:
@@ -68,10 +68,10 @@ static uint8_t marks_of(const struct sn_record_head *head) {
 
 /* Of a traced relation, an end record that names the process but not the entity: of all that are its. */
 static bool ends_process(const struct server_stream *stream, const struct sn_record_head *head) {
+  if ((head->marks & SN_MARK_CLOSES) == 0) return false;
   int by = tql_stream_by(stream->stream), process = net_layout_find(stream->layout, "Process");
-  return (head->marks & SN_MARK_CLOSES) && by >= 0 && process >= 0 &&
-         tql_stream_kind(stream->stream) == NG_REL_TRACED && !stream->values[by].given &&
-         stream->values[process].given;
+  return by >= 0 && process >= 0 && tql_stream_kind(stream->stream) == NG_REL_TRACED &&
+         !stream->values[by].given && stream->values[process].given;
 }
 
 static bool put_times(union net_slot *row, const struct net_layout *layout,
