@@ -19,11 +19,17 @@
  *   ... within D              B.start.lo <= A.stop.hi + D        A until A.stop + D
  *   B.start before A.stop     B.start.lo <= A.stop.hi - 1        A until A.stop
  *
+ * `not a before b` says b.lo <= a.hi. Of alternatives (`or`) one holds, so whatever follows from each of
+ * them does, with the greater d.
+ *
  * Bounds of different ends do not chain (a.lo <= b.hi and b.lo <= c.hi say nothing of a and c), so with
  * three participants less is known than of instants without doubt. The conditions stay: this says only
  * how long rows are kept. */
 #include "netgen/plan.h"
 
+#include <stdlib.h>
+
+#include "engine/base/env.h"
 #include "netgen/expr.h"
 
 enum { INSTANTS_MAX = 64 }; /* with more, nothing is tried */
@@ -62,9 +68,23 @@ static void add(struct constraints *constraints, const struct ng_expr *low,
   }
 }
 
+static void add_either(struct constraints *constraints, const struct ng_expr *fact);
+
+/* `not` FACT. */
+static void add_denied(struct constraints *constraints, const struct ng_expr *fact) {
+  if (fact->op == NG_BEFORE) add(constraints, fact->args[1], fact->args[0], 0);
+  if (fact->op == NG_NOT_AFTER) add(constraints, fact->args[1], fact->args[0], -1);
+}
+
 static void add_fact(struct constraints *constraints, const struct ng_expr *fact) {
   const struct ng_expr *const *args = fact->args;
   switch (fact->op) {
+    case NG_OR:
+      add_either(constraints, fact);
+      break;
+    case NG_NOT:
+      add_denied(constraints, args[0]);
+      break;
     case NG_AND:
       add_fact(constraints, args[0]);
       add_fact(constraints, args[1]);
@@ -105,13 +125,49 @@ static void add_fact(struct constraints *constraints, const struct ng_expr *fact
   }
 }
 
-/* What all rows of PRODUCT meet that go anywhere. */
+static int64_t sum(int64_t a, int64_t b) {
+  int64_t result;
+  if (a == NO_BOUND || b == NO_BOUND || __builtin_add_overflow(a, b, &result)) return NO_BOUND;
+  return result;
+}
+
+static void close_paths(struct constraints *constraints) {
+  size_t count = 2 * constraints->count;
+  for (size_t k = 0; k < count; k++) {
+    for (size_t u = 0; u < count; u++) {
+      if (constraints->least[u][k] == NO_BOUND) continue;
+      for (size_t v = 0; v < count; v++)
+        constrain(constraints, u, v, sum(constraints->least[u][k], constraints->least[k][v]));
+    }
+  }
+}
+
+static void add_either(struct constraints *constraints, const struct ng_expr *fact) {
+  struct constraints *either = base_xcalloc(2, sizeof *either);
+  size_t count = 2 * constraints->count;
+  for (size_t i = 0; i < 2; i++) {
+    either[i] = *constraints;
+    add_fact(&either[i], fact->args[i]);
+    close_paths(&either[i]);
+  }
+  for (size_t u = 0; u < count; u++) {
+    for (size_t v = 0; v < count; v++) {
+      int64_t a = either[0].least[u][v], b = either[1].least[u][v];
+      constrain(constraints, u, v, a > b ? a : b);
+    }
+  }
+  free(either);
+}
+
+/* What all rows of PRODUCT meet that go anywhere; EITHER: alternatives, which know more when all else is
+ * known. */
 static void add_facts(const struct ng_plan *plan, struct constraints *constraints,
-                      const struct ng_node *product) {
+                      const struct ng_node *product, bool either) {
   const struct ng_node *node = product;
   while (node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
                   ng_node_is_product(node))) {
-    if (node->expr && node->kind != NET_NODE_APPLY) add_fact(constraints, node->expr);
+    bool is_fact = node->expr && node->kind != NET_NODE_APPLY;
+    if (is_fact && (node->expr->op == NG_OR) == either) add_fact(constraints, node->expr);
     node = ng_node_reader(plan, node);
   }
 }
@@ -134,23 +190,6 @@ static void add_order(struct constraints *constraints, const struct ng_participa
     size_t stop = 2 * (size_t)find(constraints, participant.stop);
     constrain(constraints, start, stop, 0);
     constrain(constraints, start + 1, stop + 1, 0);
-  }
-}
-
-static int64_t sum(int64_t a, int64_t b) {
-  int64_t result;
-  if (a == NO_BOUND || b == NO_BOUND || __builtin_add_overflow(a, b, &result)) return NO_BOUND;
-  return result;
-}
-
-static void close_paths(struct constraints *constraints) {
-  size_t count = 2 * constraints->count;
-  for (size_t k = 0; k < count; k++) {
-    for (size_t u = 0; u < count; u++) {
-      if (constraints->least[u][k] == NO_BOUND) continue;
-      for (size_t v = 0; v < count; v++)
-        constrain(constraints, u, v, sum(constraints->least[u][k], constraints->least[k][v]));
-    }
   }
 }
 
@@ -203,7 +242,8 @@ static size_t bound(struct ng_plan *plan, struct ng_node *product) {
   }
   for (unsigned port = 0; port < 2; port++) add_instants(constraints, &sides[port]);
   for (unsigned port = 0; port < 2; port++) add_order(constraints, &sides[port]);
-  add_facts(plan, constraints, product);
+  add_facts(plan, constraints, product, false);
+  add_facts(plan, constraints, product, true);
   close_paths(constraints);
   size_t bounded = 0;
   for (unsigned port = 0; port < 2; port++)

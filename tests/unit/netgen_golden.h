@@ -419,6 +419,35 @@ static const char golden_meets_partial_overlap[] =
     "2 access nodes, 4 operator nodes\n"
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n";
 
+static const char golden_either_initial[] =
+    "either_initial\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  full                                                   [nothing: all "
+    "tuples]\n"
+    "   4  selection   3    E.stop before F.start or E.start in [F.start, F.stop)  [overlap: open "
+    "rows not yet decided]\n"
+    "   5  selection   4    F.start within 5 of E.stop or E.start in [F.start, F.stop)  [overlap: "
+    "open rows not yet decided]\n"
+    "   6  projection  5    [E.start, F.stop)                                      [overlap: open "
+    "rows]\n"
+    "2 access nodes, 4 operator nodes\n";
+
+static const char golden_either_partial_overlap[] =
+    "either_partial_overlap\n"
+    "   1  access           R: E.A, E.B\n"
+    "   2  access           R: F.A, F.B\n"
+    "   3  product     1 2  partial overlap                                        [within 5: "
+    "tuples until E.stop + 5, until F.stop]\n"
+    "   4  selection   3    E.stop before F.start or E.start in [F.start, F.stop)  [overlap: open "
+    "rows not yet decided]\n"
+    "   5  selection   4    F.start within 5 of E.stop or E.start in [F.start, F.stop)  [overlap: "
+    "open rows not yet decided]\n"
+    "   6  projection  5    [E.start, F.stop)                                      [overlap: open "
+    "rows]\n"
+    "2 access nodes, 4 operator nodes\n"
+    "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n";
+
 static const char golden_star_initial[] =
     "star_initial\n"
     "   1  access                   R: E.A, E.B\n"

@@ -207,6 +207,20 @@ const struct ng_query *query_meets(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* E starts before F and stops at most 5 before it, or during F. */
+const struct ng_query *query_either(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_variable(query, 1);
+  struct ng_expr *sequence = BASE_NEW(nq_arena, struct ng_expr);
+  *sequence = *nq_temporal(NG_T_SEQUENCE, e, f);
+  sequence->integer = 5;
+  query->when =
+      nq_binary(NG_OR, nq_holds(sequence), nq_holds(nq_temporal(NG_T_OVERLAP, nq_start(e), f)));
+  query->start = nq_start(e);
+  query->stop = nq_stop(f);
+  return nq_finish(query, NET_PERIOD);
+}
+
 static const struct ng_expr *overlaps(const struct ng_expr *a, const struct ng_expr *b) {
   return nq_holds(nq_temporal(NG_T_OVERLAP, a, b));
 }

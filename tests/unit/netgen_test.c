@@ -124,6 +124,8 @@ static const struct golden goldens[] = {
     GOLDEN(within_partial_overlap, query_within, false, PARTIAL),
     GOLDEN(within_final, query_within, false, ALL),
     GOLDEN(meets_partial_overlap, query_meets, false, PARTIAL),
+    GOLDEN(either_initial, query_either, false, 0),
+    GOLDEN(either_partial_overlap, query_either, false, PARTIAL),
     GOLDEN(star_initial, query_star, false, 0),
     GOLDEN(star_product_rule, query_star, false, PRODUCTS),
     GOLDEN(star_product_order, query_star, false, ORDER),
