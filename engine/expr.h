@@ -187,6 +187,11 @@ enum net_eval_error net_program_rebase(const struct net_program *program, const 
  * or fails for a row; then SELECTED is spoilt, and the rows must be looked at one by one.            */
 bool net_program_select(const struct net_program *program, bool plain, const union net_slot *rows,
                         uint32_t width, uint32_t *selected, uint32_t *count);
+/* Takes BIT out of MARKS[i] where PROGRAM, a condition, does not hold for the i-th of COUNT plain rows, those
+ * that SELECTION (or NULL) names. False: there is no quick form, or it fails for one of them; then MARKS is
+ * spoilt.                                                                                            */
+bool net_program_mark(const struct net_program *program, const union net_slot *rows, uint32_t width,
+                      const uint32_t *selection, uint32_t count, uint8_t bit, uint8_t *marks);
 /* The values over COUNT plain rows, those that SELECTION (or NULL) names: each a truth (0, 1), an integer,
  * or a determinate instant. False: there is no quick form, or it fails for one of them.             */
 bool net_program_column(const struct net_program *program, const union net_slot *rows,

@@ -600,3 +600,62 @@ bool net_program_select(const struct net_program *program, bool plain, const uni
   }
   return true;
 }
+
+/* The same for marks. */
+static inline __attribute__((always_inline)) bool mark_slot(
+    const struct net_quick_step *step, enum how how, enum net_comparison comparison,
+    const union net_slot *rows, uint32_t width, const uint32_t *selection, uint32_t count,
+    uint8_t bit, uint8_t *marks) {
+  const union net_slot *slots = rows + step->left.slot;
+  int64_t by = step->left.by, constant = step->right.by;
+  bool failed = false;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t value;
+    failed |= !take(how, by, slots[(size_t)(selection ? selection[i] : i) * width].i, &value);
+    bool holds = net_compare_integers(comparison, value, constant);
+    marks[i] &= (uint8_t)(~bit | -(int)holds);
+  }
+  return !failed;
+}
+
+static bool mark_compared(const struct net_quick_step *step, const union net_slot *rows,
+                          uint32_t width, const uint32_t *selection, uint32_t count, uint8_t bit,
+                          uint8_t *marks) {
+  enum how how = (enum how)step->left.how;
+  enum net_comparison comparison = (enum net_comparison)step->comparison;
+  if (how == HOW_REST && comparison == NET_EQ)
+    return mark_slot(step, HOW_REST, NET_EQ, rows, width, selection, count, bit, marks);
+  if (how == HOW_ADD && comparison == NET_EQ)
+    return mark_slot(step, HOW_ADD, NET_EQ, rows, width, selection, count, bit, marks);
+  return mark_slot(step, how, comparison, rows, width, selection, count, bit, marks);
+}
+
+static bool mark_steps(const struct net_quick_step *first, const struct net_quick_step *last,
+                       const union net_slot *rows, uint32_t width, const uint32_t *selection,
+                       uint32_t count, uint8_t bit, uint8_t *marks) {
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t stack[DEEPEST + 1], *top = stack;
+    const union net_slot *row = rows + (size_t)(selection ? selection[i] : i) * width;
+    for (const struct net_quick_step *step = first; step <= last; step++)
+      if (!perform(step, row, row, &top)) return false;
+    if (top[-1] == 0) marks[i] &= (uint8_t)~bit;
+  }
+  return true;
+}
+
+bool net_program_mark(const struct net_program *program, const union net_slot *rows, uint32_t width,
+                      const uint32_t *selection, uint32_t count, uint8_t bit, uint8_t *marks) {
+  const struct net_quick_step *first = program->plain, *end = first + program->plain_count;
+  if (first == end || !program->quick_truth) return false;
+  while (first < end) {
+    const struct net_quick_step *last = first;
+    while (!last->ends) last++;
+    bool compared = first == last && first->op == NET_OP_I_COMPARE &&
+                    first->left.kind == OPERAND_SLOT && first->right.kind == OPERAND_CONSTANT;
+    if (!(compared ? mark_compared(first, rows, width, selection, count, bit, marks)
+                   : mark_steps(first, last, rows, width, selection, count, bit, marks)))
+      return false;
+    first = last + 1;
+  }
+  return true;
+}

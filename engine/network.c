@@ -235,7 +235,8 @@ void net_freeze(struct net_network *network) {
     for (unsigned port = 0; port < infos[node->kind].ports; port++) {
       bool optional =
           node->kind == NET_NODE_ACCESS ||
-          (port == 1 && (node->kind == NET_NODE_CLOCK || node->kind == NET_NODE_COSTS));
+          (port == 1 && (node->kind == NET_NODE_CLOCK || node->kind == NET_NODE_COSTS ||
+                         (node->kind == NET_NODE_JOIN && node->input_layouts[1] == NULL)));
       if (optional && node->inputs[port] == NULL) continue;
       BASE_CHECK(node->inputs[port] != NULL, "freeze-unlinked-port");
       BASE_CHECK(layouts_agree(node->inputs[port]->layout, node->input_layouts[port]),

@@ -207,8 +207,20 @@ struct net_expiry {
   uint32_t slot;
   int64_t after;
 };
+/* What one side of a join has of rows that both sides share: those for which all CONDITIONS hold, and behind
+ * their fields VALUES, integers. The programs are over the shared rows, read nothing but domains, and cannot
+ * fail. */
+struct net_product_choice {
+  const struct net_program *const *conditions;
+  size_t condition_count;
+  const struct net_program *const *values;
+  size_t value_count;
+};
 struct net_product_params {
   enum net_product_rule rule;
+  /* both sides are rows of port 0, of layout ROWS, chosen by CHOICES; NULL: each side has a port */
+  const struct net_layout *rows;
+  struct net_product_choice choices[2];
   const struct net_layout *left, *right, *out;
   const struct net_layout *test; /* NULL: OUT */
   const struct net_participant *left_participants, *right_participants;

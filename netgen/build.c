@@ -11,6 +11,7 @@
 #include "netgen/build_control.h"
 #include "netgen/expr.h"
 #include "netgen/share.h"
+#include "netgen/single_row.h"
 
 struct built {
   struct net_node *node; /* NULL: not built yet */
@@ -122,8 +123,16 @@ static void lay_out_appended(struct builder *builder, const struct ng_node *node
   built->index[node->fields.count - 1] = count;
 }
 
+/* What a join has taken in has no node of its own. */
+static const struct ng_node *input_of(const struct ng_node *node, unsigned port) {
+  const struct ng_node *input = node->inputs[port];
+  while (node->self_join && (input->alias || input->taken_in)) input = input->inputs[0];
+  return input;
+}
+
 static enum base_status link(struct builder *builder, const struct ng_node *node, unsigned port) {
-  struct built *from = built_of(builder, node->inputs[port]), *to = built_of(builder, node);
+  if (node->taken_in || (node->self_join && port > 0)) return BASE_OK;
+  struct built *from = built_of(builder, input_of(node, port)), *to = built_of(builder, node);
   enum base_status status = net_link(from->node, to->node, port);
   if (status == BASE_OK && from->derived && builder->inputs->joined) {
     builder->inputs->joined(builder->inputs->context, from->derived, to->node, port);
@@ -132,45 +141,6 @@ static enum base_status link(struct builder *builder, const struct ng_node *node
 }
 
 /* --- access */
-
-/* The one row of a query of constants. */
-struct single_row {
-  struct net_source source;
-  const struct net_layout *layout;
-  union net_slot row[4];
-  uint8_t marks;
-  bool given;
-};
-
-static enum base_status next_single(struct net_source *source, struct net_batch *ret) {
-  struct single_row *single = (struct single_row *)source;
-  if (single->given) return BASE_END;
-  single->given = true;
-  *ret = (struct net_batch){.layout = single->layout,
-                            .rows = single->row,
-                            .marks = &single->marks,
-                            .count = 1,
-                            .checkpoint = NET_FOREVER,
-                            .bound = NET_FOREVER};
-  return BASE_OK;
-}
-
-static void free_single(struct net_source *source) {
-  free(source);
-}
-
-static struct net_source *single_row(const struct ng_query *query,
-                                     const struct net_layout *layout) {
-  struct single_row *single = base_xcalloc(1, sizeof *single);
-  net_chronon unset = query->timeline == NET_TIMELINE_ABSTRACT ? 0 : NET_BEGINNING;
-  net_chronon origin = query->origin_given ? query->origin : unset;
-  single->source = (struct net_source){next_single, free_single};
-  single->layout = layout;
-  single->row[0].i = single->row[1].i = origin;
-  single->row[2].i = single->row[3].i = NET_FOREVER;
-  single->marks = NET_DEFINITE;
-  return &single->source;
-}
 
 static size_t own_index(const struct ng_node *node, const struct ng_column *column) {
   size_t i = 0;
@@ -204,7 +174,7 @@ static enum base_status build_access(struct builder *builder, const struct ng_no
   if (node->single_row) {
     lay_out(builder, node);
     built->node = net_create_access(builder->network, "constants", built->layout,
-                                    single_row(node->query, built->layout), false);
+                                    ng_single_row(node->query, built->layout), false);
     return BASE_OK;
   }
   if (read_running(builder, node)) return BASE_OK;
@@ -571,6 +541,30 @@ static const struct net_program *join_predicate(struct builder *builder, const s
                          slot_tested, tested);
 }
 
+/* What the join has taken in of one side, from the rows that both are chosen of up: what comes first is the
+ * lowest. Returns the node of those rows. */
+static const struct ng_node *choice(struct builder *builder, const struct ng_node *side,
+                                    struct net_product_choice *ret) {
+  size_t count = 0;
+  const struct ng_node *node = side;
+  for (; node->alias || node->taken_in; node = node->inputs[0]) count++;
+  const struct net_program **conditions =
+      BASE_NEW_ARRAY(builder->arena, 2 * count + 1, const struct net_program *);
+  const struct net_program **values = conditions + count;
+  *ret = (struct net_product_choice){.conditions = conditions, .values = values};
+  for (size_t depth = count; depth-- > 0;) {
+    const struct ng_node *at = side;
+    for (size_t i = 0; i < depth; i++) at = at->inputs[0];
+    if (at->alias) continue;
+    const struct net_program *made = program(builder, at->inputs[0], at->expr);
+    if (at->kind == NET_NODE_SELECTION)
+      conditions[ret->condition_count++] = made;
+    else
+      values[ret->value_count++] = made;
+  }
+  return node;
+}
+
 static void build_product(struct builder *builder, const struct ng_node *node) {
   const struct ng_expr *predicate = ng_join_rest(builder->arena, node);
   struct built *built = built_of(builder, node);
@@ -592,6 +586,9 @@ static void build_product(struct builder *builder, const struct ng_node *node) {
   };
   params.left_participants = participants(builder, node, 0, &params.left_count);
   params.right_participants = participants(builder, node, 1, &params.right_count);
+  for (unsigned port = 0; port < 2 && node->self_join; port++)
+    params.rows =
+        built_of(builder, choice(builder, node->inputs[port], &params.choices[port]))->layout;
   built->node = net_create_product(builder->network, name_of(builder, node), &params);
 }
 
@@ -614,8 +611,21 @@ static void build_closest(struct builder *builder, const struct ng_node *node) {
 
 /* --- all */
 
+/* What a join does for NODE has rows of its own all the same, as far as programs look. */
+static enum base_status build_taken_in(struct builder *builder, const struct ng_node *node) {
+  struct built *built = built_of(builder, node), *input = built_of(builder, node->inputs[0]);
+  if (node->kind == NET_NODE_APPLY) {
+    lay_out_appended(builder, node);
+  } else {
+    built->layout = input->layout;
+    built->index = input->index;
+  }
+  return BASE_OK;
+}
+
 static enum base_status create(struct builder *builder, const struct ng_node *node) {
   if (node->alias) return build_alias(builder, node);
+  if (node->taken_in) return build_taken_in(builder, node);
   switch (node->kind) {
     case NET_NODE_ACCESS:
       return build_access(builder, node);
@@ -677,7 +687,7 @@ static enum base_status create(struct builder *builder, const struct ng_node *no
 /* Nodes that ran already are what they were. */
 static void note_place(struct builder *builder, const struct ng_node *node) {
   const struct built *built = built_of(builder, node);
-  if (node->alias || built->derived) return;
+  if (node->alias || node->taken_in || built->derived) return;
   const char *owner = builder->inputs->owner;
   struct base_buffer what = BASE_BUFFER_EMPTY;
   if (owner != NULL) ng_explain_what(&what, builder->plan, node);
@@ -724,7 +734,7 @@ static void watch(struct builder *builder, const struct ng_node *node, bool fres
 
 static enum base_status build(struct builder *builder, const struct ng_node *node) {
   void **place;
-  if (built_of(builder, node)->node) return BASE_OK;
+  if (built_of(builder, node)->layout) return BASE_OK;
   for (unsigned port = 0; port < node->input_count; port++) {
     enum base_status status = build(builder, node->inputs[port]);
     if (status != BASE_OK) return status;

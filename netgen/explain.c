@@ -112,6 +112,7 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
     base_buffer_printf(out, "%s%s = %s", i ? ", " : "; hash ", node->keys[i].left->name,
                        node->keys[i].right->name);
   }
+  if (node->self_join) base_buffer_puts(out, "; both sides in one pass");
 }
 
 /* A column that has the expression for its name is a key of a join above. */

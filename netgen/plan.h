@@ -101,6 +101,7 @@ struct ng_node {
   int64_t cost; /* costs: of one record */
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
+  bool taken_in; /* selection, apply: the join above does it (rule self-joins) */
   /* cut: how many of the input's fields stay, the first; the condition is EXPR */
   size_t kept_fields;
   bool first_only;
@@ -115,6 +116,7 @@ struct ng_node {
   struct ng_columns untested;  /* starts of those that the overlap test leaves out */
   struct ng_key *keys;
   size_t key_count;
+  bool self_join; /* both sides are chosen of the same rows, by what the join has taken in */
   /* full product: until the last of these a row of that side is kept; none: without end */
   struct ng_expiry *expiries[2];
   size_t expiry_counts[2];
@@ -258,5 +260,6 @@ void ng_rule_merged_aggregates(struct ng_plan *plan);
 void ng_rule_control_arcs(struct ng_plan *plan);
 void ng_rule_clock_samples(struct ng_plan *plan);
 void ng_rule_access_control(struct ng_plan *plan);
+void ng_rule_self_joins(struct ng_plan *plan);
 
 #endif

@@ -35,6 +35,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_CONTROL_ARCS] = ng_rule_control_arcs,
     [NG_RULE_CLOCK_SAMPLES] = ng_rule_clock_samples,
     [NG_RULE_ACCESS_CONTROL] = ng_rule_access_control,
+    [NG_RULE_SELF_JOINS] = ng_rule_self_joins,
 };
 
 const struct ng_rule_info *ng_rule_info(enum ng_rule rule) {

@@ -25,6 +25,8 @@
  * row that ends before the checkpoint and one that *lasts*, of which only the stop is not known, unless the
  * result shows another stop of the plain row, which may lie behind the checkpoint.
  *
+ * Both sides may be chosen of the rows of one port (product_self.c).
+ *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>
 #include <string.h>
@@ -119,10 +121,11 @@ static const union net_slot *floors(struct net_product *product, net_chronon che
   return floor;
 }
 
-static void keep_floor(struct net_product_side *side, const union net_slot *floor) {
-  size_t size = side->layout->slot_count * sizeof *floor;
-  if (side->input_floor == NULL) side->input_floor = base_xmalloc(size);
-  memcpy(side->input_floor, floor, size);
+/* FLOOR is of rows of SLOTS slots: those of SIDE, or behind them are numbers that bound nothing. */
+static void keep_floor(struct net_product_side *side, const union net_slot *floor, uint32_t slots) {
+  if (side->input_floor == NULL)
+    side->input_floor = base_xcalloc(side->layout->slot_count, sizeof *floor);
+  memcpy(side->input_floor, floor, slots * sizeof *floor);
 }
 
 static bool has_closes(const struct net_batch *batch) {
@@ -132,15 +135,9 @@ static bool has_closes(const struct net_batch *batch) {
   return false;
 }
 
-static enum base_status consume(struct net_node *node, unsigned port,
-                                const struct net_batch *batch) {
-  struct net_product *product = (struct net_product *)node;
-  net_chronon before = net_inbox_checkpoint(&product->inbox);
-  net_inbox_add(&product->inbox, port, batch);
-  if (batch->floor != NULL) keep_floor(&product->sides[port], batch->floor);
-  net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
-  /* Closes of rows that were taken are news also where the other input holds the checkpoint back. */
-  if (checkpoint == before && checkpoint != NET_FOREVER && !has_closes(batch)) return BASE_OK;
+/* What waits before CHECKPOINT, and what is known of pairs then. */
+static enum base_status advance(struct net_product *product, net_chronon checkpoint) {
+  struct net_node *node = &product->node;
   enum base_status status = BASE_OK;
   net_product_sweep(product, checkpoint, &status);
   if (status == BASE_OK && product->pairs_live > 0 && node->out.plain && node->out.count > 0)
@@ -155,6 +152,29 @@ static enum base_status consume(struct net_node *node, unsigned port,
   if (product->lasting < promised) promised = product->lasting;
   return net_out_settle(node, promised, product->lasting,
                         wants_floor ? floors(product, checkpoint) : NULL);
+}
+
+static enum base_status consume(struct net_node *node, unsigned port,
+                                const struct net_batch *batch) {
+  struct net_product *product = (struct net_product *)node;
+  net_chronon before = net_inbox_checkpoint(&product->inbox);
+  bool closes;
+  enum base_status status = BASE_OK;
+  if (product->self != NULL) {
+    status = net_product_self_take(product, batch, &closes);
+  } else {
+    net_inbox_add(&product->inbox, port, batch);
+    closes = has_closes(batch);
+  }
+  if (status != BASE_OK) return status;
+  for (unsigned side = 0; side < 2 && batch->floor != NULL; side++)
+    if (side == port || product->self != NULL)
+      keep_floor(&product->sides[side], batch->floor, batch->layout->slot_count);
+  net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
+  /* Closes of rows that were taken are news also where the other input holds the checkpoint back. */
+  if (checkpoint == before && checkpoint != NET_FOREVER && !closes && product->node.out.count == 0)
+    return BASE_OK;
+  return advance(product, checkpoint);
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
@@ -180,6 +200,7 @@ static size_t state_bytes(const struct net_node *node) {
       net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct net_pair);
   bytes += product->group_capacity * sizeof *product->groups;
   bytes += product->borrowed_capacity * sizeof *product->borrowed;
+  if (product->self != NULL) bytes += net_product_self_bytes(product->self);
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
 }
@@ -191,6 +212,7 @@ static void done(struct net_node *node) {
   free(product->groups);
   free(product->pairs);
   free(product->borrowed);
+  if (product->self != NULL) net_product_self_done(product->self);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_PRODUCT,
@@ -256,8 +278,8 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   struct base_arena *arena = net_network_arena(network);
   struct net_product *product = net_node_new(network, sizeof *product, &class, name, params->out);
   if (params->predicate != NULL || params->key_count > 0) product->node.kind = NET_NODE_JOIN;
-  product->node.input_layouts[0] = params->left;
-  product->node.input_layouts[1] = params->right;
+  product->node.input_layouts[0] = params->rows != NULL ? params->rows : params->left;
+  product->node.input_layouts[1] = params->rows != NULL ? NULL : params->right;
   product->params = *params;
   product->params.left_participants =
       copy(arena, params->left_participants, params->left_count, sizeof *params->left_participants);
@@ -291,5 +313,6 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   product->scratch =
       base_arena_array(arena, product->params.test->slot_count, sizeof *product->scratch);
   product->floor = base_arena_array(arena, params->out->slot_count, sizeof *product->floor);
+  if (params->rows != NULL) net_product_self_init(product, arena);
   return &product->node;
 }

@@ -1,5 +1,5 @@
 /* The inside of product and join, shared by their files: product.c, product_live.c, product_pairs.c,
- * product_sweep.c, product_shortest.c. What they do together is told in product.c.                                       */
+ * product_sweep.c, product_shortest.c, product_self.c. What they do together is told in product.c.                                       */
 #ifndef NET_NODES_PRODUCT_H
 #define NET_NODES_PRODUCT_H
 
@@ -112,6 +112,7 @@ struct net_product {
       *quick;                 /* the predicate of plain rows; NULL: none, or no such form */
   bool event_result;          /* overlap rule with an event participant */
   uint64_t steps;             /* along chains */
+  struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;
 };
@@ -270,11 +271,35 @@ void net_product_meet_plain(struct net_product *product, const union net_slot *l
 
 /* --- the shortest way (product_shortest.c) */
 
+/* Rows that start then or later do not go this way, so that what lasts for ever expires after all. */
+#define NET_PRODUCT_LAST (NET_FOREVER - 1)
+
 /* May plain rows go it, as to what is live? */
 bool net_product_may_go_shortest(const struct net_product *product);
 /* Of the plain rows that wait at each port before the index ENDS. False: the next one cannot go this way, or
  * *STATUS; true: all before CHECKPOINT, before which none comes any more, are taken.               */
 bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
                                 net_chronon checkpoint, enum base_status *status);
+/* The same of plain rows of both sides that stand in one order, WIDTH slots each: those of its side; none
+ * starts at NET_PRODUCT_LAST or later. All are taken. None that comes behind them starts before CHECKPOINT;
+ * there is room for one. */
+struct net_product_run {
+  union net_slot *rows;
+  const uint8_t *sides;
+  size_t count;
+  uint32_t width;
+};
+void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
+                           net_chronon checkpoint, enum base_status *status);
+
+/* --- both sides of one port (product_self.c) */
+
+void net_product_self_init(struct net_product *product, struct base_arena *arena);
+void net_product_self_done(struct net_product_self *self);
+size_t net_product_self_bytes(const struct net_product_self *self);
+/* Takes the rows of BATCH for both sides: they are swept already, as far as CHECKPOINTs allow, or they are in
+ * the inbox, to be swept now; *RET_CLOSES: some of them close. */
+enum base_status net_product_self_take(struct net_product *product, const struct net_batch *batch,
+                                       bool *ret_closes);
 
 #endif

@@ -7,16 +7,16 @@
  * there is one; of the meetings, those for which the predicate holds; their results, one column after the other.
  *
  * Rows are not copied as they become live: a live row is where it waits, and what is live still when the sweep
- * has ended is copied then (`borrowed`). What is over stays where it is until another takes its place, somebody
+ * has ended is copied then (`borrowed`). Where both sides are chosen of the same rows (product_self.c) these stand in
+ * one order, and nobody has to ask whose turn it is. What is over stays where it is until another takes its place, somebody
  * walks behind it along a chain, or the purge comes. See product.c and product_sweep.c.               */
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/nodes/product.h"
 
-/* Rows that start then or later do not go this way, so that what lasts for ever expires after all. */
-#define LAST (NET_FOREVER - 1)
+#define LAST NET_PRODUCT_LAST
 
-enum { TURNS = 96, MEETINGS = 256, FAR_GROUPS = 2048 };
+enum { TURNS = 96, LINKS = 192, MEETINGS = 320, FAR_GROUPS = 2048, MISSES = 4 };
 
 /* A row that waits for its turn, when it starts and expires, and where its group is, or belonged when that was
  * looked for. Behind the last of a side stands one without a row: the start of what follows, or, at the end,
@@ -35,7 +35,7 @@ struct stream {
   uint32_t width, key_slot;
   uint32_t
       expiry_slot; /* a row expires at the time there, and so much later; FOREVER stays what it is */
-  net_chronon later;
+  net_chronon later; /* 0, 1 */
   bool stopped;      /* the next one cannot go this way */
   struct turn *turn; /* the next of TURNS */
   struct turn turns[TURNS + 1];
@@ -68,13 +68,9 @@ bool net_product_may_go_shortest(const struct net_product *product) {
   return true;
 }
 
-/* Of the rows that wait those before END, an index. */
-static void open_stream(struct net_product *product, unsigned which, size_t end,
-                        struct stream *ret) {
-  const struct net_inbox_port *port = &product->inbox.ports[which];
+/* Where what is in rows of side WHICH. */
+static void init_stream(struct net_product *product, unsigned which, struct stream *ret) {
   const struct net_join_key *key = product->params.keys;
-  ret->row = net_inbox_row(port, &port->starts, port->starts.head);
-  ret->end = net_inbox_row(port, &port->starts, end);
   ret->side = &product->sides[which];
   ret->width = ret->side->layout->slot_count;
   ret->key_slot = 0;
@@ -85,6 +81,15 @@ static void open_stream(struct net_product *product, unsigned which, size_t end,
   ret->stopped = false;
   ret->turn = ret->turns;
   ret->turn->row = NULL;
+}
+
+/* Of the rows that wait those before END, an index. */
+static void open_stream(struct net_product *product, unsigned which, size_t end,
+                        struct stream *ret) {
+  const struct net_inbox_port *port = &product->inbox.ports[which];
+  init_stream(product, which, ret);
+  ret->row = net_inbox_row(port, &port->starts, port->starts.head);
+  ret->end = net_inbox_row(port, &port->starts, end);
 }
 
 static void close_stream(struct net_product *product, unsigned which, size_t end,
@@ -438,17 +443,203 @@ static bool take_next(struct sweep *sweep, enum base_status *status) {
   return count > 0 && *status == BASE_OK;
 }
 
+static void open_sweep(struct net_product *product, net_chronon checkpoint, struct sweep *ret) {
+  ret->product = product;
+  ret->limit = checkpoint < LAST ? checkpoint : LAST;
+  ret->met = ret->meetings;
+  ret->none = ret->unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
+  ret->none.pairs = NET_NO_PAIR;
+}
+
 bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
                                 net_chronon checkpoint, enum base_status *status) {
   struct sweep sweep;
-  sweep.product = product;
-  sweep.limit = checkpoint < LAST ? checkpoint : LAST;
-  sweep.met = sweep.meetings;
-  sweep.none = sweep.unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
+  open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) open_stream(product, i, ends[i], &sweep.streams[i]);
   while (take_next(&sweep, status)) continue;
   if (*status == BASE_OK) meet_all(&sweep, status);
   for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &sweep.streams[i]);
   give_rows(product);
   return !sweep.streams[0].stopped && !sweep.streams[1].stopped;
+}
+
+/* --- both sides in one order */
+
+/* A row of a run, in its group: LIVE stands there in the place of BEFORE, which was the one of its side. */
+struct link {
+  struct net_live live;
+  struct net_live *before;
+  struct net_product_group *group;
+};
+
+struct links {
+  struct link items[LINKS];
+  uint8_t sides[LINKS];
+  uint8_t firsts[LINKS]; /* those before which none of these was in the group on their side */
+  size_t count, first_count;
+};
+
+/* Rows of RUN from FROM to END - 1 come into their groups, and meet what is there. What is written in a group
+ * depends on nothing that was read there, so that no row waits for the one before it. False: a group is new, or
+ * one meets more than one row, or the one before it on its side is not over. */
+static bool link_rows(struct sweep *sweep, const struct net_product_run *run, size_t from,
+                      size_t end, struct links *links) {
+  const struct net_product *product = sweep->product;
+  const struct stream *streams = sweep->streams;
+  bool single = product->hashed_keys == 1, simple = true;
+  uint32_t width = run->width;
+  const union net_slot *row = run->rows + from * width;
+  struct meeting *met = sweep->met;
+  const uint8_t *sides = run->sides + from;
+  size_t first_count = 0, count = end - from, at = 0;
+  for (struct link *link = links->items; at < count; at++, row += width, link++) {
+    size_t which = sides[at];
+    const struct stream *stream = &streams[which];
+    struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
+    turn.expires += stream->later & (turn.expires != NET_FOREVER);
+    uint64_t hash = single ? (uint64_t)row[stream->key_slot].i
+                           : net_product_hash(product, (unsigned)which, row);
+    struct net_product_group *group = net_product_group(product, hash);
+    struct net_live *before = group->heads[which], *its = group->heads[which ^ 1];
+    if (before == NULL && its == NULL) break;
+    links->sides[at] = (uint8_t)which;
+    links->firsts[first_count] = (uint8_t)at;
+    first_count += (uintptr_t)before - (uintptr_t)links->items >= sizeof links->items;
+    link->live.expires = turn.expires;
+    link->live.next = NULL;
+    link->live.row = (union net_slot *)row;
+    link->live.pairs = NET_NO_PAIR;
+    link->live.marks = NET_DEFINITE;
+    link->before = before;
+    link->group = group;
+    group->heads[which] = &link->live;
+    its = its == NULL ? &sweep->none : its;
+    before = before == NULL ? &sweep->none : before;
+    met = note_meeting(met, which, &turn, its);
+    simple &= ((uintptr_t)its->next | (uintptr_t)before->next) == 0 &&
+              before->expires <= turn.now && before->pairs == NET_NO_PAIR;
+  }
+  links->count = at;
+  links->first_count = first_count;
+  if (!simple || at < count) return false;
+  sweep->met = met;
+  return true;
+}
+
+static void unlink_rows(struct links *links) {
+  while (links->count-- > 0) {
+    struct link *link = &links->items[links->count];
+    link->group->heads[links->sides[links->count]] = link->before;
+  }
+}
+
+/* The last row of each group and side is live from now on, unless it is over before NEXT. */
+static void settle_links(struct sweep *sweep, const struct links *links, net_chronon next) {
+  struct net_product *product = sweep->product;
+  for (size_t i = 0; i < links->first_count; i++) {
+    const struct link *link = &links->items[links->firsts[i]];
+    unsigned which = links->sides[links->firsts[i]];
+    struct net_live *live = link->before, **head = &link->group->heads[which];
+    const struct net_live *last = *head;
+    *head = live;
+    if (last->expires <= next) continue;
+    if (live == NULL) {
+      live = *head = net_product_take(&product->sides[which]);
+      live->next = NULL;
+      live->pairs = NET_NO_PAIR;
+      live->state = (uint8_t)(NET_LIVE_USED | NET_LIVE_PLAIN | NET_LIVE_IN_CHAIN |
+                              (which ? NET_LIVE_RIGHT : 0));
+      live->row = net_live_own(live);
+      product->sides[which].live_count++;
+    }
+    if (live->row == net_live_own(live)) product->borrowed[product->borrowed_count++] = live;
+    live->row = last->row;
+    live->expires = last->expires;
+    live->marks = NET_DEFINITE;
+  }
+}
+
+/* Rows of RUN from FROM to END - 1, all together; false: nothing is done, they are to be taken one by one. */
+static bool take_together(struct sweep *sweep, const struct net_product_run *run, size_t from,
+                          size_t end) {
+  struct links links;
+  if (!link_rows(sweep, run, from, end, &links)) {
+    unlink_rows(&links);
+    return false;
+  }
+  settle_links(sweep, &links, run->rows[end * run->width].i);
+  return true;
+}
+
+/* The same as take_turns does it, one by one, but a row is looked at where it stands. */
+static void take_run(struct sweep *sweep, const struct net_product_run *run, size_t from,
+                     size_t end, enum base_status *status) {
+  struct net_product *product = sweep->product;
+  struct net_live **borrowed = product->borrowed + product->borrowed_count;
+  struct meeting *met = sweep->met, *const last = sweep->meetings + MEETINGS;
+  const struct stream *streams = sweep->streams;
+  uint32_t width = run->width;
+  bool single = product->hashed_keys == 1;
+  const union net_slot *row = run->rows + from * width;
+  for (size_t i = from; i < end; i++, row += width) {
+    size_t which = run->sides[i];
+    const struct stream *stream = &streams[which];
+    struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
+    turn.expires += stream->later & -(net_chronon)(turn.expires != NET_FOREVER);
+    turn.hash = single ? (uint64_t)row[stream->key_slot].i
+                       : net_product_hash(product, (unsigned)which, row);
+    struct net_product_group *group = net_product_group(product, turn.hash);
+    struct net_live *its = group->heads[which ^ 1], *live = group->heads[which];
+    its = its == NULL ? &sweep->none : its;
+    live = live == NULL ? &sweep->unused : live;
+    met = note_meeting(met, which, &turn, its);
+    if (its->next != NULL || met == last) {
+      sweep->met = met;
+      meet_others(sweep, (unsigned)which, &turn, its, status);
+      met = sweep->met;
+      if (*status != BASE_OK) break;
+    }
+    bool stays = turn.expires > row[width].i;
+    bool replaces = stays & (live->expires <= turn.now) & (live->pairs == NET_NO_PAIR);
+    if (stays != replaces) {
+      product->borrowed_count = (size_t)(borrowed - product->borrowed);
+      keep(sweep, (unsigned)which, &turn);
+      borrowed = product->borrowed + product->borrowed_count;
+      continue;
+    }
+    *borrowed = live;
+    borrowed += replaces & (live->row == net_live_own(live));
+    live->row = (union net_slot *)either(replaces, (uintptr_t)row, (uintptr_t)live->row);
+    live->expires =
+        (net_chronon)either(replaces, (uintptr_t)turn.expires, (uintptr_t)live->expires);
+    live->marks |= replaces; /* NET_DEFINITE */
+  }
+  product->borrowed_count = (size_t)(borrowed - product->borrowed);
+  sweep->met = met;
+}
+
+void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
+                           net_chronon checkpoint, enum base_status *status) {
+  struct sweep sweep;
+  open_sweep(product, checkpoint, &sweep);
+  for (unsigned i = 0; i < 2; i++) init_stream(product, i, &sweep.streams[i]);
+  run->rows[run->count * run->width].i = sweep.limit;
+  unsigned misses = 0;
+  for (size_t from = 0, end; from < run->count && *status == BASE_OK; from = end) {
+    size_t looked = product->steps / 4096;
+    end = run->count - from < LINKS ? run->count : from + LINKS;
+    if (product->steps > product->patience) net_product_hash_all(product);
+    base_grow(&product->borrowed, &product->borrowed_capacity, product->borrowed_count + LINKS + 1,
+              sizeof *product->borrowed);
+    if (misses == MISSES || !take_together(&sweep, run, from, end)) {
+      misses += misses < MISSES;
+      take_run(&sweep, run, from, end, status);
+    }
+    product->steps += end - from;
+    product->patience += 4 * (end - from);
+    if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
+    if (*status == BASE_OK && met_count(&sweep) > MEETINGS - LINKS) meet_all(&sweep, status);
+  }
+  if (*status == BASE_OK) meet_all(&sweep, status);
+  give_rows(product);
 }

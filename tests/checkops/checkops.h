@@ -84,6 +84,11 @@ enum { DISTINCT = 1, LEFT_STOPS = 2, NO_KEYS = 4 };
 extern const struct variant variants[];
 extern const size_t variant_count;
 
+/* self_joins.c: OPTION of the variant: the right side takes part at its start; a condition has no quick form;
+ * two keys. */
+enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4 };
+struct net_node *build_self_join(struct build *build, const struct variant *variant);
+
 /* define.c */
 /* OPTION of the variant: distinct. */
 void define_closest(const struct stream *stream, const struct variant *variant,

@@ -1435,6 +1435,24 @@ static const char golden_pairs_stored_periods[] =
     "stored-periods: 3 event-to-period nodes not needed\n"
     "common-subnetworks: 2 access nodes shared\n";
 
+static const char golden_pairs_self_joins[] =
+    "pairs_self_joins\n"
+    "   1  access           R periods: E.A, E.B; also as F, G\n"
+    "   2  join        1 1  overlap, E.A = F.A; hash E.A = F.A; both sides in one pass  [overlap: "
+    "tuples valid at the checkpoint or after]\n"
+    "   3  selection   1    G.B = 3\n"
+    "   4  join        2 3  overlap, F.A = G.A; hash F.A = G.A  [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   5  projection  4    [start, stop): B = F.B              [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "joins: 2 joins from 2 selections, 2 hash keys\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 14 domains dropped\n"
+    "stored-periods: 3 event-to-period nodes not needed\n"
+    "common-subnetworks: 2 access nodes shared\n"
+    "self-joins: 1 join takes both sides in one pass\n";
+
 static const char golden_bounded_down[] =
     "bounded_down\n"
     "   1  access           R: E.A, E.B\n"
