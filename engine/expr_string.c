@@ -91,14 +91,10 @@ static bool matches(const struct net_program *program, base_string_id pattern_id
 
 static void print_number(const struct net_program *program, enum net_op op,
                          struct net_value *value) {
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  if (op == NET_OP_I_TO_S) {
-    base_buffer_int(&text, value->i);
-  } else {
-    base_buffer_double(&text, value->f);
-  }
-  value->s = base_strings_intern(program->strings, base_buffer_text(&text), text.length);
-  base_buffer_done(&text);
+  char text[BASE_NUMBER_TEXT];
+  size_t length =
+      op == NET_OP_I_TO_S ? base_int_text(value->i, text) : base_double_text(value->f, text);
+  value->s = base_strings_intern(program->strings, text, length);
 }
 
 static enum net_eval_error print_truth(const struct net_program *program, struct net_value *value) {

@@ -63,7 +63,7 @@ void base_buffer_printf(struct base_buffer *buffer, const char *format, ...) {
   buffer->length += (size_t)length;
 }
 
-void base_buffer_int(struct base_buffer *buffer, int64_t value) {
+size_t base_int_text(int64_t value, char ret[BASE_NUMBER_TEXT]) {
   char digits[20]; /* a sign and the 19 digits of 2^63 */
   size_t first = sizeof digits;
   /* Negation in unsigned arithmetic has a result for INT64_MIN too. */
@@ -71,12 +71,18 @@ void base_buffer_int(struct base_buffer *buffer, int64_t value) {
   do digits[--first] = (char)('0' + rest % 10);
   while (rest /= 10);
   if (value < 0) digits[--first] = '-';
-  base_buffer_append(buffer, digits + first, sizeof digits - first);
+  memcpy(ret, digits + first, sizeof digits - first);
+  return sizeof digits - first;
+}
+
+void base_buffer_int(struct base_buffer *buffer, int64_t value) {
+  char text[BASE_NUMBER_TEXT];
+  base_buffer_append(buffer, text, base_int_text(value, text));
 }
 
 /* Room for every %.17g: sign, 17 digits, point, e-308, NUL. */
 struct double_text {
-  char text[32];
+  char text[BASE_NUMBER_TEXT];
 };
 
 static bool reads_back(const struct double_text *digits, double value) {
@@ -115,15 +121,18 @@ static void shortest_digits(struct double_text *digits, double value) {
   BASE_CHECK(try_precision(digits, 17, value), "buffer-double-reads-back");
 }
 
-void base_buffer_double(struct base_buffer *buffer, double value) {
+size_t base_double_text(double value, char ret[BASE_NUMBER_TEXT]) {
   BASE_CHECK(isfinite(value), "buffer-double-finite");
-  if (value == 0) { /* negative zero as well */
-    base_buffer_putc(buffer, '0');
-    return;
-  }
-  struct double_text digits;
-  shortest_digits(&digits, value);
-  base_buffer_puts(buffer, digits.text);
+  struct double_text digits = {"0"}; /* of negative zero as well */
+  if (value != 0) shortest_digits(&digits, value);
+  size_t length = strlen(digits.text);
+  memcpy(ret, digits.text, length);
+  return length;
+}
+
+void base_buffer_double(struct base_buffer *buffer, double value) {
+  char text[BASE_NUMBER_TEXT];
+  base_buffer_append(buffer, text, base_double_text(value, text));
 }
 
 const char *base_buffer_text(const struct base_buffer *buffer) {

@@ -22,8 +22,12 @@ void base_buffer_puts(struct base_buffer *buffer, const char *text);
 void base_buffer_putc(struct base_buffer *buffer, char byte);
 void base_buffer_printf(struct base_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void base_buffer_int(struct base_buffer *buffer, int64_t value);
+/* Numbers as text, without a NUL, in an array of the caller's; they return its length. */
+enum { BASE_NUMBER_TEXT = 32 };
+size_t base_int_text(int64_t value, char ret[BASE_NUMBER_TEXT]);
 /* The fewest digits that read back equal; integral values get no ".0". Never "-0", "inf", "nan". */
+size_t base_double_text(double value, char ret[BASE_NUMBER_TEXT]);
+void base_buffer_int(struct base_buffer *buffer, int64_t value);
 void base_buffer_double(struct base_buffer *buffer, double value);
 /* The contents, or "" if nothing was ever appended. */
 const char *base_buffer_text(const struct base_buffer *buffer);

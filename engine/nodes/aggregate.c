@@ -433,10 +433,11 @@ static size_t state_bytes(const struct net_node *base) {
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
          node->heap_capacity * sizeof *node->heap + node->place_capacity * sizeof *node->places +
-         node->stop_capacity * sizeof *node->stops + node->weight_capacity * sizeof *node->weights +
-         node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
-         net_ordered_bytes(&node->ordered) + net_ordered_bytes(&node->floors) +
-         net_agg_more_bytes(node) + net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
+         node->tuple_capacity * sizeof *node->tuples + node->stop_capacity * sizeof *node->stops +
+         node->weight_capacity * sizeof *node->weights + node->idle_capacity * sizeof *node->idle +
+         node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
+         net_ordered_bytes(&node->floors) + net_agg_more_bytes(node) +
+         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
 }
 
 static void done(struct net_node *base) {
@@ -558,8 +559,7 @@ static void configure(struct net_aggregate *node) {
                         node->argument == NET_INTEGER && params->argument_field >= 0;
   node->settles =
       !node->goes && (node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI);
-  node->remembers =
-      params->by_count == 0 || (params->by_count == 1 && node->way == NET_AGG_WEIGH);
+  node->remembers = params->by_count == 0 || (params->by_count == 1 && node->way == NET_AGG_WEIGH);
   for (size_t i = 0; i < NET_AGG_RECENT; i++) node->recent[i].place = NET_NO_ENTRY;
   node->forgets = node->goes && params->by_count > 0 && node->function != NET_AGG_AVGC;
 }

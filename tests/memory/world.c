@@ -246,12 +246,14 @@ static void put_tuple(struct machine *machine, struct input *input, uint64_t num
   const struct net_layout *layout = input->builder.layout;
   union net_slot *row =
       net_batch_builder_add(&input->builder, (uint8_t)(NET_DEFINITE | (close ? NET_CLOSES : 0)));
-  row[0].i = row[1].i = (int64_t)number;
+  int64_t doubt = machine->shape->how == UNSURE ? 2 : 0;
+  row[0].i = (int64_t)number;
+  row[1].i = row[0].i + doubt;
   if (layout->tuple_class == NET_PERIOD) {
     int64_t stop = (int64_t)(number + machine->live);
     bool open = machine->shape->how == OPEN && !close;
     row[2].i = open ? NET_OPEN : stop;
-    row[3].i = open ? NET_FOREVER : stop;
+    row[3].i = open ? NET_FOREVER : stop + doubt;
   }
   put_domains(input, row, (int64_t)(number % KEYS), (int64_t)(number * 7919 % 1000));
 }

@@ -7,8 +7,9 @@
 
 /* How the rows of a period relation come. */
 enum how {
-  WHOLE, /* with their stops */
-  OPEN,  /* open, and a close LENGTH chronons later */
+  WHOLE,  /* with their stops */
+  OPEN,   /* open, and a close LENGTH chronons later */
+  UNSURE, /* with their stops, and all instants within three chronons */
 };
 
 struct shape {
