@@ -664,6 +664,11 @@ net_chronon session_record_time(const struct session_relation *relation, const u
  * ended): they go into the table, and what depends on them is computed anew.                        */
 enum base_status session_correct(struct tql_session *session, struct session_relation *relation,
                                  const struct net_rows *rows) BASE_MUST_USE;
+/* Derived relations are as far as their networks are. */
+void session_follow_checkpoints(struct tql_session *session);
+
+/* --- advance.c */
+
 /* Advances the relation's checkpoint: what it passes goes into store and network. */
 enum base_status session_advance(struct tql_session *session, struct session_relation *relation,
                                  net_chronon checkpoint) BASE_MUST_USE;

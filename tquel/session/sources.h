@@ -1,4 +1,4 @@
-/* Sources and what they bring; shared by sources.c, described.c, pipes.c and pump.c.
+/* Sources and what they bring; shared by sources.c, taking.c, described.c, pipes.c and pump.c.
  *
  *      tql_source ──▶ session_source ──▶ promises, one a relation
  *      connection     incarnation
@@ -97,6 +97,12 @@ void session_descriptions_free(struct tql_session *session);
 bool session_source_counts(const struct tql_session *session, const struct session_source *state,
                            int64_t now);
 struct session_promise *session_promise_of(struct session_source *source, const char *relation);
+/* Finds the stream's relation and how its fields come from the stream's, as the catalogue is now. */
+void session_stream_resolve(struct tql_stream *stream);
+
+/* --- taking.c */
+/* Behind it no time is believed. */
+net_chronon session_future_limit(const struct tql_session *session);
 
 /* --- pipes.c */
 enum base_status session_pipes_save(struct tql_session *session) BASE_MUST_USE;
