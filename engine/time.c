@@ -218,6 +218,7 @@ static enum net_time_error read_date(struct cursor *at, struct civil_date *ret) 
   if (with_sign) at->next++;
   size_t year_length = count_digits(at);
   if (year_length < 4 || (year_length > 4 && !with_sign)) return NET_TIME_SYNTAX;
+  ret->year = 0;
   if (!read_digits(at, year_length, &ret->year) || ret->year > 9999) error = NET_TIME_RANGE;
   if (!accept(at, '-') || !two_digits(at, &ret->month)) return NET_TIME_SYNTAX;
   if (!accept(at, '-') || !two_digits(at, &ret->day)) return NET_TIME_SYNTAX;
@@ -370,7 +371,7 @@ static enum net_time_error parse_calendar(struct cursor at, const struct net_tim
 enum net_time_error net_time_parse(const char *text, size_t length,
                                    const struct net_time_context *context, net_chronon *ret) {
   struct cursor at = trimmed(text, length);
-  net_chronon time;
+  net_chronon time = 0;
   if (is_word(&at, "forever") || is_word(&at, "beginning") || is_word(&at, "now")) {
     char first = lower(*at.next);
     *ret = first == 'f' ? NET_FOREVER : first == 'b' ? NET_BEGINNING : context->now;

@@ -79,12 +79,13 @@ static void extent_of(const struct net_rows *rows, bool *ret_any, net_chronon *r
 
 static void first_finite_of(const struct net_rows *rows, bool *ret_any, net_chronon *ret) {
   *ret_any = false;
+  *ret = NET_FOREVER;
   for (size_t i = 0; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
     for (uint32_t k = 0; k < rows->layout->first_domain_slot; k++) {
       net_chronon time = row[k].i;
       if (time == NET_BEGINNING || time == NET_FOREVER || (k == 2 && time == NET_OPEN)) continue;
-      if (!*ret_any || time < *ret) *ret = time;
+      if (time < *ret) *ret = time;
       *ret_any = true;
     }
   }
