@@ -81,18 +81,26 @@ char *sn_put_number(char *at, uint64_t number, unsigned base) {
 
 /* --- the lock */
 
-static bool take_lock(void) {
+static uint32_t own_tid(void) {
+  return (uint32_t)syscall(SYS_gettid);
+}
+
+/* The lock names who holds it. */
+static bool take_lock(uint32_t tid) {
   uint32_t free = 0;
-  return __atomic_compare_exchange_n(&sn_process.lock, &free, 1, false, __ATOMIC_ACQUIRE,
+  return __atomic_compare_exchange_n(&sn_process.lock, &free, tid, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED);
 }
 
-/* Who holds it may be of lower priority, so that yielding alone would never let it run; and it may be
- * ourselves, if a fault was handled in the midst of it: nobody waits once one has waited in vain.    */
+/* Who holds it may be of lower priority, so that yielding alone would never let it run. It may be ourselves, if
+ * the program passes sensors while it forks or where it handles a fault of ours: that is not waited for.
+ * Nobody waits once one has waited in vain.                                                           */
 static bool wait_for_lock(void) {
   static uint32_t in_vain;
   struct timespec nap = {0, 20000};
-  if (take_lock()) return true;
+  uint32_t tid = own_tid();
+  if (take_lock(tid)) return true;
+  if (__atomic_load_n(&sn_process.lock, __ATOMIC_RELAXED) == tid) return false;
   uint64_t end = sn_monotonic_ns() + LOCK_WAIT_NS;
   for (int i = 0; !__atomic_load_n(&in_vain, __ATOMIC_RELAXED); i++) {
     if (i < 20) {
@@ -101,32 +109,36 @@ static bool wait_for_lock(void) {
       nanosleep(&nap, NULL);
       if (nap.tv_nsec < 1000000) nap.tv_nsec *= 2;
     }
-    if (take_lock()) return true;
+    if (take_lock(tid)) return true;
     if (i > 20 && sn_monotonic_ns() > end) __atomic_store_n(&in_vain, 1, __ATOMIC_RELAXED);
   }
-  if (!take_lock()) return false;
+  if (!take_lock(tid)) return false;
   __atomic_store_n(&in_vain, 0, __ATOMIC_RELAXED);
   return true;
+}
+
+/* The signals come last: a handler may leave by a jump, and what is not restored by then never is; or it
+ * forks, and GUARD is another fork's.                                                                 */
+static void as_before(const struct sn_guard *guard) {
+  pthread_setcancelstate(guard->cancel, NULL);
+  errno = guard->error;
+  pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }
 
 bool sn_lock(struct sn_guard *guard) {
   sigset_t all;
   sigfillset(&all);
   guard->error = errno;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel);
   pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel);
   if (wait_for_lock()) return true;
-  pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
-  pthread_setcancelstate(guard->cancel, NULL);
-  errno = guard->error;
+  as_before(guard);
   return false;
 }
 
 void sn_unlock(struct sn_guard *guard) {
   __atomic_store_n(&sn_process.lock, 0, __ATOMIC_RELEASE);
-  pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
-  pthread_setcancelstate(guard->cancel, NULL);
-  errno = guard->error;
+  as_before(guard);
 }
 
 /* --- private memory */
@@ -205,7 +217,7 @@ struct sn_chunk *sn_chunk_new(enum sn_chunk_kind kind, uint64_t unit_bytes, uint
   if (sn_process.path == NULL || bytes > UINT32_MAX) return NULL;
   int file = open(sn_process.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return NULL;
-  uint64_t offset = sn_process.header->bytes;
+  uint64_t offset = sn_process.last_piece->offset + sn_process.last_piece->bytes;
   struct sn_chunk *chunk = map_new(file, offset, bytes);
   close(file);
   if (chunk == NULL) return NULL;
@@ -325,27 +337,33 @@ static bool file_publish(void) {
 static __thread struct sn_guard fork_guard __attribute__((tls_model("initial-exec")));
 static __thread bool fork_locked __attribute__((tls_model("initial-exec")));
 
+static uint32_t restarts, restarts_before;
+
 static void before_fork(void) {
   fork_locked = sn_lock(&fork_guard);
+  restarts_before = restarts;
   if (fork_locked) sn_threads_before_fork();
 }
 
 static void after_fork(void) {
   if (!fork_locked) return;
+  fork_locked = false;
   sn_threads_after_fork();
   sn_unlock(&fork_guard);
 }
 
 static void in_child(void) {
   bool locked = fork_locked;
-  sn_process.lock = 1; /* there is no other thread */
-  sn_restart();
+  fork_locked = false;
+  sn_process.lock = own_tid(); /* there is no other thread */
+  /* Not again, if a sensor that the program passes in its own handler of forks has found the fork out. */
+  if (restarts == restarts_before) sn_restart();
+  sn_samples_restart();
   if (locked) {
     sn_unlock(&fork_guard);
   } else {
     sn_process.lock = 0;
   }
-  sn_samples_restart();
 }
 
 static bool mark_same(void) {
@@ -401,6 +419,7 @@ static void move_pieces(unsigned char *content) {
 
 void sn_restart(void) {
   if (sn_process.header == NULL) return;
+  restarts++;
   struct sn_header header;
   uint64_t bytes = sn_process.last_piece->offset + sn_process.last_piece->bytes;
   sn_process.pid = (uint32_t)getpid();

@@ -10,7 +10,9 @@
 #include "sensors/runtime/internal.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- losses */
 
@@ -40,23 +42,34 @@ static bool has_room(struct sn_worker *worker, uint64_t bytes) {
   return thread->limit - thread->head >= bytes;
 }
 
+/* A beat to come is nonsense. */
 static bool reader_is_there(uint64_t now) {
   uint64_t beat = __atomic_load_n(&sn_process.header->beat_ns, __ATOMIC_RELAXED);
-  return now < beat + SN_BEAT_NS;
+  return now < beat ? beat - now < SN_BEAT_NS : now - beat < SN_BEAT_NS;
+}
+
+/* nanosleep would be a cancellation point; and were cancellation off meanwhile, it would remain so when a
+ * handler leaves by a jump.                                                                           */
+static void sleep_ns(long time) {
+#ifdef SYS_nanosleep
+  long nap[2] = {0, time};
+  syscall(SYS_nanosleep, nap, NULL);
+#else
+  long long nap[2] = {0, time};
+  syscall(SYS_clock_nanosleep_time64, CLOCK_MONOTONIC, 0, nap, NULL);
+#endif
 }
 
 /* As the event declares, and not in a handler that interrupted a sensor: that one waits for us. */
 static bool wait_for_room(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes) {
-  struct timespec nap = {0, 2000};
+  long nap = 2000;
   uint64_t now = sn_monotonic_ns();
   uint64_t end = event->wait_ms < 0 ? UINT64_MAX : now + (uint64_t)event->wait_ms * 1000000u;
   if (event->wait_ms == 0 || worker->level != 0) return false;
-  while (now < end && reader_is_there(now)) {
-    int cancel;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    nanosleep(&nap, NULL);
-    pthread_setcancelstate(cancel, NULL);
-    if (nap.tv_nsec < 1000000) nap.tv_nsec *= 2;
+  /* Nobody reads the ring of a sensor that goes on in the child of a fork; the fork may come now. */
+  while (now < end && !__atomic_load_n(&worker->abandoned, __ATOMIC_RELAXED) && reader_is_there(now)) {
+    sleep_ns(nap);
+    if (nap < 1000000) nap *= 2;
     if (has_room(worker, bytes)) return true;
     now = sn_monotonic_ns();
   }

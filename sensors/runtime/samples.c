@@ -192,14 +192,13 @@ SN_EXPORT int sn_sample_fd(struct sn_module *module) {
   return file;
 }
 
-/* In a child: its functions are called by a thread of its own. The descriptor is the parent's. */
+/* In a child, under the lock: its functions are called by a thread of its own. The descriptor is the
+ * parent's.                                                                                          */
 void sn_samples_restart(void) {
-  struct sn_guard guard;
-  if (!served || !sn_lock(&guard)) return;
+  if (!served) return;
   served = false;
   notice = -1;
   if (sn_process.header != NULL && is_needed()) start_server();
-  sn_unlock(&guard);
 }
 
 /* The program ends: the thread may be in a function that waits for whoever ends it, and is left alone. */

@@ -572,6 +572,14 @@ static void modes(void) {
   CHECK(watcher.by_event[ITERATION] == 2, "still traced");
 }
 
+static void trapping(void) {
+  struct sn_entry_view entry;
+  start("trapping", 100, WRITE, SN_COUNT | SN_SUM | SN_HISTOGRAM);
+  finish();
+  CHECK(sn_peer_entry(watcher.peers[0], 0, WRITE, &entry) && entry.count == 400, "counts");
+  CHECK(watcher.ledger->bad == 0, "flags have changed");
+}
+
 static void race_for_one(void) {
   start("race", 1000, ITERATION, SN_TRACE | SN_ONCE);
   for (uint32_t stage = 1; stage <= 20; stage++) {
@@ -746,6 +754,7 @@ static const struct scenario {
     {"brief", brief},
     {"objects", objects_filter},
     {"modes", modes},
+    {"trapping", trapping},
     {"race-for-one", race_for_one},
     {"rounds", rounds},
     {"closes-descriptors", closes_descriptors},

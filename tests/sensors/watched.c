@@ -271,6 +271,29 @@ static void modes(void) {
   await(4);
 }
 
+/* A program that wants SIGFPE where it computes nonsense: our sums are not its. */
+static void trapping(void) {
+  static const uint64_t signaling_bits = UINT64_C(0x7ff0000000000001);
+  double signaling;
+  struct sn_receptacle *file = FileReceptacle(1);
+  memcpy(&signaling, &signaling_bits, sizeof signaling);
+#if defined(__x86_64__)
+  unsigned before = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(before & ~(1u << 7 | 1u << 9 | 1u << 10)); /* invalid, zero, overflow */
+#endif
+  for (long i = 0; i < count; i++) {
+    WriteSensor(file, 1e300);
+    WriteSensor(file, i % 2 ? -1e308 : -1.7e308);
+    WriteSensor(file, signaling);
+    WriteSensor(file, -1.0 / 3.0);
+  }
+#if defined(__x86_64__)
+  if ((__builtin_ia32_stmxcsr() & 0x3fu) != (before & 0x3fu)) ledger->bad = 10;
+  sn_receptacle_free(file);
+  __builtin_ia32_ldmxcsr(before);
+#endif
+}
+
 static void *modes_thread(void *line) {
   (void)line;
   for (long i = 0; i < count; i++) IterationSensor((int32_t)i);
@@ -386,6 +409,7 @@ static const struct role {
              {"again", again},
              {"objects", objects},
              {"modes", modes},
+             {"trapping", trapping},
              {"race", race},
              {"rounds", rounds},
              {"closing", closing},
