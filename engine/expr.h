@@ -192,6 +192,11 @@ bool net_program_select(const struct net_program *program, bool plain, const uni
  * spoilt.                                                                                            */
 bool net_program_mark(const struct net_program *program, const union net_slot *rows, uint32_t width,
                       const uint32_t *selection, uint32_t count, uint8_t bit, uint8_t *marks);
+/* The same of two conditions that ask the same value, each for one: sets bit 1 of MARKS[i] where the first holds
+ * and bit 2 where the second does. False: they are others.                                           */
+bool net_programs_mark_values(const struct net_program *first, const struct net_program *second,
+                              const union net_slot *rows, uint32_t width, const uint32_t *selection,
+                              uint32_t count, uint8_t *marks);
 /* The values over COUNT plain rows, those that SELECTION (or NULL) names: each a truth (0, 1), an integer,
  * or a determinate instant. False: there is no quick form, or it fails for one of them.             */
 bool net_program_column(const struct net_program *program, const union net_slot *rows,

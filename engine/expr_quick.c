@@ -659,3 +659,45 @@ bool net_program_mark(const struct net_program *program, const union net_slot *r
   }
   return true;
 }
+
+/* The one step of a program that asks whether a slot, or what is computed of it alone, has a value. */
+static const struct net_quick_step *asks_value(const struct net_program *program) {
+  const struct net_quick_step *step = program->plain;
+  bool asks = program->plain_count == 1 && program->quick_truth && step->op == NET_OP_I_COMPARE &&
+              step->comparison == NET_EQ && step->left.kind == OPERAND_SLOT &&
+              step->right.kind == OPERAND_CONSTANT;
+  return asks ? step : NULL;
+}
+
+static inline __attribute__((always_inline)) bool mark_values(
+    const struct net_quick_step *step, enum how how, int64_t second, const union net_slot *rows,
+    uint32_t width, const uint32_t *selection, uint32_t count, uint8_t *marks) {
+  const union net_slot *slots = rows + step->left.slot;
+  int64_t by = step->left.by, first = step->right.by;
+  bool failed = false;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t value;
+    failed |= !take(how, by, slots[(size_t)(selection ? selection[i] : i) * width].i, &value);
+    marks[i] = (uint8_t)((value == first) | (value == second) << 1);
+  }
+  return !failed;
+}
+
+bool net_programs_mark_values(const struct net_program *first, const struct net_program *second,
+                              const union net_slot *rows, uint32_t width, const uint32_t *selection,
+                              uint32_t count, uint8_t *marks) {
+  const struct net_quick_step *a = asks_value(first), *b = asks_value(second);
+  if (a == NULL || b == NULL || a->left.slot != b->left.slot || a->left.how != b->left.how ||
+      a->left.by != b->left.by)
+    return false;
+  int64_t value = b->right.by;
+  switch ((enum how)a->left.how) {
+    case HOW_ADD:
+      return mark_values(a, HOW_ADD, value, rows, width, selection, count, marks);
+    case HOW_HALVE:
+      return mark_values(a, HOW_HALVE, value, rows, width, selection, count, marks);
+    case HOW_REST:
+    default:
+      return mark_values(a, HOW_REST, value, rows, width, selection, count, marks);
+  }
+}

@@ -322,7 +322,19 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
 /* avgc: VALUE comes (SIGN 1) or goes (-1). */
 void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, union net_slot value,
                    int64_t sign);
-void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to);
+void net_agg_integrate_weight(struct net_aggregate *node, struct net_agg_group *group,
+                              net_chronon to);
+/* What has no weight, or has come so far already, needs no more than to say so. */
+static inline void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group,
+                                     net_chronon to) {
+  struct net_tally *tally = &group->tally;
+  if (tally->integrated_to == to) return;
+  if (node->argument != NET_FLOAT && !tally->beyond && tally->whole_weight == 0) {
+    tally->integrated_to = to;
+  } else {
+    net_agg_integrate_weight(node, group, to);
+  }
+}
 /* Does the group's segment go on at NOW? False: it may nevertheless, see net_agg_same. */
 bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_agg_group *group,
                            net_chronon now);

@@ -330,7 +330,8 @@ void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, unio
   }
 }
 
-void net_agg_integrate(struct net_aggregate *node, struct net_agg_group *group, net_chronon to) {
+void net_agg_integrate_weight(struct net_aggregate *node, struct net_agg_group *group,
+                              net_chronon to) {
   struct net_tally *tally = &group->tally;
   net_chronon from = tally->integrated_to;
   tally->integrated_to = to;

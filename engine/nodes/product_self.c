@@ -63,6 +63,15 @@ static void choose(struct net_product_self *self, unsigned side, const struct ne
   }
 }
 
+/* Each side has the rows of one value of the same expression. */
+static bool choose_by_value(struct net_product_self *self, const struct net_batch *batch) {
+  const struct net_product_choice *choices = self->choices;
+  return choices[0].condition_count == 1 && choices[1].condition_count == 1 &&
+         net_programs_mark_values(choices[0].conditions[0], choices[1].conditions[0], batch->rows,
+                                  self->rows->slot_count, batch->selection, batch->count,
+                                  self->takers);
+}
+
 /* The slab has room for as many values of either side. */
 static void compute(struct net_product_self *self, unsigned side, const struct net_batch *batch) {
   const struct net_product_choice *choice = &self->choices[side];
@@ -174,8 +183,10 @@ static void run(struct net_product *product, const struct net_batch *batch, net_
                 enum base_status *status) {
   struct net_product_self *self = product->self;
   base_grow(&self->takers, &self->taker_capacity, batch->count, 1);
-  memset(self->takers, BOTH, batch->count);
-  for (unsigned side = 0; side < 2; side++) choose(self, side, batch);
+  if (!choose_by_value(self, batch)) {
+    memset(self->takers, BOTH, batch->count);
+    for (unsigned side = 0; side < 2; side++) choose(self, side, batch);
+  }
   compute(self, 0, batch);
   if (!self->values_agree) compute(self, 1, batch);
   grow_slab(self, net_inbox_rows(&product->inbox) + 2 * (size_t)batch->count);

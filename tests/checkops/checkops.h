@@ -85,8 +85,8 @@ extern const struct variant variants[];
 extern const size_t variant_count;
 
 /* self_joins.c: OPTION of the variant: the right side takes part at its start; a condition has no quick form;
- * two keys. */
-enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4 };
+ * two keys; each side has the rows of one value. */
+enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4, SELF_VALUE = 8 };
 struct net_node *build_self_join(struct build *build, const struct variant *variant);
 
 /* define.c */

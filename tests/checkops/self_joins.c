@@ -1,6 +1,6 @@
 /* Variants of joins of rows with themselves: what each side has of them chosen in the join, against selections
  * and applies below it. The left side has the rows whose x is even, the right one those with x <= k + 1, so
- * that some rows are on both. They are joined by k * 8 + x / 4, or by that of k alone and x.         */
+ * that some rows are on both, or those whose x is odd. They are joined by k * 8 + x / 4, or by that of k alone and x.         */
 #include <string.h>
 
 #include "tests/checkops/checkops.h"
@@ -20,16 +20,16 @@ static const struct net_program *finish(struct build *build, struct net_program 
   return program;
 }
 
-/* x mod 2 = 0; x <= k + 1; y < 100.0, which has no quick form and always holds */
+/* x mod 2 = 0; x <= k + 1; y < 100.0, which has no quick form and always holds; x mod 2 = 1 */
 static const struct net_program *condition(struct build *build, unsigned which) {
   const struct net_layout *in = build->layouts[0];
   struct net_program *program = begin(build);
   uint32_t k = in->fields[DOMAIN_K].slot, x = in->fields[DOMAIN_X].slot;
-  if (which == 0) {
+  if (which == 0 || which == 3) {
     emit(build, program, NET_OP_SLOT, x, 0);
     emit(build, program, NET_OP_INTEGER, 0, 2);
     emit(build, program, NET_OP_I_MOD, 0, 0);
-    emit(build, program, NET_OP_INTEGER, 0, 0);
+    emit(build, program, NET_OP_INTEGER, 0, which == 3);
     emit(build, program, NET_OP_I_COMPARE, 0, NET_EQ);
   } else if (which == 1) {
     emit(build, program, NET_OP_SLOT, x, 0);
@@ -81,8 +81,9 @@ struct net_node *build_self_join(struct build *build, const struct variant *vari
   const struct net_product_field from[4] = {{0, x}, {0, z}, {1, 0}, {1, x}};
   struct net_participant participants[2] = {{in->tuple_class == NET_EVENT, 0, 2}, {event, 0, 2}};
   struct net_join_key keys[2] = {{z, z}, {x, x}};
-  const struct net_program *conditions[2][2] = {{condition(build, 0)},
-                                                {condition(build, 1), condition(build, 2)}};
+  const struct net_program *conditions[2][2] = {
+      {condition(build, 0)},
+      {condition(build, variant->option & SELF_VALUE ? 3 : 1), condition(build, 2)}};
   size_t counts[2] = {1, variant->option & SELF_SLOW ? 2 : 1};
   const struct net_program *values[1] = {value(build)};
   struct net_product_params params = {

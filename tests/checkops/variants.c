@@ -474,6 +474,8 @@ const struct variant variants[] = {
     ONE("self-join, events", NET_EVENT, build_self_join, 0),
     ONE("self-join, at the start", NET_PERIOD, build_self_join, SELF_START),
     ONE("self-join, slow condition", NET_PERIOD, build_self_join, SELF_SLOW),
+    ONE("self-join of values", NET_PERIOD, build_self_join, SELF_VALUE),
+    ONE("self-join of values, events", NET_EVENT, build_self_join, SELF_VALUE),
     ONE("self-join, two keys", NET_PERIOD, build_self_join, SELF_KEYS | SELF_START),
     ONE("self-join of events, two keys", NET_EVENT, build_self_join, SELF_KEYS | SELF_SLOW),
     {.name = "hash and time, three periods",

@@ -81,9 +81,13 @@ static int compare_places(const void *a, const void *b, void *ordering) {
   return compare_rows(ordering, left->index, right->index);
 }
 
+/* Mostly each row starts later than the one before it. */
 static bool is_ordered(const struct ordering *ordering) {
-  for (size_t i = 1; i < ordering->rows->count; i++)
-    if (compare_rows(ordering, i - 1, i) >= 0) return false;
+  const struct net_rows *rows = ordering->rows;
+  uint32_t slots = rows->layout->slot_count;
+  const union net_slot *row = rows->rows;
+  for (size_t i = 1; i < rows->count; i++, row += slots)
+    if (row[0].i >= row[slots].i && compare_rows(ordering, i - 1, i) >= 0) return false;
   return true;
 }
 
@@ -152,13 +156,21 @@ static void order(struct tql_rows *result, const struct ordering *ordering) {
   make_set(rows, ordering);
 }
 
+/* Of most rows nothing is open. */
+static void fill_open(struct net_rows *rows, net_chronon checkpoint) {
+  const struct net_layout *layout = rows->layout;
+  bool period = layout->tuple_class == NET_PERIOD, fields = false;
+  for (uint32_t i = 0; i < layout->field_count; i++) fields |= layout->fields[i].openable;
+  union net_slot *row = rows->rows;
+  for (size_t i = 0; i < rows->count && (period || fields); i++, row += layout->slot_count)
+    if (fields || row[2].i == NET_OPEN) tql_fill_open(layout, row, checkpoint);
+}
+
 void tql_rows_finish(struct tql_rows *result, const struct base_strings *strings) {
   struct net_rows *rows = &result->rows;
   struct ordering ordering = {rows, strings, result->checkpoint};
   net_rowmap_done(&result->open);
-  for (size_t i = 0; i < rows->count; i++) {
-    rows->marks[i] &= NET_DEFINITE;
-    tql_fill_open(rows->layout, net_rows_row(rows, i), result->checkpoint);
-  }
+  fill_open(rows, result->checkpoint);
+  for (size_t i = 0; i < rows->count; i++) rows->marks[i] &= NET_DEFINITE;
   if (!is_ordered(&ordering)) order(result, &ordering);
 }
