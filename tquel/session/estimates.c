@@ -1,7 +1,10 @@
 /* What rules are told of the relations' contents, so that they choose the cheaper of equal plans: how many
- * tuples each has, and what share of its rows a selection let pass when it ran last (tq_node_stats).
+ * tuples each has, and what share of its rows a selection let pass when it ran last (tq_node_stats). Where
+ * the access node below it asked for no others than those (access-control), next to all that came to the
+ * selection passed: then it is the share of the relation's tuples.
  *
  * Guesses: where the catalogue does not say, or cannot be read, nothing is known.                    */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tquel/session/session_impl.h"
@@ -16,6 +19,29 @@ static double tuples(void *context, const struct ng_relation *ng) {
   return (double)count;
 }
 
+/* The access node that NODE reads from and that left out tuples; NULL: there is none. */
+static const struct st_node_stats *picky_input(const struct st_node_stats *stats, size_t count,
+                                               const struct st_node_stats *node) {
+  const char *dot = strrchr(node->inputs, '.'), *number = dot ? dot + 1 : node->inputs;
+  size_t length = dot ? (size_t)(dot - node->inputs) : strlen(node->relation);
+  const char *relation = dot ? node->inputs : node->relation;
+  for (size_t i = 0; i < count; i++) {
+    if (strlen(stats[i].relation) == length && strncmp(stats[i].relation, relation, length) == 0 &&
+        stats[i].node == strtoll(number, NULL, 10))
+      return strcmp(stats[i].kind, "access") == 0 && strstr(stats[i].what, "; only ") ? &stats[i]
+                                                                                      : NULL;
+  }
+  return NULL;
+}
+
+/* How many tuples the relation of ACCESS has; its text begins with the name. */
+static double tuples_below(struct tql_session *session, struct base_arena *arena,
+                           const struct st_node_stats *access) {
+  int64_t count;
+  char *name = base_arena_strndup(arena, access->what, strcspn(access->what, " ,:;"));
+  return st_count(session->database, name, &count) == BASE_OK ? (double)count : 0;
+}
+
 static bool share(void *context, const char *condition, double *ret) {
   struct tql_session *session = context;
   struct base_arena *arena = base_arena_new();
@@ -27,7 +53,10 @@ static bool share(void *context, const char *condition, double *ret) {
     if (stats[i].rows_in <= 0 || strcmp(stats[i].kind, "selection") != 0 ||
         strcmp(stats[i].what, condition) != 0)
       continue;
-    *ret = (double)stats[i].rows_out / (double)stats[i].rows_in;
+    const struct st_node_stats *access = picky_input(stats, count, &stats[i]);
+    double all = access ? tuples_below(session, arena, access) : (double)stats[i].rows_in;
+    if (all <= 0) continue;
+    *ret = (double)stats[i].rows_out < all ? (double)stats[i].rows_out / all : 1;
     found = true;
   }
   base_arena_free(arena);
