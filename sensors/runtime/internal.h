@@ -20,11 +20,13 @@
 
 #define SN_EXPORT __attribute__((visibility("default")))
 
-/* A part of the announcement as it is mapped here; the first is the header's page. */
+/* A part of the announcement as it is mapped here; the first is the header's page. What we need to know of it is
+ * here: what is shared is the parent's until a forked child has its own, and a reader may write to it.   */
 struct sn_piece {
   struct sn_piece *next;
   unsigned char *address;
   uint64_t offset, bytes;
+  uint32_t kind, unit_bytes, units; /* of its chunk */
 };
 
 struct sn_process {
@@ -63,7 +65,8 @@ bool sn_allocate(int file, uint64_t offset, uint64_t bytes);
 struct sn_chunk *sn_chunk_new(enum sn_chunk_kind kind, uint64_t unit_bytes, uint32_t units);
 /* Offset in the file of what is at ADDRESS; 0: it is not there. */
 uint64_t sn_offset_of(const void *address);
-void *sn_at_offset(uint64_t offset);
+/* BYTES that are there, on a multiple of 8; NULL: they are not. */
+void *sn_at_offset(uint64_t offset, uint64_t bytes);
 void sn_changed(void);
 /* This is a child: it gets an announcement of its own, at the same addresses, all switches off. */
 void sn_restart(void);
@@ -89,6 +92,7 @@ struct sn_module_state {
 };
 #define SN_NO_PLACE UINT32_MAX
 
+/* In a child whose announcement is its own: objects are there as they were when it was forked. */
 void sn_modules_restart(void);
 /* Of EVENT in RECEPTACLE (NULL: the process); NULL: none. */
 struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_event *event,

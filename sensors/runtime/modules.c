@@ -67,10 +67,10 @@ static unsigned bucket_of(double value) {
 static struct sn_histogram *histogram_new(void) {
   struct sn_chunk *chunk;
   for (const struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    if (piece->kind != SN_HISTOGRAMS) continue;
     struct sn_chunk *at = (struct sn_chunk *)(void *)piece->address;
-    if (piece->offset == 0 || at->kind != SN_HISTOGRAMS) continue;
     struct sn_histogram *histograms = (struct sn_histogram *)(at + 1);
-    for (uint32_t i = 0; i < at->units; i++) {
+    for (uint32_t i = 0; i < piece->units; i++) {
       if (histograms[i].state == SN_FREE) {
         memset(&histograms[i], 0, sizeof histograms[i]);
         return &histograms[i];
@@ -82,6 +82,10 @@ static struct sn_histogram *histogram_new(void) {
   return chunk != NULL ? (struct sn_histogram *)(chunk + 1) : NULL;
 }
 
+static struct sn_histogram *histogram_at(uint64_t offset) {
+  return offset != 0 ? sn_at_offset(offset, sizeof(struct sn_histogram)) : NULL;
+}
+
 static struct sn_histogram *histogram_of(struct sn_entry *entry) {
   struct sn_histogram *histogram = NULL;
   struct sn_guard guard;
@@ -90,7 +94,7 @@ static struct sn_histogram *histogram_of(struct sn_entry *entry) {
     histogram->state = SN_LIVE;
     __atomic_store_n(&entry->histogram, sn_offset_of(histogram), __ATOMIC_RELEASE);
   } else {
-    histogram = sn_at_offset(entry->histogram);
+    histogram = histogram_at(entry->histogram);
   }
   sn_unlock(&guard);
   return histogram;
@@ -118,7 +122,7 @@ void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t wor
   }
   if ((word & SN_HISTOGRAM) && is_number) {
     uint64_t offset = __atomic_load_n(&entry->histogram, __ATOMIC_ACQUIRE);
-    struct sn_histogram *histogram = offset != 0 ? sn_at_offset(offset) : histogram_of(entry);
+    struct sn_histogram *histogram = offset != 0 ? histogram_at(offset) : histogram_of(entry);
     if (histogram != NULL) {
       __atomic_fetch_add(&histogram->buckets[bucket_of(value)], 1, __ATOMIC_RELAXED);
     }
@@ -133,14 +137,14 @@ static void entry_merge(struct sn_entry *into, struct sn_entry *from) {
   add(&into->sum, from->sum);
   add(&into->squares, from->squares);
   float_as_before(before);
-  struct sn_histogram *old = from->histogram != 0 ? sn_at_offset(from->histogram) : NULL;
+  struct sn_histogram *old = histogram_at(from->histogram);
   if (old == NULL) return;
   if (into->histogram == 0) {
     __atomic_store_n(&into->histogram, from->histogram, __ATOMIC_RELEASE);
     return;
   }
-  struct sn_histogram *sum = sn_at_offset(into->histogram);
-  for (unsigned i = 0; i < SN_BUCKETS; i++) {
+  struct sn_histogram *sum = histogram_at(into->histogram);
+  for (unsigned i = 0; i < SN_BUCKETS && sum != NULL; i++) {
     if (old->buckets[i] != 0) {
       __atomic_fetch_add(&sum->buckets[i], old->buckets[i], __ATOMIC_RELAXED);
     }
@@ -268,18 +272,20 @@ struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_eve
   const struct sn_module_state *state = module->state;
   if (state == NULL) return NULL;
   if (receptacle == NULL) {
-    const struct sn_receptacle *process = &state->unit->receptacle;
-    return &sn_entries(process, process->switches, true)[event->number];
+    return &sn_entries(&state->unit->receptacle, module->event_greatest + 1, true)[event->number];
   }
-  uint32_t place = state->places[event->number];
-  return place < receptacle->entries ? &sn_entries(receptacle, receptacle->switches, false)[place]
-                                     : NULL;
+  uint32_t place = state->places[event->number], type = consulted_type(event);
+  if (place == SN_NO_PLACE || receptacle->type != type) return NULL;
+  uint32_t t = 0;
+  while (t < module->type_count && state->kinds[t].type != type) t++;
+  return t < module->type_count ? &sn_entries(receptacle, state->kinds[t].switches, false)[place]
+                                : NULL;
 }
 
 struct sn_tally *sn_tally_of(const struct sn_module *module, const struct sn_event *event) {
   if (module->state == NULL) return NULL;
-  const struct sn_receptacle *process = &module->state->unit->receptacle;
-  return &sn_tallies(process, process->switches, process->entries)[event->number];
+  uint32_t switches = module->event_greatest + 1;
+  return &sn_tallies(&module->state->unit->receptacle, switches, switches)[event->number];
 }
 
 SN_EXPORT int sn_process_declare(struct sn_module *module, uint32_t type, const char *minor) {
@@ -298,11 +304,26 @@ SN_EXPORT int sn_process_declare(struct sn_module *module, uint32_t type, const 
 
 /* --- objects */
 
-/* Receptacles of one size that nobody uses: linked by their `owner`. */
+/* What is true of a receptacle, whatever its reader writes there, and whatever a parent does with its own while
+ * the child copies them. Its `owner` is its number here.                                             */
+struct object {
+  struct sn_receptacle *receptacle;
+  uint64_t bytes;
+  const struct sn_module *module;
+  const struct sn_object_kind *kind;
+  uint64_t minor, opened;
+  uint32_t index, epoch; /* of the module, which may be gone */
+  uint32_t next_free; /* a number, one more; 0: the last */
+  bool live;
+};
+static struct object *objects;
+static uint32_t object_count, object_room;
+
+/* Receptacles of one size that nobody uses. */
 struct pool {
   struct pool *next;
   uint64_t unit_bytes;
-  struct sn_receptacle *free;
+  uint32_t free; /* as next_free */
 };
 static struct pool *pools;
 
@@ -316,25 +337,60 @@ static struct pool *pool_of(uint64_t bytes) {
   return pool;
 }
 
-static void pool_put(struct pool *pool, struct sn_receptacle *receptacle) {
-  receptacle->owner = (uint64_t)(uintptr_t)pool->free;
-  pool->free = receptacle;
+static void pool_put(struct pool *pool, uint32_t number) {
+  objects[number].next_free = pool->free;
+  pool->free = number + 1;
 }
 
-static struct sn_receptacle *pool_take(struct pool *pool) {
-  if (pool->free == NULL) {
+static bool make_room(uint32_t units) {
+  if (units > UINT32_MAX / 2 - object_count) return false;
+  if (object_count + units <= object_room) return true;
+  uint32_t room = 2 * object_room > object_count + units ? 2 * object_room : object_count + units;
+  struct object *grown = realloc(objects, room * sizeof *objects);
+  if (grown == NULL) return false;
+  objects = grown;
+  object_room = room;
+  return true;
+}
+
+static struct object *pool_take(struct pool *pool) {
+  if (pool->free == 0) {
     uint64_t room = UINT64_C(16) * sn_process.page - sizeof(struct sn_chunk);
     uint32_t units = pool->unit_bytes > room ? 1 : (uint32_t)(room / pool->unit_bytes);
+    if (!make_room(units)) return NULL;
     struct sn_chunk *chunk = sn_chunk_new(SN_OBJECTS, pool->unit_bytes, units);
     if (chunk == NULL) return NULL;
     unsigned char *unit = (unsigned char *)(chunk + 1);
     for (uint32_t i = units; i-- > 0;) {
-      pool_put(pool, (struct sn_receptacle *)(void *)(unit + i * pool->unit_bytes));
+      objects[object_count] = (struct object){
+          .receptacle = (struct sn_receptacle *)(void *)(unit + i * pool->unit_bytes),
+          .bytes = pool->unit_bytes};
+      pool_put(pool, object_count++);
     }
   }
-  struct sn_receptacle *receptacle = pool->free;
-  pool->free = (struct sn_receptacle *)(uintptr_t)receptacle->owner;
-  return receptacle;
+  struct object *object = &objects[pool->free - 1];
+  pool->free = object->next_free;
+  return object;
+}
+
+/* As it begins: all is off. */
+static void write_receptacle(const struct object *object) {
+  struct sn_receptacle *receptacle = object->receptacle;
+  memset(receptacle, 0, object->bytes);
+  receptacle->owner = (uint64_t)(object - objects);
+  if (!object->live) return;
+  receptacle->module = object->index;
+  receptacle->type = object->kind->type;
+  receptacle->epoch = object->epoch;
+  receptacle->minor = object->minor;
+  receptacle->opened = object->opened;
+  receptacle->switches = object->kind->switches;
+  receptacle->entries = object->kind->entries;
+  __atomic_store_n(&receptacle->state, SN_LIVE, __ATOMIC_SEQ_CST);
+}
+
+void sn_modules_restart(void) {
+  for (uint32_t i = 0; i < object_count; i++) write_receptacle(&objects[i]);
 }
 
 /* The switches begin as the process's stand. The reader changes the process's first and then those of
@@ -356,21 +412,19 @@ static void copy_switches(const struct sn_module *module, struct sn_receptacle *
 static struct sn_receptacle *receptacle_new(struct sn_module *module,
                                             const struct sn_object_kind *kind, uint64_t minor) {
   struct pool *pool = pool_of(sn_receptacle_bytes(kind->switches, kind->entries, false));
-  struct sn_receptacle *receptacle = pool != NULL ? pool_take(pool) : NULL;
-  if (receptacle == NULL) return NULL;
-  memset(receptacle, 0, pool->unit_bytes);
-  receptacle->module = module->index;
-  receptacle->type = kind->type;
-  receptacle->epoch = ++sn_process.epoch;
-  receptacle->minor = minor;
-  receptacle->opened = sn_stamp();
-  receptacle->switches = kind->switches;
-  receptacle->entries = kind->entries;
-  receptacle->owner = (uint64_t)(uintptr_t)module;
-  __atomic_store_n(&receptacle->state, SN_LIVE, __ATOMIC_SEQ_CST);
-  copy_switches(module, receptacle);
+  struct object *object = pool != NULL ? pool_take(pool) : NULL;
+  if (object == NULL) return NULL;
+  object->module = module;
+  object->index = module->index;
+  object->kind = kind;
+  object->epoch = ++sn_process.epoch;
+  object->minor = minor;
+  object->opened = sn_stamp();
+  object->live = true;
+  write_receptacle(object);
+  copy_switches(module, object->receptacle);
   sn_changed();
-  return receptacle;
+  return object->receptacle;
 }
 
 SN_EXPORT struct sn_receptacle *sn_receptacle_new(struct sn_module *module, uint32_t type,
@@ -387,19 +441,36 @@ SN_EXPORT struct sn_receptacle *sn_receptacle_new(struct sn_module *module, uint
   return receptacle;
 }
 
-static void receptacle_end(struct sn_receptacle *receptacle) {
-  const struct sn_module *module = (const struct sn_module *)(uintptr_t)receptacle->owner;
-  struct sn_entry *entries = sn_entries(receptacle, receptacle->switches, false);
-  for (uint32_t e = 0; module->state != NULL && e < module->event_count; e++) {
+/* NULL: there is none (any more). */
+static struct object *object_of(const struct sn_receptacle *receptacle) {
+  uint64_t number = receptacle->owner;
+  if (number >= object_count || objects[number].receptacle != receptacle) {
+    for (number = 0; number < object_count && objects[number].receptacle != receptacle;) number++;
+  }
+  return number < object_count && objects[number].live ? &objects[number] : NULL;
+}
+
+/* Of a module that is no longer there, nothing is asked any more. */
+static bool is_registered(const struct sn_module *module) {
+  const struct sn_module_state *state = sn_process.modules;
+  while (state != NULL && state->module != module) state = state->next;
+  return state != NULL;
+}
+
+static void receptacle_end(struct object *object) {
+  struct sn_receptacle *receptacle = object->receptacle;
+  const struct sn_module *module = is_registered(object->module) ? object->module : NULL;
+  struct sn_entry *entries = sn_entries(receptacle, object->kind->switches, false);
+  for (uint32_t e = 0; module != NULL && e < module->event_count; e++) {
     const struct sn_event *event = &module->events[e];
-    if (consulted_type(event) != receptacle->type) continue;
+    if (consulted_type(event) != object->kind->type) continue;
     entry_merge(sn_entry_of(module, event, NULL), &entries[module->state->places[event->number]]);
   }
-  uint64_t bytes = sn_receptacle_bytes(receptacle->switches, receptacle->entries, false);
+  object->live = false;
   __atomic_store_n(&receptacle->state, SN_FREE, __ATOMIC_SEQ_CST);
-  memset(sn_switches(receptacle), 0, bytes - sizeof *receptacle);
-  struct pool *pool = pool_of(bytes);
-  if (pool != NULL) pool_put(pool, receptacle);
+  memset(sn_switches(receptacle), 0, object->bytes - sizeof *receptacle);
+  struct pool *pool = pool_of(object->bytes);
+  if (pool != NULL) pool_put(pool, (uint32_t)(object - objects));
   sn_changed();
 }
 
@@ -407,6 +478,7 @@ SN_EXPORT void sn_receptacle_free(struct sn_receptacle *receptacle) {
   struct sn_guard guard;
   /* A lock that cannot be had: the object stays announced, its switches are never asked again. */
   if (receptacle == NULL || !sn_lock(&guard)) return;
-  receptacle_end(receptacle);
+  struct object *object = object_of(receptacle);
+  if (object != NULL) receptacle_end(object);
   sn_unlock(&guard);
 }

@@ -184,12 +184,13 @@ uint64_t sn_offset_of(const void *address) {
   return 0;
 }
 
-void *sn_at_offset(uint64_t offset) {
+void *sn_at_offset(uint64_t offset, uint64_t bytes) {
   struct sn_piece *piece = __atomic_load_n(&sn_process.pieces, __ATOMIC_ACQUIRE);
   while (piece != NULL && offset - piece->offset >= piece->bytes) {
     piece = __atomic_load_n(&piece->next, __ATOMIC_ACQUIRE);
   }
-  return piece != NULL ? piece->address + (offset - piece->offset) : NULL;
+  if (piece == NULL || offset % 8 != 0 || bytes > piece->bytes - (offset - piece->offset)) return NULL;
+  return piece->address + (offset - piece->offset);
 }
 
 void sn_changed(void) {
@@ -221,10 +222,14 @@ struct sn_chunk *sn_chunk_new(enum sn_chunk_kind kind, uint64_t unit_bytes, uint
   struct sn_chunk *chunk = map_new(file, offset, bytes);
   close(file);
   if (chunk == NULL) return NULL;
-  if (piece_add(chunk, offset, bytes) == NULL) {
+  struct sn_piece *piece = piece_add(chunk, offset, bytes);
+  if (piece == NULL) {
     munmap(chunk, bytes);
     return NULL;
   }
+  piece->kind = kind;
+  piece->unit_bytes = (uint32_t)unit_bytes;
+  piece->units = units;
   *chunk = (struct sn_chunk){
       .kind = kind, .bytes = (uint32_t)bytes, .unit_bytes = (uint32_t)unit_bytes, .units = units};
   __atomic_store_n(&sn_process.header->bytes, offset + bytes, __ATOMIC_RELEASE);
@@ -376,32 +381,35 @@ static bool mark_same(void) {
   return true;
 }
 
-static void clear_receptacle(struct sn_receptacle *receptacle, bool of_process) {
-  uint64_t bytes = sn_receptacle_bytes(receptacle->switches, receptacle->entries, of_process);
-  memset(receptacle + 1, 0, bytes - sizeof *receptacle);
+/* Of switches, entries and tallies, which the name stands behind. */
+static uint64_t module_bytes(const struct sn_module_unit *module, uint64_t unit_bytes) {
+  uint32_t switches = module->receptacle.switches;
+  uint64_t bytes = sn_receptacle_bytes(switches, switches, true) - sizeof module->receptacle;
+  return bytes <= unit_bytes - sizeof *module ? bytes : 0;
 }
 
-/* What a child does not inherit: switches, counts, rings. Objects, with their names, it does. */
-static void clear_chunk(struct sn_chunk *chunk) {
+/* What a child does not inherit: switches, counts, rings. Objects, with their names, it does: sn_modules_restart
+ * sees to them.                                                                                        */
+static void clear_chunk(struct sn_piece *piece, struct sn_chunk *chunk) {
   unsigned char *unit = (unsigned char *)(chunk + 1);
   /* A sensor that goes on in the child may still write to its slot. */
-  if (chunk->kind == SN_SLOTS && sn_threads_interrupted()) chunk->kind = SN_LEFT;
-  for (uint32_t i = 0; i < chunk->units; i++, unit += chunk->unit_bytes) {
-    switch (chunk->kind) {
+  if (piece->kind == SN_SLOTS && sn_threads_interrupted()) piece->kind = SN_LEFT;
+  *chunk = (struct sn_chunk){.kind = piece->kind,
+                             .bytes = (uint32_t)piece->bytes,
+                             .unit_bytes = piece->unit_bytes,
+                             .units = piece->units};
+  for (uint32_t i = 0; i < piece->units; i++, unit += piece->unit_bytes) {
+    switch (piece->kind) {
       case SN_MODULES: {
         struct sn_module_unit *module = (struct sn_module_unit *)(void *)unit;
         module->process = 0;
-        clear_receptacle(&module->receptacle, true);
+        memset(&module->receptacle + 1, 0, module_bytes(module, piece->unit_bytes));
         break;
       }
-      case SN_OBJECTS: {
-        struct sn_receptacle *receptacle = (struct sn_receptacle *)(void *)unit;
-        if (receptacle->state == SN_LIVE) clear_receptacle(receptacle, false);
-        break;
-      }
+      case SN_OBJECTS:
       case SN_SLOTS:
       case SN_HISTOGRAMS:
-        memset(unit, 0, chunk->unit_bytes);
+        memset(unit, 0, piece->unit_bytes);
         break;
       default:
         break;
@@ -437,10 +445,13 @@ void sn_restart(void) {
   }
   for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
     memcpy(content + piece->offset, piece->address, piece->bytes);
-    if (piece->offset != 0) clear_chunk((struct sn_chunk *)(void *)(content + piece->offset));
+    if (piece->offset != 0) {
+      clear_chunk(piece, (struct sn_chunk *)(void *)(content + piece->offset));
+    }
   }
   memcpy(content, &header, sizeof header);
   move_pieces(content);
+  sn_modules_restart();
   sn_threads_restart();
   *(uint32_t *)(uintptr_t)sn_process.same = 1;
   if (filed && !file_publish()) sn_process.path = NULL;

@@ -54,12 +54,12 @@ uint64_t sn_slot_tail(const struct sn_slot *slot, uint64_t head, uint64_t bytes)
 static struct sn_slot *slot_new(void) {
   struct sn_chunk *chunk = NULL;
   for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
-    struct sn_chunk *at = (struct sn_chunk *)(void *)piece->address;
-    if (piece->offset != 0 && at->kind == SN_SLOTS) chunk = at; /* only the last has free ones */
+    /* only the last has free ones */
+    if (piece->kind == SN_SLOTS) chunk = (struct sn_chunk *)(void *)piece->address;
   }
   for (int attempt = 0; attempt < 2; attempt++) {
     struct sn_slot *slots = chunk != NULL ? (struct sn_slot *)(chunk + 1) : NULL;
-    for (uint32_t i = 0; chunk != NULL && i < chunk->units; i++) {
+    for (uint32_t i = 0; chunk != NULL && i < SLOTS_A_CHUNK; i++) {
       if (slots[i].state == SN_FREE) return &slots[i];
     }
     if (attempt == 0) chunk = sn_chunk_new(SN_SLOTS, sizeof(struct sn_slot), SLOTS_A_CHUNK);

@@ -572,6 +572,13 @@ static void modes(void) {
   CHECK(watcher.by_event[ITERATION] == 2, "still traced");
 }
 
+static void fork_objects(void) {
+  start("fork-objects", 50, 0, 0);
+  finish();
+  CHECK(watcher.ledger->bad == 0, "the program found %" PRIu32 ", a child ended with %#" PRIx32,
+        watcher.ledger->bad & 255u, watcher.ledger->bad >> 8);
+}
+
 static void trapping(void) {
   struct sn_entry_view entry;
   start("trapping", 100, WRITE, SN_COUNT | SN_SUM | SN_HISTOGRAM);
@@ -754,6 +761,7 @@ static const struct scenario {
     {"brief", brief},
     {"objects", objects_filter},
     {"modes", modes},
+    {"fork-objects", fork_objects},
     {"trapping", trapping},
     {"race-for-one", race_for_one},
     {"rounds", rounds},

@@ -271,6 +271,42 @@ static void modes(void) {
   await(4);
 }
 
+/* Objects come and go in the parent while its children make an announcement of what they had. */
+static void fork_objects(void) {
+  enum { KEPT = 200 };
+  struct sn_receptacle *files[KEPT];
+  for (uint64_t i = 0; i < KEPT; i++) files[i] = FileReceptacle(i);
+  for (long round = 0; round < count; round++) {
+    uint64_t of_round = (uint64_t)(round + 1) << 32;
+    pid_t child = fork();
+    for (uint64_t turn = 0; child != 0 && turn < 20; turn++) {
+      for (uint64_t i = 0; i < KEPT; i++) sn_receptacle_free(files[i]);
+      for (uint64_t i = KEPT; i-- > 0;) files[i] = FileReceptacle(of_round | i);
+    }
+    if (child == 0) {
+      struct sn_receptacle *more[KEPT];
+      for (uint64_t i = 0; i < KEPT; i++) {
+        if (files[i]->minor != ((uint64_t)round << 32 | i) || files[i]->state != SN_LIVE) _exit(1);
+      }
+      for (uint64_t i = 0; i < KEPT; i++) {
+        if ((more[i] = FileReceptacle(UINT64_MAX - i)) == NULL) _exit(2);
+        for (uint64_t j = 0; j < i; j++) {
+          if (more[j] == more[i]) _exit(3);
+        }
+      }
+      for (uint64_t i = 0; i < KEPT; i++) {
+        if (files[i]->minor != ((uint64_t)round << 32 | i)) _exit(4);
+        sn_receptacle_free(files[i]);
+        sn_receptacle_free(more[i]);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) ledger->bad = 12u | (uint32_t)status << 8;
+  }
+}
+
 /* A program that wants SIGFPE where it computes nonsense: our sums are not its. */
 static void trapping(void) {
   static const uint64_t signaling_bits = UINT64_C(0x7ff0000000000001);
@@ -409,6 +445,7 @@ static const struct role {
              {"again", again},
              {"objects", objects},
              {"modes", modes},
+             {"fork-objects", fork_objects},
              {"trapping", trapping},
              {"race", race},
              {"rounds", rounds},
