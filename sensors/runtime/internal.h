@@ -148,6 +148,10 @@ unsigned char *sn_reserve(struct sn_worker *worker, const struct sn_module *modu
 /* --- samples.c */
 
 void sn_samples_restart(void);
+/* There is no thread of ours in this child, and, made so, there will be none. */
+void sn_samples_forget(void);
 void sn_samples_stop(void);
+/* MODULE goes: its functions are called no more. Not under the lock. */
+void sn_samples_withdraw(const struct sn_module *module);
 
 #endif

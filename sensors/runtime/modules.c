@@ -251,7 +251,9 @@ SN_EXPORT void sn_module_register(struct sn_module *module) {
 /* What it was in is unloaded. Its part of the announcement stays, for who reads the counts. */
 SN_EXPORT void sn_module_withdraw(struct sn_module *module) {
   struct sn_guard guard;
-  if (!module->registered || !sn_lock(&guard)) return;
+  if (!module->registered) return;
+  sn_samples_withdraw(module);
+  if (!sn_lock(&guard)) return;
   struct sn_module_state *state = module->state;
   module->registered = 0;
   if (state != NULL) {

@@ -125,15 +125,27 @@ static void as_before(const struct sn_guard *guard) {
   pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }
 
+static bool is_unaware(void) {
+  return sn_process.same != NULL && __atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0;
+}
+
 bool sn_lock(struct sn_guard *guard) {
   sigset_t all;
   sigfillset(&all);
   guard->error = errno;
   pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel);
-  if (wait_for_lock()) return true;
-  as_before(guard);
-  return false;
+  /* In a child that fork does not know of, whoever held the lock is not there. */
+  if (is_unaware()) sn_process.lock = 0;
+  if (!wait_for_lock()) {
+    as_before(guard);
+    return false;
+  }
+  if (is_unaware()) {
+    sn_restart();
+    sn_samples_forget();
+  }
+  return true;
 }
 
 void sn_unlock(struct sn_guard *guard) {
@@ -371,7 +383,10 @@ static void in_child(void) {
   }
 }
 
+static unsigned char *spare_page;
+
 static bool mark_same(void) {
+  if ((spare_page = sn_private_new(sn_process.page)) == NULL) return false;
   uint32_t *same =
       mmap(NULL, sn_process.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (same == MAP_FAILED) return false;
@@ -417,12 +432,42 @@ static void clear_chunk(struct sn_piece *piece, struct sn_chunk *chunk) {
   }
 }
 
-/* Moves the new content of each piece to where the old one is mapped. */
-static void move_pieces(unsigned char *content) {
-  for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
-    mremap(content + piece->offset, piece->bytes, piece->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-           piece->address);
+/* Makes it memory of our own without more of it at a time than a page. */
+static bool take_in_place(const struct sn_piece *piece) {
+  for (uint64_t at = 0; at < piece->bytes; at += sn_process.page) {
+    unsigned char *page = piece->address + at;
+    memcpy(spare_page, page, sn_process.page);
+    if (mmap(page, sn_process.page, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+      return false;
+    }
+    memcpy(page, spare_page, sn_process.page);
   }
+  return true;
+}
+
+/* Moves the new content of each piece to where the old one is mapped. false: one could not be moved (it is our
+ * own, but not in the file).                                                                          */
+static bool move_pieces(unsigned char *content) {
+  bool all = true;
+  for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    if (mremap(content + piece->offset, piece->bytes, piece->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+               piece->address) != MAP_FAILED) {
+      continue;
+    }
+    all = false;
+    if (take_in_place(piece)) memcpy(piece->address, content + piece->offset, piece->bytes);
+  }
+  return all;
+}
+
+/* There is no memory for a copy; nobody will find us. */
+static void stay_in_place(const struct sn_header *header) {
+  for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+    if (!take_in_place(piece)) continue; /* a single page, which takes the place of another */
+    if (piece->offset != 0) clear_chunk(piece, (struct sn_chunk *)(void *)piece->address);
+  }
+  memcpy(sn_process.header, header, sizeof *header);
 }
 
 void sn_restart(void) {
@@ -439,18 +484,22 @@ void sn_restart(void) {
     sn_process.path = NULL;
     content = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
-  if (content == MAP_FAILED) {
-    sn_process.header = NULL;
-    return;
-  }
-  for (struct sn_piece *piece = sn_process.pieces; piece != NULL; piece = piece->next) {
+  if (content == MAP_FAILED) stay_in_place(&header);
+  for (struct sn_piece *piece = sn_process.pieces; content != MAP_FAILED && piece != NULL;
+       piece = piece->next) {
     memcpy(content + piece->offset, piece->address, piece->bytes);
     if (piece->offset != 0) {
       clear_chunk(piece, (struct sn_chunk *)(void *)(content + piece->offset));
     }
   }
-  memcpy(content, &header, sizeof header);
-  move_pieces(content);
+  if (content != MAP_FAILED) {
+    memcpy(content, &header, sizeof header);
+    if (!move_pieces(content) && filed) {
+      unlink(sn_process.unready);
+      sn_process.path = NULL;
+      filed = false;
+    }
+  }
   sn_modules_restart();
   sn_threads_restart();
   *(uint32_t *)(uintptr_t)sn_process.same = 1;

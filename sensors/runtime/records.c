@@ -208,10 +208,7 @@ static unsigned char *open_slowly(struct sn_module *module, const struct sn_even
   if (__atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0) {
     /* A child that fork does not know of: the lock may have been held by another thread. */
     struct sn_guard guard;
-    sn_process.lock = 0;
-    if (!sn_lock(&guard)) return NULL;
-    sn_restart();
-    sn_unlock(&guard);
+    if (sn_lock(&guard)) sn_unlock(&guard);
     return NULL; /* nobody has enabled anything in it */
   }
   uint32_t *place = switch_of(module, event, receptacle);

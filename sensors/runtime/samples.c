@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct sampler {
@@ -26,7 +27,9 @@ struct sampler {
 static struct sampler *samplers; /* never freed, reused by the same event; under the lock to add */
 static pthread_t server;
 static bool served;     /* there is a server */
-static uint32_t stop;   /* it is to end */
+static bool forgotten;  /* there was one in the parent */
+static uint32_t turn;   /* the number of the server: another one is to end */
+static const struct sn_module *called; /* whose function is being called, perhaps */
 static int notice = -1; /* sn_sample_fd's */
 
 SN_EXPORT int sn_sample_taken(struct sn_module *module, uint32_t event) {
@@ -79,6 +82,7 @@ static bool look_up(struct sampler *sampler, struct sampler *ret_copy) {
   struct sn_guard guard;
   if (!sn_lock(&guard)) return false;
   *ret_copy = *sampler;
+  if (sampler->function != NULL) __atomic_store_n(&called, sampler->module, __ATOMIC_SEQ_CST);
   sn_unlock(&guard);
   return ret_copy->function != NULL;
 }
@@ -90,6 +94,7 @@ static void serve_all(void) {
       now.function(now.context);
       sn_sample_done(now.module, now.event);
     }
+    __atomic_store_n(&called, NULL, __ATOMIC_SEQ_CST);
   }
 }
 
@@ -101,11 +106,10 @@ static void tell(void) {
   }
 }
 
-static void *serve(void *unused) {
-  (void)unused;
+static void *serve(void *number) {
   uint32_t *requests = &sn_process.header->requests;
   uint32_t seen = 0;
-  while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+  while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) == (uint32_t)(uintptr_t)number) {
     uint32_t now = __atomic_load_n(requests, __ATOMIC_ACQUIRE);
     if (now != seen) {
       seen = now;
@@ -121,14 +125,14 @@ static void *serve(void *unused) {
 /* With all signals blocked (by the lock): the program's handlers run in its own threads. */
 static bool start_server(void) {
   if (served) return true;
-  __atomic_store_n(&stop, 0, __ATOMIC_RELEASE);
-  served = pthread_create(&server, NULL, serve, NULL) == 0;
+  uint32_t number = __atomic_add_fetch(&turn, 1, __ATOMIC_ACQ_REL);
+  served = pthread_create(&server, NULL, serve, (void *)(uintptr_t)number) == 0;
   return served;
 }
 
 static void wake_server(void) {
-  __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-  /* Between its look at `stop` and its sleep the count must change. */
+  __atomic_fetch_add(&turn, 1, __ATOMIC_ACQ_REL);
+  /* Between its look at `turn` and its sleep the count must change. */
   __atomic_fetch_add(&sn_process.header->requests, 1, __ATOMIC_ACQ_REL);
   syscall(SYS_futex, &sn_process.header->requests, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -194,17 +198,50 @@ SN_EXPORT int sn_sample_fd(struct sn_module *module) {
 
 /* In a child, under the lock: its functions are called by a thread of its own. The descriptor is the
  * parent's.                                                                                          */
-void sn_samples_restart(void) {
-  if (!served) return;
+void sn_samples_forget(void) {
+  forgotten = forgotten || served;
   served = false;
+  called = NULL;
   notice = -1;
+}
+
+void sn_samples_restart(void) {
+  sn_samples_forget();
+  if (!forgotten) return;
+  forgotten = false;
   if (sn_process.header != NULL && is_needed()) start_server();
 }
 
-/* The program ends: the thread may be in a function that waits for whoever ends it, and is left alone. */
+/* Neither waits for ever: the thread may be in a function that waits for whoever ends it. */
+static void nap(void) {
+  struct timespec time = {0, 1000000};
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  nanosleep(&time, NULL);
+  pthread_setcancelstate(cancel, NULL);
+}
+
+void sn_samples_withdraw(const struct sn_module *module) {
+  struct sn_guard guard;
+  if (samplers == NULL || !sn_lock(&guard)) return;
+  bool self = served && pthread_equal(server, pthread_self());
+  for (struct sampler *sampler = samplers; sampler != NULL; sampler = sampler->next) {
+    if (sampler->module == module) sampler->function = NULL;
+  }
+  sn_unlock(&guard);
+  for (int i = 0; i < 1000 && served && !self; i++) {
+    if (__atomic_load_n(&called, __ATOMIC_SEQ_CST) != module) break;
+    nap();
+  }
+}
+
+/* The program ends, or what we are part of is unloaded with the code that the thread executes. */
 void sn_samples_stop(void) {
   struct sn_guard guard;
   if (!served || !sn_lock(&guard)) return;
-  wake_server();
+  bool join = served && !pthread_equal(server, pthread_self());
+  if (served) wake_server();
+  served = false;
   sn_unlock(&guard);
+  for (int i = 0; join && i < 1000 && pthread_tryjoin_np(server, NULL) == EBUSY; i++) nap();
 }

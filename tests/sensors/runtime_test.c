@@ -579,6 +579,43 @@ static void fork_objects(void) {
         watcher.ledger->bad & 255u, watcher.ledger->bad >> 8);
 }
 
+/* What the child does is nothing to its parent. */
+static void child_ends(const char *role) {
+  struct sn_module_view module;
+  start(role, 100, ITERATION, SN_TRACE);
+  watcher_until(&watcher, 10);
+  sn_peer_update(watcher.peers[0]);
+  CHECK(!sn_peer_ended(watcher.peers[0]), "the parent has ended");
+  CHECK(sn_peer_module(watcher.peers[0], 0, &module) && !module.closed, "its module is closed");
+  watcher_go(&watcher, 2);
+  finish();
+  CHECK(watcher.ledger->bad == 0, "the program found %" PRIu32 ", a child ended with %#" PRIx32,
+        watcher.ledger->bad & 255u, watcher.ledger->bad >> 8);
+  CHECK(watcher.by_event[ITERATION] == 100, "not all arrived");
+}
+static void raw_child_exits(void) {
+  child_ends("raw-child-exits");
+}
+static void poor_child(void) {
+  child_ends("poor-child");
+}
+
+static void plugin(void) {
+  watcher.modes[POLL] = SN_TRACE;
+  start("plugin", 40, ITERATION, SN_TRACE);
+  int status = 0;
+  while (waitpid(watcher.program, &status, WNOHANG) == 0) {
+    watcher_pass(&watcher);
+    for (size_t p = 1; p < watcher.peer_count; p++) sn_peer_ask(watcher.peers[p], 0, POLL);
+  }
+  watcher.program = 0;
+  CHECK(status == 0, "the program ended with %d", status);
+  CHECK(watcher.ledger->bad == 0, "the program found %" PRIu32, watcher.ledger->bad);
+  CHECK(watcher.peer_count > 10 && watcher.rounds > 5, "%" PRIu64 " rounds of %zu", watcher.rounds,
+        watcher.peer_count);
+  for (int i = 0; i < 3; i++) watcher_pass(&watcher);
+}
+
 static void trapping(void) {
   struct sn_entry_view entry;
   start("trapping", 100, WRITE, SN_COUNT | SN_SUM | SN_HISTOGRAM);
@@ -762,6 +799,9 @@ static const struct scenario {
     {"objects", objects_filter},
     {"modes", modes},
     {"fork-objects", fork_objects},
+    {"raw-child-exits", raw_child_exits},
+    {"poor-child", poor_child},
+    {"plugin", plugin},
     {"trapping", trapping},
     {"race-for-one", race_for_one},
     {"rounds", rounds},

@@ -1,4 +1,5 @@
 /* The programs that the tests watch: `watched LEDGER ROLE [COUNT]`. C99, and compiled as C++, too. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -307,6 +309,75 @@ static void fork_objects(void) {
   }
 }
 
+/* Its child ends as an ordinary program does, though the C library knows nothing of it. */
+static void raw_child_exits(void) {
+  pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    sn_receptacle_free(FileReceptacle(77));
+    exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) ledger->bad = 4;
+  set(&ledger->stage, 10);
+  await(2);
+  plain();
+}
+
+/* A child without memory for anything. */
+static void poor_child(void) {
+  struct sn_receptacle *file = FileReceptacle(1);
+  long total = 0;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  if (statm == NULL || fscanf(statm, "%ld", &total) != 1) ledger->bad = 13;
+  fclose(statm);
+  struct rlimit limit, none;
+  getrlimit(RLIMIT_AS, &limit);
+  none = limit;
+  none.rlim_cur = (rlim_t)(total * sysconf(_SC_PAGESIZE));
+  setrlimit(RLIMIT_AS, &none);
+  pid_t child = fork();
+  if (child == 0) {
+    struct sn_receptacle *other = FileReceptacle(2);
+    for (long i = 0; i < count; i++) IterationSensor((int32_t)i);
+    if (file->minor != 1) _exit(1);
+    ReadSensor(file, 1);
+    sn_receptacle_free(other);
+    sn_receptacle_free(file);
+    exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) ledger->bad = 14u | (uint32_t)status << 8;
+  setrlimit(RLIMIT_AS, &limit);
+  if (file->minor != 1 || file->state != SN_LIVE) ledger->bad = 15;
+  set(&ledger->stage, 10);
+  await(2);
+  plain();
+}
+
+/* A library comes and goes while its function is called. */
+static void plugin(void) {
+  char path[4096];
+  ssize_t length = readlink(own_path, path, sizeof path - 40);
+  if (length <= 0) return;
+  path[length] = '\0';
+  memcpy(strrchr(path, '/') + 1, "libwatched_plugin.so", sizeof "libwatched_plugin.so");
+  for (long i = 0; i < count; i++) {
+    struct timespec nap = {0, 1000000 + i * 100000};
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+      ledger->bad = 16;
+      return;
+    }
+    void (*begin)(void);
+    *(void **)(void *)&begin = dlsym(library, "plugin_start");
+    begin();
+    nanosleep(&nap, NULL);
+    if (dlclose(library) != 0) ledger->bad = 17;
+  }
+}
+
 /* A program that wants SIGFPE where it computes nonsense: our sums are not its. */
 static void trapping(void) {
   static const uint64_t signaling_bits = UINT64_C(0x7ff0000000000001);
@@ -446,6 +517,9 @@ static const struct role {
              {"objects", objects},
              {"modes", modes},
              {"fork-objects", fork_objects},
+             {"raw-child-exits", raw_child_exits},
+             {"poor-child", poor_child},
+             {"plugin", plugin},
              {"trapping", trapping},
              {"race", race},
              {"rounds", rounds},
