@@ -301,7 +301,7 @@ static enum net_time_error make_chronon(int64_t seconds, int nanoseconds, net_ch
 
 static enum net_time_error parse_iso(struct cursor at, const struct net_time_context *context,
                                      net_chronon *ret) {
-  struct civil_date date;
+  struct civil_date date = {0};
   struct clock_reading clock = {0, 0};
   int32_t zone = context->zone_offset_seconds;
   enum net_time_error date_error = read_date(&at, &date);
