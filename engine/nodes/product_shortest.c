@@ -16,7 +16,7 @@
 
 #define LAST NET_PRODUCT_LAST
 
-enum { TURNS = 96, LINKS = 192, MEETINGS = 320, FAR_GROUPS = 2048, MISSES = 4 };
+enum { TURNS = 96, LINKS = 255, MEETINGS = 320, FAR_GROUPS = 2048, MISSES = 4 };
 
 /* A row that waits for its turn, when it starts and expires, and where its group is, or belonged when that was
  * looked for. Behind the last of a side stands one without a row: the start of what follows, or, at the end,
