@@ -224,6 +224,10 @@ int main(int argc, char **argv) {
       char name[64];
       uint64_t wrong = 0;
       long n = stride > 1 ? (long)((w * 7 + a * 3) % (size_t)stride) : 0, runs = 0;
+#ifdef __SANITIZE_ADDRESS__
+      /* It does not learn that a cancelled thread has left its frames, and takes them for live ones. */
+      if (strcmp(actions[a], "cancel") == 0) continue;
+#endif
       snprintf(name, sizeof name, "%s+%s", ways[w].name, actions[a]);
       if (!is_wanted(argc, argv, name) && !is_wanted(argc, argv, ways[w].name)) continue;
       for (; n < (ways[w].event == PATIENT ? 700 : MOST_STEPS) && run(&ways[w], actions[a], n);

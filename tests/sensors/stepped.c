@@ -38,13 +38,11 @@ static void await(uint32_t stage) {
 }
 
 /* The child's calls, its own and not those of the sensor that was interrupted, are in a line of its own. */
-#define COUNTED(CALL)                                                      \
-  do {                                                                     \
-    struct ledger_line *line_ = &ledger->lines[is_child ? 1 : 0];          \
-    __atomic_store_n(&line_->before, line_->before + 1, __ATOMIC_RELEASE); \
-    CALL;                                                                  \
-    line_ = &ledger->lines[is_child ? 1 : 0];                              \
-    __atomic_store_n(&line_->after, line_->after + 1, __ATOMIC_RELEASE);   \
+#define COUNTED(CALL)                                                                 \
+  do {                                                                                \
+    __atomic_fetch_add(&ledger->lines[is_child ? 1 : 0].before, 1, __ATOMIC_SEQ_CST); \
+    CALL;                                                                             \
+    __atomic_fetch_add(&ledger->lines[is_child ? 1 : 0].after, 1, __ATOMIC_SEQ_CST);  \
   } while (0)
 
 static void sensor(int32_t number) {
