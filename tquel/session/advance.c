@@ -104,6 +104,37 @@ static void drop_superseded(const struct session_relation *relation, struct net_
   net_rowmap_done(&last);
 }
 
+/* Equal tuples of one start are one, definite if any of them is: a network that knows of two, and sees their
+ * stops only when the checkpoint has passed these, could not tell before then that they are.         */
+static void drop_repeated(const struct session_relation *relation, struct net_rows *rows,
+                          size_t first) {
+  if (relation->kind != ST_PERIOD || rows->count - first < 2) return;
+  uint32_t slots = rows->layout->slot_count;
+  uint32_t *whole = base_xcalloc(slots, sizeof *whole);
+  for (uint32_t i = 0; i < slots; i++) whole[i] = i;
+  struct net_rowmap kept_at;
+  net_rowmap_init(&kept_at, rows->layout, NET_KEY_SLOTS, 0, whole, slots, sizeof(size_t));
+  size_t kept = first;
+  for (size_t i = first; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    bool fresh = true, whole_row = row[2].i != NET_OPEN && !(rows->marks[i] & ~NET_DEFINITE);
+    if (whole_row) {
+      uint32_t place = net_rowmap_put(&kept_at, row, &fresh);
+      size_t *at = net_rowmap_state(&kept_at, place);
+      if (fresh)
+        *at = kept;
+      else
+        rows->marks[*at] |= rows->marks[i];
+    }
+    if (!fresh) continue;
+    memmove(net_rows_row(rows, kept), row, slots * sizeof *row);
+    rows->marks[kept++] = rows->marks[i];
+  }
+  rows->count = kept;
+  net_rowmap_done(&kept_at);
+  free(whole);
+}
+
 /* Records with uncertain times may be clipped by later ones: until the checkpoint has passed their
  * latest bound, it does not pass their earliest.                                                    */
 static net_chronon settled_checkpoint(const struct session_relation *relation,
@@ -175,6 +206,7 @@ static void take_settled(struct session_relation *relation, struct net_rows *row
   while ((row = net_inbox_next(&relation->pending, &item, NULL)) != NULL) {
     if (item.time != group_time) {
       drop_superseded(relation, rows, group);
+      drop_repeated(relation, rows, group);
       group = rows->count;
       group_time = item.time;
     }
@@ -184,6 +216,7 @@ static void take_settled(struct session_relation *relation, struct net_rows *row
       net_rows_add_copy(rows, row, item.marks);
   }
   drop_superseded(relation, rows, group);
+  drop_repeated(relation, rows, group);
   net_inbox_tidy(&relation->pending);
 }
 
