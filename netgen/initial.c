@@ -76,9 +76,12 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
   if (!records) node->own_stop = stop;
   for (uint32_t i = 0; i < relation->layout->field_count; i++) {
     const struct net_field *field = &relation->layout->fields[i];
+    const char *name = joined(initial, variable->name, field->name);
+    /* By the number of an update equal tuples differ, which are not distinct for that. */
+    bool own = i < variable->relation->layout->field_count;
     ng_columns_add(initial->arena, &node->own,
-                   ng_column_new(plan, joined(initial, variable->name, field->name), field->type,
-                                 field->openable));
+                   own ? ng_column_new(plan, name, field->type, field->openable)
+                       : ng_column_computed(plan, name, field->type, field->openable));
   }
   ng_node_refresh(plan, node);
   if (!records) return credible(plan, variable, node);
