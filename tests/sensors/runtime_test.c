@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/collect/clock.h"
 #include "tests/sensors/watcher.h"
@@ -600,9 +601,16 @@ static void poor_child(void) {
   child_ends("poor-child");
 }
 
+/* A library that is unloaded leaves mapped what other threads may still be in, which leaks by intent. */
 static void plugin(void) {
+  const char *before = getenv("ASAN_OPTIONS");
+  char *options = before != NULL ? base_xstrdup(before) : NULL;
+  setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
   watcher.modes[POLL] = SN_TRACE;
   start("plugin", 40, ITERATION, SN_TRACE);
+  unsetenv("ASAN_OPTIONS");
+  if (options != NULL) setenv("ASAN_OPTIONS", options, 1);
+  free(options);
   int status = 0;
   while (waitpid(watcher.program, &status, WNOHANG) == 0) {
     watcher_pass(&watcher);
@@ -823,6 +831,12 @@ int main(int argc, char **argv) {
     bool wanted = argc == 2;
     for (int a = 2; a < argc; a++) wanted = wanted || strcmp(argv[a], scenarios[i].name) == 0;
     if (!wanted) continue;
+#ifdef __SANITIZE_ADDRESS__
+    if (scenarios[i].body == poor_child) { /* the sanitizer itself needs more than it has left */
+      printf("ok %d - %s # SKIP\n", ++number, scenarios[i].name);
+      continue;
+    }
+#endif
     watcher_init(&watcher);
     scenarios[i].body();
     watcher_done(&watcher);
