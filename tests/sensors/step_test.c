@@ -213,9 +213,29 @@ static bool is_wanted(int argc, char **argv, const char *name) {
   return argc <= 3;
 }
 
+/* Some containers let nobody trace. */
+static bool may_trace(void) {
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0) _exit(1);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return false;
+  bool good = step(child);
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return good;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
   binary = argv[1];
+  if (!may_trace()) {
+    printf("1..0 # SKIP this process may not trace others\n");
+    return 0;
+  }
   long stride = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
   int number = 0, failures = 0;
   setvbuf(stdout, NULL, _IOLBF, 0);
