@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/base/env.h"
@@ -440,7 +441,8 @@ static void command(char *rest_of_run) {
   } else if (is("clock")) {
     base_env_set_clock(strtoll(word(1), NULL, 10));
   } else if (is("sleep")) {
-    usleep((useconds_t)atoi(word(1)) * 1000);
+    int64_t ms = strtoll(word(1), NULL, 10);
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
   } else if (is("stream")) {
     open_stream();
   } else if (is("row") || is("period")) {
