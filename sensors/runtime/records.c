@@ -60,6 +60,14 @@ static void sleep_ns(long time) {
 #endif
 }
 
+/* Another reader has come, who knows nothing of this ring: he gets it, with what is in it. Else we would wait
+ * for room that nobody makes. false: as it is now the ring will never have room for BYTES.            */
+static bool hand_over(struct sn_worker *worker, uint64_t bytes) {
+  uint32_t generation = __atomic_load_n(&sn_process.header->generation, __ATOMIC_ACQUIRE);
+  if (worker->ring->slot->generation != generation) (void)sn_worker_ready(worker, generation);
+  return bytes <= worker->ring->bytes;
+}
+
 /* As the event declares, and not in a handler that interrupted a sensor: that one waits for us. */
 static bool wait_for_room(struct sn_worker *worker, const struct sn_event *event, uint64_t bytes) {
   long nap = 2000;
@@ -67,9 +75,11 @@ static bool wait_for_room(struct sn_worker *worker, const struct sn_event *event
   uint64_t end = event->wait_ms < 0 ? UINT64_MAX : now + (uint64_t)event->wait_ms * 1000000u;
   if (event->wait_ms == 0 || worker->level != 0) return false;
   /* Nobody reads the ring of a sensor that goes on in the child of a fork; the fork may come now. */
-  while (now < end && !__atomic_load_n(&worker->abandoned, __ATOMIC_RELAXED) && reader_is_there(now)) {
+  while (now < end && !__atomic_load_n(&worker->abandoned, __ATOMIC_RELAXED) &&
+         reader_is_there(now)) {
     sleep_ns(nap);
     if (nap < 1000000) nap *= 2;
+    if (!hand_over(worker, bytes)) return false;
     if (has_room(worker, bytes)) return true;
     now = sn_monotonic_ns();
   }

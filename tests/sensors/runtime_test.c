@@ -446,6 +446,47 @@ static void patient_alone(void) {
   CHECK(account.lost[SN_FULL] > 0, "the ring took all");
 }
 
+/* Who waits meets another reader, when the first has taken nothing and is dead: the ring, which is full, is the
+ * new one's, with all that is in it.                                                                 */
+static void patient_handed_over(void) {
+  uint64_t calls = 0, still = 0;
+  watcher.ring_bytes = 4096;
+  watcher.modes[PATIENT] = SN_TRACE;
+  watcher.share = UINT64_MAX; /* it beats */
+  watcher_run(&watcher, binary, "patient", 3000);
+  pid_t reader = fork();
+  if (reader == 0) {
+    watcher_listen(&watcher);
+    watcher_find(&watcher, 1);
+    watcher_until(&watcher, 1);
+    watcher_go(&watcher, 1);
+    for (;;) watcher_pass(&watcher);
+  }
+  for (int turn = 0; turn < 60000 && (calls == 0 || still < 100); turn++) {
+    nap_ms(1);
+    uint64_t now = watcher_calls(&watcher, false);
+    still = now == calls ? still + 1 : 0;
+    calls = now;
+  }
+  CHECK(calls > 100 && calls < 3000, "it does not wait, after %" PRIu64, calls);
+  kill(reader, SIGKILL);
+  waitpid(reader, NULL, 0);
+  watcher.share = 0;
+  watcher.see = see_growing;
+  watcher.nap_us = 1000;
+  watcher_listen(&watcher);
+  for (int i = 0; i < 20000 && watcher.records < calls; i++) watcher_pass(&watcher);
+  CHECK(watcher.records >= calls, "of %" PRIu64 " records %" PRIu64 " came", calls, watcher.records);
+  if (watcher.records < calls) kill(watcher.program, SIGKILL);
+  finish();
+  struct sn_account account;
+  watcher_account(&watcher, &account);
+  say_account(&account);
+  /* Passed with the switch off, between the readers, are not generated. */
+  CHECK(account.generated == account.received && account.received >= calls, "some are lost");
+  CHECK(account.generated <= watcher_calls(&watcher, false), "more than was called");
+}
+
 static void brief(void) {
   watcher.ring_bytes = 4096;
   watcher.share = 1000; /* beats, but none are taken */
@@ -803,6 +844,7 @@ static const struct scenario {
     {"no-more-files", no_more_files},
     {"patient", patient},
     {"patient-alone", patient_alone},
+    {"patient-handed-over", patient_handed_over},
     {"brief", brief},
     {"objects", objects_filter},
     {"modes", modes},
