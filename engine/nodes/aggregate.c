@@ -27,6 +27,9 @@
 
 #define FEW_GROUPS 64
 
+/* With more segments to open than that, a node waits while more comes at once: most of them close then. */
+#define FEW_FRESH 2
+
 /* --- segments */
 
 /* Has the group result tuples now, and are they omega? */
@@ -397,13 +400,15 @@ static enum base_status consume(struct net_node *base, unsigned port,
     take_in(node, port, batch, last, &status);
   }
   net_chronon checkpoint = net_inbox_checkpoint(&node->inbox);
-  if (checkpoint == last && checkpoint != NET_FOREVER) return status;
+  if (checkpoint == last && checkpoint != NET_FOREVER && !node->waits) return status;
   take_waiting(node, &status);
   arrive_together(node, &status);
   net_inbox_tidy(&node->inbox);
   if (status == BASE_OK) advance(node, checkpoint, &status);
   send_closes(node, &status);
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, base->checkpoint, NULL);
+  node->waits = batch->more && node->fresh_count > FEW_FRESH;
+  if (node->waits) return status;
   open_segments(node, checkpoint, &status);
   if (status != BASE_OK) return status;
   return net_out_flush(base, checkpoint, checkpoint, floors(node, checkpoint));

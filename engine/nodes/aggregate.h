@@ -219,6 +219,7 @@ struct net_aggregate {
   net_chronon touched_at;
   uint32_t *fresh; /* groups whose segments began in this round; some of them are gone since */
   size_t fresh_count, fresh_capacity;
+  bool waits; /* for more, with its own checkpoint behind that of its input */
   struct net_batch_builder closes; /* apart, so that the other rows are plain */
   uint32_t value_slot, value_width, argument_slot;
   bool settles;                /* gives up what no later tuple can change */

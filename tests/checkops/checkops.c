@@ -142,6 +142,7 @@ static void machine_run(struct machine *machine, const struct stream *stream) {
         .marks = stream->marks[portion->input] + portion->first,
         .count = (uint32_t)portion->count,
         .checkpoint = portion->checkpoint,
+        .more = portion->more,
         .bound = NET_BEGINNING};
     BASE_CHECK(net_access_push(machine->build.inputs[portion->input], &batch) == BASE_OK,
                "checkops-push");

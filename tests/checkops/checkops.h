@@ -23,6 +23,7 @@ struct portion {
   unsigned input;
   size_t first, count;
   net_chronon checkpoint;
+  bool more; /* another one of that input follows */
 };
 struct stream {
   const struct net_layout *layouts[2]; /* by input; NULL: there is none */

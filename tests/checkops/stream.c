@@ -159,7 +159,7 @@ static size_t next_portion(struct stream *stream, unsigned input, const struct s
   /* many are late */
   if (until != NET_FOREVER && until > *checkpoint && !one_in(3))
     *checkpoint = below(2) ? until : until - below(until - *checkpoint);
-  add_portion(stream, (struct portion){input, first, count, *checkpoint});
+  add_portion(stream, (struct portion){input, first, count, *checkpoint, below(2)});
   return from + count;
 }
 
@@ -179,7 +179,7 @@ void stream_random(struct stream *stream, uint64_t seed, enum manner manner, siz
     from[input] = next_portion(stream, input, &scripts[input], from[input], &checkpoints[input]);
   }
   for (unsigned i = 0; i < 2 && stream->layouts[i] != NULL; i++)
-    add_portion(stream, (struct portion){i, stream->counts[i], 0, NET_FOREVER});
+    add_portion(stream, (struct portion){i, stream->counts[i], 0, NET_FOREVER, false});
   free(scripts[0].items);
   free(scripts[1].items);
 }
@@ -195,8 +195,9 @@ void stream_regular(struct stream *stream, size_t count, size_t live) {
       bool full = (i + 1) % NET_BATCH_ROWS == 0 || i + 1 == count;
       size_t first = i / NET_BATCH_ROWS * NET_BATCH_ROWS;
       if (full)
-        add_portion(stream, (struct portion){input, first, i + 1 - first,
-                                             i + 1 == count ? NET_FOREVER : (net_chronon)i + 1});
+        add_portion(stream,
+                    (struct portion){input, first, i + 1 - first,
+                                     i + 1 == count ? NET_FOREVER : (net_chronon)i + 1, false});
     }
   }
 }

@@ -10,6 +10,9 @@
 
 #include "tquel/session/session_impl.h"
 
+/* So many rows, and nodes get on with them. */
+enum { ROWS_A_CHECKPOINT = 16384 };
+
 /* The fields that an access node wants of the rows of BATCH, by name. */
 static enum base_status push_narrow(struct net_node *access, const struct net_batch *batch) {
   const struct net_layout *wanted = net_node_layout(access), *from = batch->layout;
@@ -31,6 +34,7 @@ static enum base_status push_narrow(struct net_node *access, const struct net_ba
   struct net_batch narrow = net_batch_builder_batch(&builder, batch->checkpoint);
   narrow.bound = batch->bound;
   narrow.plain = batch->plain;
+  narrow.more = batch->more;
   enum base_status status = net_access_push(access, &narrow);
   net_batch_builder_done(&builder);
   free(sources);
@@ -54,29 +58,47 @@ static bool are_plain(const struct net_layout *layout, const union net_slot *row
   return plain;
 }
 
-static enum base_status push(struct session_relation *relation, const struct net_rows *rows,
-                             net_chronon before, net_chronon checkpoint) {
-  for (size_t a = 0; a < relation->access_count; a++) {
-    size_t at = 0;
-    do {
-      size_t left = rows->count - at;
-      size_t count = left < NET_BATCH_ROWS ? left : NET_BATCH_ROWS;
-      struct net_batch batch = {.layout = rows->layout,
-                                .rows = count > 0 ? net_rows_row(rows, at) : NULL,
-                                .marks = count > 0 ? rows->marks + at : NULL,
-                                .count = (uint32_t)count,
-                                .checkpoint = at + count == rows->count ? checkpoint : before,
-                                .bound = before};
-      batch.plain = count > 0 && are_plain(rows->layout, batch.rows, batch.marks, count);
-      struct net_node *access = relation->accesses[a];
-      enum base_status status = same_fields(net_node_layout(access), rows->layout)
-                                    ? net_access_push(access, &batch)
-                                    : push_narrow(access, &batch);
-      if (status != BASE_OK) return status;
-      at += count;
-    } while (at < rows->count);
-  }
-  return BASE_OK;
+static enum base_status push_batch(struct net_node *access, const struct net_batch *batch) {
+  return same_fields(net_node_layout(access), batch->layout) ? net_access_push(access, batch)
+                                                             : push_narrow(access, batch);
+}
+
+/* How far all that precedes row NEXT of ROWS, events in order, may be worked on: up to that one, unless the one
+ * before it is of the same time, which stores keep together.                                        */
+static net_chronon reached(const struct net_rows *rows, size_t next, net_chronon before) {
+  net_chronon here = net_rows_row(rows, next)[0].i;
+  return here > before && here > net_rows_row(rows, next - 1)[0].i ? here : before;
+}
+
+/* Of EVENTS each batch is worked on while it is in the caches; the relation itself goes from BEFORE to CHECKPOINT
+ * in one step, so who has much to tell at a checkpoint waits for the last batch.                    */
+static enum base_status push(const struct tql_session *session, struct session_relation *relation,
+                             const struct net_rows *rows, bool events, net_chronon before,
+                             net_chronon checkpoint) {
+  size_t at = 0, most = session->options.batch_rows;
+  if (most == 0) most = NET_BATCH_ROWS;
+  enum base_status status = BASE_OK;
+  do {
+    size_t left = rows->count - at;
+    size_t count = left < most ? left : most;
+    struct net_batch batch = {.layout = rows->layout,
+                              .rows = count > 0 ? net_rows_row(rows, at) : NULL,
+                              .marks = count > 0 ? rows->marks + at : NULL,
+                              .count = (uint32_t)count,
+                              .checkpoint = before,
+                              .bound = before};
+    at += count;
+    if (at == rows->count) {
+      batch.checkpoint = checkpoint;
+    } else if (events) {
+      before = batch.checkpoint = reached(rows, at, before);
+      batch.more = true;
+    }
+    batch.plain = count > 0 && are_plain(rows->layout, batch.rows, batch.marks, count);
+    for (size_t a = 0; a < relation->access_count && status == BASE_OK; a++)
+      status = push_batch(relation->accesses[a], &batch);
+  } while (at < rows->count && status == BASE_OK);
+  return status;
 }
 
 /* Of the records of one entity at one time only the last in sequence survives. */
@@ -248,7 +270,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   relation->checkpoint = checkpoint;
   enum base_status status = session_note_passed(session, relation, checkpoint);
   if (status == BASE_OK) status = keep_samples(session, relation, &rows);
-  if (status == BASE_OK) status = push(relation, &rows, before, checkpoint);
+  if (status == BASE_OK) status = push(session, relation, &rows, events, before, checkpoint);
   if (events)
     net_inbox_tidy(&relation->pending);
   else
