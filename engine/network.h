@@ -303,6 +303,20 @@ struct net_aggregate_params {
 };
 struct net_node *net_create_aggregate(struct net_network *network, const char *name,
                                       const struct net_aggregate_params *params);
+/* JOIN, by the overlap rule, whose result is of events and which has neither a predicate nor other keys than all
+ * groups of AGGREGATE, asks that for its value instead of taking the rows that come at its port SIDE, and
+ * which are AGGREGATE's, on the way through projections that only choose fields. Both are linked as they
+ * would be without. The aggregate is cumulative, not of temporal values, and cannot fail: avgc of periods is of
+ * nothing or integers, and without where and when; other functions have no when, are none of earliest and
+ * latest, and the join shows nothing of their rows' times. FIELDS as of the join, but the asked side's slots are those of
+ * AGGREGATE's rows, none that of a stop; KEYS[i] is the slot, in rows of the other side, of what is equal to group field i. */
+struct net_ask_params {
+  struct net_node *join, *aggregate;
+  unsigned side;
+  const struct net_product_field *fields;
+  const uint32_t *keys;
+};
+void net_ask_aggregate(const struct net_ask_params *params);
 /* Order: rows out in temporal order, up to the checkpoint. */
 struct net_node *net_create_order(struct net_network *network, const char *name,
                                   const struct net_layout *layout);

@@ -565,6 +565,29 @@ static const struct ng_node *choice(struct builder *builder, const struct ng_nod
   return node;
 }
 
+/* The join NODE asks an aggregate, which is built. */
+static void ask(struct builder *builder, const struct ng_node *node) {
+  const struct ng_node *asked = node->asked, *events = node->inputs[!node->asked_side];
+  struct net_product_field *fields =
+      BASE_NEW_ARRAY(builder->arena, node->fields.count, struct net_product_field);
+  for (size_t i = 0; i < node->fields.count; i++) {
+    const struct ng_column *column = node->fields.items[i];
+    bool event = ng_node_has(events, column);
+    fields[i] =
+        event ? (struct net_product_field){!node->asked_side, slot_in(builder, events, column)}
+              : (struct net_product_field){node->asked_side,
+                                           slot_in(builder, asked, ng_asked_column(node, column))};
+  }
+  uint32_t *keys = BASE_NEW_ARRAY(builder->arena, asked->by_columns.count, uint32_t);
+  for (size_t i = 0; i < asked->by_columns.count; i++)
+    keys[i] = slot_in(builder, events, ng_asked_key(node, i));
+  net_ask_aggregate(&(struct net_ask_params){.join = built_of(builder, node)->node,
+                                             .aggregate = built_of(builder, asked)->node,
+                                             .side = node->asked_side,
+                                             .fields = fields,
+                                             .keys = keys});
+}
+
 static void build_product(struct builder *builder, const struct ng_node *node) {
   const struct ng_expr *predicate = ng_join_rest(builder->arena, node);
   struct built *built = built_of(builder, node);
@@ -590,6 +613,7 @@ static void build_product(struct builder *builder, const struct ng_node *node) {
     params.rows =
         built_of(builder, choice(builder, node->inputs[port], &params.choices[port]))->layout;
   built->node = net_create_product(builder->network, name_of(builder, node), &params);
+  if (node->asked) ask(builder, node);
 }
 
 static void build_closest(struct builder *builder, const struct ng_node *node) {

@@ -113,6 +113,7 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
                        node->keys[i].right->name);
   }
   if (node->self_join) base_buffer_puts(out, "; both sides in one pass");
+  if (node->asked) base_buffer_printf(out, "; asks %u at each event", node->asked->number);
 }
 
 /* A column that has the expression for its name is a key of a join above. */

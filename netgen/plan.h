@@ -117,6 +117,9 @@ struct ng_node {
   struct ng_key *keys;
   size_t key_count;
   bool self_join; /* both sides are chosen of the same rows, by what the join has taken in */
+  struct ng_node
+      *asked; /* the aggregate that answers for side ASKED_SIDE (rule aggregates-at-events) */
+  unsigned asked_side;
   /* full product: until the last of these a row of that side is kept; none: without end */
   struct ng_expiry *expiries[2];
   size_t expiry_counts[2];
@@ -261,5 +264,10 @@ void ng_rule_control_arcs(struct ng_plan *plan);
 void ng_rule_clock_samples(struct ng_plan *plan);
 void ng_rule_access_control(struct ng_plan *plan);
 void ng_rule_self_joins(struct ng_plan *plan);
+void ng_rule_aggregates_at_events(struct ng_plan *plan);
+/* Of a join that asks an aggregate: what COLUMN of that side is among the aggregate's own columns, and the
+ * column of the other side that is equal to the GROUP-th of its groups. */
+const struct ng_column *ng_asked_column(const struct ng_node *join, const struct ng_column *column);
+const struct ng_column *ng_asked_key(const struct ng_node *join, size_t group);
 
 #endif

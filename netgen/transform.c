@@ -36,6 +36,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_CLOCK_SAMPLES] = ng_rule_clock_samples,
     [NG_RULE_ACCESS_CONTROL] = ng_rule_access_control,
     [NG_RULE_SELF_JOINS] = ng_rule_self_joins,
+    [NG_RULE_AGGREGATES_AT_EVENTS] = ng_rule_aggregates_at_events,
 };
 
 const struct ng_rule_info *ng_rule_info(enum ng_rule rule) {

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/nodes/asked.h"
 
 /* So many rows that close go out together. */
 #define CLOSES_ROWS 64
@@ -128,8 +129,7 @@ static void put_segment(struct net_aggregate *node, uint32_t index, net_chronon 
   fill_segment(node, row, group, net_rowmap_row(&node->groups, index), stop);
 }
 
-static inline void note_fresh(struct net_aggregate *node, struct net_agg_group *group,
-                              uint32_t index) {
+void net_agg_note_fresh(struct net_aggregate *node, struct net_agg_group *group, uint32_t index) {
   if (group->fresh) return;
   group->fresh = true;
   base_grow(&node->fresh, &node->fresh_capacity, node->fresh_count + 1, sizeof *node->fresh);
@@ -150,7 +150,7 @@ static void begin_segment(struct net_aggregate *node, struct net_agg_group *grou
   group->omega = omega;
   group->in_doubt = in_doubt(node, group);
   group->since = now;
-  note_fresh(node, group, index);
+  net_agg_note_fresh(node, group, index);
 }
 
 /* A segment of a number that ends at NOW, whole. */
@@ -393,6 +393,9 @@ static enum base_status consume(struct net_node *base, unsigned port,
                                 const struct net_batch *batch) {
   struct net_aggregate *node = (struct net_aggregate *)base;
   enum base_status status = BASE_OK;
+  if (node->asked != NULL && net_asked_take(node->asked, NET_ASKED_ROWS, batch, &status))
+    return status;
+  if (status != BASE_OK) return status;
   net_chronon last = net_inbox_checkpoint(&node->inbox);
   if (node->counts_open && !net_alike_pass(&node->alike, batch)) {
     net_alike_add(&node->alike, batch, &node->inbox);
@@ -424,13 +427,15 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   net_rowmap_mark_strings(&node->members, strings);
   net_rowmap_mark_strings(&node->distinct, strings);
   net_agg_mark_strings(node, strings);
+  if (node->asked != NULL) net_asked_mark_strings(node->asked, strings);
 }
 
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return node->groups.live + node->members.live - node->idle_members + node->distinct.live +
          node->heap_count + node->stop_count + node->ordered.live + net_agg_more_rows(node) +
-         net_inbox_rows(&node->inbox) + node->alike.held.live;
+         net_inbox_rows(&node->inbox) + node->alike.held.live +
+         (node->asked != NULL ? net_asked_rows(node->asked) : 0);
 }
 
 static size_t state_bytes(const struct net_node *base) {
@@ -442,7 +447,8 @@ static size_t state_bytes(const struct net_node *base) {
          node->weight_capacity * sizeof *node->weights + node->idle_capacity * sizeof *node->idle +
          node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
          net_ordered_bytes(&node->floors) + net_agg_more_bytes(node) +
-         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike);
+         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike) +
+         (node->asked != NULL ? net_asked_bytes(node->asked) : 0);
 }
 
 static void done(struct net_node *base) {
@@ -453,6 +459,7 @@ static void done(struct net_node *base) {
       net_agg_group_done_more(node, net_agg_group(node, i));
     }
   net_agg_more_done(node);
+  if (node->asked != NULL) net_asked_free(node->asked);
   net_inbox_done(&node->inbox);
   net_alike_done(&node->alike);
   net_rowmap_done(&node->groups);

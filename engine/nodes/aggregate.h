@@ -6,6 +6,7 @@
  *     aggregate_best.c     the best of tuples whose ends are known
  *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
  *     aggregate_more.c     further functions of the same tuples in the same node
+ *     aggregate_asked.c    values at the instants of a join's rows alone
  *     aggregate_extend.c   extendc, a node of its own
  *
  * A tuple's presence at an instant is a truth: F not there, unknown perhaps there, T there for sure. What
@@ -230,6 +231,7 @@ struct net_aggregate {
   uint32_t floor_root;
   struct net_sum scratch;
   union net_slot *scratch_row, *floor;
+  struct net_asked *asked; /* by a join; NULL: it is not */
 };
 
 static inline struct net_agg_group *net_agg_group(const struct net_aggregate *node,
@@ -282,6 +284,28 @@ static inline struct net_agg_member *net_agg_wake(struct net_aggregate *node, ui
 /* No tuple of the member at INDEX is there, nor will be by what is known. */
 void net_agg_leave_idle(struct net_aggregate *node, uint32_t index);
 
+/* Where the group of ROW stands; *RET_NEW: it was not there. */
+static inline uint32_t net_agg_find_group(struct net_aggregate *node, const union net_slot *row,
+                                          bool *ret_new) {
+  if (!node->remembers) return net_rowmap_put(&node->groups, row, ret_new);
+  int64_t key = node->params.by_count == 0 ? 0 : row[node->by_slots[0]].i;
+  size_t at = (size_t)((uint64_t)key % NET_AGG_RECENT);
+  *ret_new = false;
+  if (node->recent[at].key == key && node->recent[at].place != NET_NO_ENTRY)
+    return node->recent[at].place;
+  node->recent[at].key = key;
+  return node->recent[at].place = net_rowmap_put(&node->groups, row, ret_new);
+}
+/* Counts a plain row of a node whose tuples never go; returns its group. *RET_SAME: the value is as it was. */
+uint32_t net_agg_stay(struct net_aggregate *node, const union net_slot *row, bool *ret_same);
+/* avgc: VALUE, of GROUP, weighs until STOP. */
+void net_agg_weigh_until(struct net_aggregate *node, uint32_t group, int64_t value,
+                         net_chronon stop);
+
+/* --- aggregate_asked.c (asked.h) */
+
+struct net_asked;
+
 /* --- aggregate_best.c */
 
 /* A tuple of KEY counts for sure, and does until STOP. */
@@ -293,6 +317,8 @@ const struct net_ordered_key *net_agg_best(struct net_aggregate *node, struct ne
 
 /* --- aggregate.c */
 
+/* The group's segment has to go out open, or whole. */
+void net_agg_note_fresh(struct net_aggregate *node, struct net_agg_group *group, uint32_t index);
 /* All changes before NOW, where a row starts; none starts earlier from now on. */
 void net_agg_come_to(struct net_aggregate *node, net_chronon now, enum base_status *status);
 /* A row, in the long way. */

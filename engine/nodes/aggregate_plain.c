@@ -326,23 +326,10 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
     net_agg_leave_idle(node, stop.member);
 }
 
-/* Where the group of ROW stands; *RET_NEW: it was not there. */
-static inline uint32_t find_group(struct net_aggregate *node, const union net_slot *row,
-                                  bool *ret_new) {
-  if (!node->remembers) return net_rowmap_put(&node->groups, row, ret_new);
-  int64_t key = node->params.by_count == 0 ? 0 : row[node->by_slots[0]].i;
-  size_t at = (size_t)((uint64_t)key % NET_AGG_RECENT);
-  *ret_new = false;
-  if (node->recent[at].key == key && node->recent[at].place != NET_NO_ENTRY)
-    return node->recent[at].place;
-  node->recent[at].key = key;
-  return node->recent[at].place = net_rowmap_put(&node->groups, row, ret_new);
-}
-
 /* The group of ROW, which names it from now on if need be. */
 static inline uint32_t group_of(struct net_aggregate *node, const union net_slot *row) {
   bool fresh;
-  uint32_t index = find_group(node, row, &fresh);
+  uint32_t index = net_agg_find_group(node, row, &fresh);
   if (!fresh && node->names_rows)
     net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
   if (fresh && node->function == NET_AGG_AVGC)
@@ -364,14 +351,20 @@ static inline bool changes_nothing(const struct net_aggregate *node, struct net_
   return true;
 }
 
-static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {
+uint32_t net_agg_stay(struct net_aggregate *node, const union net_slot *row, bool *ret_same) {
   uint32_t index = group_of(node, row);
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
   group->present[NET_TRUE]++;
-  if (counts == NET_TRUE && changes_nothing(node, group, row)) return;
-  move_member(node, group, row, NET_FALSE, counts);
-  touch_at(node, index, row[0].i);
+  *ret_same = counts == NET_TRUE && changes_nothing(node, group, row);
+  if (!*ret_same) move_member(node, group, row, NET_FALSE, counts);
+  return index;
+}
+
+static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {
+  bool same;
+  uint32_t index = net_agg_stay(node, row, &same);
+  if (!same) touch_at(node, index, row[0].i);
 }
 
 /* --- windows */
@@ -460,6 +453,12 @@ static void stop_weight(struct net_aggregate *node, struct net_agg_stop stop) {
   net_agg_touch(node, weight->group);
   weight->next_free = node->free_weight;
   node->free_weight = stop.member + 1;
+}
+
+void net_agg_weigh_until(struct net_aggregate *node, uint32_t group, int64_t value,
+                         net_chronon stop) {
+  struct net_agg_weight weight = {.value.i = value, .group = group};
+  push_stop(node, (struct net_agg_stop){stop, new_weight(node, weight), NET_TRUE});
 }
 
 void net_agg_stop(struct net_aggregate *node) {

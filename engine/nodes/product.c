@@ -25,13 +25,15 @@
  * row that ends before the checkpoint and one that *lasts*, of which only the stop is not known, unless the
  * result shows another stop of the plain row, which may lie behind the checkpoint.
  *
- * Both sides may be chosen of the rows of one port (product_self.c).
+ * Both sides may be chosen of the rows of one port (product_self.c). One side may be an aggregate that is asked
+ * for its value at each row of the other (aggregate_asked.c).
  *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/nodes/asked.h"
 #include "engine/nodes/product.h"
 
 /* The checkpoint that can be promised: pairs that wait, and an event whose bounds reach beyond the
@@ -157,9 +159,12 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
 static enum base_status consume(struct net_node *node, unsigned port,
                                 const struct net_batch *batch) {
   struct net_product *product = (struct net_product *)node;
-  net_chronon before = net_inbox_checkpoint(&product->inbox);
   bool closes;
   enum base_status status = BASE_OK;
+  if (product->asked != NULL && net_asked_take(product->asked, NET_ASKED_EVENTS, batch, &status))
+    return status;
+  if (status != BASE_OK) return status;
+  net_chronon before = net_inbox_checkpoint(&product->inbox);
   if (product->self != NULL) {
     status = net_product_self_take(product, batch, &closes);
   } else {

@@ -112,6 +112,7 @@ struct net_product {
       *quick;                 /* the predicate of plain rows; NULL: none, or no such form */
   bool event_result;          /* overlap rule with an event participant */
   uint64_t steps;             /* along chains */
+  struct net_asked *asked; /* whose rows are answers of an aggregate; NULL: they come by the ports */
   struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;

@@ -90,6 +90,10 @@ extern const size_t variant_count;
 enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4, SELF_VALUE = 8 };
 struct net_node *build_self_join(struct build *build, const struct variant *variant);
 
+/* asked.c: OPTION of the variant: the aggregate is the left side; of tuples; the first gives the origin. */
+enum { ASKED_LEFT = 1, ASKED_TUPLES = 2, ASKED_ORIGINS = 4 };
+struct net_node *build_asked(struct build *build, const struct variant *variant);
+
 /* define.c */
 /* OPTION of the variant: distinct. */
 void define_closest(const struct stream *stream, const struct variant *variant,

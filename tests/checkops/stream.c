@@ -89,12 +89,16 @@ static int by_time(const void *a, const void *b) {
 
 static void write_script(struct script *script, const struct net_layout *layout, bool records,
                          enum manner manner, size_t count) {
-  int64_t unsure = pick((int64_t[]){0, 12, 3}, manner), omega = pick((int64_t[]){0, 15, 4}, manner);
   int64_t keys = 1 + below(4), values = 1 + below(6), step = 1 + below(12);
   net_chronon now = below(3) == 0 ? 0 : below(50);
-  bool crowded = one_in(3); /* at first, with many at a time */
+  bool crowded = one_in(3);   /* at first, with many at a time */
+  enum manner later = manner; /* in half of the mixed streams the first rows are plain */
+  size_t plain = manner == MIXED && one_in(2) ? (size_t)below((int64_t)count + 1) : 0;
   script->fortune = crowded ? 3 * CROWD : FORTUNE_MAX;
   for (size_t i = 0; i < count; i++) {
+    manner = i < plain ? PLAIN : later;
+    int64_t unsure = pick((int64_t[]){0, 12, 3}, manner);
+    int64_t omega = pick((int64_t[]){0, 15, 4}, manner);
     now += below(crowded && i < CROWD ? 2 : step);
     struct happening happening = {.time = now, .marks = one_in(omega) ? 0 : NET_DEFINITE};
     struct net_instant start = some_instant(now, unsure);

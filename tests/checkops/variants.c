@@ -457,6 +457,15 @@ static struct net_node *build_several(struct build *build, const struct variant 
       __VA_ARGS__                                                                        \
     }                                                                                    \
   }
+#define ASKED(NAME, ROWS, EVENTS, OPTION, FUNCTION, ...)                                    \
+  {                                                                                         \
+    .name = NAME, .classes = {ROWS, EVENTS}, .inputs = 2, .build = build_asked, .live = 64, \
+    .option = OPTION, .aggregate = {                                                        \
+      .function = NET_AGG_##FUNCTION,                                                       \
+      .cumulative = true,                                                                   \
+      __VA_ARGS__                                                                           \
+    }                                                                                       \
+  }
 
 const struct variant variants[] = {
     TWO("overlap", NET_PERIOD, NET_PERIOD, 0, 8, 0),
@@ -590,5 +599,16 @@ const struct variant variants[] = {
     AGGREGATE("latest for a time", NET_PERIOD, LATEST, .window = 20),
     AGGREGATE("earliest for ever", NET_PERIOD, EARLIEST, .cumulative = true),
     AGGREGATE("extendc", NET_EVENT, EXTEND, .cumulative = true),
+    ASKED("avgc at events", NET_PERIOD, NET_EVENT, ASKED_TUPLES, AVGC, .apart = false),
+    ASKED("avgc at events, of x", NET_PERIOD, NET_EVENT, ASKED_LEFT, AVGC, .apart = false),
+    ASKED("avgc at events, apart", NET_PERIOD, NET_EVENT, ASKED_ORIGINS, AVGC, .apart = true),
+    ASKED("avgc at starts", NET_PERIOD, NET_PERIOD, 0, AVGC, .averaging_origin_given = true),
+    ASKED("avgc at events, of events", NET_EVENT, NET_EVENT, 0, AVGC, .apart = false),
+    ASKED("countc at events", NET_PERIOD, NET_EVENT, ASKED_TUPLES, COUNT, .apart = false),
+    ASKED("countc at events, apart", NET_EVENT, NET_EVENT, ASKED_TUPLES | ASKED_LEFT, COUNT,
+          .apart = true),
+    ASKED("countu for ever at events", NET_EVENT, NET_EVENT, 0, COUNT, .unique = true),
+    ASKED("minc at events", NET_PERIOD, NET_EVENT, ASKED_ORIGINS, MIN, .apart = false),
+    ASKED("last for ever at starts", NET_EVENT, NET_PERIOD, 0, LAST, .apart = false),
 };
 const size_t variant_count = sizeof variants / sizeof variants[0];

@@ -149,6 +149,26 @@ size_t several_aggregates(struct choice *choice, const char **texts, char *kinds
   return count;
 }
 
+const char *running_aggregate(struct choice *choice, const struct source *source, size_t key,
+                              char *ret_kind) {
+  static const struct function running[] = {
+      {"countc", TUPLE, false, 1}, {"avgc", NUMBER, false, 1},  {"avgc", TUPLE, false, 1},
+      {"minc", ORDERED, false, 1}, {"maxc", ORDERED, false, 1}, {"countu", ANY_VALUE, true, 1},
+      {"last", ORDERED, true, 1},  {"sumc", NUMBER, false, 1}};
+  struct scenario *scenario = choice->scenario;
+  struct choice inner = alone(choice, source);
+  const struct function *function = &running[below(scenario, sizeof running / sizeof *running)];
+  bool average = strcmp(function->name, "avgc") == 0;
+  char kind = 'i';
+  if (average && source->endless) return NULL;
+  const char *of = argument(choice, &inner, function, &kind);
+  if (!of || !strstr(of, source->name)) return NULL;
+  *ret_kind = average ? (source->event ? 'f' : 't') : function->argument == ANY_VALUE ? 'i' : kind;
+  const char *where = chance(scenario, 15) ? TEXT(" where %s", condition(&inner, 1)) : "";
+  return TEXT("%s(%s by %s.%s%s%s)", function->name, of, source->name, source->domains[key],
+              function->tail ? " for ever" : "", where);
+}
+
 const char *chosen_time(struct choice *choice, bool *ret_event) {
   struct scenario *scenario = choice->scenario;
   if (choice->source_count == 0) return NULL; /* inside an aggregate */

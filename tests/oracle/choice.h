@@ -49,6 +49,9 @@ const char *closest_condition(struct choice *choice);
 const char *aggregate(struct choice *choice, char *ret_kind);
 /* 2 to MOST of one variable, with the same by, where and when. */
 size_t several_aggregates(struct choice *choice, const char **texts, char *kinds, size_t most);
+/* One of SOURCE that never forgets, by its domain at KEY. NULL: none. */
+const char *running_aggregate(struct choice *choice, const struct source *source, size_t key,
+                              char *ret_kind);
 /* earliest or latest: a time. */
 const char *chosen_time(struct choice *choice, bool *ret_event);
 

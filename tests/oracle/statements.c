@@ -274,6 +274,83 @@ static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, 
   scenario->statements[scenario->statement_count++] = statement;
 }
 
+/* --- aggregates at events (rule aggregates-at-events) */
+
+/* A source of which EVENT and KIND, of a domain, at *RET_KEY, are as wanted; NULL: not found. KIND 0: any. */
+static const struct source *find_source(struct choice *choice, bool event, char kind,
+                                        size_t *ret_key) {
+  struct scenario *scenario = choice->scenario;
+  for (int i = 0; i < 12; i++) {
+    const struct source *source = &choice->sources[below(scenario, choice->source_count)];
+    if (source->clock || source->domain_count == 0 || (event && !source->event)) continue;
+    *ret_key = below(scenario, source->domain_count);
+    char found = source->kinds[*ret_key];
+    if (kind ? found == kind : found == 'i' || found == 's') return source;
+  }
+  return NULL;
+}
+
+/* A view of a running aggregate and its groups. */
+static bool add_running(struct scenario *scenario, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE, .view = true};
+  size_t key;
+  char kind;
+  collect_sources(&choice, avoid, context);
+  const struct source *rows = find_source(&choice, false, 0, &key);
+  const char *value = rows ? running_aggregate(&choice, rows, key, &kind) : NULL;
+  if (!value) return false;
+  const char *name = rows->name, *domain = rows->domains[key];
+  add_target(&statement, TEXT("k = minc(%s.%s by %s.%s)", name, domain, name, domain),
+             rows->kinds[key]);
+  add_target(&statement, TEXT("m = %s", value), kind);
+  statement.endless = rows->endless;
+  statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
+/* Events with the value that such a view, or an aggregate by what they have, has then. */
+static bool add_at_events(struct scenario *scenario, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE, .event = true};
+  const struct source *view = NULL, *rows;
+  size_t key = 0, other = 0;
+  char kind;
+  collect_sources(&choice, avoid, context);
+  for (size_t i = 0; i < choice.source_count; i++) {
+    const struct source *source = &choice.sources[i];
+    if (source->domain_count == 2 && !strcmp(source->domains[0], "k") &&
+        !strcmp(source->domains[1], "m"))
+      view = source;
+  }
+  const struct source *events = find_source(&choice, true, view ? view->kinds[0] : 0, &key);
+  if (!events) return false;
+  const char *name = events->name, *domain = events->domains[key];
+  add_target(&statement, TEXT("x = %s.%s", name, domain), events->kinds[key]);
+  if (view) {
+    add_target(&statement, TEXT("m = %s.m", view->name), view->kinds[1]);
+    statement.where[statement.where_count++] = TEXT("%s.%s = %s.k", name, domain, view->name);
+  } else {
+    rows = chance(scenario, 60) ? events : find_source(&choice, false, events->kinds[key], &other);
+    if (!rows || (rows != events && rows->event)) return false;
+    if (rows == events) other = key;
+    const char *value = running_aggregate(&choice, rows, other, &kind);
+    if (!value) return false;
+    add_target(&statement, TEXT("m = %s", value), kind);
+    if (rows != events)
+      statement.where[statement.where_count++] =
+          TEXT("%s.%s = %s.%s", name, domain, rows->name, rows->domains[other]);
+  }
+  if (chance(scenario, 15) && !scenario->sequence) {
+    choice.used[choice.used_count++] = *events;
+    statement.where[statement.where_count++] = condition(&choice, 1);
+  }
+  statement.endless = events->endless;
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
 /* --- updates */
 
 static const char *constant(struct scenario *scenario, const struct input_domain *domain) {
@@ -396,6 +473,8 @@ static void add_periods(struct scenario *scenario, bool named) {
 void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   if (!named && scenario->updates && chance(scenario, 30) && add_update(scenario, avoid, context))
     return;
+  if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
+  if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
   bool first = scenario->compensated && scenario->statement_count == 0;
   if (first ? chance(scenario, 90) : !named && chance(scenario, 9))
     add_setting(scenario);

@@ -1453,6 +1453,40 @@ static const char golden_pairs_self_joins[] =
     "common-subnetworks: 2 access nodes shared\n"
     "self-joins: 1 join takes both sides in one pass\n";
 
+static const char golden_shares_before[] =
+    "shares_before\n"
+    "   1  access           S: C.A, C.B\n"
+    "   2  access           R: E.A, E.B\n"
+    "   3  aggregate   2    avgc(E) by E.B, of what is there for sure  [keys: groups and sums]\n"
+    "   4  projection  3    [avgc(E).start, avgc(E).stop): B = avgc(E).E.B, Share = avgc(E)  "
+    "[overlap: open rows]\n"
+    "   5  join        1 4  overlap, C.B = V.B; hash C.B = V.B         [overlap: tuples valid at "
+    "the checkpoint or after]\n"
+    "   6  apply       5    Share = rebase(V.Share, V.start, C.at)\n"
+    "   7  projection  6    at C.at: A = C.A, Share\n"
+    "2 access nodes, 5 operator nodes\n"
+    "group-keys: 1 aggregate of a group's own value dropped\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 3 domains dropped\n";
+
+static const char golden_shares_at_events[] =
+    "shares_at_events\n"
+    "   1  access           S: C.A, C.B\n"
+    "   2  access           R: E.A, E.B\n"
+    "   3  aggregate   2    avgc(E) by E.B, of what is there for sure                 [keys: "
+    "groups and sums]\n"
+    "   4  projection  3    [avgc(E).start, avgc(E).stop): B = avgc(E).E.B, Share = avgc(E)  "
+    "[overlap: open rows]\n"
+    "   5  join        1 4  overlap, C.B = V.B; hash C.B = V.B; asks 3 at each event  [overlap: "
+    "tuples valid at the checkpoint or after]\n"
+    "   6  apply       5    Share = rebase(V.Share, V.start, C.at)\n"
+    "   7  projection  6    at C.at: A = C.A, Share\n"
+    "2 access nodes, 5 operator nodes\n"
+    "group-keys: 1 aggregate of a group's own value dropped\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 3 domains dropped\n"
+    "aggregates-at-events: 1 aggregate asked at events\n";
+
 static const char golden_bounded_down[] =
     "bounded_down\n"
     "   1  access           R: E.A, E.B\n"

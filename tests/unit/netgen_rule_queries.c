@@ -373,6 +373,32 @@ const struct ng_query *query_of_groups(void) {
   return over_view(nq_finish(query, NET_PERIOD));
 }
 
+/* V: the groups of R and their shares of the time; at each event of S that of its group. */
+const struct ng_query *query_shares(void) {
+  static const char *const both[] = {"C", "V"};
+  const struct ng_relation *relation = nq_relation("R", NG_REL_PERIOD, 2, 8);
+  struct ng_query *view = nq_query("Shares", 1, names, &relation);
+  const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
+  by[0] = nq_domain(view, 0, "B");
+  view->variables[0].outside = false;
+  struct ng_aggregate aggregate = {.by = by, .by_count = 1, .cumulative = true, .type = type_long};
+  aggregate.function = NET_AGG_MIN;
+  aggregate.argument = by[0];
+  nq_target(view, "B", nq_aggregate_value(view, nq_aggregate(view, aggregate)));
+  aggregate.function = NET_AGG_AVGC;
+  aggregate.argument = NULL;
+  aggregate.type = (struct net_type){NET_TEMPORAL, 0};
+  nq_target(view, "Share", nq_aggregate_value(view, nq_aggregate(view, aggregate)));
+  const struct ng_relation *relations[] = {nq_relation("S", NG_REL_EVENT, 2, 8),
+                                           nq_derived(nq_finish(view, NET_PERIOD))};
+  query_view = view;
+  struct ng_query *query = nq_query(NULL, 2, both, relations);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "Share", nq_domain(query, 1, "Share"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "B"), nq_domain(query, 1, "B"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* One variable's times and values are bounded by constants. */
 const struct ng_query *query_bounded(void) {
   struct ng_query *query = query_over(NG_REL_PERIOD, 2);

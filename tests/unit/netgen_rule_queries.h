@@ -19,6 +19,7 @@ const struct ng_query *query_counts(void);
 const struct ng_query *query_named(void);
 const struct ng_query *query_named_ever(void);
 const struct ng_query *query_count_at(void);
+const struct ng_query *query_shares(void);
 const struct ng_query *query_implied(void);
 const struct ng_query *query_folded(void);
 const struct ng_query *query_turned(void);

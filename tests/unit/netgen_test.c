@@ -73,6 +73,7 @@ enum {
   FUNCTIONS = 1 << NG_RULE_MERGED_AGGREGATES,
   CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
   SELF = 1 << NG_RULE_SELF_JOINS,
+  ASKED = 1 << NG_RULE_AGGREGATES_AT_EVENTS,
   ALL = (1 << NG_RULES) - 1,
 };
 
@@ -178,6 +179,8 @@ static const struct golden goldens[] = {
     GOLDEN_OVER_STORE(implied_stored_periods, query_implied, STORED),
     GOLDEN_OVER_STORE(pairs_stored_periods, query_pairs, ALL & ~SELF),
     GOLDEN_OVER_STORE(pairs_self_joins, query_pairs, ALL),
+    GOLDEN_OVER_STORE(shares_before, query_shares, ALL & ~ASKED),
+    GOLDEN_OVER_STORE(shares_at_events, query_shares, ALL),
     GOLDEN(bounded_down, query_bounded, false, DOWN),
     GOLDEN(bounded_access_control, query_bounded, false, DOWN | CONTROL),
     GOLDEN(bounded_final, query_bounded, false, ALL),
