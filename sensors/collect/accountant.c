@@ -23,7 +23,13 @@ struct writing {
   struct base_buffer *out; /* NULL: none is begun */
   size_t at;
   uint32_t relation, entries, records, skipped;
+  bool full, holds; /* the outbox, as it was when something was put there last */
 };
+
+static void look_at_outbox(struct writing *writing) {
+  writing->full = sn_uplink_full(writing->program->monitor);
+  writing->holds = sn_uplink_holds(writing->program->monitor);
+}
 
 /* --- bytes. There is room: it was reserved. */
 
@@ -90,6 +96,7 @@ static void finish(struct writing *writing) {
   sn_uplink_data(writing->program->monitor); /* there is room: records are not taken without */
   if (writing->intake != NULL) writing->intake->sequence += writing->records;
   writing->out = NULL;
+  look_at_outbox(writing);
 }
 
 /* A record that counts in its ring and goes nowhere. */
@@ -227,6 +234,7 @@ static void reject(struct writing *writing, uint32_t relation, int64_t at, const
       .record = sn_string_from(base_buffer_text(text), text->length)};
   sn_put_reject(sn_uplink_frame(monitor), 0, &message);
   sn_uplink_data(monitor);
+  look_at_outbox(writing);
 }
 
 struct row {
@@ -314,7 +322,7 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   }
   struct sn_known_event *event = &part->known->events[e];
   *ret_row = (struct row){.part = part, .event = event, .number = e};
-  if (sn_uplink_full(program->monitor)) {
+  if (writing->full) {
     sn_pipe_unsent(program->peer, (size_t)(writing->intake - program->intakes));
     part->events[e].unsent++;
     return false;
@@ -384,14 +392,16 @@ static uint64_t drain_pipe(struct sn_program *program, size_t i, uint32_t budget
   struct sn_record_view record;
   struct sn_intake *intake = &program->intakes[i];
   uint64_t count = 0;
+  unsigned filled = sn_pipe_filled(program->peer, i);
+  if (filled > program->monitor->fullest && !program->own) program->monitor->fullest = filled;
   if (!sn_pipe_next(program->peer, i, &record)) return 0;
   sn_accountant_pipe(program, i);
   struct writing writing = {.program = program, .intake = intake};
+  look_at_outbox(&writing);
   do {
     if (record.kind & SN_RECORD_STAMP) intake->last_stamp = record.stamp;
     take(&writing, &record);
-  } while (++count < budget && !sn_uplink_holds(program->monitor) &&
-           sn_pipe_next(program->peer, i, &record));
+  } while (++count < budget && !writing.holds && sn_pipe_next(program->peer, i, &record));
   finish(&writing);
   sn_pipe_release(program->peer, i);
   return count;

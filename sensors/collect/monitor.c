@@ -3,7 +3,8 @@
  * Each turn: the server's commands; new programs, rings and descriptions; rings drained, some ms at most; a
  * slice of switching, shorter still; samples that are due; a checkpoint; then everything that has come
  * of it is sent. With something enabled there is a turn every millisecond, since programs wake nobody when
- * they write; with nothing enabled four a second, for the beats that say that we are there.          */
+ * they write, and sooner where rings fill in that time; with nothing enabled four a second, for the beats that
+ * say that we are there.                                                                             */
 #include "sensors/collect/monitor.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 
 #define MS INT64_C(1000000)
 static const int64_t DRAIN_NS = 3 * MS, SWITCH_NS = MS / 4, NAP_NS = MS, IDLE_NS = 250 * MS;
+static const int64_t SHORT_NAP_NS = MS / 16;
 static const int64_t BEAT_NS = 200 * MS, LOSS_NS = 250 * MS, KNOT_NS = 1000 * MS;
 static const int64_t LOOK_NS = 2000 * MS, FLUSH_NS = 2000 * MS;
 
@@ -71,6 +73,7 @@ struct sn_monitor *sn_monitor_new(const struct sn_monitor_options *options,
   monitor->checkpoint_ns = options->checkpoint_ns;
   monitor->checked = monitor->checked_all = INT64_MIN;
   monitor->said_at = INT64_MIN;
+  monitor->nap_ns = NAP_NS;
   monitor->poll = monitor->notify = -1;
   sn_peer_guard();
   sn_timeline_start(&monitor->lines[SN_CLOCK_MONOTONIC - 1], SN_CLOCK_MONOTONIC);
@@ -167,6 +170,20 @@ static void do_timed(struct sn_monitor *monitor, int64_t now) {
   sn_report_turn(monitor);
 }
 
+/* Of rings that fill while nobody looks, who waits for room has to wait, and who does not loses records. */
+static void pace(struct sn_monitor *monitor) {
+  if (monitor->fullest >= 12) {
+    monitor->nap_ns /= 4;
+  } else if (monitor->fullest >= 8) {
+    monitor->nap_ns /= 2;
+  } else if (monitor->fullest < 4) {
+    monitor->nap_ns *= 2;
+  }
+  if (monitor->nap_ns < SHORT_NAP_NS) monitor->nap_ns = SHORT_NAP_NS;
+  if (monitor->nap_ns > NAP_NS) monitor->nap_ns = NAP_NS;
+  monitor->fullest = 0;
+}
+
 /* How long there is nothing to do, in ns. */
 static int64_t nap(const struct sn_monitor *monitor, bool more, int64_t sample_at) {
   if (more) return 0;
@@ -178,7 +195,7 @@ static int64_t nap(const struct sn_monitor *monitor, bool more, int64_t sample_a
     wanted |= program->state == SN_RUNNING && monitor->clocked &&
               (program->scan_wanted || program->ends_wanted);
   }
-  if (monitor->enabled || ending || wanted || monitor->end_count > 0) until = now + NAP_NS;
+  if (monitor->enabled || ending || wanted || monitor->end_count > 0) until = now + monitor->nap_ns;
   if (sn_check_is_wanted(monitor) && sn_uplink_is_up(monitor) && monitor->check_at < until) {
     until = monitor->check_at;
   }
@@ -210,6 +227,7 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   sn_programs_adopt(monitor);
   sn_programs_follow(monitor);
   sn_accountant_turn(monitor, DRAIN_NS, &more);
+  pace(monitor);
   sn_programs_end(monitor);
   bool known = monitor->uplink.clock_known;
   if (known && !monitor->clocked) step_lines(monitor);

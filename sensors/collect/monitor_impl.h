@@ -507,6 +507,8 @@ struct sn_monitor {
   int64_t reported_at;                                             /* monotonic: the last one */
   bool report_soon;                    /* somebody may look: nothing sleeps beyond report_at */
   uint64_t turn;
+  unsigned fullest;                    /* sixteenths of a ring that waited in this turn, at most */
+  int64_t nap_ns;                      /* how long programs are left alone while something is on */
   bool enabled;                        /* something is on anywhere */
   bool sampled;                        /* some sampled event is watched */
   bool stopping, clocked;              /* clocked: the lines are the server's time */

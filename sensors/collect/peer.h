@@ -175,6 +175,8 @@ size_t sn_peer_pipes(const struct sn_peer *peer);
 /* The next record of pipe I that is complete; false: none now. What it points to is good until the
  * release. Records of threads' names are dealt with here.                                            */
 bool sn_pipe_next(struct sn_peer *peer, size_t i, struct sn_record_view *ret_record);
+/* How many sixteenths of the pipe's memory wait to be read. */
+unsigned sn_pipe_filled(struct sn_peer *peer, size_t i);
 /* All that was got from the pipe is received: the program may write there, and another reader would
  * not get it again.                                                                                  */
 void sn_pipe_release(struct sn_peer *peer, size_t i);

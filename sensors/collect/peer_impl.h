@@ -23,6 +23,7 @@ struct sn_pipe {
   uint32_t serial, tid;
   bool corrupt;
   uint64_t position, count; /* read and not yet released; from the slot when nothing is */
+  uint64_t seen;            /* so far the ring is known to be written */
   uint64_t unsent;          /* of count */
   bool reading;
 };

@@ -117,6 +117,7 @@ static void begin(struct sn_pipe *pipe, const struct sn_slot *slot) {
   pipe->position = place->tail;
   pipe->count = place->received;
   pipe->unsent = place->unsent;
+  pipe->seen = place->tail;
   pipe->reading = true;
 }
 
@@ -127,8 +128,10 @@ static void let_go(struct sn_pipe *pipe, const struct sn_slot *slot, uint64_t he
   }
 }
 
-/* How much there is to read in the memory that we have. */
+/* How much there is to read in the memory that we have. The writer's head is looked at when what was seen has been
+ * read, or released: each look takes the line from the writer.                                      */
 static uint64_t available(struct sn_pipe *pipe, const struct sn_slot *slot) {
+  if (pipe->reading && pipe->seen != pipe->position) return pipe->seen - pipe->position;
   uint64_t head = __atomic_load_n(&slot->head, __ATOMIC_ACQUIRE);
   /* The serial after the head: a head that moved in other memory comes with its serial. */
   if (__atomic_load_n(&slot->serial, __ATOMIC_ACQUIRE) != pipe->serial) return 0;
@@ -138,6 +141,7 @@ static uint64_t available(struct sn_pipe *pipe, const struct sn_slot *slot) {
     return 0;
   }
   if (head == pipe->position) let_go(pipe, slot, head);
+  pipe->seen = head;
   return head - pipe->position;
 }
 
@@ -195,10 +199,18 @@ bool sn_pipe_next(struct sn_peer *peer, size_t i, struct sn_record_view *ret_rec
   return false;
 }
 
+unsigned sn_pipe_filled(struct sn_peer *peer, size_t i) {
+  struct sn_pipe *pipe = &peer->pipes[i];
+  if (pipe->base == NULL || pipe->corrupt) return 0;
+  uint64_t waiting = available(pipe, sn_pipe_slot(peer, pipe));
+  return pipe->base == NULL || pipe->corrupt ? 0 : (unsigned)(16 * waiting / pipe->bytes);
+}
+
 void sn_pipe_release(struct sn_peer *peer, size_t i) {
   struct sn_pipe *pipe = &peer->pipes[i];
   struct sn_slot *slot = sn_pipe_slot(peer, pipe);
   if (!pipe->reading) return;
+  pipe->seen = pipe->position;
   uint32_t which = slot->which & 1u, other = which ^ 1u;
   if (slot->place[which].tail == pipe->position) return;
   slot->place[other].tail = pipe->position;
