@@ -367,6 +367,56 @@ static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row
   if (!same) touch_at(node, index, row[0].i);
 }
 
+static bool starts_with(const struct net_batch *batch, uint32_t i, net_chronon now) {
+  return i < batch->count && net_batch_row(batch, i)[0].i == now;
+}
+
+/* Rows that each count in the only group, for ever: does each change the value, and nothing else? */
+static bool counts_each(const struct net_aggregate *node) {
+  const struct net_aggregate_params *params = &node->params;
+  return node->way == NET_AGG_STAY && node->function == NET_AGG_COUNT && params->by_count == 0 &&
+         !params->unique && params->where_field < 0 && params->when_field < 0 &&
+         node->more_count == 0;
+}
+
+/* ... and has the group's segment begun, so that the next one ends it, whole, and nothing else is to come? */
+static bool may_count_each(const struct net_aggregate *node, const struct net_agg_group *group) {
+  bool known = node->first_known && node->origin_known && node->averaging_known;
+  return known && node->heap_count == 0 && node->same_start.live == 0 && group->begun &&
+         group->fresh && group->id == 0 && !group->omega && group->counted[NET_UNKNOWN] == 0 &&
+         group->values > 0 && group->values != group->value.slots[0].i &&
+         node->touched_count == 1 && node->touched_at > group->since &&
+         node->touched_at >= node->origin;
+}
+
+/* Rows of BATCH from I on, up to COUNT, that each come at a time of their own: what arrive_to_stay and the look at the
+ * group before it do of each. Returns where it stopped. */
+static uint32_t count_each(struct net_aggregate *node, const struct net_batch *batch, uint32_t i,
+                           uint32_t count, enum base_status *status) {
+  struct net_agg_group *group = net_agg_group(node, 0);
+  net_chronon since = group->since, touched = node->touched_at;
+  int64_t value = group->value.slots[0].i, values = group->values;
+  uint32_t first = i;
+  for (; i < count && *status == BASE_OK; i++) {
+    net_chronon now = net_batch_row(batch, i)[0].i;
+    if (now <= touched || starts_with(batch, i + 1, now)) break;
+    union net_slot *row = net_out_plain(&node->node, node->node.checkpoint, status);
+    row[0].i = row[1].i = since;
+    row[2].i = row[3].i = touched;
+    row[node->value_slot].i = value;
+    value = values++;
+    since = touched;
+    touched = now;
+  }
+  group->since = since;
+  group->value.slots[0].i = value;
+  group->values = values;
+  group->counted[NET_TRUE] += i - first;
+  group->present[NET_TRUE] += i - first;
+  node->touched_at = touched;
+  return i;
+}
+
 /* --- windows */
 
 static uint32_t new_tuple(struct net_aggregate *node, const struct net_agg_tuple *tuple) {
@@ -474,10 +524,6 @@ void net_agg_stop(struct net_aggregate *node) {
 
 /* --- batches */
 
-static bool starts_with(const struct net_batch *batch, uint32_t i, net_chronon now) {
-  return i < batch->count && net_batch_row(batch, i)[0].i == now;
-}
-
 static uint32_t count_before(const struct net_batch *batch, net_chronon checkpoint) {
   uint32_t count = batch->count;
   while (checkpoint != NET_FOREVER && count > 0 &&
@@ -495,7 +541,12 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
   /* the row before is of the same instant */
   bool together = node->same_start.live > 0 && batch->count > 0 &&
                   net_rowmap_row(&node->same_start, 0)[0].i == net_batch_row(batch, 0)[0].i;
+  bool each = counts_each(node);
   for (uint32_t i = 0; i < count && *status == BASE_OK; i++) {
+    if (each && !together && may_count_each(node, net_agg_group(node, 0))) {
+      i = count_each(node, batch, i, count, status);
+      if (i == count || *status != BASE_OK) break;
+    }
     const union net_slot *row = net_batch_row(batch, i);
     net_chronon now = row[0].i;
     bool more = !set && starts_with(batch, i + 1, now);
