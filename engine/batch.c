@@ -79,13 +79,18 @@ union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks) {
   return row;
 }
 
-void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch) {
-  uint32_t slots = rows->layout->slot_count;
-  if (rows->count + batch->count > rows->capacity) {
-    base_grow_large(&rows->rows, &rows->capacity, rows->count + batch->count,
-                    slots * sizeof *rows->rows);
+union net_slot *net_rows_make_room(struct net_rows *rows, size_t count) {
+  size_t slots = rows->layout->slot_count;
+  if (rows->count + count > rows->capacity) {
+    base_grow_large(&rows->rows, &rows->capacity, rows->count + count, slots * sizeof *rows->rows);
     rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
   }
+  return rows->rows + rows->count * slots;
+}
+
+void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch) {
+  uint32_t slots = rows->layout->slot_count;
+  (void)net_rows_make_room(rows, batch->count);
   if (batch->selection == NULL && batch->count > 0) {
     memcpy(rows->rows + rows->count * slots, batch->rows,
            (size_t)batch->count * slots * sizeof *rows->rows);
@@ -115,11 +120,7 @@ void net_rows_add_all(struct net_rows *rows, const union net_slot *more, const u
                       size_t count) {
   size_t slots = rows->layout->slot_count;
   if (count == 0) return;
-  if (rows->count + count > rows->capacity) {
-    base_grow_large(&rows->rows, &rows->capacity, rows->count + count, slots * sizeof *rows->rows);
-    rows->marks = base_xrealloc(rows->marks, rows->capacity, sizeof *rows->marks);
-  }
-  memcpy(net_rows_row(rows, rows->count), more, count * slots * sizeof *more);
+  memcpy(net_rows_make_room(rows, count), more, count * slots * sizeof *more);
   memcpy(rows->marks + rows->count, marks, count);
   rows->count += count;
 }

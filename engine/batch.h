@@ -135,6 +135,8 @@ void net_rows_done(struct net_rows *rows);
 /* A new zeroed row. The pointer holds until the next addition. */
 union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks);
 void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t marks);
+/* Where COUNT rows more are to be written, with all their slots and marks; then they are counted in. */
+union net_slot *net_rows_make_room(struct net_rows *rows, size_t count);
 /* The rows that count, with their marks. */
 void net_rows_add_batch(struct net_rows *rows, const struct net_batch *batch);
 /* Copies COUNT rows, which are none of ROWS. */

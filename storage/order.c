@@ -128,8 +128,9 @@ static void remove_equal(struct net_rows *rows, const struct base_strings *strin
 void st_rows_order(struct net_rows *rows, const struct base_strings *strings) {
   bool sorted = true, single = true;
   for (size_t i = 1; i < rows->count && sorted; i++) {
-    int order =
-        st_rows_compare(rows->layout, strings, net_rows_row(rows, i - 1), net_rows_row(rows, i));
+    const union net_slot *before = net_rows_row(rows, i - 1), *row = net_rows_row(rows, i);
+    if (before[0].i < row[0].i) continue;
+    int order = st_rows_compare(rows->layout, strings, before, row);
     sorted = order <= 0;
     single &= order != 0;
   }

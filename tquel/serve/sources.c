@@ -261,6 +261,7 @@ static struct server_stream *new_stream(struct tql_stream *opened) {
   stream->values = base_xcalloc(layout->field_count + 1, sizeof *stream->values);
   for (uint32_t i = 0; i < layout->field_count; i++)
     stream->types[i] = server_domain_type(layout->fields[i].type);
+  stream->simple_bytes = server_records_simple(stream);
   net_rows_init(&stream->rows, layout);
   return stream;
 }

@@ -11,6 +11,7 @@ struct server_stream {
   const struct net_layout *layout;
   uint8_t *types; /* enum sn_domain_type of its fields */
   struct sn_datum *values;
+  size_t simple_bytes;  /* of a record that is simple (records.c); 0: none is */
   struct net_rows rows; /* of the message that is being read */
 };
 
@@ -33,6 +34,8 @@ enum server_taken {
 
 struct server_stream *server_source_stream(const struct server_source *source, uint32_t relation);
 /* --- records.c */
+/* How long the simple records of a stream are that has its layout and types. */
+size_t server_records_simple(const struct server_stream *stream);
 enum server_taken server_records_take(struct server_source *source,
                                       const struct sn_message_event_record *message);
 

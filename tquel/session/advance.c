@@ -33,7 +33,6 @@ static enum base_status push_narrow(struct net_node *access, const struct net_ba
   }
   struct net_batch narrow = net_batch_builder_batch(&builder, batch->checkpoint);
   narrow.bound = batch->bound;
-  narrow.plain = batch->plain;
   narrow.more = batch->more;
   enum base_status status = net_access_push(access, &narrow);
   net_batch_builder_done(&builder);
@@ -46,16 +45,6 @@ static bool same_fields(const struct net_layout *a, const struct net_layout *b) 
   for (uint32_t f = 0; f < a->field_count; f++)
     if (net_layout_find(b, a->fields[f].name) != (int)f) return false;
   return true;
-}
-
-/* Definite and determinate events in order: the short paths of the nodes are for them. */
-static bool are_plain(const struct net_layout *layout, const union net_slot *rows,
-                      const uint8_t *marks, size_t count) {
-  bool plain = layout->tuple_class == NET_EVENT;
-  for (size_t i = 0; i < count && plain; i++)
-    plain = marks[i] == NET_DEFINITE &&
-            rows[i * layout->slot_count].i == rows[i * layout->slot_count + 1].i;
-  return plain;
 }
 
 static enum base_status push_batch(struct net_node *access, const struct net_batch *batch) {
@@ -94,7 +83,6 @@ static enum base_status push(const struct tql_session *session, struct session_r
       before = batch.checkpoint = reached(rows, at, before);
       batch.more = true;
     }
-    batch.plain = count > 0 && are_plain(rows->layout, batch.rows, batch.marks, count);
     for (size_t a = 0; a < relation->access_count && status == BASE_OK; a++)
       status = push_batch(relation->accesses[a], &batch);
   } while (at < rows->count && status == BASE_OK);
