@@ -101,7 +101,7 @@ static bool is_worth_it(const struct sn_monitor *monitor, int64_t bound) {
   if (bound <= monitor->checked || !sn_uplink_is_up(monitor) || sn_uplink_full(monitor)) {
     return false;
   }
-  return under_way < UNDER_WAY_MAX || bound - monitor->checked > INT64_C(50000000);
+  return under_way < UNDER_WAY_MAX || bound - monitor->checked > INT64_C(5000000);
 }
 
 /* Nothing was promised as yet of what was said last. */
