@@ -30,7 +30,7 @@ void base_buffer_clear(struct base_buffer *buffer) {
 void base_buffer_reserve(struct base_buffer *buffer, size_t extra) {
   /* A sum that does not fit becomes a request that base_grow cannot meet: it ends there, loudly. */
   size_t needed = extra >= SIZE_MAX - buffer->length ? SIZE_MAX : buffer->length + extra + 1;
-  base_grow(&buffer->data, &buffer->capacity, needed, 1);
+  if (needed > buffer->capacity) base_grow_large(&buffer->data, &buffer->capacity, needed, 1);
   buffer->data[buffer->length] = 0;
 }
 
