@@ -78,6 +78,21 @@ void base_diag_sink_clear(struct base_diag_sink *sink) {
   sink->exit_code = 0;
 }
 
+void base_diag_drop(struct base_diag_sink *sink, size_t count) {
+  BASE_CHECK(sink->delivered <= count && count <= sink->count, "diag-drop");
+  for (size_t i = count; i < sink->count; i++) {
+    free(sink->items[i].message);
+    free(sink->items[i].hint);
+  }
+  sink->count = count;
+  sink->errors = 0;
+  sink->exit_code = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (sink->items[i].severity != BASE_ERROR) continue;
+    if (sink->errors++ == 0) sink->exit_code = sink->items[i].exit_code;
+  }
+}
+
 void base_diag_sink_done(struct base_diag_sink *sink) {
   base_diag_sink_clear(sink);
   free(sink->items);

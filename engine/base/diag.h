@@ -97,6 +97,9 @@ struct base_diag *base_report_hint(struct base_diag_sink *sink, enum base_messag
                                    const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
+/* Forgets what was reported since there were COUNT of them, and nobody has heard of. */
+void base_diag_drop(struct base_diag_sink *sink, size_t count);
+
 /* "FILE:LINE:COL: error TQ-nnnn: message", the source line, a caret line, "hint: ..."; only those
  * parts that are known. Tabs in the source line are kept so that the caret stands right; of a line
  * of more than 200 characters the part around the place is shown, with "..." where it goes on.   */

@@ -60,6 +60,10 @@ struct sn_connection *sn_acceptor_next(struct sn_acceptor *acceptor);
 struct sn_connection *sn_connection_open(const struct sn_address *address, const char **ret_reason);
 
 /* --- both */
+
+/* A connection over a stream socket that there is already, does not block, and becomes its own; SERVER: this
+ * side is the server's. */
+struct sn_connection *sn_connection_adopt(int descriptor, bool server);
 void sn_connection_free(
     struct sn_connection *connection); /* NULL is accepted; what is unsent is lost */
 /* To poll; another one after a while, as long as it is not greeted. */

@@ -10,10 +10,6 @@
 /* Instead of a number of bytes. */
 enum { SN_IO_END = 0, SN_IO_AGAIN = -1, SN_IO_FAILED = -2 };
 
-/* A connection over a stream socket that there is already and becomes its own; SERVER: this side is the
- * server's. For tests and benchmarks. */
-struct sn_connection *sn_connection_adopt(int descriptor, bool server);
-
 /* --- sockets (socket.c). Descriptors, or -1 with *ret_reason; all non-blocking and close-on-exec. */
 int sn_socket_listen(const struct sn_address *address, const char **ret_reason);
 int sn_socket_connect(const struct sn_address *address, const char **ret_reason);

@@ -88,11 +88,20 @@ class World:
         line = self.server.stdout.readline().decode()
         check(line.startswith('serving '), f'the server said {line!r}: {self.log()}')
 
-    def server_ticks(self):
-        """Its CPU time, in hundredths of seconds."""
-        with open(f'/proc/{self.server.pid}/stat', encoding='ascii') as file:
-            fields = file.read().rpartition(')')[2].split()
-        return int(fields[11]) + int(fields[12])
+    def readers(self):
+        """Processes that run statements for the server."""
+        found = []
+        for name in os.listdir('/proc'):
+            try:
+                with open(f'/proc/{name}/comm', encoding='ascii') as file:
+                    if not name.isdigit() or file.read() != 'tquel-reader\n':
+                        continue
+                with open(f'/proc/{name}/cmdline', 'rb') as file:
+                    if self.database.encode() in file.read():
+                        found.append(int(name))
+            except OSError:  # it has ended meanwhile
+                pass
+        return found
 
     def log(self):
         return (self.directory / 'server.log').read_text(errors='replace')

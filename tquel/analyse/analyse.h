@@ -150,6 +150,10 @@ enum base_status tql_analyse_time(const struct tql_analysis *analysis, const str
 enum base_status tql_analyse_duration(const struct tql_analysis *analysis,
                                       const struct tql_expr *expr, int64_t *ret) BASE_MUST_USE;
 
+/* Appends statements that make the variables and settings of SCOPE in a fresh session; ARENA: for the while. */
+void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
+                    struct base_buffer *out);
+
 /* Self-contained text of a derived relation for tq_query: canonical, with its range statements,
  * constants as absolute instants and the settings that change results; parsing and analysing it in a
  * fresh session gives the same query.                                                               */

@@ -219,6 +219,45 @@ static void print_settings(struct base_buffer *out, const struct rewriter *rewri
     print_set(out, "averaging origin", new_time(rewriter, settings->averaging_origin));
 }
 
+static void print_compensate(struct base_buffer *out, const struct rewriter *rewriter,
+                             const struct tql_settings *settings) {
+  if (settings->compensate == TQL_COMPENSATE_OFF) return;
+  if (settings->compensate == TQL_COMPENSATE_MEASURED) {
+    print_set(out, "compensate", new_word(rewriter, "on"));
+    return;
+  }
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; i < settings->costs->count; i++) {
+    if (i > 0) base_buffer_puts(&text, ", ");
+    tql_print_cost(&text, settings->costs->items[i].relation, settings->costs->items[i].cost);
+  }
+  print_set(out, "compensate", new_string(rewriter, base_buffer_text(&text), text.length));
+  base_buffer_done(&text);
+}
+
+void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
+                    struct base_buffer *out) {
+  struct rewriter rewriter = {arena, scope};
+  const struct tql_settings *settings = scope->settings;
+  for (size_t i = 0; i < scope->variable_count; i++) {
+    const struct tql_variable *variable = &scope->variables[i];
+    struct tql_statement range = {.kind = TQL_S_RANGE,
+                                  .variable.text = variable->name,
+                                  .name.text = variable->relation->name,
+                                  .credibility = variable->credibility};
+    if (variable->relation->kind == NG_REL_CLOCK)
+      range.expr = clock_call(&rewriter, variable->relation);
+    print_line(out, &range);
+  }
+  if (settings->coverage) print_set(out, "parallel", new_word(&rewriter, "coverage"));
+  print_set(out, "sequence", new_word(&rewriter, tql_sequence_name(settings->sequence)));
+  if (settings->origin_given) print_set(out, "origin", new_time(&rewriter, settings->origin));
+  if (settings->averaging_origin_given)
+    print_set(out, "averaging origin", new_time(&rewriter, settings->averaging_origin));
+  print_set(out, "unit", new_distance(&rewriter, settings->unit));
+  print_compensate(out, &rewriter, settings);
+}
+
 char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,
                           const struct tql_statement *statement, const struct ng_query *query) {
   struct rewriter rewriter = {arena, scope};

@@ -49,9 +49,12 @@ static void gather(struct server *server, struct loop *loop) {
   for (size_t i = 0; i < server->peer_count; i++) {
     const struct server_peer *peer = server->peers[i];
     short events = sn_connection_events(peer->connection);
-    if (!server_shell_is_ready(peer)) events &= (short)~POLLIN;
+    if (!server_shell_is_ready(peer) && !server_shell_reading(peer)) events &= (short)~POLLIN;
     add(loop, sn_connection_descriptor(peer->connection), events);
   }
+  for (size_t i = 0; i < server->reading_count; i++)
+    add(loop, server_reading_descriptor(server->readings[i]),
+        server_reading_events(server->readings[i]));
   add_session(loop, server->session);
 }
 
@@ -142,6 +145,7 @@ void server_run(struct server *server) {
     sigprocmask(SIG_SETMASK, &before, NULL);
     int64_t began = base_env_monotonic();
     serve_peers(server, &loop, count);
+    server_readings_turn(server);
     accept_all(server, &loop);
     if (!base_env_interrupted()) run_session(server);
     tick_peers(server, began);

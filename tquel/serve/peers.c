@@ -101,8 +101,9 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
     return;
   }
   peer->greeted = true;
-  peer->user = user_name(peer, &hello);
-  peer->owner = is_owner(peer, peer->user);
+  const struct server_reader *reader = peer->server->reader;
+  peer->user = reader ? base_xstrdup(reader->user) : user_name(peer, &hello);
+  peer->owner = reader ? reader->owner : is_owner(peer, peer->user);
   if (hello.role == SN_ROLE_SHELL)
     server_shell_open(peer, &hello);
   else
@@ -131,6 +132,9 @@ void server_peer_turn(struct server_peer *peer, short revents) {
     peer->waits = i + 1 == SERVER_MESSAGES;
     if (peer->waits) break;
   }
+  struct server_reading *reading = server_shell_reading(peer);
+  while (reading && sn_connection_next(peer->connection, &message))
+    server_reading_cancel(reading); /* who waits for an answer has nothing else to say */
   /* What came before the end is looked at first; but who is gone takes no answers. */
   if (sn_connection_said_goodbye(peer->connection)) alive = false;
   if (!alive && (!peer->waits || peer->shell)) peer->over = true;

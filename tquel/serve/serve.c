@@ -136,6 +136,7 @@ static bool prepare(struct serving *serving) {
                                                     .token = serving->token,
                                                     .timeline_given = options->timeline_given,
                                                     .timeline = options->timeline,
+                                                    .rules_off = options->rules_off,
                                                     .quiet = options->quiet};
   return true;
 }
@@ -237,6 +238,7 @@ static void end_peers(struct server *server) {
 static enum base_status close_all(struct server *server, enum base_status status) {
   for (size_t i = 0; i < server->acceptor_count; i++) sn_acceptor_free(server->acceptors[i]);
   free(server->acceptors);
+  server_keeper_stop(server);
   if (!server->session) return status;
   base_env_clear_interrupt();
   enum base_status committed = tql_session_commit(server->session);
@@ -245,6 +247,7 @@ static enum base_status close_all(struct server *server, enum base_status status
   end_peers(server);
   server_watches_close(server);
   tql_session_close(server->session);
+  free(server->readings);
   return status == BASE_OK ? committed : status;
 }
 
@@ -252,6 +255,7 @@ static int serve(struct serving *serving) {
   struct server *server = &serving->server;
   if (!prepare(serving)) return server->diags.exit_code;
   server->options = &serving->server_options;
+  server_keeper_start(server);
   shell_signals_install(false);
   server->peers_max = most_peers();
   enum base_status status = open_session(serving);

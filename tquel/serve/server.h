@@ -27,6 +27,7 @@ struct server;
 struct server_shell;
 struct server_source;
 struct server_inquiry;
+struct server_reading;
 
 struct server_peer {
   struct server *server;
@@ -51,7 +52,17 @@ struct server_options {
   const char *token; /* NULL: none is asked for */
   bool timeline_given;
   enum net_timeline timeline;
+  bool rules_off;
   bool quiet;
+};
+
+/* What a reader is to do: run one statement of the second text that it gets. */
+struct server_reader {
+  const char *user; /* whose statement it is */
+  bool owner;
+  size_t statement; /* its number, from 0 on */
+  size_t results;   /* that the shell was shown before */
+  size_t texts;     /* that it has had */
 };
 
 /* A watch that is on: what every collector is told. */
@@ -75,6 +86,10 @@ struct server {
   struct server_peer **peers;
   size_t peer_count, peer_capacity, peers_max;
   struct server_shell *running; /* whose statement runs */
+  int keeper;                   /* socket of the process that makes readers; -1: there is none */
+  struct server_reading **readings;
+  size_t reading_count, reading_capacity;
+  struct server_reader *reader; /* this process is a reader; NULL: the server */
 
   struct net_sensor sensor; /* that the session switches: the collectors' sensors all together */
   struct server_watch *watches;
@@ -124,6 +139,36 @@ void server_shell_answer(struct server_peer *peer, const struct base_buffer *tex
 void server_shell_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message);
 /* A diagnostic of its statement. */
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
+
+/* Has a reader its statement? Then there is nothing to do for the shell but to look for a CANCEL. */
+struct server_reading *server_shell_reading(const struct server_peer *peer);
+/* The reader is done: what is behind the statement is run, or the shell is told. */
+void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status status);
+/* The reader could not begin: the statement is run here. */
+void server_shell_unread(struct server_peer *peer);
+
+/* --- readings.c */
+
+/* Makes a reader for one of STATEMENTS, whose texts stay the caller's until the end. NULL: there can be none. */
+struct server_reading *server_reading_new(struct server_peer *peer, struct tql_seat *seat,
+                                          const struct sn_message_statements *statements,
+                                          const struct server_reader *reader);
+/* The reader ends. NULL is accepted. */
+void server_reading_free(struct server_reading *reading);
+void server_reading_cancel(struct server_reading *reading);
+/* To poll. */
+int server_reading_descriptor(const struct server_reading *reading);
+short server_reading_events(const struct server_reading *reading);
+/* What readers have said goes to their shells. */
+void server_readings_turn(struct server *server);
+
+/* --- keeper.c */
+
+/* Forks the keeper of readers; to be called before anything is opened. */
+void server_keeper_start(struct server *server);
+void server_keeper_stop(struct server *server);
+/* A connection to a new reader; NULL: there can be none. */
+struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader);
 
 /* --- sources.c */
 /* The type of a domain in messages (enum sn_domain_type); 0: it cannot be sent. */

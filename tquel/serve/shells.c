@@ -15,6 +15,8 @@
 
 /* So often the connection is looked at while a statement runs. */
 #define LOOK_NS 20000000
+/* So long a statement that only looks holds everybody up, before a reader runs it. */
+#define PATIENCE_NS 100000000
 /* The longest text of statements that is taken in pieces. */
 #define TEXT_MAX ((size_t)64 << 20)
 #define PIECE    ((size_t)256 << 10)
@@ -25,7 +27,11 @@ struct server_shell {
   struct shell_output output;
   void (*show)(void *context, const char *name, const struct net_layout *layout,
                const union net_slot *row, uint8_t marks, net_chronon checkpoint);
-  struct base_buffer text; /* of statements, as far as it came */
+  struct base_buffer text;                 /* of statements, as far as it came */
+  struct base_buffer name;                 /* of the text */
+  struct sn_message_statements statements; /* how they are to be run; its texts are those above */
+  struct tql_rest rest;                    /* of the text, what is not done */
+  struct server_reading *reading;          /* a reader runs that one; NULL: none does */
   bool running;
   bool cancelled;    /* its statement is not wanted any more */
   int64_t looked_at; /* monotonic ns: for CANCEL */
@@ -81,8 +87,8 @@ static void on_live_over(void *context, const char *name) {
   struct server_shell *shell = of_output(context);
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
-  struct base_diag *diag = base_report(&diags, MSG_DISPLAY_OVER, NULL, NULL,
-                                       "%s was destroyed; its display ends", name);
+  struct base_diag *diag =
+      base_report(&diags, MSG_DISPLAY_OVER, NULL, NULL, "%s was destroyed; its display ends", name);
   shell_output_flush(&shell->output);
   send_diagnostic(shell, diag);
   base_diag_sink_done(&diags);
@@ -121,7 +127,7 @@ void server_shell_tick(struct server_peer *peer) {
 }
 
 bool server_shell_is_ready(const struct server_peer *peer) {
-  if (peer->inquiry) return false;
+  if (peer->inquiry || server_shell_reading(peer)) return false;
   return !peer->shell || sn_connection_unsent(peer->connection) < SERVER_RESULT_BYTES;
 }
 
@@ -163,11 +169,13 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
 void server_shell_close(struct server_peer *peer) {
   struct server_shell *shell = peer->shell;
   server_inquiry_free(peer);
+  server_reading_free(shell->reading);
   peer->shell = NULL;
   tql_seat_free(shell->seat);
   base_buffer_clear(&shell->output.pending);
   shell_output_done(&shell->output);
   base_buffer_done(&shell->text);
+  base_buffer_done(&shell->name);
   free(shell);
 }
 
@@ -177,7 +185,7 @@ void server_shell_close(struct server_peer *peer) {
 static bool is_cancelled(void *context) {
   struct server_shell *shell = context;
   struct sn_connection *connection = shell->peer->connection;
-  if (shell->cancelled) return true;
+  if (shell->cancelled || tql_seat_is_impatient(shell->seat)) return true;
   int64_t now = base_env_monotonic();
   if (now - shell->looked_at < LOOK_NS) return false;
   shell->looked_at = now;
@@ -199,26 +207,85 @@ static uint8_t exit_code(const struct base_diag_sink *diags, enum base_status st
   return status == BASE_USER ? 2 : 3;
 }
 
-static void run(struct server_shell *shell, const char *name, int first_line,
-                bool single_transaction) {
+/* Runs what is not done yet, until a statement takes longer than PATIENCE. */
+static enum base_status run_part(struct server_shell *shell, int64_t patience) {
   struct server *server = shell->peer->server;
-  base_diag_sink_clear(&server->diags);
+  struct tql_part part = {.name = base_buffer_text(&shell->name),
+                          .first_line = (int)shell->statements.first_line,
+                          .text = base_buffer_text(&shell->text),
+                          .length = shell->text.length,
+                          .single_transaction = shell->statements.single_transaction,
+                          .first = shell->rest.next,
+                          .count = SIZE_MAX};
+  if (server->reader && server->reader->texts++ > 0) {
+    part.first = server->reader->statement;
+    part.count = 1;
+    shell->output.results = server->reader->results;
+  }
   server->running = shell;
   shell->running = true;
-  shell->cancelled = false;
   shell->looked_at = base_env_monotonic();
+  tql_seat_patience(shell->seat, patience);
   base_env_interrupt_source(is_cancelled, shell);
   enum base_status status =
-      tql_seat_run(shell->seat, name, first_line, base_buffer_text(&shell->text),
-                   shell->text.length, &shell->output.output, single_transaction);
+      tql_seat_run_part(shell->seat, &part, &shell->output.output, &shell->rest);
   base_env_interrupt_source(NULL, NULL);
   shell_output_flush(&shell->output);
   shell->running = false;
   server->running = NULL;
-  const struct sn_message_done done = {.exit_code = exit_code(&server->diags, status),
-                                       .status = (uint8_t)status};
+  return status;
+}
+
+static void finish(struct server_shell *shell, uint8_t code, enum base_status status) {
+  const struct sn_message_done done = {.exit_code = code, .status = (uint8_t)status};
   (void)sn_put_done(out_of(shell), 0, &done);
+  base_buffer_clear(&shell->text);
+  base_buffer_clear(&shell->name);
+}
+
+/* HERE: the next statement runs here, however long it takes. */
+static void run(struct server_shell *shell, bool here) {
+  struct server *server = shell->peer->server;
   base_diag_sink_clear(&server->diags);
+  enum base_status status = run_part(shell, here || server->reader ? 0 : PATIENCE_NS);
+  if (status == BASE_AGAIN) {
+    shell->statements.name = sn_string_from(base_buffer_text(&shell->name), shell->name.length);
+    shell->statements.text = sn_string_from(base_buffer_text(&shell->text), shell->text.length);
+    const struct server_reader reader = {.user = shell->peer->user,
+                                         .owner = shell->peer->owner,
+                                         .statement = shell->rest.next,
+                                         .results = shell->output.results};
+    shell->reading = server_reading_new(shell->peer, shell->seat, &shell->statements, &reader);
+    if (shell->reading) return;
+    status = run_part(shell, 0);
+  }
+  finish(shell, exit_code(&server->diags, status), status);
+  base_diag_sink_clear(&server->diags);
+}
+
+struct server_reading *server_shell_reading(const struct server_peer *peer) {
+  return peer->shell ? peer->shell->reading : NULL;
+}
+
+static void end_reading(struct server_shell *shell) {
+  server_reading_free(shell->reading);
+  shell->reading = NULL;
+}
+
+void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status status) {
+  struct server_shell *shell = peer->shell;
+  end_reading(shell);
+  shell->rest.next++;
+  shell->output.results += shell->rest.shows_rows && status == BASE_OK;
+  if (code == 0 && status == BASE_OK)
+    run(shell, false);
+  else
+    finish(shell, code, status);
+}
+
+void server_shell_unread(struct server_peer *peer) {
+  end_reading(peer->shell);
+  run(peer->shell, true);
 }
 
 static void take_statements(struct server_peer *peer, const struct sn_message *message) {
@@ -238,12 +305,12 @@ static void take_statements(struct server_peer *peer, const struct sn_message *m
   shell->output.format = (enum tql_format)statements.format;
   shell->output.width = statements.width;
   shell->output.output.timing = statements.timing ? on_timing : NULL;
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  base_buffer_append(&name, statements.name.bytes, statements.name.length);
-  run(shell, base_buffer_text(&name), statements.first_line ? (int)statements.first_line : 1,
-      statements.single_transaction);
-  base_buffer_clear(&shell->text);
-  base_buffer_done(&name);
+  base_buffer_append(&shell->name, statements.name.bytes, statements.name.length);
+  shell->statements = statements;
+  if (statements.first_line == 0) shell->statements.first_line = 1;
+  shell->rest = (struct tql_rest){0};
+  shell->cancelled = false;
+  run(shell, false);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */

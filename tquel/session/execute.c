@@ -7,6 +7,7 @@
 
 void session_say(struct tql_session *session, const char *format, ...) {
   if (session->output == NULL || session->output->text == NULL) return;
+  session_has_shown(session);
   va_list args;
   va_start(args, format);
   char *text = base_arena_vprintf(session->statement_arena, format, args);

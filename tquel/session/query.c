@@ -499,6 +499,7 @@ static enum base_status collect(void *context, const struct net_batch *batch) {
 
 static void print_rows(struct tql_session *session, struct tql_rows *rows) {
   int64_t began = base_env_monotonic();
+  session_has_shown(session);
   tql_rows_finish(rows, session->strings);
   session->counters.rows_out += rows->rows.count;
   if (session->output->rows != NULL) session->output->rows(session->output->context, rows);

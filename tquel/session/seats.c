@@ -55,6 +55,24 @@ void tql_seat_free(struct tql_seat *seat) {
   free(seat);
 }
 
+void tql_seat_patience(struct tql_seat *seat, int64_t ns) {
+  seat->patience = ns;
+}
+
+void tql_seat_text(struct tql_seat *seat, struct base_buffer *out) {
+  struct tql_session *session = seat->session;
+  struct session_scope scope;
+  struct base_arena *arena = base_arena_new();
+  session->seat = seat;
+  session_scope_init(&scope, session, NULL);
+  tql_scope_text(arena, &scope.scope, out);
+  session->seat = session->seats[0];
+  for (int rule = 0; rule < NG_RULES; rule++)
+    base_buffer_printf(out, "set rule %s %s\n", ng_rule_info((enum ng_rule)rule)->name,
+                       seat->switches.off[rule] ? "off" : "on");
+  base_arena_free(arena);
+}
+
 /* --- displays */
 
 void session_add_display(struct tql_session *session, const struct session_relation *relation) {

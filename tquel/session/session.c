@@ -126,8 +126,30 @@ static void report_timing(struct tql_session *session, const struct tql_statemen
   session->output->timing(session->output->context, line);
 }
 
-static enum base_status run_one(struct tql_session *session,
-                                const struct tql_statement *statement) {
+/* Does it only look, and show what it has found at its end? */
+static bool only_looks(const struct tql_statement *statement) {
+  switch (statement->kind) {
+    case TQL_S_RETRIEVE:
+      return statement->name.text == NULL;
+    case TQL_S_PRINT:
+      return true;
+    case TQL_S_EXPLAIN:
+      return statement->analyze;
+    default:
+      return false;
+  }
+}
+
+/* What it said, as far as it came, is not said. */
+static enum base_status give_back(struct tql_session *session, size_t diags) {
+  base_diag_drop(session->diags, diags);
+  base_diag_release(session->diags);
+  session->statement = NULL;
+  return BASE_AGAIN;
+}
+
+static enum base_status run_one(struct tql_session *session, const struct tql_statement *statement,
+                                int64_t patience) {
   size_t errors = session->diags->errors;
   session->statement = statement;
   session->counters = (struct session_counters){0};
@@ -135,10 +157,15 @@ static enum base_status run_one(struct tql_session *session,
   int64_t began = base_env_monotonic();
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
+  session->impatient = false;
+  session->patient_until = INT64_MAX;
+  if (patience > 0 && only_looks(statement)) session->patient_until = began + patience;
   enum base_status status = session_check_seat(session, statement);
   const struct tql_statement *permitted =
       status == BASE_OK ? session_permitted(session, statement) : NULL;
   if (status == BASE_OK) status = permitted ? session_execute(session, permitted) : BASE_USER;
+  session_has_shown(session);
+  if (status == BASE_CANCEL && session->impatient) return give_back(session, before);
   /* Whatever has no place of its own (the database, a disk) happened at this statement. */
   for (size_t i = before; i < session->diags->count; i++) {
     struct base_diag *diag = &session->diags->items[i];
@@ -157,9 +184,19 @@ static enum base_status run_one(struct tql_session *session,
   return status;
 }
 
-enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
-                              const char *text, size_t length, const struct tql_output *output,
-                              bool single_transaction) {
+void session_has_shown(struct tql_session *session) {
+  session->patient_until = INT64_MAX;
+}
+
+bool tql_seat_is_impatient(struct tql_seat *seat) {
+  struct tql_session *session = seat->session;
+  if (session->patient_until == INT64_MAX) return false;
+  session->impatient |= base_env_monotonic() >= session->patient_until;
+  return session->impatient;
+}
+
+enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part *part,
+                                   const struct tql_output *output, struct tql_rest *ret) {
   struct tql_session *session = seat->session;
   /* Diagnostics show it: on seat 0 as long as the session lives, else until the seat's next statements. */
   struct base_arena *texts = session->arena;
@@ -168,23 +205,31 @@ enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first
     texts = seat->texts = base_arena_new();
   }
   struct base_source *source = BASE_NEW(texts, struct base_source);
-  *source = (struct base_source){.name = base_arena_strdup(texts, name),
-                                 .text = base_arena_strndup(texts, text, length),
-                                 .length = length,
-                                 .first_line = first_line};
+  *source = (struct base_source){.name = base_arena_strdup(texts, part->name),
+                                 .text = base_arena_strndup(texts, part->text, part->length),
+                                 .length = part->length,
+                                 .first_line = part->first_line};
   struct base_arena *arena = base_arena_new();
   size_t count = 0;
   bool parsed = true;
   struct tql_statement **statements =
-      tql_parse(arena, source, first_line, session->diags, &count, &parsed);
+      tql_parse(arena, source, part->first_line, session->diags, &count, &parsed);
   session->seat = seat;
   session->output = output;
   session->source = source;
   session->statement_arena = arena;
-  session->single_transaction = single_transaction;
+  session->single_transaction = part->single_transaction;
   enum base_status status = BASE_OK;
-  if (single_transaction && !parsed) count = 0;
-  for (size_t i = 0; i < count && status == BASE_OK; i++) status = run_one(session, statements[i]);
+  if (part->single_transaction && !parsed) count = 0;
+  size_t next = part->first, end = count;
+  if (next < count && count - next > part->count) end = next + part->count;
+  /* What was said of a text that does not parse is said once. */
+  int64_t patience = parsed && !part->single_transaction ? seat->patience : 0;
+  while (next < end && status == BASE_OK) {
+    status = run_one(session, statements[next], patience);
+    if (status == BASE_OK) next++;
+  }
+  *ret = (struct tql_rest){next, next < end && statements[next]->kind != TQL_S_EXPLAIN};
   if (status == BASE_OK && !parsed) status = BASE_USER;
   session->single_transaction = false;
   if (session->in_script_transaction) {
@@ -197,6 +242,19 @@ enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first
   session->seat = session->seats[0];
   base_arena_free(arena);
   return status;
+}
+
+enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
+                              const char *text, size_t length, const struct tql_output *output,
+                              bool single_transaction) {
+  const struct tql_part all = {.name = name,
+                               .first_line = first_line,
+                               .text = text,
+                               .length = length,
+                               .single_transaction = single_transaction,
+                               .count = SIZE_MAX};
+  struct tql_rest rest;
+  return tql_seat_run_part(seat, &all, output, &rest);
 }
 
 enum base_status tql_session_run(struct tql_session *session, const char *name, int first_line,

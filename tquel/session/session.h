@@ -109,6 +109,30 @@ void tql_seat_free(struct tql_seat *seat);
 enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first_line,
                               const char *text, size_t length, const struct tql_output *output,
                               bool single_transaction) BASE_MUST_USE;
+/* As tql_seat_run, of the statements of TEXT from number FIRST on (0: the first), COUNT at most. With a patience
+ * (tql_seat_patience), BASE_AGAIN: statement RET->next would take longer, and is as if it had not begun. */
+struct tql_rest {
+  size_t next;     /* the first statement that was not done */
+  bool shows_rows; /* BASE_AGAIN: it has a result, and not a text */
+};
+struct tql_part {
+  const char *name;
+  int first_line;
+  const char *text;
+  size_t length;
+  bool single_transaction;
+  size_t first, count;
+};
+enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part *part,
+                                   const struct tql_output *output,
+                                   struct tql_rest *ret) BASE_MUST_USE;
+/* From now on statements that only look (retrieve without a name, print, explain analyze) and show nothing
+ * for NS are given back, outside of transactions; 0: none. Somebody must ask tql_seat_is_impatient as they run
+ * (base_env_interrupt_source): true: it is time. */
+void tql_seat_patience(struct tql_seat *seat, int64_t ns);
+bool tql_seat_is_impatient(struct tql_seat *seat);
+/* Appends statements that give another session's seat the variables, settings and rules of this one. */
+void tql_seat_text(struct tql_seat *seat, struct base_buffer *out);
 /* Has the seat standing displays? Ends them all. */
 bool tql_seat_has_displays(const struct tql_seat *seat);
 void tql_seat_stop_displays(struct tql_seat *seat);

@@ -118,6 +118,7 @@ struct tql_seat {
   struct tql_variable *variables;
   size_t variable_count, variable_capacity;
   struct tql_settings settings;
+  int64_t patience;            /* ns: a statement that takes longer is given back; 0: none is */
   bool manual;                 /* set checkpoint manual */
   bool unbounded;              /* set unbounded allowed */
   struct ng_switches switches; /* those of seat 0 hold for the live network, too */
@@ -194,6 +195,8 @@ struct tql_session {
   struct session_kept_views kept;
   bool single_transaction;
   bool in_script_transaction;
+  int64_t patient_until; /* monotonic ns: then the statement is given back; INT64_MAX: it is not */
+  bool impatient;        /* it is to be */
 
   /* explain_only: all statements in one plan */
   struct ng_plan *gathered, *gathered_final;
@@ -301,6 +304,11 @@ enum base_status session_gather(struct tql_session *session,
 enum base_status session_gather_retrieve(struct tql_session *session,
                                          const struct tql_statement *statement) BASE_MUST_USE;
 void session_gather_display(struct tql_session *session, const char *name);
+
+/* --- session.c */
+
+/* The statement that runs begins to show what it has found: it is not given back any more. */
+void session_has_shown(struct tql_session *session);
 
 /* --- settings.c, help.c */
 enum base_status session_set(struct tql_session *session,

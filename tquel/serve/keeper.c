@@ -1,0 +1,183 @@
+/* Processes that answer statements which take long and only look: readers, and their keeper.
+ *
+ *     server ──request, descriptor──▶ keeper ──fork──▶ reader: a session of its own, of the same database,
+ *        ▲                                               │     opened for reading
+ *        └──────────── the protocol of shells ───────────┘
+ *
+ * The keeper is forked before the server opens anything, and does nothing but fork: so a reader starts with
+ * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, a text of
+ * settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
+ * in whatever midst. The keeper ends with the server's end of its socket. Signals of a terminal are for the
+ * server: it sees to the others.                                                                   */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "tquel/serve/server.h"
+
+/* A request: this, and the user's name behind it. */
+struct request {
+  uint64_t statement, results;
+  bool owner;
+};
+/* Who takes records comes first. */
+#define READER_NICE 10
+#define USER_MAX    ((size_t)4096)
+
+/* --- the reader ------------------------------------------------------------------------------- */
+
+static void on_report(void *context, const struct base_diag *diag) {
+  struct server *server = context;
+  if (server->running) server_shell_report(server->running, diag);
+}
+
+static enum base_status open_session(struct server *server) {
+  const struct tql_session_options options = {.path = server->options->database,
+                                              .readonly = true,
+                                              .rules_off = server->options->rules_off,
+                                              .stdin_is_script = true};
+  base_diag_sink_init(&server->diags);
+  server->diags.on_report = on_report;
+  server->diags.context = server;
+  return tql_session_open(&options, &server->diags, &server->session);
+}
+
+static void answer(struct server *server, int descriptor) {
+  struct sn_connection *connection = sn_connection_adopt(descriptor, true);
+  if (open_session(server) != BASE_OK) {
+    sn_connection_free(connection); /* the server says what is wrong with its database */
+    return;
+  }
+  server_peer_add(server, connection);
+  struct server_peer *peer = server->peers[0];
+  while (!peer->over) {
+    struct pollfd polled = {.fd = sn_connection_descriptor(connection),
+                            .events = sn_connection_events(connection)};
+    if (!server_peer_waits(peer)) (void)poll(&polled, 1, 1000);
+    server_peer_turn(peer, polled.revents);
+    if (!peer->over) server_peer_tick(peer, base_env_monotonic());
+  }
+}
+
+_Noreturn static void run_reader(const struct server_options *options, int descriptor,
+                                 const struct request *request, const char *user) {
+  struct server_reader reader = {.user = user,
+                                 .owner = request->owner,
+                                 .statement = (size_t)request->statement,
+                                 .results = (size_t)request->results};
+  struct server server = {.options = options, .reader = &reader};
+  (void)prctl(PR_SET_NAME, "tquel-reader");
+  (void)!nice(READER_NICE);
+  answer(&server, descriptor);
+  _exit(0);
+}
+
+/* --- the keeper ------------------------------------------------------------------------------- */
+
+union control {
+  struct cmsghdr align;
+  char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* -1: the server has ended. */
+static ssize_t receive(int socket, struct request *request, char *user, int *ret_descriptor) {
+  union control control;
+  struct iovec parts[2] = {{request, sizeof *request}, {user, USER_MAX}};
+  struct msghdr message = {.msg_iov = parts,
+                           .msg_iovlen = 2,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
+  ssize_t length;
+  do {
+    length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (length < 0 && errno == EINTR);
+  const struct cmsghdr *head = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+  if (!head || head->cmsg_type != SCM_RIGHTS || (size_t)length < sizeof *request) return -1;
+  memcpy(ret_descriptor, CMSG_DATA(head), sizeof *ret_descriptor);
+  user[(size_t)length - sizeof *request] = '\0';
+  return length;
+}
+
+_Noreturn static void keep(const struct server_options *options, int socket) {
+  struct request request;
+  char user[USER_MAX + 1];
+  int descriptor;
+  signal(SIGCHLD, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  (void)prctl(PR_SET_NAME, "tquel-keeper");
+  while (receive(socket, &request, user, &descriptor) >= 0) {
+    if (fork() == 0) {
+      close(socket);
+      run_reader(options, descriptor, &request, user);
+    }
+    close(descriptor); /* without a reader the server sees the end at once */
+  }
+  _exit(0);
+}
+
+/* --- in the server ---------------------------------------------------------------------------- */
+
+void server_keeper_start(struct server *server) {
+  int pair[2];
+  server->keeper = -1;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
+  fflush(NULL);
+  pid_t keeper = fork();
+  if (keeper == 0) {
+    close(pair[0]);
+    keep(server->options, pair[1]);
+  }
+  close(pair[1]);
+  if (keeper > 0)
+    server->keeper = pair[0];
+  else
+    close(pair[0]);
+}
+
+void server_keeper_stop(struct server *server) {
+  if (server->keeper >= 0) close(server->keeper);
+  server->keeper = -1;
+}
+
+static bool send_request(int keeper, const struct server_reader *reader, int descriptor) {
+  struct request request;
+  memset(&request, 0, sizeof request);
+  request.statement = reader->statement;
+  request.results = reader->results;
+  request.owner = reader->owner;
+  union control control;
+  memset(&control, 0, sizeof control);
+  struct iovec parts[2] = {{&request, sizeof request},
+                           {(char *)reader->user, strlen(reader->user)}};
+  struct msghdr message = {.msg_iov = parts,
+                           .msg_iovlen = 2,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  return sendmsg(keeper, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
+
+struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader) {
+  int pair[2];
+  if (server->keeper < 0 || strlen(reader->user) > USER_MAX) return NULL;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return NULL;
+  bool sent = send_request(server->keeper, reader, pair[1]);
+  close(pair[1]);
+  if (sent) return sn_connection_adopt(pair[0], false);
+  close(pair[0]);
+  return NULL;
+}

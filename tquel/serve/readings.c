@@ -1,0 +1,184 @@
+/* Statements that take long: a reader (keeper.c) runs them, so that records, displays and other shells go on.
+ *
+ * A statement of a shell that only looks and has shown nothing after PATIENCE_NS is begun anew in a reader.
+ * What the reader says goes to the shell as it comes, no faster than the shell takes it; a CANCEL of the
+ * shell goes to the reader; the statements behind it wait. What records have brought is committed first, so
+ * the reader finds what the server has. Where there can be no reader the statement runs here, as long as it
+ * takes; when a reader dies its statement fails.                                                  */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "tquel/serve/server.h"
+
+#define PIECE ((size_t)256 << 10)
+
+struct server_reading {
+  struct server_peer *peer; /* of the shell */
+  struct sn_connection *connection;
+  struct sn_message_statements statements; /* what was asked: its texts are the shell's */
+  struct base_buffer settings;
+  bool prepared; /* the settings are done */
+  bool cancelled;
+};
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+static void send_text(struct server_reading *reading, struct sn_message_statements statements,
+                      struct sn_string text) {
+  size_t sent = 0;
+  do {
+    size_t piece = text.length - sent < PIECE ? text.length - sent : PIECE;
+    statements.more = sent + piece < text.length;
+    statements.text = sn_string_from(text.bytes + sent, piece);
+    (void)sn_put_statements(sn_connection_out(reading->connection), 0, &statements);
+    sent += piece;
+  } while (sent < text.length);
+}
+
+static void send_all(struct server_reading *reading) {
+  const struct sn_message_hello hello = {.version = SN_WIRE_VERSION,
+                                         .role = SN_ROLE_SHELL,
+                                         .program = sn_string_of("tquel serve"),
+                                         .flags = SN_HELLO_READONLY};
+  (void)sn_put_hello(sn_connection_out(reading->connection), 0, &hello);
+  const struct sn_message_statements settings = {.name = sn_string_of("settings"), .first_line = 1};
+  send_text(reading, settings,
+            sn_string_from(base_buffer_text(&reading->settings), reading->settings.length));
+  send_text(reading, reading->statements, reading->statements.text);
+  base_buffer_done(&reading->settings);
+}
+
+/* More would take memory from each other; the next ones run here. */
+#define READERS 32
+
+/* False: there can be no reader. */
+static bool start(struct server *server, struct server_reading *reading,
+                  const struct server_reader *reader) {
+  if (tql_session_commit(server->session) != BASE_OK) return false;
+  reading->connection = server_keeper_ask(server, reader);
+  if (!reading->connection) return false;
+  send_all(reading);
+  return true;
+}
+
+struct server_reading *server_reading_new(struct server_peer *peer, struct tql_seat *seat,
+                                          const struct sn_message_statements *statements,
+                                          const struct server_reader *reader) {
+  struct server *server = peer->server;
+  if (server->keeper < 0 || server->reading_count == READERS) return NULL;
+  struct server_reading *reading = base_xcalloc(1, sizeof *reading);
+  *reading = (struct server_reading){
+      .peer = peer, .statements = *statements, .settings = BASE_BUFFER_EMPTY};
+  tql_seat_text(seat, &reading->settings);
+  if (!start(server, reading, reader)) {
+    base_buffer_done(&reading->settings);
+    free(reading);
+    return NULL;
+  }
+  base_grow(&server->readings, &server->reading_capacity, server->reading_count + 1,
+            sizeof *server->readings);
+  server->readings[server->reading_count++] = reading;
+  return reading;
+}
+
+void server_reading_free(struct server_reading *reading) {
+  if (!reading) return;
+  struct server *server = reading->peer->server;
+  size_t at = 0;
+  while (server->readings[at] != reading) at++;
+  memmove(server->readings + at, server->readings + at + 1,
+          (server->reading_count - at - 1) * sizeof *server->readings);
+  server->reading_count--;
+  sn_connection_free(reading->connection);
+  base_buffer_done(&reading->settings);
+  free(reading);
+}
+
+void server_reading_cancel(struct server_reading *reading) {
+  const struct sn_message_cancel cancel = {0};
+  if (!reading->cancelled) (void)sn_put_cancel(sn_connection_out(reading->connection), 0, &cancel);
+  reading->cancelled = true;
+}
+
+/* Does the shell not take what there is? */
+static bool is_slow(const struct server_reading *reading) {
+  return sn_connection_unsent(reading->peer->connection) >= SERVER_RESULT_BYTES;
+}
+
+int server_reading_descriptor(const struct server_reading *reading) {
+  return sn_connection_descriptor(reading->connection);
+}
+
+short server_reading_events(const struct server_reading *reading) {
+  short events = sn_connection_events(reading->connection);
+  return is_slow(reading) ? events & (short)~POLLIN : events;
+}
+
+/* --- what comes back -------------------------------------------------------------------------- */
+
+/* It has died, or was never there. */
+static void end_badly(struct server_reading *reading) {
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  base_report(&diags, MSG_READER_GONE, NULL, NULL, "the process that ran the statement has ended");
+  server_shell_report(reading->peer->shell, &diags.items[0]);
+  server_shell_read(reading->peer, (uint8_t)diags.exit_code, BASE_SYSTEM);
+  base_diag_sink_done(&diags);
+}
+
+/* The settings were done, or (the reading is gone then) the statement. */
+static bool take_done(struct server_reading *reading, const struct sn_message_done *done) {
+  if (!reading->prepared && done->exit_code == 0) {
+    reading->prepared = true;
+    return false;
+  }
+  if (reading->prepared)
+    server_shell_read(reading->peer, done->exit_code, (enum base_status)done->status);
+  else
+    server_shell_unread(
+        reading->peer); /* a variable's relation was destroyed, say: it is told here */
+  return true;
+}
+
+/* True: the reading is gone. */
+static bool take(struct server_reading *reading, const struct sn_message *message) {
+  struct base_buffer *out = sn_connection_out(reading->peer->connection);
+  struct sn_message_output output;
+  struct sn_message_diagnostic diagnostic;
+  struct sn_message_timing timing;
+  struct sn_message_done done;
+  if (message->type == SN_WIRE_DONE && sn_get_done(message, &done))
+    return take_done(reading, &done);
+  if (!reading->prepared) return false;
+  if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &output))
+    (void)sn_put_output(out, 0, &output);
+  else if (message->type == SN_WIRE_DIAGNOSTIC && sn_get_diagnostic(message, &diagnostic))
+    (void)sn_put_diagnostic(out, 0, &diagnostic);
+  else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &timing))
+    (void)sn_put_timing(out, 0, &timing);
+  return false;
+}
+
+static void turn(struct server_reading *reading) {
+  bool alive = true;
+  struct sn_message message;
+  while (!is_slow(reading)) {
+    if (!sn_connection_next(reading->connection, &message)) {
+      if (!alive) break;
+      alive = sn_connection_pump(reading->connection, 0);
+      if (!sn_connection_next(reading->connection, &message)) break;
+    }
+    if (take(reading, &message)) return;
+  }
+  if (!alive) end_badly(reading);
+}
+
+void server_readings_turn(struct server *server) {
+  for (size_t i = 0; i < server->reading_count;) {
+    struct server_reading *reading = server->readings[i];
+    turn(reading);
+    if (i < server->reading_count && server->readings[i] == reading) i++;
+  }
+}
