@@ -34,17 +34,17 @@ struct chunk {
 
 struct entry {
   const char *text; /* NULL: free */
-  size_t length;
-  uint64_t hash; /* of a free entry: the next free id, 0 at the end of the list */
-  bool marked;
-  bool pinned; /* held for the life of the table */
+  uint64_t length : 62;
+  uint64_t marked : 1;
+  uint64_t pinned : 1; /* held for the life of the table */
+  uint32_t hash;       /* of a free entry: the next free id, 0 at the end of the list */
 };
 
 struct base_strings {
   struct entry *entries;
   size_t entry_count, entry_capacity;
-  base_string_id first_free; /* 0: none */
-  base_string_id *slots;
+  uint32_t first_free; /* 0: none */
+  uint32_t *slots;
   size_t slot_count; /* a power of two */
   struct chunk *chunks;
   size_t count, bytes;             /* now */
@@ -77,7 +77,7 @@ static char *chunk_space(struct chunk **chunks, size_t size) {
 }
 
 static const char *chunk_copy(struct chunk **chunks, const char *text, size_t length) {
-  BASE_CHECK(length < SIZE_MAX / 2, "strings-length");
+  BASE_CHECK(length < SIZE_MAX / 4, "strings-length");
   char *copy = chunk_space(chunks, length + 1);
   if (length) memcpy(copy, text, length);
   copy[length] = 0;
@@ -94,7 +94,7 @@ static void chunks_free(struct chunk *chunk) {
 
 /* The slot of the string, or the empty slot where it belongs. */
 static size_t find_slot(const struct base_strings *strings, const char *text, size_t length,
-                        uint64_t hash) {
+                        uint32_t hash) {
   size_t mask = strings->slot_count - 1;
   size_t slot = (size_t)hash & mask;
   for (; strings->slots[slot]; slot = (slot + 1) & mask) {
@@ -110,7 +110,7 @@ static void rebuild_slots(struct base_strings *strings, size_t slot_count) {
   strings->slots = base_xcalloc(slot_count, sizeof *strings->slots);
   strings->slot_count = slot_count;
   size_t mask = slot_count - 1;
-  for (base_string_id id = 1; id < strings->entry_count; id++) {
+  for (uint32_t id = 1; id < strings->entry_count; id++) {
     if (!strings->entries[id].text) continue;
     size_t slot = (size_t)strings->entries[id].hash & mask;
     while (strings->slots[slot]) slot = (slot + 1) & mask;
@@ -118,15 +118,16 @@ static void rebuild_slots(struct base_strings *strings, size_t slot_count) {
   }
 }
 
-static base_string_id take_id(struct base_strings *strings) {
-  base_string_id id = strings->first_free;
+static uint32_t take_id(struct base_strings *strings) {
+  uint32_t id = strings->first_free;
   if (id) {
     strings->first_free = strings->entries[id].hash;
     return id;
   }
-  base_grow(&strings->entries, &strings->entry_capacity, strings->entry_count + 1,
-            sizeof *strings->entries);
-  return strings->entry_count++;
+  BASE_CHECK(strings->entry_count < UINT32_MAX, "strings-count");
+  base_grow_little(&strings->entries, &strings->entry_capacity, strings->entry_count + 1,
+                   sizeof *strings->entries);
+  return (uint32_t)strings->entry_count++;
 }
 
 static struct entry *entry_of(const struct base_strings *strings, base_string_id id) {
@@ -136,7 +137,7 @@ static struct entry *entry_of(const struct base_strings *strings, base_string_id
 
 struct base_strings *base_strings_new(void) {
   struct base_strings *strings = base_xcalloc(1, sizeof *strings);
-  base_string_id empty = take_id(strings);
+  uint32_t empty = take_id(strings);
   strings->entries[empty] = (struct entry){.text = chunk_copy(&strings->chunks, "", 0)};
   strings->count = 1;
   strings->bytes = 1;
@@ -154,9 +155,9 @@ void base_strings_free(struct base_strings *strings) {
 
 base_string_id base_strings_intern(struct base_strings *strings, const char *text, size_t length) {
   if (length == 0) return 0;
-  uint64_t hash = base_hash(text, length, HASH_SEED);
+  uint32_t hash = (uint32_t)base_hash(text, length, HASH_SEED);
   size_t slot = find_slot(strings, text, length, hash);
-  base_string_id id = strings->slots[slot];
+  uint32_t id = strings->slots[slot];
   if (id) {
     /* Whoever interns during a sweep holds the id from now on. */
     if (strings->sweeping) strings->entries[id].marked = true;
@@ -164,7 +165,8 @@ base_string_id base_strings_intern(struct base_strings *strings, const char *tex
   }
   const char *copy = chunk_copy(&strings->chunks, text, length);
   id = take_id(strings);
-  strings->entries[id] = (struct entry){copy, length, hash, strings->sweeping, false};
+  strings->entries[id] = (struct entry){
+      .text = copy, .length = length & UINT64_MAX >> 2, .marked = strings->sweeping, .hash = hash};
   strings->slots[slot] = id;
   strings->count++;
   strings->bytes += length + 1;
@@ -200,6 +202,14 @@ size_t base_strings_bytes(const struct base_strings *strings) {
   return strings->bytes;
 }
 
+size_t base_strings_memory(const struct base_strings *strings) {
+  size_t bytes = strings->entry_capacity * sizeof *strings->entries +
+                 strings->slot_count * sizeof *strings->slots;
+  for (const struct chunk *chunk = strings->chunks; chunk; chunk = chunk->next)
+    bytes += sizeof *chunk + chunk->size;
+  return bytes;
+}
+
 static bool has_doubled(size_t now, size_t swept, size_t worth) {
   return now / 2 >= (swept > worth ? swept : worth);
 }
@@ -226,7 +236,7 @@ void base_strings_mark(struct base_strings *strings, base_string_id id) {
   entry_of(strings, id)->marked = true;
 }
 
-static void forget(struct base_strings *strings, base_string_id id) {
+static void forget(struct base_strings *strings, uint32_t id) {
   struct entry *entry = &strings->entries[id];
   strings->count--;
   strings->bytes -= entry->length + 1;
@@ -239,7 +249,7 @@ size_t base_strings_sweep_end(struct base_strings *strings) {
   size_t before = strings->count;
   struct chunk *kept = NULL;
   strings->entries[0].marked = true;
-  for (base_string_id id = 0; id < strings->entry_count; id++) {
+  for (uint32_t id = 0; id < strings->entry_count; id++) {
     struct entry *entry = &strings->entries[id];
     if (!entry->text) continue;
     if (entry->marked)

@@ -29,6 +29,8 @@ int base_strings_compare(const struct base_strings *strings, base_string_id a, b
 /* Number of strings now in the table, and bytes held. */
 size_t base_strings_count(const struct base_strings *strings);
 size_t base_strings_bytes(const struct base_strings *strings);
+/* Memory that the table takes, texts included. */
+size_t base_strings_memory(const struct base_strings *strings);
 
 /* Every string now in the table stays for the life of the table: constants of statements, which no
  * state lists.                                                                                     */
