@@ -8,9 +8,26 @@
 #include "engine/base/arena.h"
 #include "engine/base/status.h"
 
-void net_ordered_init(struct net_ordered *sets, net_ordered_compare_fn compare,
+uint32_t net_key_slots(unsigned kept) {
+  uint32_t slots = 0;
+  for (unsigned part = NET_KEEP_START; part <= NET_KEEP_SLOPE; part *= 2)
+    if (kept & part) slots += part == NET_KEEP_START || part == NET_KEEP_STOP ? 2 : 1;
+  return slots;
+}
+
+void net_ordered_init(struct net_ordered *sets, unsigned kept, net_ordered_compare_fn compare,
                       const void *context) {
-  *sets = (struct net_ordered){.compare = compare, .context = context, .used = 1};
+  const unsigned integers = NET_KEEP_START | NET_KEEP_STOP | (compare == NULL ? NET_KEEP_VALUE : 0);
+  uint32_t slots = net_key_slots(kept);
+  *sets = (struct net_ordered){
+      .compare = compare,
+      .context = context,
+      .kept = kept,
+      .whole = net_key_slots(kept & integers),
+      .has_value = compare != NULL && (kept & NET_KEEP_VALUE) != 0,
+      .slots = slots,
+      .stride = sizeof(struct net_ordered_node) + slots * sizeof(union net_slot),
+      .used = 1};
 }
 
 void net_ordered_done(struct net_ordered *sets) {
@@ -19,7 +36,11 @@ void net_ordered_done(struct net_ordered *sets) {
 }
 
 size_t net_ordered_bytes(const struct net_ordered *sets) {
-  return sets->capacity * sizeof *sets->nodes;
+  return sets->capacity * sets->stride;
+}
+
+static inline struct net_ordered_node *node_at(const struct net_ordered *sets, uint32_t index) {
+  return net_ordered_node(sets, index);
 }
 
 static inline uint32_t priority(uint32_t index) {
@@ -28,57 +49,57 @@ static inline uint32_t priority(uint32_t index) {
   return x ^ x >> 13;
 }
 
-/* By half, as most of what is kept of a tuple may be here. */
-static void add_room(struct net_ordered *sets) {
-  size_t capacity = sets->capacity + sets->capacity / 2 + 8;
-  sets->nodes = base_xrealloc(sets->nodes, capacity, sizeof *sets->nodes);
-  sets->capacity = capacity;
-}
-
-static uint32_t new_node(struct net_ordered *sets, const struct net_ordered_key *key) {
+static uint32_t new_node(struct net_ordered *sets, const union net_slot *key) {
   uint32_t index = sets->free_list;
   if (index != 0) {
-    sets->free_list = sets->nodes[index].left;
+    sets->free_list = node_at(sets, index)->left;
   } else {
     BASE_CHECK(sets->used < UINT32_MAX, "ordered-size");
-    if (sets->used >= sets->capacity) add_room(sets);
+    base_grow_little(&sets->nodes, &sets->capacity, sets->used + 1, sets->stride);
     index = (uint32_t)sets->used++;
   }
-  sets->nodes[index] = (struct net_ordered_node){.key = *key, .count = 1};
+  struct net_ordered_node *node = node_at(sets, index);
+  node->count = 1;
+  node->left = node->right = 0;
+  for (uint32_t i = 0; i < sets->slots; i++) node->key[i] = key[i];
   sets->live++;
   return index;
 }
 
 static void free_node(struct net_ordered *sets, uint32_t index) {
-  sets->nodes[index].count = 0;
-  sets->nodes[index].left = sets->free_list;
+  node_at(sets, index)->count = 0;
+  node_at(sets, index)->left = sets->free_list;
   sets->free_list = index;
   sets->live--;
 }
 
-static int compare(const struct net_ordered *sets, const struct net_ordered_key *key,
-                   uint32_t index) {
-  return sets->compare(sets->context, key, &sets->nodes[index].key);
+static inline int compare(const struct net_ordered *sets, const union net_slot *key,
+                          uint32_t index) {
+  const union net_slot *other = node_at(sets, index)->key;
+  uint32_t whole = sets->whole;
+  if (whole > 0 && key[0].i != other[0].i) return key[0].i < other[0].i ? -1 : 1;
+  for (uint32_t i = 1; i < whole; i++)
+    if (key[i].i != other[i].i) return key[i].i < other[i].i ? -1 : 1;
+  return sets->has_value ? sets->compare(sets->context, key[whole], other[whole]) : 0;
 }
 
-static uint32_t find(const struct net_ordered *sets, uint32_t root,
-                     const struct net_ordered_key *key) {
+static uint32_t find(const struct net_ordered *sets, uint32_t root, const union net_slot *key) {
   while (root != 0) {
     int order = compare(sets, key, root);
     if (order == 0) break;
-    root = order < 0 ? sets->nodes[root].left : sets->nodes[root].right;
+    root = order < 0 ? node_at(sets, root)->left : node_at(sets, root)->right;
   }
   return root;
 }
 
 /* The nodes of ROOT before KEY and after it; none is equal. */
-static void split(struct net_ordered *sets, uint32_t root, const struct net_ordered_key *key,
+static void split(struct net_ordered *sets, uint32_t root, const union net_slot *key,
                   uint32_t *ret_before, uint32_t *ret_after) {
   if (root == 0) {
     *ret_before = *ret_after = 0;
     return;
   }
-  struct net_ordered_node *node = &sets->nodes[root];
+  struct net_ordered_node *node = node_at(sets, root);
   if (compare(sets, key, root) < 0) {
     split(sets, node->left, key, ret_before, &node->left);
     *ret_after = root;
@@ -91,7 +112,7 @@ static void split(struct net_ordered *sets, uint32_t root, const struct net_orde
 static uint32_t merge(struct net_ordered *sets, uint32_t before, uint32_t after) {
   if (before == 0) return after;
   if (after == 0) return before;
-  struct net_ordered_node *a = &sets->nodes[before], *b = &sets->nodes[after];
+  struct net_ordered_node *a = node_at(sets, before), *b = node_at(sets, after);
   if (priority(before) > priority(after)) {
     a->right = merge(sets, a->right, after);
     return before;
@@ -102,85 +123,90 @@ static uint32_t merge(struct net_ordered *sets, uint32_t before, uint32_t after)
 
 bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key) {
-  uint32_t found = find(sets, *root, key);
+  union net_slot packed[NET_KEEP_SLOTS];
+  net_key_pack(sets->kept, key, packed);
+  uint32_t found = find(sets, *root, packed);
   if (found != 0) {
-    sets->nodes[found].count++;
+    BASE_CHECK(node_at(sets, found)->count < UINT32_MAX, "ordered-count");
+    node_at(sets, found)->count++;
     return false;
   }
-  uint32_t fresh = new_node(sets, key);
-  struct net_ordered_node *node = &sets->nodes[fresh];
+  uint32_t fresh = new_node(sets, packed);
+  struct net_ordered_node *node = node_at(sets, fresh);
   uint32_t *place = root;
   while (*place != 0 && priority(*place) > priority(fresh))
-    place = compare(sets, key, *place) < 0 ? &sets->nodes[*place].left : &sets->nodes[*place].right;
-  split(sets, *place, key, &node->left, &node->right);
+    place = compare(sets, packed, *place) < 0 ? &node_at(sets, *place)->left
+                                              : &node_at(sets, *place)->right;
+  split(sets, *place, packed, &node->left, &node->right);
   *place = fresh;
   return true;
 }
 
 bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key) {
+  union net_slot packed[NET_KEEP_SLOTS];
+  net_key_pack(sets->kept, key, packed);
   uint32_t *place = root;
   for (;;) {
     BASE_CHECK(*place != 0, "ordered-remove");
-    int order = compare(sets, key, *place);
+    int order = compare(sets, packed, *place);
     if (order == 0) break;
-    place = order < 0 ? &sets->nodes[*place].left : &sets->nodes[*place].right;
+    place = order < 0 ? &node_at(sets, *place)->left : &node_at(sets, *place)->right;
   }
   uint32_t found = *place;
-  if (--sets->nodes[found].count > 0) return false;
-  *place = merge(sets, sets->nodes[found].left, sets->nodes[found].right);
+  if (--node_at(sets, found)->count > 0) return false;
+  *place = merge(sets, node_at(sets, found)->left, node_at(sets, found)->right);
   free_node(sets, found);
   return true;
 }
 
-const struct net_ordered_key *net_ordered_find(const struct net_ordered *sets, uint32_t root,
-                                               const struct net_ordered_key *key) {
-  while (root != 0) {
-    int order = compare(sets, key, root);
-    if (order == 0) return &sets->nodes[root].key;
-    root = order < 0 ? sets->nodes[root].left : sets->nodes[root].right;
-  }
-  return NULL;
+uint32_t net_ordered_find(const struct net_ordered *sets, uint32_t root,
+                          const struct net_ordered_key *key) {
+  union net_slot packed[NET_KEEP_SLOTS];
+  net_key_pack(sets->kept, key, packed);
+  return find(sets, root, packed);
 }
 
-const struct net_ordered_key *net_ordered_first(const struct net_ordered *sets, uint32_t root) {
-  if (root == 0) return NULL;
-  while (sets->nodes[root].left != 0) root = sets->nodes[root].left;
-  return &sets->nodes[root].key;
+uint32_t net_ordered_first(const struct net_ordered *sets, uint32_t root) {
+  while (root != 0 && node_at(sets, root)->left != 0) root = node_at(sets, root)->left;
+  return root;
 }
 
-const struct net_ordered_key *net_ordered_last(const struct net_ordered *sets, uint32_t root) {
-  if (root == 0) return NULL;
-  while (sets->nodes[root].right != 0) root = sets->nodes[root].right;
-  return &sets->nodes[root].key;
+uint32_t net_ordered_last(const struct net_ordered *sets, uint32_t root) {
+  while (root != 0 && node_at(sets, root)->right != 0) root = node_at(sets, root)->right;
+  return root;
 }
 
-const struct net_ordered_key *net_ordered_before(const struct net_ordered *sets, uint32_t root,
-                                                 const struct net_ordered_key *key) {
+uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
+                            const struct net_ordered_key *key) {
+  union net_slot packed[NET_KEEP_SLOTS];
+  net_key_pack(sets->kept, key, packed);
   uint32_t best = 0;
   while (root != 0) {
-    bool after = compare(sets, key, root) > 0;
+    bool after = compare(sets, packed, root) > 0;
     if (after) best = root;
-    root = after ? sets->nodes[root].right : sets->nodes[root].left;
+    root = after ? node_at(sets, root)->right : node_at(sets, root)->left;
   }
-  return best == 0 ? NULL : &sets->nodes[best].key;
+  return best;
 }
 
-const struct net_ordered_key *net_ordered_after(const struct net_ordered *sets, uint32_t root,
-                                                const struct net_ordered_key *key) {
+uint32_t net_ordered_after(const struct net_ordered *sets, uint32_t root,
+                           const struct net_ordered_key *key) {
+  union net_slot packed[NET_KEEP_SLOTS];
+  net_key_pack(sets->kept, key, packed);
   uint32_t best = 0;
   while (root != 0) {
-    bool before = compare(sets, key, root) < 0;
+    bool before = compare(sets, packed, root) < 0;
     if (before) best = root;
-    root = before ? sets->nodes[root].left : sets->nodes[root].right;
+    root = before ? node_at(sets, root)->left : node_at(sets, root)->right;
   }
-  return best == 0 ? NULL : &sets->nodes[best].key;
+  return best;
 }
 
 void net_ordered_clear(struct net_ordered *sets, uint32_t *root) {
   if (*root == 0) return;
-  net_ordered_clear(sets, &sets->nodes[*root].left);
-  net_ordered_clear(sets, &sets->nodes[*root].right);
+  net_ordered_clear(sets, &node_at(sets, *root)->left);
+  net_ordered_clear(sets, &node_at(sets, *root)->right);
   free_node(sets, *root);
   *root = 0;
 }

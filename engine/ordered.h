@@ -2,9 +2,11 @@
  *
  * A treap whose priorities are scattered from the places of its nodes, so that the same history of operations
  * makes the same tree: insertion, removal, the ends and the neighbours of a key take the logarithm of the size.
- * Keys are compared by the caller's function; equal keys are counted.                               */
+ * Equal keys are counted.                               */
 #ifndef NET_ORDERED_H
 #define NET_ORDERED_H
+
+#include <stddef.h>
 
 #include "engine/value.h"
 
@@ -15,24 +17,64 @@ struct net_ordered_key {
   double slope; /* carried along */
 };
 
+/* What of the keys is kept; the rest of them is 0 when they are told. Sets are in order by start, stop and
+ * value, as far as these are kept. */
+enum {
+  NET_KEEP_START = 1,
+  NET_KEEP_STOP = 2,
+  NET_KEEP_VALUE = 4,
+  NET_KEEP_END = 8, /* of the stop, which is determinate: one chronon */
+  NET_KEEP_SLOPE = 16,
+  NET_KEEP_SLOTS = 7, /* all of it at most */
+};
+/* Slots that KEPT of a key takes. */
+uint32_t net_key_slots(unsigned kept);
+static inline void net_key_pack(unsigned kept, const struct net_ordered_key *key,
+                                union net_slot *to) {
+  if (kept & NET_KEEP_START) to[0].i = key->start.lo, to[1].i = key->start.hi, to += 2;
+  if (kept & NET_KEEP_STOP) to[0].i = key->stop.lo, to[1].i = key->stop.hi, to += 2;
+  if (kept & NET_KEEP_VALUE) *to++ = key->value;
+  if (kept & NET_KEEP_END) (to++)->i = key->stop.lo;
+  if (kept & NET_KEEP_SLOPE) to->f = key->slope;
+}
+/* Slot by slot: what has just been written in pieces is slow to copy as a whole. */
+static inline void net_key_unpack(unsigned kept, const union net_slot *from,
+                                  struct net_ordered_key *ret) {
+  bool start = kept & NET_KEEP_START, stop = kept & NET_KEEP_STOP;
+  ret->start.lo = start ? from[0].i : 0;
+  ret->start.hi = start ? from[1].i : 0;
+  from += start ? 2 : 0;
+  ret->stop.lo = stop ? from[0].i : 0;
+  ret->stop.hi = stop ? from[1].i : 0;
+  from += stop ? 2 : 0;
+  ret->value.i = kept & NET_KEEP_VALUE ? (from++)->i : 0;
+  if (kept & NET_KEEP_END) ret->stop.lo = ret->stop.hi = (from++)->i;
+  ret->slope = kept & NET_KEEP_SLOPE ? from->f : 0;
+}
+
 struct net_ordered_node {
-  struct net_ordered_key key;
-  uint64_t count; /* 0: free */
+  uint32_t count; /* 0: free */
   uint32_t left, right;
+  union net_slot key[]; /* packed */
 };
 
-typedef int (*net_ordered_compare_fn)(const void *context, const struct net_ordered_key *a,
-                                      const struct net_ordered_key *b);
+typedef int (*net_ordered_compare_fn)(const void *context, union net_slot a, union net_slot b);
 
 struct net_ordered {
   net_ordered_compare_fn compare;
   const void *context;
-  struct net_ordered_node *nodes; /* index 0 is never used */
+  unsigned kept;
+  uint32_t slots;       /* of a key that is kept */
+  uint32_t whole;       /* so many slots of a key are compared as integers, */
+  bool has_value;       /* and then the value, by COMPARE */
+  size_t stride;        /* bytes of a node */
+  unsigned char *nodes; /* index 0 is never used */
   size_t used, capacity, live;
   uint32_t free_list; /* through .left */
 };
 
-void net_ordered_init(struct net_ordered *sets, net_ordered_compare_fn compare,
+/* KEPT: NET_KEEP_... COMPARE: of values; NULL: they are integers. */
+void net_ordered_init(struct net_ordered *sets, unsigned kept, net_ordered_compare_fn compare,
                       const void *context);
 void net_ordered_done(struct net_ordered *sets);
 size_t net_ordered_bytes(const struct net_ordered *sets); /* memory held */
@@ -42,15 +84,24 @@ bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
 /* Takes one KEY away, which must be there; true if it was the last like it. */
 bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key);
-/* NULL: none. Good until the next insertion. */
-const struct net_ordered_key *net_ordered_find(const struct net_ordered *sets, uint32_t root,
-                                               const struct net_ordered_key *key);
-const struct net_ordered_key *net_ordered_first(const struct net_ordered *sets, uint32_t root);
-const struct net_ordered_key *net_ordered_last(const struct net_ordered *sets, uint32_t root);
-const struct net_ordered_key *net_ordered_before(const struct net_ordered *sets, uint32_t root,
-                                                 const struct net_ordered_key *key);
-const struct net_ordered_key *net_ordered_after(const struct net_ordered *sets, uint32_t root,
-                                                const struct net_ordered_key *key);
+/* 0: none; else good until it is removed. */
+uint32_t net_ordered_find(const struct net_ordered *sets, uint32_t root,
+                          const struct net_ordered_key *key);
+uint32_t net_ordered_first(const struct net_ordered *sets, uint32_t root);
+uint32_t net_ordered_last(const struct net_ordered *sets, uint32_t root);
+uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
+                            const struct net_ordered_key *key);
+uint32_t net_ordered_after(const struct net_ordered *sets, uint32_t root,
+                           const struct net_ordered_key *key);
+static inline struct net_ordered_node *net_ordered_node(const struct net_ordered *sets,
+                                                        uint32_t index) {
+  return (struct net_ordered_node *)(void *)(sets->nodes + index * sets->stride);
+}
+/* The key at INDEX, which is not 0, as far as it is kept. */
+static inline void net_ordered_get(const struct net_ordered *sets, uint32_t index,
+                                   struct net_ordered_key *ret) {
+  net_key_unpack(sets->kept, net_ordered_node(sets, index)->key, ret);
+}
 /* Empties the set. */
 void net_ordered_clear(struct net_ordered *sets, uint32_t *root);
 

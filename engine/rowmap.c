@@ -34,7 +34,7 @@ static size_t round_up(size_t size, size_t state_size) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-static size_t width(const struct net_layout *layout) {
+static uint32_t width(const struct net_layout *layout) {
   return layout ? layout->slot_count : 0;
 }
 
@@ -48,16 +48,35 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
   map->key_slots = key_slots;
   map->key_count = key_count;
   map->state_size = state_size;
-  bool by_id = key == NET_KEY_ID, small = by_id && state_size <= SMALL;
-  map->row_offset = by_id ? sizeof(struct net_rowmap_id_entry) : sizeof(struct net_rowmap_entry);
-  size_t size = map->row_offset + width(layout) * sizeof(union net_slot);
+  net_rowmap_keep(map, 0, width(layout));
+}
+
+void net_rowmap_keep(struct net_rowmap *map, uint32_t first, uint32_t end) {
+  BASE_CHECK(map->capacity == 0 && first <= end && end <= width(map->layout), "rowmap-keep");
+  bool by_id = map->key == NET_KEY_ID, small = by_id && map->state_size <= SMALL;
+  size_t header = by_id ? sizeof(struct net_rowmap_id_entry) : sizeof(struct net_rowmap_entry);
+  size_t size = header + (end - first) * sizeof(union net_slot);
+  map->first_slot = first;
+  map->end_slot = end;
+  map->row_offset = (ptrdiff_t)header - (ptrdiff_t)(first * sizeof(union net_slot));
   map->state_offset =
-      small ? offsetof(struct net_rowmap_id_entry, small_state) : round_up(size, state_size);
-  map->stride = small ? size : round_up(map->state_offset + state_size, state_size);
+      small ? offsetof(struct net_rowmap_id_entry, small_state) : round_up(size, map->state_size);
+  map->stride = small ? size : round_up(map->state_offset + map->state_size, map->state_size);
+}
+
+static void keep_row(const struct net_rowmap *map, uint32_t index, const union net_slot *row) {
+  memcpy(net_rowmap_row(map, index) + map->first_slot, row + map->first_slot,
+         (map->end_slot - map->first_slot) * sizeof *row);
+}
+
+/* What of a block is in front of its entries: a row in the first of them has its slot 0 there. */
+static size_t front_of(const struct net_rowmap *map) {
+  size_t alignment = _Alignof(max_align_t);
+  return (map->first_slot * sizeof(union net_slot) + alignment - 1) / alignment * alignment;
 }
 
 void net_rowmap_done(struct net_rowmap *map) {
-  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++) free(map->blocks[i]);
+  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++) free(map->blocks[i] - front_of(map));
   free(map->blocks);
   free(map->table);
   map->blocks = NULL;
@@ -210,8 +229,10 @@ static void add_room(struct net_rowmap *map) {
   size_t block = map->capacity / NET_ROWMAP_BLOCK, room = NET_ROWMAP_BLOCK;
   if (map->capacity < NET_ROWMAP_BLOCK) room = map->capacity ? map->capacity * 2 : 8;
   base_grow(&map->blocks, &map->block_capacity, block + 1, sizeof *map->blocks);
-  if (map->capacity % NET_ROWMAP_BLOCK == 0) map->blocks[block] = NULL;
-  map->blocks[block] = base_xrealloc(map->blocks[block], room, map->stride);
+  bool fresh = map->capacity % NET_ROWMAP_BLOCK == 0;
+  unsigned char *memory = fresh ? NULL : map->blocks[block] - front_of(map);
+  map->blocks[block] =
+      (unsigned char *)base_xrealloc(memory, room * map->stride + front_of(map), 1) + front_of(map);
   map->capacity = block * NET_ROWMAP_BLOCK + room;
 }
 
@@ -238,7 +259,7 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
   else
     entry->hash = (uint32_t)hash;
   entry->link = NET_ROWMAP_LIVE;
-  if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
+  if (row != NULL) keep_row(map, index, row);
   map->live++;
   if (is_crowded(map)) {
     rebuild(map);
@@ -280,7 +301,7 @@ uint32_t net_rowmap_find_id(const struct net_rowmap *map, uint64_t id) {
 uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_slot *row) {
   uint32_t index = net_rowmap_find_id(map, id);
   if (index == NET_NO_ENTRY) return add(map, row, id_hash(id));
-  if (row != NULL) memcpy(net_rowmap_row(map, index), row, width(map->layout) * sizeof *row);
+  if (row != NULL) keep_row(map, index, row);
   return index;
 }
 
@@ -308,11 +329,17 @@ void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
 }
 
 size_t net_rowmap_bytes(const struct net_rowmap *map) {
-  return map->capacity * map->stride + map->block_capacity * sizeof *map->blocks +
-         map->table_size * sizeof *map->table;
+  size_t blocks = (map->capacity + NET_ROWMAP_BLOCK - 1) / NET_ROWMAP_BLOCK;
+  return map->capacity * map->stride + blocks * front_of(map) +
+         map->block_capacity * sizeof *map->blocks + map->table_size * sizeof *map->table;
 }
 
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings) {
-  for (uint32_t i = 0; i < map->used; i++)
-    if (net_rowmap_live(map, i)) net_row_mark_strings(map->layout, strings, net_rowmap_row(map, i));
+  for (uint32_t f = 0; map->layout != NULL && f < map->layout->field_count; f++) {
+    const struct net_field *field = &map->layout->fields[f];
+    bool text = field->type.base == NET_STRING || field->type.base == NET_NAME;
+    if (!text || field->slot < map->first_slot || field->slot >= map->end_slot) continue;
+    for (uint32_t i = 0; i < map->used; i++)
+      if (net_rowmap_live(map, i)) base_strings_mark(strings, net_rowmap_row(map, i)[field->slot].s);
+  }
 }

@@ -5,6 +5,8 @@
 #ifndef NET_ROWMAP_H
 #define NET_ROWMAP_H
 
+#include <stddef.h>
+
 #include "engine/batch.h"
 
 enum net_rowmap_key {
@@ -20,8 +22,10 @@ struct net_rowmap {
   uint32_t key_fields;
   const uint32_t *key_slots;
   size_t key_count;
-  size_t row_offset, state_size, state_offset; /* state: aligned for any type of that size */
-  unsigned char **blocks;          /* of entries: header, row, state */
+  uint32_t first_slot, end_slot; /* so much of a row is kept */
+  ptrdiff_t row_offset;          /* of slot 0, kept or not */
+  size_t state_size, state_offset; /* state: aligned for any type of that size */
+  unsigned char **blocks;          /* of entries: header, row, state; in front of the first, FIRST_SLOT slots */
   size_t block_capacity;
   size_t stride, used, capacity, live;
   uint32_t free_list; /* index + 1 */
@@ -34,6 +38,9 @@ struct net_rowmap {
 void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
                      enum net_rowmap_key key, uint32_t key_fields, const uint32_t *key_slots,
                      size_t key_count, size_t state_size);
+/* Of rows only the slots FIRST .. END - 1 are kept, among which are all that the key has: net_rowmap_row has
+ * no others. Right after init. */
+void net_rowmap_keep(struct net_rowmap *map, uint32_t first, uint32_t end);
 void net_rowmap_done(struct net_rowmap *map);
 void net_rowmap_clear(struct net_rowmap *map); /* keeps the memory */
 /* Index of the entry with the key of ROW, or NET_NO_ENTRY. */

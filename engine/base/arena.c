@@ -203,9 +203,8 @@ char *base_xstrdup(const char *text) {
   return memcpy(base_xmalloc(size), text, size);
 }
 
-void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
-  if (needed <= *capacity) return;
-  size_t wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
+static void grow_to(void *array_pointer, size_t *capacity, size_t needed, size_t wanted,
+                    size_t size) {
   if (wanted < needed) wanted = needed;
   if (wanted < 8) wanted = 8;
   /* The caller's pointer has a type of its own; copying its bytes keeps to the aliasing rules. */
@@ -214,6 +213,17 @@ void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size
   array = base_xrealloc(array, wanted, size);
   memcpy(array_pointer, &array, sizeof array);
   *capacity = wanted;
+}
+
+void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
+  if (needed <= *capacity) return;
+  size_t wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
+  grow_to(array_pointer, capacity, needed, wanted, size);
+}
+
+void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
+  if (needed <= *capacity) return;
+  grow_to(array_pointer, capacity, needed, *capacity + *capacity / 4, size);
 }
 
 /* Advice alone: where there are no large pages nothing comes of it. Whole pages, so that what malloc has

@@ -236,8 +236,7 @@ static inline void forget_group(struct net_aggregate *node, struct net_agg_group
 
 /* When something changes next, as far as is known; forever: never. */
 static net_chronon next_change(const struct net_aggregate *node) {
-  net_chronon next = NET_FOREVER;
-  if (node->heap_count > 0) next = node->heap[0].time;
+  net_chronon next = net_agg_next(node);
   if (node->stop_count > 0 && node->stops[node->stop_first].time < next)
     next = node->stops[node->stop_first].time;
   if (node->touched_count > 0 && node->touched_at < next) next = node->touched_at;
@@ -266,8 +265,9 @@ static void advance(struct net_aggregate *node, net_chronon limit, enum base_sta
   while (*status == BASE_OK) {
     net_chronon now = next_change(node);
     if (now >= limit) return;
-    while (node->heap_count > 0 && node->heap[0].time == now) {
-      struct net_agg_change change = net_agg_pop(node);
+    while (node->heap_count > 0 && net_agg_next(node) == now) {
+      struct net_agg_change change;
+      net_agg_pop(node, &change);
       net_agg_apply(node, &change);
     }
     while (node->stop_count > 0 && node->stops[node->stop_first].time == now) net_agg_stop(node);
@@ -430,10 +430,12 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   if (node->asked != NULL) net_asked_mark_strings(node->asked, strings);
 }
 
+/* Groups, and tuples: each once, whatever there is of it. */
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
-  return node->groups.live + node->members.live - node->idle_members + node->distinct.live +
-         node->heap_count + node->stop_count + node->ordered.live + net_agg_more_rows(node) +
+  size_t members = node->members.live - node->idle_members;
+  size_t waiting = node->heap_count + node->stop_count;
+  return node->groups.live + (members > waiting ? members : waiting) +
          net_inbox_rows(&node->inbox) + node->alike.held.live +
          (node->asked != NULL ? net_asked_rows(node->asked) : 0);
 }
@@ -442,7 +444,7 @@ static size_t state_bytes(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
-         node->heap_capacity * sizeof *node->heap + node->place_capacity * sizeof *node->places +
+         net_agg_wait_bytes(node) + node->place_capacity * sizeof *node->places +
          node->tuple_capacity * sizeof *node->tuples + node->stop_capacity * sizeof *node->stops +
          node->weight_capacity * sizeof *node->weights + node->idle_capacity * sizeof *node->idle +
          node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
@@ -470,7 +472,7 @@ static void done(struct net_node *base) {
   net_ordered_done(&node->floors);
   net_sum_done(&node->scratch);
   net_batch_builder_done(&node->closes);
-  free(node->heap);
+  net_agg_wait_done(node);
   free(node->places);
   free(node->stops);
   free(node->idle);
@@ -559,6 +561,7 @@ static void configure(struct net_aggregate *node) {
     node->argument = params->in->fields[params->argument_field].type.base;
   }
   node->stands = node->set && !params->unique && differs_among_equals(node);
+  node->timeless = node->set && !differs_among_equals(node);
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
   node->way = net_agg_way(node);
@@ -574,6 +577,17 @@ static void configure(struct net_aggregate *node) {
   node->remembers = params->by_count == 0 || (params->by_count == 1 && node->way == NET_AGG_WEIGH);
   for (size_t i = 0; i < NET_AGG_RECENT; i++) node->recent[i].place = NET_NO_ENTRY;
   node->forgets = node->goes && params->by_count > 0 && node->function != NET_AGG_AVGC;
+}
+
+/* Rows of MAP are asked for nothing but what its key consists of. */
+static void keep_key(struct net_rowmap *map) {
+  uint32_t first = map->layout->slot_count, end = 0;
+  for (size_t i = 0; i < map->key_count; i++) {
+    if (map->key_slots[i] < first) first = map->key_slots[i];
+    if (map->key_slots[i] >= end) end = map->key_slots[i] + 1;
+  }
+  if (end == 0) first = 0;
+  net_rowmap_keep(map, first, end);
 }
 
 static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
@@ -597,8 +611,10 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
                   net_agg_more_group_size(node));
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count,
                   sizeof(struct net_agg_member));
+  if (node->timeless) keep_key(&node->members);
   net_rowmap_init(&node->distinct, in, NET_KEY_SLOTS, 0, distinct, distinct_count,
                   sizeof(struct net_agg_distinct));
+  keep_key(&node->distinct);
   net_rowmap_init(&node->same_start, in, NET_KEY_SLOTS, 0, node->row_slots, in->slot_count,
                   sizeof(uint8_t));
 }
@@ -614,6 +630,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   net_agg_more_init(node, arena, configure);
   init_maps(node, arena);
   net_agg_value_init(node);
+  net_agg_wait_init(node);
   net_batch_builder_init(&node->closes, params->out, CLOSES_ROWS);
   node->origin_known = params->origin_given;
   node->origin = params->origin;
@@ -631,8 +648,8 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   }
   struct net_agg_change origin = {.group = NET_NO_ENTRY, .member = NET_NO_ENTRY};
   origin.time = params->origin;
-  if (params->origin_given) net_agg_push(node, origin);
+  if (params->origin_given) net_agg_push(node, &origin);
   origin.time = params->averaging_origin;
-  if (params->averaging_origin_given) net_agg_push(node, origin);
+  if (params->averaging_origin_given) net_agg_push(node, &origin);
   return &node->node;
 }

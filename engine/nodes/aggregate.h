@@ -2,6 +2,7 @@
  *
  *     aggregate.c          rows in, segments out: consuming, advancing, maximal periods of one value
  *     aggregate_change.c   rows become changes at instants; changes move tuples in and out of groups
+ *     aggregate_wait.c     changes to come
  *     aggregate_plain.c    the short way of plain rows, which makes no changes that wait but stops
  *     aggregate_best.c     the best of tuples whose ends are known
  *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
@@ -16,6 +17,7 @@
 
 #include "engine/alike.h"
 #include "engine/base/arena.h"
+#include "engine/base/status.h"
 #include "engine/exact_sum.h"
 #include "engine/inbox.h"
 #include "engine/node_impl.h"
@@ -92,8 +94,8 @@ struct net_agg_group {
 
 /* A set of equal tuples of a group. */
 struct net_agg_member {
-  int64_t counted[3];
-  int64_t references; /* changes to come */
+  uint32_t counted[2]; /* tuples by how surely they count: perhaps, for sure */
+  uint32_t references; /* changes to come */
   uint32_t
       ordered; /* root: those that count for sure, if it matters which of them stands for all */
   uint32_t group;
@@ -104,19 +106,38 @@ struct net_agg_member {
 
 /* A distinct argument of a group. */
 struct net_agg_distinct {
-  int64_t sure;       /* how often it counts for sure */
-  int64_t references; /* changes to come */
+  uint32_t sure;       /* how often it counts for sure */
+  uint32_t references; /* changes to come */
 };
+
+/* One more of what 32 bits count. */
+static inline uint32_t net_agg_one_more(uint32_t count) {
+  BASE_CHECK(count < UINT32_MAX, "aggregate-count");
+  return count + 1;
+}
+
+/* How surely MEMBER counts: as its surest tuple. */
+static inline enum net_truth net_agg_surest(const struct net_agg_member *member) {
+  if (member->counted[NET_TRUE - 1] > 0) return NET_TRUE;
+  return member->counted[NET_UNKNOWN - 1] > 0 ? NET_UNKNOWN : NET_FALSE;
+}
 
 struct net_agg_change {
   net_chronon time;
-  uint64_t sequence;
   uint32_t group;    /* NET_NO_ENTRY: an origin; every group is looked at */
   uint32_t member;   /* of a set; else NET_NO_ENTRY */
   uint32_t distinct; /* of distinct arguments; else NET_NO_ENTRY */
   enum net_truth from, to, counts;
   bool weightless;            /* avgc: begun for sure, but there for sure at no time */
+  bool goes_then;             /* another change follows at THEN: nothing of it is there any more */
+  net_chronon then;
   struct net_ordered_key key; /* the tuple's start, and the argument */
+};
+
+/* Of a change to come: when, and where the rest of it is. */
+struct net_agg_waiting {
+  net_chronon time;
+  uint32_t sequence, rest;
 };
 
 /* The stop of a tuple that came the short way: it was there for sure, and is not from TIME on. */
@@ -168,6 +189,7 @@ struct net_aggregate {
   enum net_aggregate_function function; /* avgc of events is avg */
   bool set;                             /* equal tuples are one */
   bool stands;                          /* ... and the one that starts first stands for all */
+  bool timeless; /* ... and nothing depends on when one of them starts: members have no time */
   bool chooses_time;                    /* earliest, latest: the value is the time of a tuple */
   bool temporal;  /* domains are temporal: equal ones are so as functions of absolute time */
   bool goes;      /* tuples leave again (avgc: as far as their weight is concerned) */
@@ -186,8 +208,14 @@ struct net_aggregate {
   bool counts_open;           /* ... is used */
   struct net_rowmap
       same_start; /* where tuples are counted: rows of one start, to make a set of them */
-  struct net_agg_change *heap;
+  struct net_agg_waiting *heap; /* changes to come: aggregate_wait.c */
   size_t heap_count, heap_capacity;
+  union net_slot *waiting; /* the rest of them, packed */
+  size_t waiting_count, waiting_capacity;
+  uint32_t waiting_free; /* index + 1 */
+  unsigned wait_kept;    /* of their keys */
+  uint32_t wait_stride;  /* slots of one */
+  uint32_t sequence;
   enum net_agg_way way;
   bool names_rows; /* may have no value for a group: errors name its last row */
   bool has_stairs; /* the best of plain rows is found by their ends */
@@ -209,7 +237,7 @@ struct net_aggregate {
   struct net_agg_tuple *tuples;
   size_t tuple_count, tuple_capacity;
   uint32_t free_tuple; /* index + 1 */
-  uint64_t sequence, last_id;
+  uint64_t last_id;
   uint32_t *by_slots, *row_slots;
   bool origin_known, averaging_known, first_known;
   net_chronon first_start; /* of the first tuple that came */
@@ -244,10 +272,8 @@ static inline struct net_agg_group *net_agg_group(const struct net_aggregate *no
 /* Makes changes of a row; the groups it names are made. */
 enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot *row,
                                 uint8_t marks);
-void net_agg_push(struct net_aggregate *node, struct net_agg_change change);
 /* Everything begins at ORIGIN. */
 void net_agg_begin(struct net_aggregate *node, net_chronon origin);
-struct net_agg_change net_agg_pop(struct net_aggregate *node);
 /* Moves the tuple; groups that change are touched. */
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
 /* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
@@ -265,6 +291,19 @@ static inline void net_agg_touch(struct net_aggregate *node, uint32_t index) {
 }
 /* How surely the row counts, by the inner where and when. */
 enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
+
+/* --- aggregate_wait.c */
+
+void net_agg_wait_init(struct net_aggregate *node);
+void net_agg_push(struct net_aggregate *node, const struct net_agg_change *change);
+/* The next change, which there is. */
+void net_agg_pop(struct net_aggregate *node, struct net_agg_change *ret);
+static inline net_chronon net_agg_next(const struct net_aggregate *node) {
+  return node->heap_count > 0 ? node->heap[0].time : NET_FOREVER;
+}
+void net_agg_wait_done(struct net_aggregate *node);
+size_t net_agg_wait_bytes(const struct net_aggregate *node); /* memory held */
+void net_agg_wait_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 
 /* --- aggregate_plain.c */
 
@@ -311,9 +350,8 @@ struct net_asked;
 /* A tuple of KEY counts for sure, and does until STOP. */
 void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
                       struct net_ordered_key key, net_chronon stop);
-/* The best of those that are there at NOW, NULL: none; NOW is never earlier than the last time. */
-const struct net_ordered_key *net_agg_best(struct net_aggregate *node, struct net_agg_group *group,
-                                           net_chronon now);
+/* The best of those that are there at NOW, 0: none; NOW is never earlier than the last time. */
+uint32_t net_agg_best(struct net_aggregate *node, struct net_agg_group *group, net_chronon now);
 
 /* --- aggregate.c */
 
@@ -328,6 +366,11 @@ void net_agg_take(struct net_aggregate *node, const union net_slot *row, uint8_t
 /* --- aggregate_value.c */
 
 void net_agg_value_init(struct net_aggregate *node);
+/* The order of tuples: by start, then value (earliest, latest: stop). */
+int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_key *a,
+                    const struct net_ordered_key *b);
+/* NET_KEEP_...: what is asked of a tuple's key (ordered.h), without the end of those whose ends are known. */
+unsigned net_agg_kept(const struct net_aggregate *node);
 /* A tuple counts for sure now, or no longer; GROUP->values is changed already. */
 void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
                  const struct net_ordered_key *key);
@@ -392,7 +435,6 @@ void net_agg_more_done(struct net_aggregate *node);
 /* What of a group the node has, with those of all functions. */
 size_t net_agg_more_group_size(const struct net_aggregate *node);
 size_t net_agg_more_bytes(const struct net_aggregate *node);
-size_t net_agg_more_rows(const struct net_aggregate *node);
 /* The tuple of ROW, a member of the group, counts for sure now, or no longer. */
 void net_agg_count_more(struct net_aggregate *node, struct net_agg_group *group,
                         const union net_slot *row, bool comes);

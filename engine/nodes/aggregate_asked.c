@@ -200,7 +200,8 @@ static inline void take_row(struct net_asked *asked, const union net_slot *row) 
 static void begin(struct net_asked *asked, const union net_slot *row) {
   struct net_aggregate *node = asked->aggregate;
   net_agg_know_origin(node, row);
-  while (node->heap_count > 0) (void)net_agg_pop(node);
+  struct net_agg_change change;
+  while (node->heap_count > 0) net_agg_pop(node, &change);
   asked->begun = true;
 }
 

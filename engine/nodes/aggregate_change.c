@@ -1,7 +1,7 @@
 /* Aggregate: from rows to changes at instants, and from changes to what counts.
  *
  * Every tuple makes changes at instants: it comes perhaps (start.lo), surely (start.hi), goes perhaps
- * (stop.lo), surely (stop.hi). They wait in a heap until the checkpoint passes them. The start of an open
+ * (stop.lo), surely (stop.hi). They wait until the checkpoint passes them (aggregate_wait.c). The start of an open
  * row is taken as if the tuple stayed; its close takes back what it promised too much.
  *
  * Of a set (S(t) is one over the explicit domains) a member counts as surely as the surest of its tuples.
@@ -12,49 +12,6 @@
 
 #include "engine/base/arena.h"
 #include "engine/nodes/aggregate.h"
-
-/* --- the heap */
-
-static bool before(const struct net_agg_change *a, const struct net_agg_change *b) {
-  return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
-}
-
-void net_agg_push(struct net_aggregate *node, struct net_agg_change change) {
-  if (node->heap_count == node->heap_capacity) { /* by half: changes are large */
-    node->heap_capacity += node->heap_capacity / 2 + 8;
-    node->heap = base_xrealloc(node->heap, node->heap_capacity, sizeof *node->heap);
-  }
-  size_t i = node->heap_count++;
-  change.sequence = node->sequence++;
-  while (i > 0 && before(&change, &node->heap[(i - 1) / 2])) {
-    node->heap[i] = node->heap[(i - 1) / 2];
-    i = (i - 1) / 2;
-  }
-  node->heap[i] = change;
-  if (change.group == NET_NO_ENTRY) return;
-  net_agg_floor_add(node, change.key.start.lo);
-  net_agg_group(node, change.group)->references++;
-  if (change.distinct != NET_NO_ENTRY)
-    ((struct net_agg_distinct *)net_rowmap_state(&node->distinct, change.distinct))->references++;
-  if (change.member != NET_NO_ENTRY)
-    ((struct net_agg_member *)net_rowmap_state(&node->members, change.member))->references++;
-}
-
-struct net_agg_change net_agg_pop(struct net_aggregate *node) {
-  struct net_agg_change top = node->heap[0], last = node->heap[--node->heap_count];
-  size_t i = 0;
-  for (;;) {
-    size_t child = 2 * i + 1;
-    if (child >= node->heap_count) break;
-    if (child + 1 < node->heap_count && before(&node->heap[child + 1], &node->heap[child])) child++;
-    if (!before(&node->heap[child], &last)) break;
-    node->heap[i] = node->heap[child];
-    i = child;
-  }
-  if (node->heap_count > 0) node->heap[i] = last;
-  if (top.group != NET_NO_ENTRY) net_agg_floor_remove(node, top.key.start.lo);
-  return top;
-}
 
 /* --- rows */
 
@@ -67,7 +24,8 @@ enum net_truth net_agg_counts(const struct net_aggregate_params *params,
 }
 
 struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row) {
-  struct net_ordered_key key = {.start = net_row_start(row), .value.i = 1};
+  struct net_ordered_key key = {.value.i = 1};
+  if (!node->timeless) key.start = net_row_start(row);
   if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD)
     key.stop = net_slot_instant(row, 2);
   if (node->function == NET_AGG_VARTS || node->params.argument_field < 0) return key;
@@ -129,17 +87,17 @@ static void push_start(struct net_aggregate *node, const union net_slot *row, ui
   change.from = NET_FALSE;
   if (ever_sure && row[0].i == row[1].i) {
     change.to = NET_TRUE;
-    net_agg_push(node, change);
+    net_agg_push(node, &change);
     return;
   }
   change.to = NET_UNKNOWN;
-  net_agg_push(node, change);
+  net_agg_push(node, &change);
   if (!ever_sure && (!definite || node->function != NET_AGG_AVGC)) return;
   change.time = row[1].i;
   change.from = NET_UNKNOWN;
   change.to = NET_TRUE;
   change.weightless = !ever_sure;
-  net_agg_push(node, change);
+  net_agg_push(node, &change);
 }
 
 /* Its stop: perhaps gone from stop.lo, surely from stop.hi. OPENED: the start was seen without the stop;
@@ -153,25 +111,22 @@ static void push_stop(struct net_aggregate *node, const union net_slot *row, uin
     change.time = row[1].i;
     change.from = NET_TRUE;
     change.to = NET_UNKNOWN;
-    net_agg_push(node, change);
+    net_agg_push(node, &change);
   }
   change.from = was_sure ? NET_TRUE : NET_UNKNOWN;
-  if (was_sure && stop.lo != stop.hi) {
-    change.time = stop.lo;
-    change.to = NET_UNKNOWN;
-    net_agg_push(node, change);
-    change.from = NET_UNKNOWN;
-  }
-  change.time = stop.hi;
-  change.to = NET_FALSE;
-  net_agg_push(node, change);
+  change.goes_then = was_sure && stop.lo != stop.hi;
+  change.time = change.goes_then ? stop.lo : stop.hi;
+  change.to = change.goes_then ? NET_UNKNOWN : NET_FALSE;
+  change.then = stop.hi;
+  net_agg_push(node, &change);
 }
 
 void net_agg_begin(struct net_aggregate *node, net_chronon origin) {
   node->origin_known = true;
   node->origin = origin;
-  net_agg_push(
-      node, (struct net_agg_change){.time = origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY});
+  const struct net_agg_change change = {
+      .time = origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY, .distinct = NET_NO_ENTRY};
+  net_agg_push(node, &change);
 }
 
 void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row) {
@@ -226,9 +181,10 @@ static void move(int64_t *by_truth, enum net_truth from, enum net_truth to) {
   if (to != NET_FALSE) by_truth[to]++;
 }
 
-static enum net_truth surest(const int64_t *by_truth) {
-  if (by_truth[NET_TRUE] > 0) return NET_TRUE;
-  return by_truth[NET_UNKNOWN] > 0 ? NET_UNKNOWN : NET_FALSE;
+static void move_tuple(struct net_agg_member *member, enum net_truth from, enum net_truth to) {
+  uint32_t *counted = member->counted;
+  if (from != NET_FALSE) counted[from - 1]--;
+  if (to != NET_FALSE) counted[to - 1] = net_agg_one_more(counted[to - 1]);
 }
 
 /* Something counts for sure that did not, or the reverse: of distinct arguments the first, or the last. */
@@ -237,7 +193,8 @@ static void count_sure(struct net_aggregate *node, struct net_agg_group *group,
                        bool comes) {
   if (change->distinct != NET_NO_ENTRY) {
     struct net_agg_distinct *distinct = net_rowmap_state(&node->distinct, change->distinct);
-    int64_t others = comes ? distinct->sure++ : --distinct->sure;
+    uint32_t others = comes ? distinct->sure : distinct->sure - 1;
+    distinct->sure = comes ? net_agg_one_more(others) : others;
     if (others > 0) return;
   }
   if (comes) {
@@ -256,32 +213,83 @@ static void count(struct net_aggregate *node, struct net_agg_group *group,
     count_sure(node, group, change, &change->key, to == NET_TRUE);
 }
 
-static void add_standing(struct net_aggregate *node, struct net_agg_member *member,
-                         const struct net_ordered_key *key) {
-  (void)net_ordered_insert(&node->ordered, &member->ordered, key);
+/* Of a member's tuples that count for sure the first stands for all. Mostly it is the only one: then its row
+ * says what the key is; of several the keys are an ordered set. (Rows of temporal domains are something else:
+ * there it is always a set.) */
+static bool is_alone(const struct net_aggregate *node, const struct net_agg_member *member) {
+  return member->ordered == 0 && !node->temporal && node->argument != NET_TEMPORAL;
+}
+
+static void write_key(struct net_aggregate *node, uint32_t place,
+                      const struct net_ordered_key *key) {
+  union net_slot *row = net_rowmap_row(&node->members, place);
+  row[0].i = key->start.lo;
+  row[1].i = key->start.hi;
+  if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD) {
+    row[2].i = key->stop.lo;
+    row[3].i = key->stop.hi;
+  }
+  if (node->params.argument_field >= (int)node->params.domain_fields)
+    row[node->argument_slot] = key->value;
+}
+
+/* The key of the one that stands, of COUNT that count for sure; false: none does. */
+static bool standing(const struct net_aggregate *node, uint32_t place, uint32_t count,
+                     struct net_ordered_key *ret) {
+  const struct net_agg_member *member = net_rowmap_state(&node->members, place);
+  if (count == 0) return false;
+  if (is_alone(node, member))
+    *ret = net_agg_key(node, net_rowmap_row(&node->members, place));
+  else
+    net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->ordered), ret);
+  return true;
+}
+
+/* KEY comes to COUNT others of the member. */
+static void add_standing(struct net_aggregate *node, uint32_t place,
+                         const struct net_ordered_key *key, uint32_t count) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, place);
+  struct net_ordered_key only;
   net_agg_floor_add(node, key->start.lo);
+  if (count == 0 && is_alone(node, member)) {
+    write_key(node, place, key);
+    return;
+  }
+  if (is_alone(node, member) && standing(node, place, count, &only))
+    (void)net_ordered_insert(&node->ordered, &member->ordered, &only);
+  (void)net_ordered_insert(&node->ordered, &member->ordered, key);
 }
 
-static void remove_standing(struct net_aggregate *node, struct net_agg_member *member,
-                            const struct net_ordered_key *key) {
-  (void)net_ordered_remove(&node->ordered, &member->ordered, key);
+/* KEY goes, and leaves COUNT others. */
+static void remove_standing(struct net_aggregate *node, uint32_t place,
+                            const struct net_ordered_key *key, uint32_t count) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, place);
+  struct net_ordered_key only;
   net_agg_floor_remove(node, key->start.lo);
+  if (is_alone(node, member)) return;
+  (void)net_ordered_remove(&node->ordered, &member->ordered, key);
+  if (count != 1 || node->temporal || node->argument == NET_TEMPORAL) return;
+  net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->ordered), &only);
+  net_ordered_clear(&node->ordered, &member->ordered);
+  write_key(node, place, &only);
 }
 
-/* The tuple that starts first stands for all that are equal; which that is may change. */
+/* Which one stands may change. The member has been counted with the tuple as it is now. */
 static void count_standing(struct net_aggregate *node, struct net_agg_group *group,
-                           struct net_agg_member *member, const struct net_agg_change *change,
-                           enum net_truth from, enum net_truth to) {
-  const struct net_ordered_key *first = net_ordered_first(&node->ordered, member->ordered);
-  struct net_ordered_key old = first ? *first : (struct net_ordered_key){.slope = 0};
-  bool had = first != NULL;
-  if (to == NET_TRUE && from != NET_TRUE) add_standing(node, member, &change->key);
-  if (from == NET_TRUE && to != NET_TRUE) remove_standing(node, member, &change->key);
-  first = net_ordered_first(&node->ordered, member->ordered);
-  struct net_ordered_key new = first ? *first : old;
-  bool same = had && first && node->ordered.compare(node, &old, &new) == 0;
-  if (had && !same) count_sure(node, group, change, &old, false);
-  if (first && !same) count_sure(node, group, change, &new, true);
+                           const struct net_agg_change *change, enum net_truth from,
+                           enum net_truth to) {
+  const struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  uint32_t count = member->counted[NET_TRUE - 1];
+  bool comes = to == NET_TRUE && from != NET_TRUE, goes = from == NET_TRUE && to != NET_TRUE;
+  struct net_ordered_key old, new;
+  if (!comes && !goes) return;
+  bool had = standing(node, change->member, comes ? count - 1 : count + 1, &old);
+  if (comes) add_standing(node, change->member, &change->key, count - 1);
+  if (goes) remove_standing(node, change->member, &change->key, count);
+  bool has = standing(node, change->member, count, &new);
+  if (had && has && net_agg_compare(node, &old, &new) == 0) return;
+  if (had) count_sure(node, group, change, &old, false);
+  if (has) count_sure(node, group, change, &new, true);
 }
 
 /* The same for functions that look for the best: plain tuples of a member are not in the ordered set
@@ -305,20 +313,20 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
                          const struct net_agg_change *change) {
   struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
   enum net_truth from = net_and(change->from, change->counts);
-  enum net_truth to = net_and(change->to, change->counts), old = surest(member->counted);
-  move(member->counted, from, to);
+  enum net_truth to = net_and(change->to, change->counts), old = net_agg_surest(member);
+  move_tuple(member, from, to);
   if (node->stands) {
-    count_standing(node, group, member, change, from, to);
-    move(group->counted, old, surest(member->counted));
+    count_standing(node, group, change, from, to);
+    move(group->counted, old, net_agg_surest(member));
   } else if (node->has_stairs) {
-    count_ranked(node, group, member, change, old, surest(member->counted));
+    count_ranked(node, group, member, change, old, net_agg_surest(member));
   } else {
-    count(node, group, change, old, surest(member->counted));
+    count(node, group, change, old, net_agg_surest(member));
   }
-  bool counts = surest(member->counted) == NET_TRUE;
+  bool counts = net_agg_surest(member) == NET_TRUE;
   if (node->more_count > 0 && (old == NET_TRUE) != counts)
     net_agg_count_more(node, group, net_rowmap_row(&node->members, change->member), counts);
-  if (--member->references == 0 && surest(member->counted) == NET_FALSE)
+  if (--member->references == 0 && net_agg_surest(member) == NET_FALSE)
     net_rowmap_remove(&node->members, change->member);
 }
 

@@ -74,12 +74,6 @@ size_t net_agg_more_bytes(const struct net_aggregate *node) {
   return bytes;
 }
 
-size_t net_agg_more_rows(const struct net_aggregate *node) {
-  size_t rows = 0;
-  for (size_t i = 0; i < node->more_count; i++) rows += node->more[i].function->ordered.live;
-  return rows;
-}
-
 /* --- tuples */
 
 static bool keeps_tally(const struct net_aggregate *function) {

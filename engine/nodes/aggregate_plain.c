@@ -52,8 +52,8 @@ static inline void push_stop(struct net_aggregate *node, struct net_agg_stop sto
     if (node->stop_first > 0)
       move_stops_to_front(node);
     else
-      base_grow(&node->stops, &node->stop_capacity, 2 * FEW_STOPS + node->stop_count,
-                sizeof *node->stops);
+      base_grow_little(&node->stops, &node->stop_capacity, 2 * FEW_STOPS + node->stop_count,
+                       sizeof *node->stops);
   }
   if (!node->stops_heaped && node->stop_count < FEW_STOPS) {
     insert_stop(node->stops + node->stop_first, node->stop_count++, stop);
@@ -100,11 +100,6 @@ static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
 
 /* --- tuples in and out */
 
-static enum net_truth surest(const int64_t *by_truth) {
-  if (by_truth[NET_TRUE] > 0) return NET_TRUE;
-  return by_truth[NET_UNKNOWN] > 0 ? NET_UNKNOWN : NET_FALSE;
-}
-
 static bool keeps_tally(const struct net_aggregate *node) {
   return node->function != NET_AGG_COUNT && node->function != NET_AGG_ANY;
 }
@@ -114,8 +109,14 @@ static void know_origin(struct net_aggregate *node, const union net_slot *row) {
     net_agg_know_origin(node, row);
 }
 
-/* So many members may be idle, besides as many as tuples are there. */
+/* So many members may be idle, or a quarter as many as tuples are there. */
 #define IDLE_MEMBERS 512
+#define IDLE_SHARE   4
+
+static size_t idle_limit(const struct net_aggregate *node) {
+  size_t share = node->stop_count / IDLE_SHARE;
+  return share > IDLE_MEMBERS ? share : IDLE_MEMBERS;
+}
 
 static void forget_idle(struct net_aggregate *node) {
   uint32_t index = node->idle[node->idle_first];
@@ -151,7 +152,7 @@ void net_agg_leave_idle(struct net_aggregate *node, uint32_t index) {
     member->listed = true;
   }
   /* more than one, so that it shrinks when there are fewer tuples than there were */
-  for (int i = 0; i < 2 && node->idle_count > IDLE_MEMBERS + node->stop_count; i++)
+  for (int i = 0; i < 2 && node->idle_count > idle_limit(node); i++)
     forget_idle(node);
 }
 
@@ -164,7 +165,8 @@ static inline enum net_truth counts_of(const struct net_aggregate *node,
 /* Something of ARGUMENT counts for sure that did not, or the reverse; false: it has counted without it. */
 static bool count_distinct(struct net_aggregate *node, uint32_t argument, bool comes) {
   struct net_agg_distinct *distinct = net_rowmap_state(&node->distinct, argument);
-  int64_t others = comes ? distinct->sure++ : --distinct->sure;
+  uint32_t others = comes ? distinct->sure : distinct->sure - 1;
+  distinct->sure = comes ? net_agg_one_more(others) : others;
   if (others == 0 && !comes && distinct->references == 0)
     net_rowmap_remove(&node->distinct, argument);
   return others == 0;
@@ -238,7 +240,7 @@ static inline uint32_t hold_member(struct net_aggregate *node, const union net_s
   uint32_t index = net_rowmap_put(&node->members, row, &fresh);
   struct net_agg_member *member = net_agg_wake(node, index);
   if (fresh) member->group = NET_NO_ENTRY;
-  member->references++;
+  member->references = net_agg_one_more(member->references);
   return index;
 }
 
@@ -258,19 +260,19 @@ static void hold_members(struct net_aggregate *node, const struct net_batch *bat
 
 /* How surely the member counts but for tuples that do for sure. */
 static inline enum net_truth otherwise(const struct net_agg_member *member) {
-  return member->counted[NET_UNKNOWN] > 0 ? NET_UNKNOWN : NET_FALSE;
+  return member->counted[NET_UNKNOWN - 1] > 0 ? NET_UNKNOWN : NET_FALSE;
 }
 
 static inline void count_in(struct net_aggregate *node, struct net_agg_group *group,
                             struct net_agg_member *member, const union net_slot *row,
                             enum net_truth counts) {
   if (counts == NET_TRUE) {
-    if (member->counted[NET_TRUE]++ == 0)
+    if (member->counted[NET_TRUE - 1]++ == 0)
       move_member(node, group, row, otherwise(member), NET_TRUE);
   } else if (counts == NET_UNKNOWN) {
-    enum net_truth old = surest(member->counted);
-    member->counted[NET_UNKNOWN]++;
-    move_member(node, group, row, old, surest(member->counted));
+    enum net_truth old = net_agg_surest(member);
+    member->counted[NET_UNKNOWN - 1]++;
+    move_member(node, group, row, old, net_agg_surest(member));
   }
 }
 
@@ -278,12 +280,12 @@ static inline void count_out(struct net_aggregate *node, struct net_agg_group *g
                              struct net_agg_member *member, const union net_slot *row,
                              enum net_truth counts) {
   if (counts == NET_TRUE) {
-    if (--member->counted[NET_TRUE] == 0)
+    if (--member->counted[NET_TRUE - 1] == 0)
       move_member(node, group, row, NET_TRUE, otherwise(member));
   } else if (counts == NET_UNKNOWN) {
-    enum net_truth old = surest(member->counted);
-    member->counted[NET_UNKNOWN]--;
-    move_member(node, group, row, old, surest(member->counted));
+    enum net_truth old = net_agg_surest(member);
+    member->counted[NET_UNKNOWN - 1]--;
+    move_member(node, group, row, old, net_agg_surest(member));
   }
 }
 
@@ -305,7 +307,7 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   touch_at(node, member->group, row[0].i);
   if (stop != NET_FOREVER) {
     push_stop(node, (struct net_agg_stop){stop, index, counts});
-  } else if (--member->references == 0 && surest(member->counted) == NET_FALSE) {
+  } else if (--member->references == 0 && net_agg_surest(member) == NET_FALSE) {
     net_agg_leave_idle(node, index);
   }
 }
@@ -316,13 +318,13 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
   const union net_slot *row = net_rowmap_row(&node->members, stop.member);
   group->present[NET_TRUE]--;
   count_out(node, group, member, row, stop.counts);
-  if (member->ranked && member->counted[NET_TRUE] == 0) {
+  if (member->ranked && member->counted[NET_TRUE - 1] == 0) {
     struct net_ordered_key key = net_agg_key(node, row);
     net_agg_remove(node, group, &key);
     member->ranked = false;
   }
   net_agg_touch(node, member->group);
-  if (--member->references == 0 && surest(member->counted) == NET_FALSE)
+  if (--member->references == 0 && net_agg_surest(member) == NET_FALSE)
     net_agg_leave_idle(node, stop.member);
 }
 
@@ -424,7 +426,8 @@ static uint32_t new_tuple(struct net_aggregate *node, const struct net_agg_tuple
   if (index != 0) {
     node->free_tuple = node->tuples[--index].next_free;
   } else {
-    base_grow(&node->tuples, &node->tuple_capacity, node->tuple_count + 1, sizeof *node->tuples);
+    base_grow_little(&node->tuples, &node->tuple_capacity, node->tuple_count + 1,
+                     sizeof *node->tuples);
     index = (uint32_t)node->tuple_count++;
   }
   node->tuples[index] = *tuple;
@@ -469,8 +472,8 @@ static uint32_t new_weight(struct net_aggregate *node, struct net_agg_weight wei
   if (index != 0) {
     node->free_weight = node->weights[--index].next_free;
   } else {
-    base_grow(&node->weights, &node->weight_capacity, node->weight_count + 1,
-              sizeof *node->weights);
+    base_grow_little(&node->weights, &node->weight_capacity, node->weight_count + 1,
+                     sizeof *node->weights);
     index = (uint32_t)node->weight_count++;
   }
   node->weights[index] = weight;

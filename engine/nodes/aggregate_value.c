@@ -24,26 +24,6 @@ static int compare_integers(int64_t a, int64_t b) {
   return (a > b) - (a < b);
 }
 
-static int compare_keys(const void *context, const struct net_ordered_key *a,
-                        const struct net_ordered_key *b) {
-  const struct net_aggregate *node = context;
-  if (a->start.lo != b->start.lo) return compare_integers(a->start.lo, b->start.lo);
-  if (a->start.hi != b->start.hi) return compare_integers(a->start.hi, b->start.hi);
-  if (node->chooses_time) {
-    if (a->stop.lo != b->stop.lo) return compare_integers(a->stop.lo, b->stop.lo);
-    return compare_integers(a->stop.hi, b->stop.hi);
-  }
-  switch (node->argument) {
-    case NET_FLOAT:
-      return (a->value.f > b->value.f) - (a->value.f < b->value.f);
-    case NET_STRING:
-    case NET_NAME:
-      return base_strings_compare(net_network_strings(node->node.network), a->value.s, b->value.s);
-    default:
-      return compare_integers(a->value.i, b->value.i);
-  }
-}
-
 bool net_agg_wants_smallest(enum net_aggregate_function function) {
   return function == NET_AGG_MIN || function == NET_AGG_FIRST || function == NET_AGG_EARLIEST;
 }
@@ -53,15 +33,59 @@ static bool chooses(enum net_aggregate_function function) {
          function == NET_AGG_LATEST;
 }
 
-static int compare_starts(const void *context, const struct net_ordered_key *a,
-                          const struct net_ordered_key *b) {
-  (void)context;
-  return compare_integers(a->start.lo, b->start.lo);
+static int compare_values(const void *context, union net_slot a, union net_slot b) {
+  const struct net_aggregate *node = context;
+  switch (node->argument) {
+    case NET_FLOAT:
+      return (a.f > b.f) - (a.f < b.f);
+    case NET_STRING:
+    case NET_NAME:
+      return base_strings_compare(net_network_strings(node->node.network), a.s, b.s);
+    default:
+      return compare_integers(a.i, b.i);
+  }
+}
+
+int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_key *a,
+                    const struct net_ordered_key *b) {
+  if (a->start.lo != b->start.lo) return compare_integers(a->start.lo, b->start.lo);
+  if (a->start.hi != b->start.hi) return compare_integers(a->start.hi, b->start.hi);
+  if (!node->chooses_time) return compare_values(node, a->value, b->value);
+  if (a->stop.lo != b->stop.lo) return compare_integers(a->stop.lo, b->stop.lo);
+  return compare_integers(a->stop.hi, b->stop.hi);
+}
+
+/* What the function, or the order of tuples, asks of a tuple besides its stop. */
+unsigned net_agg_kept(const struct net_aggregate *node) {
+  unsigned kept = node->chooses_time ? NET_KEEP_STOP : NET_KEEP_VALUE;
+  switch (node->function) {
+    case NET_AGG_COUNT:
+    case NET_AGG_ANY:
+      if (!node->stands) return 0;
+      break;
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+      kept |= NET_KEEP_START;
+      break;
+    default:
+      break;
+  }
+  if (node->stands || node->argument == NET_TEMPORAL) kept |= NET_KEEP_START;
+  if (node->argument == NET_TEMPORAL) kept |= NET_KEEP_SLOPE;
+  return kept;
 }
 
 void net_agg_value_init(struct net_aggregate *node) {
-  net_ordered_init(&node->ordered, compare_keys, node);
-  net_ordered_init(&node->floors, compare_starts, NULL);
+  unsigned kept = net_agg_kept(node);
+  if (node->has_stairs) kept |= NET_KEEP_END;
+  bool integers = node->argument != NET_FLOAT && node->argument != NET_STRING &&
+                  node->argument != NET_NAME;
+  net_ordered_init(&node->ordered, kept, integers ? NULL : compare_values, node);
+  net_ordered_init(&node->floors, NET_KEEP_START, NULL, NULL);
 }
 
 /* --- units of time: seconds on the real timeline, chronons on the abstract one */
@@ -126,11 +150,10 @@ static void count_rate(struct net_aggregate *node, struct net_tally *tally,
   }
 }
 
-/* A and B are neighbours, or are so no longer. NULL: there is none. */
+/* A and B are neighbours, or are so no longer. */
 static void count_neighbours(struct net_aggregate *node, struct net_tally *tally,
                              const struct net_ordered_key *a, const struct net_ordered_key *b,
                              bool take_away) {
-  if (a == NULL || b == NULL) return;
   if (node->function == NET_AGG_VARTS) {
     count_span(tally, span_between(a, b), take_away);
   } else {
@@ -141,19 +164,23 @@ static void count_neighbours(struct net_aggregate *node, struct net_tally *tally
 /* KEY, which stands for itself alone in the set, is there now (or, TAKE_AWAY, no longer). */
 static void count_between(struct net_aggregate *node, struct net_tally *tally,
                           const struct net_ordered_key *key, bool take_away) {
-  const struct net_ordered_key *a = net_ordered_before(&node->ordered, tally->ordered, key);
-  const struct net_ordered_key *b = net_ordered_after(&node->ordered, tally->ordered, key);
-  count_neighbours(node, tally, a, b, !take_away);
-  count_neighbours(node, tally, a, key, take_away);
-  count_neighbours(node, tally, key, b, take_away);
+  uint32_t before = net_ordered_before(&node->ordered, tally->ordered, key);
+  uint32_t after = net_ordered_after(&node->ordered, tally->ordered, key);
+  struct net_ordered_key a, b;
+  if (before != 0) net_ordered_get(&node->ordered, before, &a);
+  if (after != 0) net_ordered_get(&node->ordered, after, &b);
+  if (before != 0 && after != 0) count_neighbours(node, tally, &a, &b, !take_away);
+  if (before != 0) count_neighbours(node, tally, &a, key, take_away);
+  if (after != 0) count_neighbours(node, tally, key, &b, take_away);
 }
 
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group) {
   if (group->references > 0) return;
   uint32_t *root = &group->tally.ordered;
-  const struct net_ordered_key *last = net_ordered_last(&node->ordered, *root);
-  if (last == NULL) return;
-  struct net_ordered_key kept = *last;
+  uint32_t last = net_ordered_last(&node->ordered, *root);
+  if (last == 0) return;
+  struct net_ordered_key kept;
+  net_ordered_get(&node->ordered, last, &kept);
   net_ordered_clear(&node->ordered, root);
   (void)net_ordered_insert(&node->ordered, root, &kept);
 }
@@ -202,7 +229,7 @@ struct net_ordered_key net_agg_rank(const struct net_aggregate *node,
 static void choose(struct net_aggregate *node, struct net_agg_group *group,
                    const struct net_ordered_key *key) {
   struct net_ordered_key *best = &group->tally.best;
-  int order = compare_keys(node, key, best);
+  int order = net_agg_compare(node, key, best);
   bool better = node->wants_smallest ? order < 0 : order > 0;
   if (group->values > 1 && !better) return;
   if (group->values > 1) net_agg_floor_remove(node, best->start.lo);
@@ -503,28 +530,34 @@ static enum net_eval_error variation(const struct net_agg_group *group, struct n
   return finite_value(sqrtl(rest) / (long double)tally->spans, ret);
 }
 
-static const struct net_ordered_key *chosen(struct net_aggregate *node, struct net_agg_group *group,
-                                            net_chronon now) {
+static void choose_now(struct net_aggregate *node, struct net_agg_group *group, net_chronon now,
+                       struct net_ordered_key *ret) {
   const struct net_tally *tally = &group->tally;
-  if (!node->goes) return &tally->best;
-  const struct net_ordered_key *known = node->has_stairs ? net_agg_best(node, group, now) : NULL;
-  const struct net_ordered_key *other = node->wants_smallest
-                                            ? net_ordered_first(&node->ordered, tally->ordered)
-                                            : net_ordered_last(&node->ordered, tally->ordered);
-  if (known == NULL || other == NULL) return known != NULL ? known : other;
-  int order = compare_keys(node, known, other);
-  return (node->wants_smallest ? order <= 0 : order >= 0) ? known : other;
+  if (!node->goes) {
+    *ret = tally->best;
+    return;
+  }
+  uint32_t known = node->has_stairs ? net_agg_best(node, group, now) : 0;
+  uint32_t other = node->wants_smallest ? net_ordered_first(&node->ordered, tally->ordered)
+                                        : net_ordered_last(&node->ordered, tally->ordered);
+  net_ordered_get(&node->ordered, known != 0 ? known : other, ret);
+  if (known == 0 || other == 0) return;
+  struct net_ordered_key of_other;
+  net_ordered_get(&node->ordered, other, &of_other);
+  int order = net_agg_compare(node, ret, &of_other);
+  if (node->wants_smallest ? order > 0 : order < 0) *ret = of_other;
 }
 
 static void tell_choice(struct net_aggregate *node, struct net_agg_group *group, net_chronon now,
                         struct net_agg_value *ret) {
-  const struct net_ordered_key *key = chosen(node, group, now);
-  ret->slots[0] = key->value;
+  struct net_ordered_key key;
+  choose_now(node, group, now, &key);
+  ret->slots[0] = key.value;
   if (!node->chooses_time) return;
-  ret->slots[0].i = key->start.lo;
-  ret->slots[1].i = key->start.hi;
-  ret->slots[2].i = key->stop.lo;
-  ret->slots[3].i = key->stop.hi;
+  ret->slots[0].i = key.start.lo;
+  ret->slots[1].i = key.start.hi;
+  ret->slots[2].i = key.stop.lo;
+  ret->slots[3].i = key.stop.hi;
 }
 
 bool net_agg_can_fail(const struct net_aggregate *node) {
@@ -627,8 +660,11 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
 /* Of the times that earliest and latest may yet choose: nothing comes back that has gone. They are those of
  * changes to come, of what is in an ordered set or the best of a group, and of the values of segments. */
 net_chronon net_agg_floor(const struct net_aggregate *node, net_chronon checkpoint) {
-  const struct net_ordered_key *first = net_ordered_first(&node->floors, node->floor_root);
-  return first != NULL && first->start.lo < checkpoint ? first->start.lo : checkpoint;
+  uint32_t first = net_ordered_first(&node->floors, node->floor_root);
+  if (first == 0) return checkpoint;
+  struct net_ordered_key key;
+  net_ordered_get(&node->floors, first, &key);
+  return key.start.lo < checkpoint ? key.start.lo : checkpoint;
 }
 
 void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool comes) {
@@ -673,11 +709,13 @@ size_t net_agg_group_size(const struct net_aggregate *node) {
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
   if (!chooses(node->function) || (node->argument != NET_STRING && node->argument != NET_NAME))
     return;
-  for (size_t i = 1; i < node->ordered.used; i++)
-    if (node->ordered.nodes[i].count > 0)
-      base_strings_mark(strings, node->ordered.nodes[i].key.value.s);
-  for (size_t i = 0; i < node->heap_count; i++)
-    if (node->heap[i].group != NET_NO_ENTRY) base_strings_mark(strings, node->heap[i].key.value.s);
+  struct net_ordered_key key;
+  for (uint32_t i = 1; i < node->ordered.used; i++) {
+    if (net_ordered_node(&node->ordered, i)->count == 0) continue;
+    net_ordered_get(&node->ordered, i, &key);
+    base_strings_mark(strings, key.value.s);
+  }
+  net_agg_wait_mark_strings(node, strings);
   for (uint32_t i = 0; i < node->groups.used; i++) {
     if (!net_rowmap_live(&node->groups, i)) continue;
     const struct net_agg_group *group = net_agg_group(node, i);

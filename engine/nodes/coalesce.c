@@ -261,7 +261,8 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 }
 
 static size_t state_rows(const struct net_node *base) {
-  return ((const struct coalesce *)base)->live;
+  const struct coalesce *node = (const struct coalesce *)base;
+  return node->live + node->members.live;
 }
 
 static size_t state_bytes(const struct net_node *base) {

@@ -195,7 +195,7 @@ static void mark_strings(const struct net_node *node, struct base_strings *strin
 
 static size_t state_rows(const struct net_node *node) {
   const struct net_product *product = (const struct net_product *)node;
-  return product->sides[0].live_count + product->sides[1].live_count +
+  return product->sides[0].live_count + product->sides[1].live_count + product->pairs_live +
          net_inbox_rows(&product->inbox);
 }
 

@@ -68,10 +68,10 @@ struct net_product_group {
 struct net_pair {
   struct net_live *entry[2];
   uint32_t next[2], previous[2];
-  uint64_t id; /* of the row that went out; 0: none has */
-  uint64_t shown; /* hash of what went out of the instants that may be open */
-  bool used;
-  uint8_t marks;
+  uint64_t shown;   /* hash of what went out of the instants that may be open */
+  uint64_t id : 62; /* of the row that went out; 0: none has */
+  uint64_t definite : 1;
+  uint64_t used : 1;
 };
 
 /* A slot of the combination: that of SIDE at FROM. */

@@ -169,8 +169,9 @@ void net_product_add_pair(struct net_product *product, struct net_live *left,
   if (index != NET_NO_PAIR) {
     product->pair_free = product->pairs[index].next[0];
   } else {
-    base_grow(&product->pairs, &product->pair_capacity, product->pair_count + 1,
-              sizeof *product->pairs);
+    BASE_CHECK(product->pair_count < NET_NO_PAIR, "product-pairs");
+    base_grow_little(&product->pairs, &product->pair_capacity, product->pair_count + 1,
+                     sizeof *product->pairs);
     index = (uint32_t)product->pair_count++;
   }
   struct net_pair *pair = &product->pairs[index];
@@ -229,6 +230,10 @@ static net_chronon vague_stop(const struct net_product_side *side, const union n
   return earliest;
 }
 
+static uint8_t marks_of(const struct net_pair *pair) {
+  return pair->definite ? NET_DEFINITE : 0;
+}
+
 /* Judges one pair with everything before BOUND seen. */
 void net_product_settle(struct net_product *product, uint32_t index, net_chronon bound,
                         enum base_status *status) {
@@ -249,7 +254,7 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
   uint64_t shown = hash_openable(product->node.layout, product->scratch);
   if (pair->id != 0) {
     if (shown == pair->shown) return;
-    net_product_put(product, (uint8_t)(pair->marks | NET_CLOSES), pair->id, bound, status);
+    net_product_put(product, (uint8_t)(marks_of(pair) | NET_CLOSES), pair->id, bound, status);
     pair->shown = shown;
     if (!opens) remove_pair(product, index);
     return;
@@ -264,10 +269,10 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
   if (opens && product->scratch[1].i >= bound && bound != NET_FOREVER &&
       product->node.layout->tuple_class == NET_PERIOD)
     return;
-  pair->marks = left->marks & right->marks & NET_DEFINITE;
-  if (verdict.truth == NET_UNKNOWN) pair->marks = 0;
-  if (opens) pair->id = ++product->last_id;
-  net_product_put(product, pair->marks, pair->id, bound, status);
+  bool definite = (left->marks & right->marks & NET_DEFINITE) != 0;
+  pair->definite = definite && verdict.truth != NET_UNKNOWN;
+  if (opens) pair->id = ++product->last_id & UINT64_MAX >> 2;
+  net_product_put(product, marks_of(pair), pair->id, bound, status);
   pair->shown = shown;
   if (!opens) remove_pair(product, index);
 }

@@ -40,7 +40,7 @@ struct machine {
   struct tql_settings settings;
   struct input inputs[ACCESSES_MAX];
   size_t input_count;
-  uint64_t live, made, results;
+  uint64_t live, made, results, sweeps;
   uint32_t batch_rows;
   struct base_random random;
   int64_t iterations[2];
@@ -221,6 +221,7 @@ struct machine *machine_new(const struct shape *shape, uint64_t live, uint32_t b
   range_of(machine, "u", &machine->relations[4].ng, -1);
   run_statements(machine);
   net_freeze(machine->network);
+  base_strings_pin_all(machine->strings);
   return machine;
 }
 
@@ -255,7 +256,9 @@ static void put_tuple(struct machine *machine, struct input *input, uint64_t num
     row[2].i = open ? NET_OPEN : stop;
     row[3].i = open ? NET_FOREVER : stop + doubt;
   }
-  put_domains(input, row, (int64_t)(number % KEYS), (int64_t)(number * 7919 % 1000));
+  bool unlike = machine->shape->how == UNLIKE;
+  put_domains(input, row, (int64_t)(number % KEYS),
+              (int64_t)(unlike ? number : number * 7919 % 1000));
 }
 
 /* What process is a step ahead now? The same for all readers of T: it depends on the number alone. */
@@ -292,6 +295,15 @@ static void make_rows(struct machine *machine, uint64_t first, uint64_t count) {
   }
 }
 
+/* As sessions do. */
+static void sweep(struct machine *machine) {
+  if (!base_strings_want_sweep(machine->strings)) return;
+  base_strings_sweep_begin(machine->strings);
+  net_mark_strings(machine->network, machine->strings);
+  base_strings_sweep_end(machine->strings);
+  machine->sweeps++;
+}
+
 void machine_run(struct machine *machine, uint64_t count) {
   while (count > 0) {
     uint64_t now = count < machine->batch_rows ? count : machine->batch_rows;
@@ -300,6 +312,7 @@ void machine_run(struct machine *machine, uint64_t count) {
     for (size_t i = 0; i < machine->input_count; i++)
       push(machine, &machine->inputs[i], (net_chronon)machine->made);
     if (net_run(machine->network) != BASE_OK) give_up(machine, "failed");
+    sweep(machine);
     count -= now;
   }
 }
@@ -313,17 +326,13 @@ const struct net_network *machine_network(const struct machine *machine) {
 }
 
 struct machine_state machine_state(const struct machine *machine) {
-  struct machine_state state = {0};
+  struct machine_state state = {.string_bytes = base_strings_memory(machine->strings),
+                                .sweeps = machine->sweeps};
   for (const struct net_node *node = net_network_first(machine->network); node != NULL;
        node = net_node_next(node)) {
     struct net_node_stats stats = net_node_stats(node);
     state.rows += stats.state_rows;
     state.bytes += stats.state_bytes;
-    for (unsigned port = 0; port < 2 && stats.state_rows > 0; port++) {
-      const struct net_node *from = stats.inputs[port] != NULL ? stats.inputs[port] : node;
-      uint32_t bytes = net_node_layout(from)->slot_count * (uint32_t)sizeof(union net_slot);
-      if (bytes > state.row_bytes) state.row_bytes = bytes;
-    }
   }
   return state;
 }

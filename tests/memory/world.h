@@ -10,6 +10,7 @@ enum how {
   WHOLE,  /* with their stops */
   OPEN,   /* open, and a close LENGTH chronons later */
   UNSURE, /* with their stops, and all instants within three chronons */
+  UNLIKE, /* with their stops, and no two are alike in x */
 };
 
 struct shape {
@@ -35,7 +36,8 @@ const struct net_network *machine_network(const struct machine *machine);
 /* Rows that all nodes keep, and the memory that they say they hold for them. */
 struct machine_state {
   uint64_t rows, bytes;
-  uint32_t row_bytes; /* of the widest rows that some node keeps */
+  uint64_t string_bytes; /* of the table of strings, which is the session's */
+  uint64_t sweeps;       /* so often strings that nobody has any more were forgotten */
 };
 struct machine_state machine_state(const struct machine *machine);
 
