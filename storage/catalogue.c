@@ -148,7 +148,9 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
   };
   const char *sql = by_version[database->version < 2 ? 0 : database->version < 3 ? 1 : 2];
-  enum base_status status = each_row(&reading, sql, NULL, read_relation, NULL);
+  enum base_status status = BASE_OK;
+  if (database->in_transaction && !database->readonly) status = st_checkpoints_flush(database);
+  if (status == BASE_OK) status = each_row(&reading, sql, NULL, read_relation, NULL);
   for (size_t i = 0; status == BASE_OK && i < reading.count; i++) {
     status = read_domains(&reading, &reading.relations[i]);
     if (status == BASE_OK) status = read_inputs(&reading, &reading.relations[i]);
@@ -460,16 +462,6 @@ enum base_status st_set_origin(struct st_database *database, const char *name, n
   if (status == BASE_OK)
     status = insert(database, "UPDATE tq_query SET origin = ?2 WHERE name = ?1", table->name,
                     origin, NULL, NULL);
-  return status;
-}
-
-enum base_status st_set_passed(struct st_database *database, const char *name, net_chronon time) {
-  struct st_table *table = NULL;
-  enum base_status status = st_writing(database);
-  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
-  if (status == BASE_OK)
-    status = insert(database, "UPDATE tq_checkpoint SET passed = ?2 WHERE relation = ?1",
-                    table->name, time, NULL, NULL);
   return status;
 }
 

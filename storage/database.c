@@ -348,6 +348,8 @@ void st_close(struct st_database *database) {
   sqlite3_finalize(database->begin);
   sqlite3_finalize(database->commit);
   sqlite3_finalize(database->checkpoint);
+  sqlite3_finalize(database->passed);
+  sqlite3_finalize(database->log_piece);
   if (database->sqlite) {
     sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
     roll_back(database);
@@ -385,11 +387,17 @@ enum base_status st_begin(struct st_database *database) {
   return status;
 }
 
+/* What waits in memory to be written. */
+static enum base_status write_waiting(struct st_database *database) {
+  enum base_status status = st_log_flush_all(database);
+  return status == BASE_OK ? st_checkpoints_flush(database) : status;
+}
+
 enum base_status st_commit(struct st_database *database) {
   if (database->failed) return BASE_SYSTEM;
   BASE_CHECK(database->in_transaction, "storage-commit-in-transaction");
   BASE_CHECK(database->savepoints == 0, "storage-savepoints-released");
-  enum base_status status = st_log_flush_all(database);
+  enum base_status status = write_waiting(database);
   if (status == BASE_OK && !database->commit) status = st_prepare(database, "COMMIT", true, &database->commit);
   if (status == BASE_OK) status = st_step_done(database, database->commit, "committing");
   if (status == BASE_OK) {
@@ -430,7 +438,7 @@ static enum base_status run_savepoint(struct st_database *database, const char *
 enum base_status st_savepoint(struct st_database *database) {
   if (database->failed) return BASE_SYSTEM;
   BASE_CHECK(database->in_transaction, "storage-savepoint-in-transaction");
-  enum base_status status = st_log_flush_all(database);
+  enum base_status status = write_waiting(database);
   if (status == BASE_OK) status = run_savepoint(database, "SAVEPOINT", database->savepoints);
   if (status == BASE_OK) database->savepoints++;
   return status;

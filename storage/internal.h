@@ -67,6 +67,8 @@ struct st_table {
   bool cache_grows;                /* with single rows, too, until the transaction ends */
 
   struct net_rows waiting; /* rows of the running transaction that are not written yet; no layout: none */
+  bool checkpoint_waits, passed_waits; /* noted in the running transaction, and not written yet: */
+  net_chronon checkpoint, passed;
   bool log_known;          /* what stands of the relation in the log: */
   int64_t log_rows;
   net_chronon log_last; /* the latest start among them */
@@ -104,7 +106,7 @@ struct st_database {
   bool catalogue_stale;
   int64_t data_version; /* readers: of the last look at the catalogue */
 
-  sqlite3_stmt *begin, *commit, *checkpoint; /* prepared at first use */
+  sqlite3_stmt *begin, *commit, *checkpoint, *passed, *log_piece; /* prepared at first use */
   struct st_scan *scans;                     /* those that are open */
   const struct st_bulk *bulk;                /* while st_put_all runs */
 
@@ -267,6 +269,8 @@ enum base_status st_relation_append(struct net_store *store, const char *relatio
 enum base_status st_log_flush(struct st_database *database, struct st_table *table);
 enum base_status st_log_flush_all(struct st_database *database);
 enum base_status st_log_flush_many(struct st_database *database, struct st_table *table);
+/* Writes the checkpoints that wait (relation.c). */
+enum base_status st_checkpoints_flush(struct st_database *database);
 /* What is remembered of the log, and what waits, is no more. */
 void st_log_forget(struct st_table *table);
 void st_log_rolled_back(struct st_database *database);

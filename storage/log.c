@@ -56,6 +56,7 @@ static enum base_status know(struct st_database *database, struct st_table *tabl
 
 void st_log_forget(struct st_table *table) {
   net_rows_done(&table->waiting);
+  table->checkpoint_waits = table->passed_waits = false;
   table->log_known = false;
 }
 
@@ -86,17 +87,16 @@ static enum base_status write_piece(struct st_database *database, struct st_tabl
 static enum base_status write_pieces(struct st_database *database, struct st_table *table) {
   const struct net_rows *rows = &table->waiting;
   size_t most = database->log.piece;
-  sqlite3_stmt *statement = NULL;
-  enum base_status status =
-      st_prepare(database,
-                 "INSERT INTO tq_log (relation, first, last, rows, whole, data)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                 false, &statement);
+  enum base_status status = BASE_OK;
+  if (!database->log_piece)
+    status = st_prepare(database,
+                        "INSERT INTO tq_log (relation, first, last, rows, whole, data)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                        true, &database->log_piece);
   for (size_t at = 0; status == BASE_OK && at < rows->count; at += most) {
     size_t left = rows->count - at, count = left < most ? left : most;
-    status = write_piece(database, table, statement, at, count, count == left);
+    status = write_piece(database, table, database->log_piece, at, count, count == left);
   }
-  sqlite3_finalize(statement);
   if (status != BASE_OK) return status;
   table->log_rows += (int64_t)rows->count;
   table->log_last = net_rows_row(rows, rows->count - 1)[0].i;

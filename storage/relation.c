@@ -421,6 +421,7 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
   return status;
 }
 
+/* Nodes say it many times in a transaction; the last one is written. */
 enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
                                         net_chronon time) {
   struct st_database *database = (struct st_database *)store;
@@ -428,15 +429,56 @@ enum base_status st_relation_checkpoint(struct net_store *store, const char *rel
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_look(database, relation, &table);
   if (status == BASE_OK) status = st_log_flush_many(database, table);
-  if (status == BASE_OK && !database->checkpoint)
+  if (status != BASE_OK) return status;
+  table->checkpoint_waits = true;
+  table->checkpoint = time;
+  return BASE_OK;
+}
+
+static enum base_status write_checkpoint(struct st_database *database, struct st_table *table) {
+  enum base_status status = BASE_OK;
+  table->checkpoint_waits = false;
+  if (!database->checkpoint)
     status = st_prepare(database,
                         "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)"
                         " ON CONFLICT (relation) DO UPDATE SET checkpoint = ?2",
                         true, &database->checkpoint);
   if (status != BASE_OK) return status;
   sqlite3_bind_text(database->checkpoint, 1, table->name, -1, SQLITE_STATIC);
-  sqlite3_bind_int64(database->checkpoint, 2, time);
+  sqlite3_bind_int64(database->checkpoint, 2, table->checkpoint);
   return st_step_done(database, database->checkpoint, "noting a checkpoint");
+}
+
+enum base_status st_set_passed(struct st_database *database, const char *name, net_chronon time) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK) return status;
+  table->passed_waits = true;
+  table->passed = time;
+  return BASE_OK;
+}
+
+static enum base_status write_passed(struct st_database *database, struct st_table *table) {
+  enum base_status status = BASE_OK;
+  table->passed_waits = false;
+  if (!database->passed)
+    status = st_prepare(database, "UPDATE tq_checkpoint SET passed = ?2 WHERE relation = ?1", true,
+                        &database->passed);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(database->passed, 1, table->name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(database->passed, 2, table->passed);
+  return st_step_done(database, database->passed, "noting what was passed");
+}
+
+enum base_status st_checkpoints_flush(struct st_database *database) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < database->table_count && status == BASE_OK; i++) {
+    struct st_table *table = database->tables[i];
+    if (table->checkpoint_waits) status = write_checkpoint(database, table);
+    if (status == BASE_OK && table->passed_waits) status = write_passed(database, table);
+  }
+  return status;
 }
 
 /* ---- a relation as a whole ---- */
