@@ -60,6 +60,14 @@ static bool note(struct net_plain_notes *notes, const struct net_rows *rows, siz
   return notes->blocks[index] == PLAIN;
 }
 
+void net_plain_notes_begin(struct net_plain_notes *notes, size_t count) {
+  size_t blocks = count / BLOCK_ROWS;
+  if (blocks == 0) return;
+  base_grow(&notes->blocks, &notes->capacity, blocks, 1);
+  memset(notes->blocks, UNKNOWN, notes->capacity);
+  memset(notes->blocks, PLAIN, blocks);
+}
+
 bool net_plain_notes_say(struct net_plain_notes *notes, const struct net_rows *rows, size_t from,
                          size_t end) {
   for (size_t index = from / BLOCK_ROWS; index * BLOCK_ROWS < end; index++)

@@ -19,6 +19,8 @@ struct net_plain_notes {
   size_t capacity;
 };
 void net_plain_notes_done(struct net_plain_notes *notes);
+/* NOTES, of which there are none yet, are that the first COUNT of the rows are plain, and in order. */
+void net_plain_notes_begin(struct net_plain_notes *notes, size_t count);
 /* Are the rows FROM to END - 1 of ROWS, to which NOTES belong, plain for sure? False says nothing. */
 bool net_plain_notes_say(struct net_plain_notes *notes, const struct net_rows *rows, size_t from,
                          size_t end);

@@ -12,6 +12,7 @@ struct net_source {
    * batch's checkpoint holds for ever); or a failure, which was reported.                            */
   enum base_status (*next)(struct net_source *source, struct net_batch *ret);
   void (*free)(struct net_source *source);
+  bool at_hand; /* its rows are in memory, where batches point at them: nobody waits for it */
 };
 
 enum net_scan_form {

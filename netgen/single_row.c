@@ -37,7 +37,7 @@ struct net_source *ng_single_row(const struct ng_query *query,
   struct single_row *single = base_xcalloc(1, sizeof *single);
   net_chronon unset = query->timeline == NET_TIMELINE_ABSTRACT ? 0 : NET_BEGINNING;
   net_chronon origin = query->origin_given ? query->origin : unset;
-  single->source = (struct net_source){next_single, free_single};
+  single->source = (struct net_source){.next = next_single, .free = free_single};
   single->layout = layout;
   single->row[0].i = single->row[1].i = origin;
   single->row[2].i = single->row[3].i = NET_FOREVER;

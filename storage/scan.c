@@ -462,6 +462,7 @@ static enum base_status scan_next(struct net_source *source, struct net_batch *r
   if (scan->ended) return BASE_END;
   if (!scan->started) status = start(scan);
   if (status != BASE_OK) return status;
+  source->at_hand = points(scan) && !scan->tests;
   if (points(scan))
     point_at(scan, ret);
   else

@@ -154,6 +154,11 @@ START_TEST(notes_say_what_is_plain) {
   net_rows_row(&rows, 2999)[1].i = 9999; /* in the last block, which is looked at each time */
   ck_assert(!net_plain_notes_say(&notes, &rows, 2900, 3000));
   net_plain_notes_done(&notes);
+  struct net_plain_notes begun = {NULL, 0}; /* what is noted is not looked at */
+  net_plain_notes_begin(&begun, 1100);
+  ck_assert(net_plain_notes_say(&begun, &rows, 300, 1024));
+  ck_assert(!net_plain_notes_say(&begun, &rows, 1001, 1101));
+  net_plain_notes_done(&begun);
   net_rows_done(&rows);
 }
 END_TEST

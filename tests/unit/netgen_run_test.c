@@ -76,7 +76,7 @@ static enum base_status open_source(void *context, const struct ng_relation *rel
     if (strcmp(tables[i].relation->name, relation->name) != 0) continue;
     ck_assert_int_eq(form, relation->kind == NG_REL_TRACED ? NET_SCAN_RECORDS : NET_SCAN_TUPLES);
     struct table_source *source = base_xcalloc(1, sizeof *source);
-    source->source = (struct net_source){next_batch, free_source};
+    source->source = (struct net_source){.next = next_batch, .free = free_source};
     source->table = &tables[i];
     source->layout = layout;
     struct net_wanted *copy = BASE_NEW(nq_arena, struct net_wanted);

@@ -97,7 +97,7 @@ static enum base_status memory_scan(struct net_store *store, const struct net_sc
                                     struct net_source **ret) {
   (void)scan;
   struct memory_source *source = base_xcalloc(1, sizeof *source);
-  source->source = (struct net_source){source_next, source_free};
+  source->source = (struct net_source){.next = source_next, .free = source_free};
   source->memory = (struct memory *)store;
   ((struct memory *)store)->scans++;
   *ret = &source->source;

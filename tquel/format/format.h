@@ -29,6 +29,7 @@ struct tql_rows {
   const char *name; /* of the relation, or NULL */
   struct net_rows rows;
   net_chronon checkpoint; /* what open stops are filled with */
+  net_chronon odd_from;   /* rows that start before are plain (batch.h) */
   struct net_rowmap open; /* the places of open rows by id, while batches are added */
 };
 void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout);

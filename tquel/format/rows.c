@@ -11,7 +11,7 @@
 #include "tquel/format/cells.h"
 
 void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout) {
-  *rows = (struct tql_rows){.name = name, .checkpoint = NET_BEGINNING};
+  *rows = (struct tql_rows){.name = name, .checkpoint = NET_BEGINNING, .odd_from = NET_FOREVER};
   net_rows_init(&rows->rows, layout);
   net_rowmap_init(&rows->open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
 }
@@ -26,6 +26,7 @@ static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t 
   struct net_rows *rows = &result->rows;
   size_t at = rows->count;
   uint32_t place = NET_NO_ENTRY;
+  if (row[0].i < result->odd_from) result->odd_from = row[0].i;
   if ((marks & NET_CLOSES) && id != 0) place = net_rowmap_find_id(&result->open, id);
   if (place != NET_NO_ENTRY) {
     at = *(size_t *)net_rowmap_state(&result->open, place);

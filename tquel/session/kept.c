@@ -29,10 +29,11 @@ struct session_kept {
 
 /* --- forgetting */
 
-static void forget_first(struct session_kept_views *views, size_t count) {
+static void forget_first(struct tql_session *session, size_t count) {
+  struct session_kept_views *views = &session->kept;
   if (count == 0) return; /* there may be no items at all */
   for (size_t i = 0; i < count; i++) {
-    net_rows_done(&views->items[i].rows);
+    session_spare_rows(session, &views->items[i].rows);
     net_plain_notes_done(&views->items[i].plain);
     base_arena_free(views->items[i].arena);
     free(views->items[i].view);
@@ -42,7 +43,7 @@ static void forget_first(struct session_kept_views *views, size_t count) {
 }
 
 void session_forget_kept(struct tql_session *session) {
-  forget_first(&session->kept, session->kept.count);
+  forget_first(session, session->kept.count);
   free(session->kept.items);
   session->kept = (struct session_kept_views){.items = NULL};
 }
@@ -154,7 +155,7 @@ struct net_source *session_open_kept(struct tql_session *session,
   BASE_CHECK(kept != NULL, "kept-view");
   const struct net_layout *from = kept->rows.layout;
   struct kept_source *source = base_xcalloc(1, sizeof *source);
-  source->source = (struct net_source){kept_next, kept_free};
+  source->source = (struct net_source){.next = kept_next, .free = kept_free};
   source->rows = &kept->rows;
   source->plain = &kept->plain;
   source->layout = layout;
@@ -170,6 +171,7 @@ struct net_source *session_open_kept(struct tql_session *session,
       source->as_they_are &= slot == from->fields[field].slot + part;
     }
   }
+  source->source.at_hand = source->as_they_are;
   net_batch_builder_init(&source->builder, layout, batch_rows);
   return &source->source;
 }
@@ -205,8 +207,21 @@ static bool make_room(struct tql_session *session, size_t more) {
   if (more > most) return false;
   while (gone > 0 && bytes + bytes_of(&views->items[gone - 1].rows) <= most)
     bytes += bytes_of(&views->items[--gone].rows);
-  forget_first(views, gone);
+  forget_first(session, gone);
   return true;
+}
+
+/* How many rows at the beginning of RESULT, which is in order, came plain. */
+static size_t count_plain(const struct tql_rows *result) {
+  size_t from = 0, end = result->rows.count;
+  while (from < end) {
+    size_t middle = from + (end - from) / 2;
+    if (net_rows_row(&result->rows, middle)[0].i < result->odd_from)
+      from = middle + 1;
+    else
+      end = middle;
+  }
+  return from;
 }
 
 void session_keep_result(struct tql_session *session, const struct session_relation *view,
@@ -226,5 +241,6 @@ void session_keep_result(struct tql_session *session, const struct session_relat
       .view = base_xstrdup(view->ng.name), .arena = base_arena_new(), .rows = result->rows};
   kept->rows.layout =
       net_layout_new(kept->arena, layout->tuple_class, layout->fields, layout->field_count);
+  net_plain_notes_begin(&kept->plain, count_plain(result));
   net_rows_init(&result->rows, result->rows.layout);
 }

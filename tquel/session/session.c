@@ -61,6 +61,7 @@ void tql_session_close(struct tql_session *session) {
     (void)committed; /* reported; what was not committed was not acknowledged */
   }
   session_forget_kept(session);
+  session_spares_done(&session->spares);
   if (session->database != NULL) session_fold_all(session);
   session_remove_feeds(session, NULL);
   tql_session_on_watch(session, NULL);

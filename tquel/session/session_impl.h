@@ -108,6 +108,17 @@ struct session_kept_views {
   bool in_use;               /* by the retrieve that runs */
 };
 
+/* The memory of results that are gone (spare.c). */
+enum { SESSION_SPARES = 3 };
+struct session_spare {
+  union net_slot *rows; /* NULL: none */
+  uint8_t *marks;
+  size_t slots, marks_capacity;
+};
+struct session_spares {
+  struct session_spare items[SESSION_SPARES];
+};
+
 struct tql_seat {
   struct tql_session *session;
   const char *user; /* NULL: seat 0 */
@@ -193,6 +204,7 @@ struct tql_session {
   struct session_counters counters;
   struct session_given given;
   struct session_kept_views kept;
+  struct session_spares spares;
   bool single_transaction;
   bool in_script_transaction;
   int64_t patient_until; /* monotonic ns: then the statement is given back; INT64_MAX: it is not */
@@ -510,6 +522,13 @@ const struct session_relation *session_whole_view(struct tql_session *session,
  * may be. */
 void session_keep_result(struct tql_session *session, const struct session_relation *view,
                          const struct st_version *version, struct tql_rows *result);
+
+/* --- spare.c: the memory of results that are gone */
+/* ROWS, which have none yet, get some, if there is any. */
+void session_lend_rows(struct tql_session *session, struct net_rows *rows);
+/* ROWS are gone; it is as if they had been freed. */
+void session_spare_rows(struct tql_session *session, struct net_rows *rows);
+void session_spares_done(struct session_spares *spares);
 
 /* --- ends.c */
 
