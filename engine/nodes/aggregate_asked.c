@@ -26,27 +26,31 @@
 /* The sum of weights of a group has room in a word, and its integral in two. */
 #define LARGEST_WEIGHT ((int64_t)1 << 31)
 
+#define NO_WEIGHT INT64_MIN
+
 /* A weight that goes. */
 struct stop {
   net_chronon time;
   int64_t weight;
 };
 
-/* A group of the aggregate, at its index there. Of tuples that stay NOW alone is used. */
-struct group {
-  net_chronon now; /* all changes up to here are made */
+/* How it was with a group once: when all changes up to NOW, not later, were made. */
+struct moment {
+  net_chronon now;
+  int64_t weight; /* from then on; NO_WEIGHT: there has been none */
   net_wide integral;
-  int64_t weight;
-  struct stop next;   /* the earliest stop; forever: none */
-  struct stop *later; /* the others, a heap */
+};
+
+/* A group of the aggregate, at its index there. Of tuples that stay the time alone is used. */
+struct group {
+  struct moment moments[2]; /* now, and when the segment began */
+  size_t which;             /* now */
+  struct stop next;         /* the earliest stop; forever: none */
+  struct stop *later;       /* the others, a heap */
   size_t later_count, later_capacity;
-  uint64_t count; /* tuples that came; 0: there is no such group */
-  bool begun;     /* there is a segment: */
-  bool told;      /* ANSWER is */
-  net_chronon since;
-  net_wide integral_then;
-  int64_t weight_then;
-  union net_slot answer[6]; /* SINCE, as an instant; the value */
+  uint64_t count;           /* tuples that came */
+  bool told;                /* ANSWER is */
+  union net_slot answer[6]; /* the segment's start, as an instant; the value */
 };
 
 /* Plain rows that wait. */
@@ -120,37 +124,43 @@ static inline void pop_stop(struct group *group) {
 
 /* --- averages: see aggregate_value.c, of whole sums */
 
-/* All changes of the group's instant are made: does its segment go on? */
+/* When NOW begins, all changes of the group's last instant are made; where they have changed the weight, that is
+ * where a segment began. What was is not copied: what is goes into its place. */
+static inline struct moment *come_to(struct group *group, net_chronon now) {
+  const struct moment *last = &group->moments[group->which];
+  bool begins = (now > last->now) & (last->weight != group->moments[group->which ^ 1].weight);
+  uint64_t span = (uint64_t)now - (uint64_t)last->now;
+  group->which ^= begins;
+  group->told &= !begins;
+  struct moment *moment = &group->moments[group->which];
+  net_wide integral = last->integral + (net_wide)last->weight * (net_wide)span;
+  moment->weight = last->weight;
+  moment->integral = integral;
+  moment->now = now;
+  return moment;
+}
+
+/* All changes of the group's last instant are made. */
 static inline void look(struct group *group) {
-  if (group->begun && group->weight == group->weight_then) return;
-  group->begun = true;
+  const struct moment *moment = &group->moments[group->which];
+  struct moment *then = &group->moments[group->which ^ 1];
+  if (moment->weight == then->weight) return;
+  *then = *moment;
   group->told = false;
-  group->since = group->now;
-  group->integral_then = group->integral;
-  group->weight_then = group->weight;
 }
 
-static inline void come_to(struct group *group, net_chronon now) {
-  if (now == group->now) return;
-  if (group->count > 0) look(group);
-  if (group->weight != 0) group->integral += (net_wide)group->weight * ((net_wide)now - group->now);
-  group->now = now;
-}
-
-/* The stops up to NOW. */
+/* The stops up to NOW, which is not forever. */
 static inline void stop_until(struct group *group, net_chronon now) {
-  while (group->next.time <= now && group->next.time != NET_FOREVER) {
-    come_to(group, group->next.time);
-    group->weight -= group->next.weight;
+  while (group->next.time <= now) {
+    come_to(group, group->next.time)->weight -= group->next.weight;
     pop_stop(group);
   }
 }
 
 static inline void weigh(struct group *group, const union net_slot *row, int64_t weight) {
   stop_until(group, row[0].i);
-  come_to(group, row[0].i);
+  come_to(group, row[0].i)->weight += weight;
   group->count++;
-  group->weight += weight;
   if (row[2].i != NET_FOREVER) push_stop(group, (struct stop){row[2].i, weight});
 }
 
@@ -160,11 +170,12 @@ static bool tell_segment(struct net_aggregate *node, struct group *group, uint32
   struct net_agg_group *of = net_agg_group(node, index);
   bool has = false;
   of->counted[NET_TRUE] = of->present[NET_TRUE] = (int64_t)group->count;
-  of->tally.whole_integral = group->integral_then;
-  of->tally.whole_weight = group->weight_then;
-  enum net_eval_error error = net_agg_tell(node, of, group->since, &value, &has);
+  const struct moment *then = &group->moments[group->which ^ 1];
+  of->tally.whole_integral = then->integral;
+  of->tally.whole_weight = then->weight;
+  enum net_eval_error error = net_agg_tell(node, of, then->now, &value, &has);
   BASE_CHECK(error == NET_EVAL_OK && has, "asked-average");
-  group->answer[0].i = group->answer[1].i = group->since;
+  group->answer[0].i = group->answer[1].i = then->now;
   memcpy(group->answer + 2, &value, sizeof value);
   group->told = true;
   return true;
@@ -172,11 +183,11 @@ static bool tell_segment(struct net_aggregate *node, struct group *group, uint32
 
 /* --- rows */
 
-static struct group *make_group(struct net_asked *asked, uint32_t index) {
+static struct group *make_group(struct net_asked *asked, uint32_t index, net_chronon now) {
   base_grow(&asked->groups, &asked->group_capacity, (size_t)index + 1, sizeof *asked->groups);
   while (asked->group_count <= index)
     asked->groups[asked->group_count++] =
-        (struct group){.next.time = NET_FOREVER, .now = NET_BEGINNING};
+        (struct group){.next.time = NET_FOREVER, .moments = {{.now = now}, {.weight = NO_WEIGHT}}};
   return &asked->groups[index];
 }
 
@@ -186,14 +197,14 @@ static inline void take_row(struct net_asked *asked, const union net_slot *row) 
   if (node->way == NET_AGG_WEIGH) {
     uint32_t index = net_agg_find_group(node, row, &fresh);
     struct group *group =
-        index < asked->group_count ? &asked->groups[index] : make_group(asked, index);
+        index < asked->group_count ? &asked->groups[index] : make_group(asked, index, row[0].i);
     weigh(group, row, node->params.argument_field >= 0 ? row[node->argument_slot].i : 1);
     return;
   }
   uint32_t index = net_agg_stay(node, row, &fresh);
   struct group *group =
-      index < asked->group_count ? &asked->groups[index] : make_group(asked, index);
-  group->now = row[0].i;
+      index < asked->group_count ? &asked->groups[index] : make_group(asked, index, row[0].i);
+  group->moments[0].now = row[0].i;
 }
 
 /* Before the first row: what there is of origins, none later than it, changes nothing. */
@@ -335,16 +346,16 @@ static void hand_over_group(struct net_asked *asked, struct group *group, uint32
   if (node->way == NET_AGG_WEIGH) {
     look(group);
     of->begun = tell_segment(node, group, index);
-    of->since = group->since;
+    of->since = group->moments[group->which ^ 1].now;
     keep_answer(node, of, group);
-    of->tally.whole_integral = group->integral;
-    of->tally.whole_weight = group->weight;
-    of->tally.integrated_to = group->now;
+    of->tally.whole_integral = group->moments[group->which].integral;
+    of->tally.whole_weight = group->moments[group->which].weight;
+    of->tally.integrated_to = group->moments[group->which].now;
     for (; group->next.time != NET_FOREVER; pop_stop(group))
       net_agg_weigh_until(node, index, group->next.weight, group->next.time);
   } else {
-    of->since = group->now; /* no earlier, and its start is not asked for */
-    of->begun = tell(asked, group, index, group->now);
+    of->since = group->moments[0].now; /* no earlier, and its start is not asked for */
+    of->begun = tell(asked, group, index, of->since);
     if (of->begun) keep_answer(node, of, group);
   }
   if (of->begun) net_agg_note_fresh(node, of, index);
