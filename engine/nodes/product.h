@@ -289,6 +289,8 @@ struct net_product_run {
   const uint8_t *sides;
   size_t count;
   uint32_t width;
+  uintptr_t ahead; /* what will be read when this is done, so many bytes a row; or anything at all */
+  size_t ahead_by;
 };
 void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
                            net_chronon checkpoint, enum base_status *status);

@@ -28,6 +28,7 @@ struct net_product_self {
   size_t slab_capacity, side_capacity, mark_capacity, id_capacity;
   /* Of the rows of a batch that count: which sides have them, a bit each; values, one after the other. */
   uint8_t *takers;
+  const union net_slot *end; /* of the last batch */
   size_t taker_capacity;
   int64_t *values[2];
   size_t value_capacities[2];
@@ -191,7 +192,15 @@ static void run(struct net_product *product, const struct net_batch *batch, net_
   if (!self->values_agree) compute(self, 1, batch);
   grow_slab(self, net_inbox_rows(&product->inbox) + 2 * (size_t)batch->count);
   size_t waiting = take_waiting(product), count = line_up(self, batch, waiting);
-  struct net_product_run rows = {self->slab, self->sides, count, self->width};
+  const union net_slot *end = batch->rows + (size_t)batch->count * self->rows->slot_count;
+  bool follows = batch->rows == self->end; /* rows in memory do, one batch the other */
+  self->end = end;
+  struct net_product_run rows = {.rows = self->slab,
+                                 .sides = self->sides,
+                                 .count = count,
+                                 .width = self->width,
+                                 .ahead = (uintptr_t)(follows ? end : self->slab),
+                                 .ahead_by = follows ? self->rows->slot_count * sizeof *end : 0};
   net_product_sweep_run(product, &rows, checkpoint, status);
 }
 

@@ -491,11 +491,13 @@ static bool link_rows(struct sweep *sweep, const struct net_product_run *run, si
   const union net_slot *row = run->rows + from * width;
   struct meeting *met = sweep->met;
   const uint8_t *sides = run->sides + from;
+  uintptr_t ahead = run->ahead + from * run->ahead_by;
   size_t first_count = 0, count = end - from, at = 0;
   for (struct link *link = links->items; at < count; at++, row += width, link++) {
     size_t which = sides[at];
     const struct stream *stream = &streams[which];
     struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
+    __builtin_prefetch((const void *)(ahead + at * run->ahead_by));
     turn.expires += stream->later & (turn.expires != NET_FOREVER);
     uint64_t hash = single ? (uint64_t)row[stream->key_slot].i
                            : net_product_hash(product, (unsigned)which, row);
