@@ -10,6 +10,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import termios
 import time
@@ -489,6 +490,106 @@ def hostile(world):
     equal(world.count('E'), 0)
 
 
+class Records:
+    """A message of records of any form, and the rows that they are."""
+    NAMES = {1: 'one', 2: 'two', 7: 'seven'}
+
+    def __init__(self, chance, first):
+        self.relation, self.count, self.bytes = chance.randrange(1, 3), 0, b''
+        self.rows, current = [], self.relation
+        for _ in range(chance.choice((0, 1, 3, 40))):
+            if chance.randrange(12) == 0:
+                places = chance.randrange(3)
+                self.bytes += struct.pack('<BI', 16, places)
+                self.rows += [None] * places
+                self.count += 1
+                continue
+            marks, lo = (1 if chance.randrange(9) else 0), chance.randrange(1000)
+            hi = lo if chance.randrange(9) else lo + 5
+            if chance.randrange(9) == 0:
+                current = 3 - current
+                marks |= 32
+            said = struct.pack('<I', current) if marks & 32 else b''
+            said += struct.pack('<q', lo) + (b'' if lo == hi else struct.pack('<q', hi))
+            number = first + len(self.rows)
+            said += struct.pack('<q', number)
+            values = (current, lo, hi, marks & 1, number)
+            if current == 1:
+                name = chance.choice(sorted(self.NAMES))
+                said += struct.pack('<dI', number / 4, 1 << 31 | name) if chance.randrange(9) else \
+                    struct.pack('<d', number / 4) + text(self.NAMES[name])
+                values += (number / 4, self.NAMES[name])
+            self.bytes += bytes([marks | (2 if lo == hi else 0)]) + said
+            self.rows.append(values)
+            self.count += 1
+
+    def send(self, peer, number, pipe, sequence):
+        peer.sendall(frame(38, struct.pack('<IQQI', self.relation, pipe, sequence, self.count) + self.bytes,
+                           number))
+
+
+def begin_records(world, identity):
+    """A source of E and F, with names; and what the server says it has of it already."""
+    peer = world.raw()
+    peer.sendall(hello(role=2, identity=identity))
+    kind, _, body = message(peer)
+    equal(kind, 2)
+    durable, = struct.unpack_from('<Q', body, 4 + 4 + struct.unpack_from('<I', body, 4)[0])
+    for number, name in ((1, 'E'), (2, 'F')):
+        peer.sendall(frame(34, struct.pack('<I', number) + text(name) + struct.pack('<Q', 0)))
+    for number, name in Records.NAMES.items():
+        peer.sendall(frame(35, struct.pack('<I', number) + text(name)))
+    peer.sendall(frame(37, struct.pack('<QIQ', 9, 0, 0)))
+    return peer, durable
+
+
+def records(world):
+    """records of all forms, mixed, also such as are known already; nothing of a message that is wrong"""
+    world.serve()
+    world.good('create event E (a = i8, f = f8, s = text) create event F (a = i8)')
+    chance = random.Random(5)
+    wrong = [struct.pack('<BqqdI', 3, 1, 5, 0, 1 << 31 | 3), struct.pack('<Bqqd', 3, 1, 5, 0),
+             struct.pack('<BqqdI', 3, 1 - 2 ** 63, 5, 0, 1 << 31 | 1), struct.pack('<BqqdI', 131, 1, 5, 0, 1 << 31 | 1)]
+    number, sequence, rows, before = 0, 0, [], []
+    peer, _ = begin_records(world, 'a')
+    for i in range(300):
+        if i % 50 == 49:  # simple ones before it, and one too many
+            good = struct.pack('<BqqdI', 3, 1, -i, 0, 1 << 31 | 1)
+            bad = 5 * good + wrong[i // 50 % len(wrong)]
+            peer.sendall(frame(38, struct.pack('<IQQI', 1, 0, 0, 6) + bad, number + 1))
+            while (got := message(peer)) is not None and got[0] != 3:
+                pass
+            peer.close()
+            peer, durable = begin_records(world, 'a')
+            equal(durable, number, 'the wrong message was not taken')
+        number += 1
+        some = Records(chance, 1000 * i)
+        piped, known = chance.randrange(3) > 0, 0
+        if piped and len(before) > 3 and chance.randrange(4) == 0:  # the end of what came before, with others
+            known = chance.randrange(1, 4)
+        if known and len(some.rows) >= known and None not in some.rows:
+            some.send(peer, number, 9, sequence - known)
+            rows += some.rows[known:]
+            sequence += len(some.rows) - known
+        else:
+            some.send(peer, number, 9 if piped else 0, sequence if piped else 0)
+            rows += [row for row in some.rows if row]
+            sequence += len(some.rows) if piped else 0
+        before += some.rows if piped else []
+    peer.sendall(frame(44, b'', number + 1) + frame(3, struct.pack('<I', 0) + text('')))
+    while message(peer) is not None:
+        pass
+    peer.close()
+    for relation, name in ((1, 'E'), (2, 'F')):
+        wanted = sorted(row[1:] for row in rows if row[0] == relation)
+        until(lambda: world.count(name) >= len(wanted), 'all is there')
+        lines = [line.split(',') for line in world.good(f'range of x is {name} retrieve (x.all)').splitlines()[1:]]
+        found = sorted((int(lo), int(hi), definite == 'true', int(a), *((float(rest[0]), rest[1]) if rest else ()))
+                       for lo, hi, definite, a, *rest in lines)
+        check(found == wanted, f'{name}: {set(found) ^ set(wanted)}')
+    check(len(rows) > 2000, len(rows))
+
+
 def half_messages(world):
     """a message that comes byte by byte, and one that never ends"""
     world.serve()
@@ -769,5 +870,5 @@ def interactive(world):
 
 if __name__ == '__main__':
     main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
-          hung_server, cancelled, long_statement, read_live, killed_reader, read_as_here, killed_shell, server_gone, displays, stopped_shell, hostile, half_messages,
+          hung_server, cancelled, long_statement, read_live, killed_reader, read_as_here, killed_shell, server_gone, displays, stopped_shell, hostile, records, half_messages,
           others, group, many_shells, restarted, second_server, full_disk, network, interactive])
