@@ -7,7 +7,7 @@
 
 #include "engine/base/arena.h"
 
-enum { SMALLEST = 8, LARGEST = 1024 };
+enum { SMALLEST = 8, GROWING = 4, LARGEST = SMALLEST << GROWING };
 
 /* A cell that is free begins with the next one. */
 union free_cell {
@@ -15,7 +15,7 @@ union free_cell {
 };
 
 void net_cells_init(struct net_cells *cells, size_t size) {
-  size_t alignment = _Alignof(max_align_t);
+  size_t alignment = sizeof(void *);
   memset(cells, 0, sizeof *cells);
   cells->size = (size + alignment - 1) / alignment * alignment;
   if (cells->size < sizeof(union free_cell)) cells->size = alignment;
@@ -28,7 +28,7 @@ void net_cells_done(struct net_cells *cells) {
 }
 
 static size_t cells_in_block(size_t index) {
-  return index < 7 ? (size_t)SMALLEST << index : LARGEST;
+  return index < GROWING ? (size_t)SMALLEST << index : LARGEST;
 }
 
 void *net_cells_take(struct net_cells *cells) {
@@ -54,7 +54,7 @@ void net_cells_give(struct net_cells *cells, void *cell) {
 
 size_t net_cells_bytes(const struct net_cells *cells) {
   size_t count = 0;
-  for (size_t i = 0; i < cells->block_count && i < 7; i++) count += cells_in_block(i);
-  if (cells->block_count > 7) count += (cells->block_count - 7) * LARGEST;
+  for (size_t i = 0; i < cells->block_count && i < GROWING; i++) count += cells_in_block(i);
+  if (cells->block_count > GROWING) count += (cells->block_count - GROWING) * LARGEST;
   return count * cells->size + cells->block_capacity * sizeof *cells->blocks;
 }

@@ -14,7 +14,7 @@ struct net_cells {
   size_t left; /* of the last block, not taken yet */
 };
 
-/* SIZE is rounded up to the alignment of any type. */
+/* SIZE is rounded up to that of a pointer, which is what cells are aligned to. */
 void net_cells_init(struct net_cells *cells, size_t size);
 void net_cells_done(struct net_cells *cells);
 /* A zeroed cell. */

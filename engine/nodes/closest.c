@@ -57,7 +57,8 @@ void net_closest_append(struct net_closest *node, struct net_entries *entries,
                         struct net_entry *entry) {
   if (entries->capacity == 0 && node->spare_count > 0) *entries = node->spare[--node->spare_count];
   node->array_entries -= entries->capacity;
-  base_grow(&entries->items, &entries->capacity, entries->count + 1, sizeof(struct net_entry *));
+  base_grow_little(&entries->items, &entries->capacity, entries->count + 1,
+                   sizeof(struct net_entry *));
   node->array_entries += entries->capacity;
   entries->items[entries->count++] = entry;
 }
@@ -80,7 +81,7 @@ static void arrive(struct net_closest *node, unsigned side, const union net_slot
   struct net_entry *entry = net_cells_take(&node->cells[side]);
   entry->left = side == 0;
   memcpy(entry->row, row, layout->slot_count * sizeof *row);
-  entry->marks = marks & NET_DEFINITE;
+  entry->definite = (marks & NET_DEFINITE) != 0;
   entry->open = layout->may_be_open && net_row_is_open(layout, row);
   node->rows++;
   struct net_closest_group *group = group_of(node, side, row);
@@ -148,11 +149,34 @@ static enum net_truth between(const struct net_closest *node, const struct net_c
   return found;
 }
 
+static struct net_instant time_of(const struct net_closest_pair *pair) {
+  return net_later(net_row_start(pair->entry[0]->row), net_row_start(pair->entry[1]->row));
+}
+
+static void put(struct net_closest *node, const struct net_closest_pair *pair, bool open) {
+  const struct net_layout *out = node->node.layout;
+  uint64_t id = open ? ++node->last_id : 0;
+  union net_slot *row = net_out_row(&node->node, pair->marks, id, node->checkpoint, &node->status);
+  struct net_instant time = time_of(pair);
+  row[0].i = time.lo;
+  row[1].i = time.hi;
+  for (uint32_t i = 0; i < out->field_count; i++) {
+    const struct net_product_field *field = &node->params.fields[i];
+    memcpy(row + out->fields[i].slot, pair->entry[field->side]->row + field->slot,
+           net_type_slots(out->fields[i].type.base) * sizeof *row);
+  }
+}
+
 void net_closest_pair(struct net_closest *node, struct net_entry *left, struct net_entry *right,
                       enum net_truth truth) {
-  base_grow(&node->pairs, &node->pair_capacity, node->pair_count + 1, sizeof *node->pairs);
-  node->pairs[node->pair_count++] =
-      (struct net_closest_pair){{left, right}, truth == NET_TRUE ? NET_DEFINITE : 0};
+  struct net_closest_pair pair = {{left, right}, truth == NET_TRUE ? NET_DEFINITE : 0};
+  if (!left->open && !right->open) {
+    put(node, &pair, false);
+    return;
+  }
+  BASE_CHECK(left->pairs < NET_ENTRY_PAIRS && right->pairs < NET_ENTRY_PAIRS, "closest-pairs");
+  base_grow_little(&node->pairs, &node->pair_capacity, node->pair_count + 1, sizeof *node->pairs);
+  node->pairs[node->pair_count++] = pair;
   left->pairs++;
   right->pairs++;
 }
@@ -191,27 +215,8 @@ static void decide(struct net_closest *node, const struct net_closest_group *gro
   }
 }
 
-static struct net_instant time_of(const struct net_closest_pair *pair) {
-  return net_later(net_row_start(pair->entry[0]->row), net_row_start(pair->entry[1]->row));
-}
-
-static void put(struct net_closest *node, const struct net_closest_pair *pair, bool open,
-                enum base_status *status) {
-  const struct net_layout *out = node->node.layout;
-  uint64_t id = open ? ++node->last_id : 0;
-  union net_slot *row = net_out_row(&node->node, pair->marks, id, node->checkpoint, status);
-  struct net_instant time = time_of(pair);
-  row[0].i = time.lo;
-  row[1].i = time.hi;
-  for (uint32_t i = 0; i < out->field_count; i++) {
-    const struct net_product_field *field = &node->params.fields[i];
-    memcpy(row + out->fields[i].slot, pair->entry[field->side]->row + field->slot,
-           net_type_slots(out->fields[i].type.base) * sizeof *row);
-  }
-}
-
 /* Sends the pairs that are ready; returns the earliest time of those that wait. */
-static net_chronon send_pairs(struct net_closest *node, enum base_status *status) {
+static net_chronon send_pairs(struct net_closest *node) {
   net_chronon earliest = NET_FOREVER;
   size_t kept = 0;
   for (size_t i = 0; i < node->pair_count; i++) {
@@ -223,7 +228,7 @@ static net_chronon send_pairs(struct net_closest *node, enum base_status *status
       node->pairs[kept++] = pair;
       continue;
     }
-    put(node, &pair, open, status);
+    put(node, &pair, open);
     for (unsigned side = 0; side < 2; side++) {
       pair.entry[side]->pairs--;
       net_closest_release(node, pair.entry[side]);
@@ -440,10 +445,10 @@ static enum base_status consume(struct net_node *base, unsigned port,
   net_chronon checkpoint = node->checkpoints[0];
   if (node->checkpoints[1] < checkpoint) checkpoint = node->checkpoints[1];
   node->checkpoint = checkpoint;
+  node->status = BASE_OK;
   net_chronon undecided = advance(node);
-  enum base_status status = BASE_OK;
-  net_chronon promised = send_pairs(node, &status);
-  if (status != BASE_OK) return status;
+  net_chronon promised = send_pairs(node);
+  if (node->status != BASE_OK) return node->status;
   if (undecided < promised) promised = undecided;
   if (checkpoint < promised) promised = checkpoint;
   return net_out_flush(base, promised, checkpoint, floors(node, promised));

@@ -9,21 +9,22 @@
 #include "engine/rowmap.h"
 
 struct net_entry {
-  struct net_entry *next; /* distinct: in its chain */
   union {
-    uint64_t hash;     /* distinct: of its domains */
-    net_chronon reach; /* else: the latest instant of it and of those before it in the order */
+    struct net_entry *next; /* distinct: in its chain */
+    net_chronon reach;      /* else: the latest instant of it and of those before it in the order */
   };
-  net_chronon order; /* what its side of the group was sorted by */
-  uint32_t pairs;    /* that wait */
-  uint8_t marks;
-  bool left;
-  bool open;    /* has an open instant */
-  bool decided; /* right: its pairs are known */
-  bool gone;    /* out of its group; it lives as long as pairs wait for it */
-  bool looked;  /* distinct: its kind has been looked at */
+  net_chronon order;   /* what its side of the group was sorted by */
+  uint32_t hash;       /* distinct: of its domains */
+  uint32_t pairs : 26; /* that wait */
+  uint32_t definite : 1;
+  uint32_t left : 1;
+  uint32_t open : 1;    /* has an open instant */
+  uint32_t decided : 1; /* right: its pairs are known */
+  uint32_t gone : 1;    /* out of its group; it lives as long as pairs wait for it */
+  uint32_t looked : 1;  /* distinct: its kind has been looked at */
   union net_slot row[];
 };
+#define NET_ENTRY_PAIRS ((1u << 26) - 1)
 
 struct net_entries {
   struct net_entry **items;
@@ -57,8 +58,8 @@ struct net_closest {
   union net_slot *key; /* scratch row of it */
   struct net_rowmap groups;
   struct net_kinds kinds[2];
-  struct net_rowmap open[2]; /* rows with an open instant, by id; state: struct net_entry * */
-  struct net_closest_pair *pairs;
+  struct net_rowmap open[2];      /* rows with an open instant, by id; state: struct net_entry * */
+  struct net_closest_pair *pairs; /* in which something is open */
   size_t pair_count, pair_capacity, rows;
   struct net_cells cells[2]; /* entries of each side */
   struct net_entries *spare; /* of groups that are gone: their arrays */
@@ -71,6 +72,7 @@ struct net_closest {
   net_chronon undecided;           /* no right row that is not decided starts before this */
   union net_slot *input_floors[2]; /* NULL: none yet */
   union net_slot *floor;
+  enum base_status status; /* of what has gone out in this round */
   uint64_t last_id;
 };
 
@@ -88,7 +90,7 @@ static inline bool net_closest_known(const struct net_closest *node, unsigned si
 }
 
 static inline enum net_truth net_entry_definite(const struct net_entry *entry) {
-  return entry->marks & NET_DEFINITE ? NET_TRUE : NET_UNKNOWN;
+  return entry->definite ? NET_TRUE : NET_UNKNOWN;
 }
 
 void net_closest_append(struct net_closest *node, struct net_entries *entries,

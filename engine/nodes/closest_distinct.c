@@ -41,15 +41,15 @@ void net_kinds_mark_strings(const struct net_kinds *kinds, const struct net_layo
       net_row_mark_strings(layout, strings, entry->row);
 }
 
-static struct net_entry **chain_of(const struct net_kinds *kinds, uint64_t hash) {
-  return &kinds->chains[hash & (kinds->chain_count - 1)];
+static struct net_entry **chain_of(const struct net_kinds *kinds, uint32_t hash) {
+  return &kinds->chains[(uint64_t)hash * kinds->chain_count >> 32];
 }
 
 static void make_room(struct net_kinds *kinds) {
   if (kinds->count < kinds->chain_count) return;
   struct net_entry **before = kinds->chains;
   size_t count = kinds->chain_count;
-  kinds->chain_count = count == 0 ? 16 : 2 * count;
+  kinds->chain_count = count + count / 4 + 16;
   kinds->chains = base_xcalloc(kinds->chain_count, sizeof(struct net_entry *));
   for (size_t i = 0; i < count; i++)
     for (struct net_entry *entry = before[i], *next; entry != NULL; entry = next) {
@@ -63,9 +63,10 @@ static void make_room(struct net_kinds *kinds) {
 
 void net_kinds_add(struct net_kinds *kinds, struct net_entry *entry) {
   make_room(kinds);
-  entry->hash = 0;
+  uint64_t hash = 0;
   for (size_t i = 0; i < kinds->slot_count; i++)
-    entry->hash = base_hash_u64((uint64_t)entry->row[kinds->slots[i]].i, entry->hash);
+    hash = base_hash_u64((uint64_t)entry->row[kinds->slots[i]].i, hash);
+  entry->hash = (uint32_t)hash;
   struct net_entry **chain = chain_of(kinds, entry->hash);
   entry->next = *chain;
   *chain = entry;
@@ -176,7 +177,7 @@ static size_t forget(struct net_closest *node, unsigned side, struct net_entry *
         mine && ((all && entry->decided) || (net_closest_known(node, side, entry) &&
                                              net_closest_instant(node, side, entry).hi < done));
     if (!goes) {
-      entry->looked = entry->looked || mine;
+      entry->looked |= mine;
       stay += mine;
       link = &entry->next;
       continue;

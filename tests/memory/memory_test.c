@@ -208,8 +208,8 @@ static const struct {
     {"strings, no two alike", 2.9},
     {"as many groups as tuples", 2.9},
     {"greatest of all", 3.0},
-    {"distinct", 5.0},
-    {"uncertain distinct", 5.0},
+    {"distinct", 2.1},
+    {"uncertain distinct", 2.1},
     /* whatever one batch gives at once, from which nothing is waited for but its checkpoint */
     {"product of three", 9.0},
     {"uncertain join of three", 7.7},
