@@ -37,7 +37,13 @@ static void send_text(struct server_reading *reading, struct sn_message_statemen
   } while (sent < text.length);
 }
 
-static void send_all(struct server_reading *reading) {
+static void send_cancel(struct server_reading *reading) {
+  const struct sn_message_cancel cancel = {0};
+  (void)sn_put_cancel(sn_connection_out(reading->connection), 0, &cancel);
+}
+
+/* The user's text follows when they are done: who says something while a statement runs cancels it. */
+static void send_settings(struct server_reading *reading) {
   const struct sn_message_hello hello = {.version = SN_WIRE_VERSION,
                                          .role = SN_ROLE_SHELL,
                                          .program = sn_string_of("tquel serve"),
@@ -46,7 +52,6 @@ static void send_all(struct server_reading *reading) {
   const struct sn_message_statements settings = {.name = sn_string_of("settings"), .first_line = 1};
   send_text(reading, settings,
             sn_string_from(base_buffer_text(&reading->settings), reading->settings.length));
-  send_text(reading, reading->statements, reading->statements.text);
   base_buffer_done(&reading->settings);
 }
 
@@ -59,7 +64,7 @@ static bool start(struct server *server, struct server_reading *reading,
   if (tql_session_commit(server->session) != BASE_OK) return false;
   reading->connection = server_keeper_ask(server, reader);
   if (!reading->connection) return false;
-  send_all(reading);
+  send_settings(reading);
   return true;
 }
 
@@ -97,8 +102,7 @@ void server_reading_free(struct server_reading *reading) {
 }
 
 void server_reading_cancel(struct server_reading *reading) {
-  const struct sn_message_cancel cancel = {0};
-  if (!reading->cancelled) (void)sn_put_cancel(sn_connection_out(reading->connection), 0, &cancel);
+  if (reading->prepared && !reading->cancelled) send_cancel(reading);
   reading->cancelled = true;
 }
 
@@ -132,6 +136,9 @@ static void end_badly(struct server_reading *reading) {
 static bool take_done(struct server_reading *reading, const struct sn_message_done *done) {
   if (!reading->prepared && done->exit_code == 0) {
     reading->prepared = true;
+    send_text(reading, reading->statements, reading->statements.text);
+    if (reading->cancelled) send_cancel(reading);
+    (void)sn_connection_pump(reading->connection, 0);
     return false;
   }
   if (reading->prepared)
