@@ -189,15 +189,15 @@ static bool is_cancelled(void *context) {
   int64_t now = base_env_monotonic();
   if (now - shell->looked_at < LOOK_NS) return false;
   shell->looked_at = now;
+  /* Who waits for an answer has nothing else to say; it may have come together with the statement. */
+  struct sn_message message;
+  shell->cancelled = sn_connection_next(connection, &message);
   struct pollfd polled = {.fd = sn_connection_descriptor(connection),
                           .events = sn_connection_events(connection)};
-  if (poll(&polled, 1, 0) <= 0 && !sn_connection_pending(connection)) return false;
+  if (shell->cancelled || (poll(&polled, 1, 0) <= 0 && !sn_connection_pending(connection)))
+    return shell->cancelled;
   bool alive = sn_connection_pump(connection, polled.revents);
-  struct sn_message message;
-  while (!shell->cancelled && sn_connection_next(connection, &message)) {
-    shell->cancelled = true; /* who waits for an answer has nothing else to say */
-  }
-  if (!alive) shell->cancelled = true;
+  shell->cancelled = sn_connection_next(connection, &message) || !alive;
   return shell->cancelled;
 }
 
