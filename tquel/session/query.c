@@ -613,7 +613,7 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
     again = false;
     tql_rows_init(&rows, relation ? relation->ng.name : NULL,
                   query ? query->layout : relation->ng.layout);
-    session_lend_rows(session, &rows.rows);
+    if (query != NULL) session_lend_rows(session, &rows.rows); /* session_rows_of makes its own */
     status = show_once(session, query, relation, i == 0, &rows, &again);
     session_spare_rows(session, &rows.rows);
     tql_rows_done(&rows);
