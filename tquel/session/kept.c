@@ -224,6 +224,16 @@ static size_t count_plain(const struct tql_rows *result) {
   return from;
 }
 
+/* Few rows do not keep the memory of many. */
+static void fit(struct tql_session *session, struct net_rows *rows) {
+  if (rows->count >= rows->capacity / 4) return;
+  struct net_rows own;
+  net_rows_init(&own, rows->layout);
+  net_rows_add_all(&own, rows->rows, rows->marks, rows->count);
+  session_spare_rows(session, rows);
+  *rows = own;
+}
+
 void session_keep_result(struct tql_session *session, const struct session_relation *view,
                          const struct st_version *version, struct tql_rows *result) {
   struct session_kept_views *views = &session->kept;
@@ -232,6 +242,7 @@ void session_keep_result(struct tql_session *session, const struct session_relat
     return;
   if (views->count > 0 && memcmp(&views->version, version, sizeof *version) != 0)
     session_forget_kept(session);
+  fit(session, &result->rows);
   if (!make_room(session, bytes_of(&result->rows))) return;
   views->version = *version;
   base_grow(&views->items, &views->capacity, views->count + 1, sizeof *views->items);
