@@ -114,6 +114,7 @@ struct net_product {
   uint64_t steps;             /* along chains */
   struct net_asked *asked; /* whose rows are answers of an aggregate; NULL: they come by the ports */
   struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
+  union net_slot *complete[2]; /* scratch: rows of a run with their keys */
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;
 };
@@ -282,10 +283,11 @@ bool net_product_may_go_shortest(const struct net_product *product);
 bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
                                 net_chronon checkpoint, enum base_status *status);
 /* The same of plain rows of both sides that stand in one order, WIDTH slots each: those of its side; none
- * starts at NET_PRODUCT_LAST or later. All are taken. None that comes behind them starts before CHECKPOINT;
- * there is room for one. */
+ * starts at NET_PRODUCT_LAST or later. All are taken. None that comes behind them starts before CHECKPOINT. */
 struct net_product_run {
-  union net_slot *rows;
+  const union net_slot *rows;
+  const int64_t *keys; /* what is behind the WIDTH slots of each in rows of a side, the one key that chooses groups;
+                          NULL: nothing is */
   const uint8_t *sides;
   size_t count;
   uint32_t width;

@@ -6,7 +6,9 @@
  *
  * What stood below the join, selections and applies over the same rows, is done here for both sides at once. Of
  * a plain batch each row is written once, with its values behind it, into a slab of rows of both sides in the
- * order of time: the sweep takes it from there (net_product_sweep_run) and need not ask whose turn it is.
+ * order of time: the sweep takes it from there (net_product_sweep_run) and need not ask whose turn it is. Where
+ * each row is of one side, and its only value is the key that chooses groups, nothing is written: rows are swept
+ * where they stand, and their keys stand apart.
  * A batch like that is swept with all its rows, also those that start at its checkpoint: whoever comes later
  * finds them live. All other rows go the ordinary way: those of each side into the inbox.
  *
@@ -20,8 +22,9 @@
 struct net_product_self {
   const struct net_layout *rows;
   struct net_product_choice choices[2];
-  bool values_agree; /* those of both sides are computed in the same way */
-  uint32_t width;    /* of a row in the slab */
+  bool keys_stand_apart; /* they may: see net_product_run */
+  bool values_agree;     /* those of both sides are computed in the same way */
+  uint32_t width;        /* of a row in the slab */
   union net_slot *slab;
   uint8_t *sides, *marks; /* of the rows in the slab */
   uint64_t *ids;
@@ -133,7 +136,7 @@ static size_t line_up(struct net_product_self *self, const struct net_batch *bat
   return write_rows(self, batch, count, slots, more);
 }
 
-/* Room for COUNT rows, and what stands behind the last. */
+/* Room for COUNT rows. */
 static void grow_slab(struct net_product_self *self, size_t count) {
   base_grow(&self->slab, &self->slab_capacity, (count + 1) * self->width, sizeof *self->slab);
   base_grow(&self->sides, &self->side_capacity, count + 1, sizeof *self->sides);
@@ -180,6 +183,25 @@ static bool may_run(const struct net_product *product, const struct net_batch *b
          waits_plainly(&product->inbox.ports[1], first);
 }
 
+/* Each row is of one side: which is in TAKERS then. */
+static bool are_taken_once(struct net_product_self *self, uint32_t count) {
+  uint8_t odd = 0;
+  for (uint32_t i = 0; i < count; i++)
+    odd |= (uint8_t)((self->takers[i] == BOTH) | (self->takers[i] == 0));
+  for (uint32_t i = 0; i < count && !odd; i++) self->takers[i] = self->takers[i] == RIGHT;
+  return !odd;
+}
+
+/* Rows need not be written once more where each is of one side, and nothing is behind them that is not a key alone. */
+static bool stand_as_they_are(struct net_product *product, const struct net_batch *batch) {
+  const struct net_product_self *self = product->self;
+  bool key = self->width > self->rows->slot_count;
+  if (key && product->steps > product->patience) net_product_hash_all(product);
+  return self->keys_stand_apart && batch->selection == NULL &&
+         (!key || product->hashed_keys == 1) && net_inbox_rows(&product->inbox) == 0 &&
+         are_taken_once(product->self, batch->count);
+}
+
 static void run(struct net_product *product, const struct net_batch *batch, net_chronon checkpoint,
                 enum base_status *status) {
   struct net_product_self *self = product->self;
@@ -190,17 +212,25 @@ static void run(struct net_product *product, const struct net_batch *batch, net_
   }
   compute(self, 0, batch);
   if (!self->values_agree) compute(self, 1, batch);
-  grow_slab(self, net_inbox_rows(&product->inbox) + 2 * (size_t)batch->count);
-  size_t waiting = take_waiting(product), count = line_up(self, batch, waiting);
   const union net_slot *end = batch->rows + (size_t)batch->count * self->rows->slot_count;
   bool follows = batch->rows == self->end; /* rows in memory do, one batch the other */
   self->end = end;
-  struct net_product_run rows = {.rows = self->slab,
-                                 .sides = self->sides,
-                                 .count = count,
-                                 .width = self->width,
-                                 .ahead = (uintptr_t)(follows ? end : self->slab),
+  struct net_product_run rows = {.rows = batch->rows,
+                                 .sides = self->takers,
+                                 .count = batch->count,
+                                 .width = self->rows->slot_count,
+                                 .ahead = (uintptr_t)(follows ? end : batch->rows),
                                  .ahead_by = follows ? self->rows->slot_count * sizeof *end : 0};
+  if (stand_as_they_are(product, batch)) {
+    if (self->width > rows.width) rows.keys = self->values[0];
+  } else {
+    grow_slab(self, net_inbox_rows(&product->inbox) + 2 * (size_t)batch->count);
+    size_t waiting = take_waiting(product);
+    rows.count = line_up(self, batch, waiting);
+    rows.rows = self->slab;
+    rows.sides = self->sides;
+    rows.width = self->width;
+  }
   net_product_sweep_run(product, &rows, checkpoint, status);
 }
 
@@ -274,6 +304,26 @@ static bool agree(const struct net_program *a, const struct net_program *b) {
   return true;
 }
 
+/* Is there nothing behind the shared rows, or a value that is the first key, and read as a result at most? */
+static bool can_stand_apart(const struct net_product *product) {
+  const struct net_product_self *self = product->self;
+  const struct net_product_params *params = &product->params;
+  const struct net_pair_program *quick = product->quick;
+  uint32_t slots = self->rows->slot_count;
+  if (self->width == slots) return true;
+  if (self->width > slots + 1 || !self->values_agree || params->key_count == 0) return false;
+  for (unsigned side = 0; side < 2; side++)
+    if (self->choices[side].value_count != 1) return false;
+  if (params->keys[0].left_slot != slots || params->keys[0].right_slot != slots) return false;
+  for (size_t k = 1; k < params->key_count; k++)
+    if (params->keys[k].left_slot >= slots || params->keys[k].right_slot >= slots) return false;
+  for (uint32_t k = 0; k < product->moves.double_count; k++)
+    if (product->moves.doubles[k].from + 1 >= slots) return false;
+  if (quick == NULL) return params->predicate == NULL;
+  return quick->compares && quick->sides[0] < 2 && quick->sides[1] < 2 && quick->slots[0] < slots &&
+         quick->slots[1] < slots;
+}
+
 void net_product_self_init(struct net_product *product, struct base_arena *arena) {
   const struct net_product_params *params = &product->params;
   struct net_product_self *self = product->self = BASE_NEW(arena, struct net_product_self);
@@ -298,6 +348,9 @@ void net_product_self_init(struct net_product *product, struct base_arena *arena
   for (size_t i = 0; i < params->choices[0].value_count && equal; i++)
     equal = agree(self->choices[0].values[i], self->choices[1].values[i]);
   self->values_agree = equal;
+  self->keys_stand_apart = can_stand_apart(product);
+  for (unsigned side = 0; side < 2; side++)
+    product->complete[side] = base_arena_array(arena, self->width, sizeof(union net_slot));
 }
 
 void net_product_self_done(struct net_product_self *self) {

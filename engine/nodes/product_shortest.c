@@ -46,12 +46,14 @@ struct meeting {
   const union net_slot *rows[2];
   net_chronon now, stop;
   uint64_t marks; /* of the live one */
+  uint64_t hash;  /* of their group */
 };
 
 struct sweep {
   struct net_product *product;
-  net_chronon limit;   /* the turns of rows that start before it come */
-  struct meeting *met; /* behind the last of the meetings */
+  const struct net_product_run *apart; /* whose keys do not stand in its rows; NULL: all do */
+  net_chronon limit;                   /* the turns of rows that start before it come */
+  struct meeting *met;                 /* behind the last of the meetings */
   struct stream streams[2];
   struct meeting meetings[MEETINGS + 1];
   uint16_t held[MEETINGS]; /* of them those for which the predicate holds */
@@ -141,12 +143,28 @@ static uint32_t met_count(const struct sweep *sweep) {
   return (uint32_t)(sweep->met - sweep->meetings);
 }
 
+/* The rows of MEETING with their keys, if these stand apart. */
+static void complete(const struct sweep *sweep, const struct meeting *meeting,
+                     const union net_slot *ret[2]) {
+  uint32_t width = sweep->apart != NULL ? sweep->apart->width : 0;
+  for (unsigned i = 0; i < 2; i++) {
+    union net_slot *to = sweep->product->complete[i];
+    ret[i] = meeting->rows[i];
+    if (sweep->apart == NULL) continue;
+    net_row_copy(to, meeting->rows[i], width);
+    to[width].i = (int64_t)meeting->hash;
+    ret[i] = to;
+  }
+}
+
 /* One after the other, the ordinary way. */
 static void meet_each(struct sweep *sweep, enum base_status *status) {
   for (uint32_t i = 0, count = met_count(sweep); i < count && *status == BASE_OK; i++) {
     const struct meeting *meeting = &sweep->meetings[i];
-    net_product_meet_plain(sweep->product, meeting->rows[0], meeting->rows[1],
-                           meeting->marks & NET_DEFINITE, meeting->now, meeting->stop, status);
+    const union net_slot *rows[2];
+    complete(sweep, meeting, rows);
+    net_product_meet_plain(sweep->product, rows[0], rows[1], meeting->marks & NET_DEFINITE,
+                           meeting->now, meeting->stop, status);
   }
 }
 
@@ -245,6 +263,11 @@ static void fill(const struct sweep *sweep, uint32_t from, uint32_t count, union
   for (uint32_t k = 0; k < moves->single_count; k++) {
     const struct net_product_move move = moves->singles[k];
     row = to + move.to;
+    if (sweep->apart != NULL && move.from == sweep->apart->width) {
+      for (uint32_t i = 0; i < count; i++, row += width)
+        row->i = (int64_t)sweep->meetings[held[i]].hash;
+      continue;
+    }
     for (uint32_t i = 0; i < count; i++, row += width)
       *row = sweep->meetings[held[i]].rows[move.side][move.from];
   }
@@ -294,6 +317,7 @@ static inline struct meeting *note_meeting(struct meeting *meeting, size_t which
   meeting->now = now;
   meeting->stop = expires < stop ? expires : stop;
   meeting->marks = its->marks;
+  meeting->hash = turn->hash;
   return meeting + (expires > now);
 }
 
@@ -402,14 +426,18 @@ static void take_turns(struct sweep *sweep, enum base_status *status) {
   sweep->met = met;
 }
 
-/* What is live still of the rows of this sweep is copied. */
-static void give_rows(struct net_product *product) {
+/* What is live still of the rows of this sweep is copied; APART as of the sweep. */
+static void give_rows(struct net_product *product, const struct net_product_run *apart) {
   for (size_t i = 0; i < product->borrowed_count; i++) {
     struct net_live *live = product->borrowed[i];
     if (!(live->state & NET_LIVE_USED) || live->row == net_live_own(live)) continue;
     const union net_slot *from = live->row;
     union net_slot *to = live->row = net_live_own(live);
     uint32_t width = product->sides[(live->state & NET_LIVE_RIGHT) != 0].layout->slot_count, k = 0;
+    if (apart != NULL) {
+      width = apart->width;
+      to[width].i = apart->keys[(size_t)(from - apart->rows) / width];
+    }
     for (; k + 2 <= width; k += 2) memcpy(to + k, from + k, 2 * sizeof *to);
     if (k < width) to[k] = from[k];
   }
@@ -445,6 +473,7 @@ static bool take_next(struct sweep *sweep, enum base_status *status) {
 
 static void open_sweep(struct net_product *product, net_chronon checkpoint, struct sweep *ret) {
   ret->product = product;
+  ret->apart = NULL;
   ret->limit = checkpoint < LAST ? checkpoint : LAST;
   ret->met = ret->meetings;
   ret->none = ret->unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
@@ -459,7 +488,7 @@ bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
   while (take_next(&sweep, status)) continue;
   if (*status == BASE_OK) meet_all(&sweep, status);
   for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &sweep.streams[i]);
-  give_rows(product);
+  give_rows(product, NULL);
   return !sweep.streams[0].stopped && !sweep.streams[1].stopped;
 }
 
@@ -499,9 +528,10 @@ static bool link_rows(struct sweep *sweep, const struct net_product_run *run, si
     struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
     __builtin_prefetch((const void *)(ahead + at * run->ahead_by));
     turn.expires += stream->later & (turn.expires != NET_FOREVER);
-    uint64_t hash = single ? (uint64_t)row[stream->key_slot].i
-                           : net_product_hash(product, (unsigned)which, row);
-    struct net_product_group *group = net_product_group(product, hash);
+    turn.hash = run->keys != NULL ? (uint64_t)run->keys[from + at]
+                : single          ? (uint64_t)row[stream->key_slot].i
+                                  : net_product_hash(product, (unsigned)which, row);
+    struct net_product_group *group = net_product_group(product, turn.hash);
     struct net_live *before = group->heads[which], *its = group->heads[which ^ 1];
     if (before == NULL && its == NULL) break;
     links->sides[at] = (uint8_t)which;
@@ -561,6 +591,12 @@ static void settle_links(struct sweep *sweep, const struct links *links, net_chr
   }
 }
 
+/* When the row at END starts, or what follows. */
+static inline net_chronon starts_after(const struct sweep *sweep, const struct net_product_run *run,
+                                       size_t end) {
+  return end < run->count ? run->rows[end * run->width].i : sweep->limit;
+}
+
 /* Rows of RUN from FROM to END - 1, all together; false: nothing is done, they are to be taken one by one. */
 static bool take_together(struct sweep *sweep, const struct net_product_run *run, size_t from,
                           size_t end) {
@@ -569,7 +605,7 @@ static bool take_together(struct sweep *sweep, const struct net_product_run *run
     unlink_rows(&links);
     return false;
   }
-  settle_links(sweep, &links, run->rows[end * run->width].i);
+  settle_links(sweep, &links, starts_after(sweep, run, end));
   return true;
 }
 
@@ -588,8 +624,9 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
     const struct stream *stream = &streams[which];
     struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
     turn.expires += stream->later & -(net_chronon)(turn.expires != NET_FOREVER);
-    turn.hash = single ? (uint64_t)row[stream->key_slot].i
-                       : net_product_hash(product, (unsigned)which, row);
+    turn.hash = run->keys != NULL ? (uint64_t)run->keys[i]
+                : single          ? (uint64_t)row[stream->key_slot].i
+                                  : net_product_hash(product, (unsigned)which, row);
     struct net_product_group *group = net_product_group(product, turn.hash);
     struct net_live *its = group->heads[which ^ 1], *live = group->heads[which];
     its = its == NULL ? &sweep->none : its;
@@ -601,7 +638,7 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
       met = sweep->met;
       if (*status != BASE_OK) break;
     }
-    bool stays = turn.expires > row[width].i;
+    bool stays = turn.expires > starts_after(sweep, run, i + 1);
     bool replaces = stays & (live->expires <= turn.now) & (live->pairs == NET_NO_PAIR);
     if (stays != replaces) {
       product->borrowed_count = (size_t)(borrowed - product->borrowed);
@@ -625,12 +662,12 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
   struct sweep sweep;
   open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) init_stream(product, i, &sweep.streams[i]);
-  run->rows[run->count * run->width].i = sweep.limit;
+  if (run->keys != NULL) sweep.apart = run;
   unsigned misses = 0;
   for (size_t from = 0, end; from < run->count && *status == BASE_OK; from = end) {
     size_t looked = product->steps / 4096;
     end = run->count - from < LINKS ? run->count : from + LINKS;
-    if (product->steps > product->patience) net_product_hash_all(product);
+    if (product->steps > product->patience && run->keys == NULL) net_product_hash_all(product);
     base_grow(&product->borrowed, &product->borrowed_capacity, product->borrowed_count + LINKS + 1,
               sizeof *product->borrowed);
     if (misses == MISSES || !take_together(&sweep, run, from, end)) {
@@ -643,5 +680,5 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
     if (*status == BASE_OK && met_count(&sweep) > MEETINGS - LINKS) meet_all(&sweep, status);
   }
   if (*status == BASE_OK) meet_all(&sweep, status);
-  give_rows(product);
+  give_rows(product, sweep.apart);
 }
