@@ -46,7 +46,7 @@ struct meeting {
   const union net_slot *rows[2];
   net_chronon now, stop;
   uint64_t marks; /* of the live one */
-  uint64_t hash;  /* of their group */
+  uint64_t hash;  /* of their group, where keys stand apart */
 };
 
 struct sweep {
@@ -317,7 +317,6 @@ static inline struct meeting *note_meeting(struct meeting *meeting, size_t which
   meeting->now = now;
   meeting->stop = expires < stop ? expires : stop;
   meeting->marks = its->marks;
-  meeting->hash = turn->hash;
   return meeting + (expires > now);
 }
 
@@ -334,6 +333,7 @@ static __attribute__((noinline)) void meet_others(struct sweep *sweep, unsigned 
       continue;
     }
     if (sweep->met == sweep->meetings + MEETINGS) meet_all(sweep, status);
+    sweep->met->hash = turn->hash;
     sweep->met = note_meeting(sweep->met, which, turn, its);
     at = &its->next;
   }
@@ -547,6 +547,7 @@ static bool link_rows(struct sweep *sweep, const struct net_product_run *run, si
     group->heads[which] = &link->live;
     its = its == NULL ? &sweep->none : its;
     before = before == NULL ? &sweep->none : before;
+    met->hash = turn.hash;
     met = note_meeting(met, which, &turn, its);
     simple &= ((uintptr_t)its->next | (uintptr_t)before->next) == 0 &&
               before->expires <= turn.now && before->pairs == NET_NO_PAIR;
@@ -631,6 +632,7 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
     struct net_live *its = group->heads[which ^ 1], *live = group->heads[which];
     its = its == NULL ? &sweep->none : its;
     live = live == NULL ? &sweep->unused : live;
+    met->hash = turn.hash;
     met = note_meeting(met, which, &turn, its);
     if (its->next != NULL || met == last) {
       sweep->met = met;
