@@ -4,7 +4,7 @@
  * last row leaves its place, and those behind it move up.
  *
  * A row leaves its chain when somebody walks along it after it has expired, and goes when no pair has it
- * any more. Those in chains that nobody walks are looked for when there are half as many rows again as
+ * any more. Those in chains that nobody walks are looked for when there are a quarter more rows than
  * the last look left. See product.c.                                                                */
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +211,7 @@ void net_product_purge(struct net_product *product, net_chronon now) {
     }
   }
   size_t left = product->sides[0].live_count + product->sides[1].live_count;
-  product->purge_at = left + left / 2 + 64;
+  product->purge_at = left + left / 4 + 64;
 }
 
 void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
