@@ -298,6 +298,67 @@ def killed_reader(world):
     equal(world.count('P'), 2000)
 
 
+def seconds(process):
+    """CPU time that it has taken."""
+    with open(f'/proc/{process}/stat', encoding='ascii') as file:
+        fields = file.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def slow_and_dead(world):
+    """the end of a reader whose shell takes nothing keeps nobody busy"""
+    world.serve()
+    prepare_long(world)
+    read, write = os.pipe()
+    shell = world.start('--connect', world.socket, '--format', 'csv', '-c', 'range of p is P range of q is P '
+                        'retrieve (p.v, w = q.v) where p.v + q.v < 1200', stdout=write)
+    os.close(write)
+    until(world.readers, 'it runs')
+    reader = world.readers()[0]
+
+    def waits():
+        before = seconds(reader)
+        time.sleep(1)
+        with open(f'/proc/{reader}/stat', encoding='ascii') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] == 'S' and seconds(reader) == before > 0
+    until(waits, 'the reader waits for the shell')
+    os.kill(reader, signal.SIGKILL)
+    no_readers(world)
+    before = seconds(world.server.pid)
+    time.sleep(2)
+    used = seconds(world.server.pid) - before
+    check(used < 0.1, f'{used} s in 2 s')
+    with os.fdopen(read, 'rb') as file:
+        file.read()
+    shell.wait(PATIENCE)
+    error = shell.stderr.read().decode()
+    check(shell.returncode == 3 and 'TQ-0852' in error, error)
+
+
+def stopped_keeper(world):
+    """a keeper that does not answer: its statements can be cancelled; without one they are run"""
+    world.serve()
+    prepare_long(world)
+    with open(f'/proc/{world.server.pid}/task/{world.server.pid}/children', encoding='ascii') as file:
+        keeper = int(file.read().split()[0])
+    os.kill(keeper, signal.SIGSTOP)
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    time.sleep(1)
+    shell.send_signal(signal.SIGINT)
+    shell.wait(PATIENCE)
+    error = shell.stderr.read().decode()
+    check('TQ-0406' in error, error)
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    time.sleep(1)
+    os.kill(keeper, signal.SIGKILL)
+    shell.wait(PATIENCE)
+    error = shell.stderr.read().decode()
+    check(shell.returncode == 3 and 'TQ-0852' in error, error)
+    equal(world.count('P'), 2000)
+    short = 'range of p is P range of q is P retrieve (p.v) where p.v + q.v + 0 * p.v = 3'
+    equal(world.good(short, '--format', 'csv').count('\n'), 5)
+
+
 def read_as_here(world):
     """long statements: the same results, errors and exit codes as short ones; those behind them are run"""
     rows = ''.join(f'{i % 90},{i % 90 + i % 17 + 1},{i}\n' for i in range(7000))
@@ -870,5 +931,5 @@ def interactive(world):
 
 if __name__ == '__main__':
     main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
-          hung_server, cancelled, long_statement, read_live, killed_reader, read_as_here, killed_shell, server_gone, displays, stopped_shell, hostile, records, half_messages,
+          hung_server, cancelled, long_statement, read_live, killed_reader, slow_and_dead, stopped_keeper, read_as_here, killed_shell, server_gone, displays, stopped_shell, hostile, records, half_messages,
           others, group, many_shells, restarted, second_server, full_disk, network, interactive])

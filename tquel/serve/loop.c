@@ -52,9 +52,11 @@ static void gather(struct server *server, struct loop *loop) {
     if (!server_shell_is_ready(peer) && !server_shell_reading(peer)) events &= (short)~POLLIN;
     add(loop, sn_connection_descriptor(peer->connection), events);
   }
-  for (size_t i = 0; i < server->reading_count; i++)
-    add(loop, server_reading_descriptor(server->readings[i]),
-        server_reading_events(server->readings[i]));
+  for (size_t i = 0; i < server->reading_count; i++) {
+    /* Of a reader whose shell is slow not even the end is news. */
+    short events = server_reading_events(server->readings[i]);
+    add(loop, events ? server_reading_descriptor(server->readings[i]) : -1, events);
+  }
   add_session(loop, server->session);
 }
 
@@ -66,6 +68,8 @@ static int64_t next_due(const struct server *server) {
     int64_t peers = server_peer_due(peer, now);
     if (peers < due) due = peers;
   }
+  for (size_t i = 0; i < server->reading_count; i++)
+    if (server_reading_waits(server->readings[i])) return 0;
   return due < 0 ? 0 : due > SLEEP_NS ? SLEEP_NS : due;
 }
 

@@ -134,7 +134,7 @@ void server_peer_turn(struct server_peer *peer, short revents) {
   }
   struct server_reading *reading = server_shell_reading(peer);
   while (reading && sn_connection_next(peer->connection, &message))
-    server_reading_cancel(reading); /* who waits for an answer has nothing else to say */
+    server_shell_cancel(peer); /* who waits for an answer has nothing else to say */
   /* What came before the end is looked at first; but who is gone takes no answers. */
   if (sn_connection_said_goodbye(peer->connection)) alive = false;
   if (!alive && (!peer->waits || peer->shell)) peer->over = true;

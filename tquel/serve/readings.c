@@ -120,6 +120,10 @@ short server_reading_events(const struct server_reading *reading) {
   return is_slow(reading) ? events & (short)~POLLIN : events;
 }
 
+bool server_reading_waits(const struct server_reading *reading) {
+  return !is_slow(reading) && !(sn_connection_events(reading->connection) & POLLIN);
+}
+
 /* --- what comes back -------------------------------------------------------------------------- */
 
 /* It has died, or was never there. */
@@ -137,7 +141,6 @@ static bool take_done(struct server_reading *reading, const struct sn_message_do
   if (!reading->prepared && done->exit_code == 0) {
     reading->prepared = true;
     send_text(reading, reading->statements, reading->statements.text);
-    if (reading->cancelled) send_cancel(reading);
     (void)sn_connection_pump(reading->connection, 0);
     return false;
   }
@@ -171,6 +174,10 @@ static bool take(struct server_reading *reading, const struct sn_message *messag
 static void turn(struct server_reading *reading) {
   bool alive = true;
   struct sn_message message;
+  if (reading->cancelled && !reading->prepared) {
+    server_shell_unread(reading->peer); /* it has not begun, and need not */
+    return;
+  }
   while (!is_slow(reading)) {
     if (!sn_connection_next(reading->connection, &message)) {
       if (!alive) break;

@@ -101,7 +101,8 @@ struct server {
   uint32_t last_request; /* of READ_ENTRY */
   struct server_said *said;
   size_t said_count, said_capacity;
-  int64_t checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
+  int64_t
+      checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
 
 /* --- loop.c */
@@ -142,6 +143,8 @@ void server_shell_report(struct server_shell *shell, const struct base_diag *dia
 
 /* Has a reader its statement? Then there is nothing to do for the shell but to look for a CANCEL. */
 struct server_reading *server_shell_reading(const struct server_peer *peer);
+/* The statement is not wanted any more, nor are those behind it. */
+void server_shell_cancel(struct server_peer *peer);
 /* The reader is done: what is behind the statement is run, or the shell is told. */
 void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status status);
 /* The reader could not begin: the statement is run here. */
@@ -159,6 +162,8 @@ void server_reading_cancel(struct server_reading *reading);
 /* To poll. */
 int server_reading_descriptor(const struct server_reading *reading);
 short server_reading_events(const struct server_reading *reading);
+/* Has it something that can be looked at without waiting? */
+bool server_reading_waits(const struct server_reading *reading);
 /* What readers have said goes to their shells. */
 void server_readings_turn(struct server *server);
 

@@ -243,6 +243,18 @@ static void finish(struct server_shell *shell, uint8_t code, enum base_status st
   base_buffer_clear(&shell->name);
 }
 
+/* Who has cancelled a statement wants those behind it no more. */
+static bool end_cancelled(struct server_shell *shell) {
+  if (!shell->cancelled) return false;
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  base_report(&diags, MSG_CANCELLED, NULL, NULL, "the statement was interrupted");
+  server_shell_report(shell, &diags.items[0]);
+  finish(shell, exit_code(&diags, BASE_CANCEL), BASE_CANCEL);
+  base_diag_sink_done(&diags);
+  return true;
+}
+
 /* HERE: the next statement runs here, however long it takes. */
 static void run(struct server_shell *shell, bool here) {
   struct server *server = shell->peer->server;
@@ -267,6 +279,11 @@ struct server_reading *server_shell_reading(const struct server_peer *peer) {
   return peer->shell ? peer->shell->reading : NULL;
 }
 
+void server_shell_cancel(struct server_peer *peer) {
+  peer->shell->cancelled = true;
+  server_reading_cancel(peer->shell->reading);
+}
+
 static void end_reading(struct server_shell *shell) {
   server_reading_free(shell->reading);
   shell->reading = NULL;
@@ -277,15 +294,15 @@ void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status 
   end_reading(shell);
   shell->rest.next++;
   shell->output.results += shell->rest.shows_rows && status == BASE_OK;
-  if (code == 0 && status == BASE_OK)
-    run(shell, false);
-  else
+  if (code != 0 || status != BASE_OK)
     finish(shell, code, status);
+  else if (!end_cancelled(shell))
+    run(shell, false);
 }
 
 void server_shell_unread(struct server_peer *peer) {
   end_reading(peer->shell);
-  run(peer->shell, true);
+  if (!end_cancelled(peer->shell)) run(peer->shell, true);
 }
 
 static void take_statements(struct server_peer *peer, const struct sn_message *message) {
