@@ -61,6 +61,7 @@ struct sn_watch {
   int64_t since; /* realtime: when it came */
   int64_t tick;  /* the last one asked for */
   bool answered; /* there was somebody to ask */
+  uint64_t scans; /* monitor->sampled_scans when it was asked */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
 };
@@ -511,6 +512,7 @@ struct sn_monitor {
   int64_t nap_ns;                      /* how long programs are left alone while something is on */
   bool enabled;                        /* something is on anywhere */
   bool sampled;                        /* some sampled event is watched */
+  uint64_t sampled_scans;              /* of programs that have such events */
   bool stopping, clocked;              /* clocked: the lines are the server's time */
   bool unpromised;                     /* this connection has heard no checkpoint yet */
   int poll, notify;                    /* epoll; inotify */

@@ -187,7 +187,7 @@ static void ask_event(struct sn_program *program, struct sn_part *part, uint32_t
   struct sn_part_event *event = &part->events[e];
   bool once = sn_is_once(known->event);
   if (!once && event->want == 0 && known->holder == NULL) return; /* as yet */
-  if (tick > event->asked) { /* or another watch has come */
+  if (tick > event->asked) {                                      /* or another watch has come */
     event->asked = event->own.asked = tick;
     event->unanswered = 0;
   }
@@ -256,8 +256,11 @@ int64_t sn_sampling_turn(struct sn_monitor *monitor) {
     for (unsigned list = 0; list < 2; list++) {
       for (struct sn_watch *watch = interest->watches[list]; watch != NULL; watch = watch->next) {
         int64_t every = every_of(monitor, watch), tick = tick_of(every, watch->origin, now);
-        if (tick > watch->tick) {
+        /* Somebody who comes where nobody was may come before the next tick. */
+        bool come = !watch->answered && watch->scans != monitor->sampled_scans;
+        if (tick > watch->tick || come) {
           watch->tick = tick;
+          watch->scans = monitor->sampled_scans;
           watch->answered = ask_all(monitor, interest, watch, monotonic);
         }
         if (!watch->answered) continue; /* until a scan finds somebody */

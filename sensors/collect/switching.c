@@ -86,7 +86,10 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     if (sn_counts_switch(program, part, e)) program->objects_wanted = true;
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
     if (any && is_awake(part, e)) program->enabled = true;
-    if (any && sn_is_sampled(known->event)) program->monitor->sampled = true;
+    if (any && sn_is_sampled(known->event)) {
+      program->monitor->sampled = true;
+      program->monitor->sampled_scans++;
+    }
   }
   if (!any) listen_to(program, part, false);
 }

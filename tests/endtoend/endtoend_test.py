@@ -486,8 +486,8 @@ def sampled(world):
 EVERY = 100000000
 
 
-def weigh(world):
-    world.run('range of w is Weight range of c is Clock(100 ms) '
+def weigh(world, every='100 ms'):
+    world.run('range of w is Weight range of c is Clock(' + every + ') '
               'retrieve into Weights (w.Process, w.Door, w.Grams) at c')
 
 
@@ -585,6 +585,22 @@ def sampled_comings(world):
     a.ledger.unweighed(0)
     weighs(world, 3)
     equal('late', world.count('Late'), 0)
+
+
+def sampled_again(world):
+    """The only program dies; another one comes behind the first tick at which nobody was there, before the next."""
+    every = 4 * 10**9
+    a, = start(world, 'a')
+    weigh(world, '4 s')
+    tick = weighs(world, 3, ticks=1)[0]
+    a.kill()
+    killed = time.time_ns()
+    first = tick + ((killed - tick) // every + 1) * every
+    time.sleep((first - killed) / 1e9 + 0.5)
+    world.ticker('b', 10)
+    weighs(world, 3, ticks=1)
+    equal('of the dead', world.sql("select count(*) from Weights where definite and at_lo > %d and "
+                                   "Process like 'Worker:a#%%'" % (killed + every)), [(0,)])
 
 
 def sampled_processes(world):
@@ -840,7 +856,7 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              ended_unseen, server_killed, program_killed, overload, last_records]
 
 
-SCENARIOS += [sampled_objects, sampled_comings, sampled_processes]
+SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes]
 
 
 def main():
