@@ -25,6 +25,7 @@ struct net_field {
   bool openable; /* instants only */
   uint32_t slot; /* set by net_layout_new */
   bool computed; /* on the way to a result: messages about the tuple leave it out */
+  bool number;   /* by which an update knows the tuple: no part of it */
 };
 
 struct net_layout {

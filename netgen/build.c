@@ -93,7 +93,8 @@ static struct net_field field_for(const struct ng_column *column, const char *na
   return (struct net_field){.name = name,
                             .type = column->type,
                             .openable = column->openable,
-                            .computed = column->computed};
+                            .computed = column->computed,
+                            .number = column->number};
 }
 
 /* The layout of NODE's rows out of its columns. */

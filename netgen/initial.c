@@ -81,7 +81,7 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
     bool own = i < variable->relation->layout->field_count;
     ng_columns_add(initial->arena, &node->own,
                    own ? ng_column_new(plan, name, field->type, field->openable)
-                       : ng_column_computed(plan, name, field->type, field->openable));
+                       : ng_column_number(plan, name, field->type));
   }
   ng_node_refresh(plan, node);
   if (!records) return credible(plan, variable, node);

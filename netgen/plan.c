@@ -51,6 +51,13 @@ const struct ng_column *ng_column_computed(struct ng_plan *plan, const char *nam
   return column;
 }
 
+const struct ng_column *ng_column_number(struct ng_plan *plan, const char *name,
+                                         struct net_type type) {
+  struct ng_column *column = new_column(plan, name, type, false);
+  column->computed = column->number = true;
+  return column;
+}
+
 const struct ng_column *ng_column_copy(struct ng_plan *plan, const char *name, struct net_type type,
                                        const struct ng_column *source) {
   return source->computed ? ng_column_computed(plan, name, type, false)

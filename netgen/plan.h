@@ -21,6 +21,7 @@ struct ng_column {
   struct net_type type;
   bool openable; /* a stop whose end may not have been seen */
   bool computed; /* on the way: no part of the tuple for those who read a message about it */
+  bool number;   /* by which an update knows the tuple: no part of it at all */
 };
 
 struct ng_columns {
@@ -172,6 +173,9 @@ void *ng_grown(struct base_arena *arena, void *items, size_t count, size_t *capa
 /* A column that is computed on the way. */
 const struct ng_column *ng_column_computed(struct ng_plan *plan, const char *name,
                                            struct net_type type, bool openable);
+/* The number by which an update knows a tuple. */
+const struct ng_column *ng_column_number(struct ng_plan *plan, const char *name,
+                                         struct net_type type);
 /* A projection's column, NAME, for SOURCE below it. */
 const struct ng_column *ng_column_copy(struct ng_plan *plan, const char *name, struct net_type type,
                                        const struct ng_column *source);

@@ -24,7 +24,7 @@ void net_kinds_init(struct net_kinds *kinds, struct base_arena *arena,
   uint32_t *slots = BASE_NEW_ARRAY(arena, layout->slot_count, uint32_t);
   kinds->slots = slots;
   for (uint32_t f = 0; f < layout->field_count; f++) {
-    if (layout->fields[f].type.base == NET_INSTANT || layout->fields[f].computed) continue;
+    if (layout->fields[f].type.base == NET_INSTANT || layout->fields[f].number) continue;
     for (uint32_t i = 0; i < net_type_slots(layout->fields[f].type.base); i++)
       slots[kinds->slot_count++] = layout->fields[f].slot + i;
   }
