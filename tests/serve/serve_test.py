@@ -335,6 +335,33 @@ def slow_and_dead(world):
     check(shell.returncode == 3 and 'TQ-0852' in error, error)
 
 
+def display_beside(world):
+    """rows of a display come behind a long result of the same shell, not in the midst of it"""
+    world.serve()
+    world.write('rows.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(9000)))
+    world.good('create period P (v = i4) copy P from "rows.csv" create event E (a = i4)')
+    pairs = 'range of p is P range of q is P retrieve (p.v, w = q.v) where p.v + q.v + 0 * p.v < 700'
+    wanted = world.good(pairs, '--format', 'csv').encode().splitlines()
+    feed = begin_feed(world, 'E', b'at,a\n1,77000\n2,77000\n')
+    read, write = os.pipe()
+    shell = world.start('--connect', world.socket, '--format', 'csv', '-c', 'display E ' + pairs, stdout=write)
+    os.close(write)
+    until(world.readers, 'a reader runs it')
+    got, time_ = b'', 3
+    while got.count(b'\n') < len(wanted) + 20:
+        got += os.read(read, 1 << 16)
+        feed.stdin.write(b'%d,77000\n' % time_)
+        feed.stdin.flush()
+        time_ += 1
+        time.sleep(0.05)
+    os.close(read)
+    lines = got.splitlines()
+    begin = lines.index(wanted[0])
+    equal(lines[begin:begin + len(wanted)] == wanted, True, 'the result is whole')
+    check(any(b',77000' in line for line in lines[begin + len(wanted):]), 'the display goes on behind it')
+    shell.kill()
+
+
 def stopped_keeper(world):
     """a keeper that does not answer: its statements can be cancelled; without one they are run"""
     world.serve()
@@ -930,6 +957,8 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server, killed_feed,
-          hung_server, cancelled, long_statement, read_live, killed_reader, slow_and_dead, stopped_keeper, read_as_here, killed_shell, server_gone, displays, stopped_shell, hostile, records, half_messages,
-          others, group, many_shells, restarted, second_server, full_disk, network, interactive])
+    main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server,
+          killed_feed, hung_server, cancelled, long_statement, read_live, killed_reader,
+          slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell, server_gone,
+          displays, stopped_shell, hostile, records, half_messages, others, group, many_shells,
+          restarted, second_server, full_disk, network, interactive])

@@ -21,6 +21,7 @@ struct server_reading {
   struct base_buffer settings;
   bool prepared; /* the settings are done */
   bool cancelled;
+  bool shown; /* the shell has some of the result */
 };
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -106,6 +107,10 @@ void server_reading_cancel(struct server_reading *reading) {
   reading->cancelled = true;
 }
 
+bool server_reading_has_shown(const struct server_reading *reading) {
+  return reading->shown;
+}
+
 /* Does the shell not take what there is? */
 static bool is_slow(const struct server_reading *reading) {
   return sn_connection_unsent(reading->peer->connection) >= SERVER_RESULT_BYTES;
@@ -162,9 +167,10 @@ static bool take(struct server_reading *reading, const struct sn_message *messag
   if (message->type == SN_WIRE_DONE && sn_get_done(message, &done))
     return take_done(reading, &done);
   if (!reading->prepared) return false;
-  if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &output))
+  if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &output)) {
     (void)sn_put_output(out, 0, &output);
-  else if (message->type == SN_WIRE_DIAGNOSTIC && sn_get_diagnostic(message, &diagnostic))
+    reading->shown = true;
+  } else if (message->type == SN_WIRE_DIAGNOSTIC && sn_get_diagnostic(message, &diagnostic))
     (void)sn_put_diagnostic(out, 0, &diagnostic);
   else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &timing))
     (void)sn_put_timing(out, 0, &timing);

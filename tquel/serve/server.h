@@ -159,6 +159,8 @@ struct server_reading *server_reading_new(struct server_peer *peer, struct tql_s
 /* The reader ends. NULL is accepted. */
 void server_reading_free(struct server_reading *reading);
 void server_reading_cancel(struct server_reading *reading);
+/* Has the shell some of the result? */
+bool server_reading_has_shown(const struct server_reading *reading);
 /* To poll. */
 int server_reading_descriptor(const struct server_reading *reading);
 short server_reading_events(const struct server_reading *reading);

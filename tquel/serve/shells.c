@@ -32,6 +32,7 @@ struct server_shell {
   struct sn_message_statements statements; /* how they are to be run; its texts are those above */
   struct tql_rest rest;                    /* of the text, what is not done */
   struct server_reading *reading;          /* a reader runs that one; NULL: none does */
+  struct base_buffer held;                 /* of displays, until its result is over */
   bool running;
   bool cancelled;    /* its statement is not wanted any more */
   int64_t looked_at; /* monotonic ns: for CANCEL */
@@ -44,9 +45,18 @@ static struct base_buffer *out_of(struct server_shell *shell) {
 
 /* --- output ----------------------------------------------------------------------------------- */
 
+/* Rows of displays wait while a result is on its way: they would come in the midst of its lines. */
+static bool holds_displays(const struct server_shell *shell) {
+  return !shell->running && shell->reading && server_reading_has_shown(shell->reading);
+}
+
 /* As frames of at most PIECE bytes. */
 static void write_frames(void *context, const char *bytes, size_t length) {
   struct server_shell *shell = context;
+  if (holds_displays(shell)) {
+    base_buffer_append(&shell->held, bytes, length);
+    return;
+  }
   while (length > 0) {
     size_t piece = length < PIECE ? length : PIECE;
     const struct sn_string text = sn_string_from(bytes, piece);
@@ -66,7 +76,7 @@ static struct server_shell *of_output(void *context) {
 static void on_live(void *context, const char *name, const struct net_layout *layout,
                     const union net_slot *row, uint8_t marks, net_chronon checkpoint) {
   struct server_shell *shell = of_output(context);
-  if (sn_connection_unsent(shell->peer->connection) > SERVER_DISPLAY_BYTES) {
+  if (sn_connection_unsent(shell->peer->connection) + shell->held.length > SERVER_DISPLAY_BYTES) {
     shell->dropped++;
     return;
   }
@@ -176,6 +186,7 @@ void server_shell_close(struct server_peer *peer) {
   shell_output_done(&shell->output);
   base_buffer_done(&shell->text);
   base_buffer_done(&shell->name);
+  base_buffer_done(&shell->held);
   free(shell);
 }
 
@@ -287,6 +298,8 @@ void server_shell_cancel(struct server_peer *peer) {
 static void end_reading(struct server_shell *shell) {
   server_reading_free(shell->reading);
   shell->reading = NULL;
+  write_frames(shell, base_buffer_text(&shell->held), shell->held.length);
+  base_buffer_done(&shell->held);
 }
 
 void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status status) {
