@@ -18,6 +18,7 @@ import time
 from world import (PATIENCE, Failure, check, equal, frame, hello, main, message, text, until)
 
 AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+PAIRS = 'range of p is P range of q is P retrieve (p.v, w = q.v) where p.v + q.v + 0 * p.v '
 LONG = 'range of p is P range of q is P range of r is P ' \
        'retrieve (p.v) where p.v + q.v + r.v = 0 - 1'
 
@@ -228,6 +229,12 @@ def prepare_long(world):
     world.good('create period P (v = i4) copy P from "rows.csv"')
 
 
+def prepare_pairs(world):
+    """What PAIRS, with a comparison behind it, asks of takes half a second, and then there is a result."""
+    world.write('pairs.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(12000)))
+    world.good('create period P (v = i4) copy P from "pairs.csv"')
+
+
 def begin_long(world):
     """A shell whose statement runs for long: a reader has it."""
     before = len(world.readers())
@@ -308,10 +315,9 @@ def seconds(process):
 def slow_and_dead(world):
     """the end of a reader whose shell takes nothing keeps nobody busy"""
     world.serve()
-    prepare_long(world)
+    prepare_pairs(world)
     read, write = os.pipe()
-    shell = world.start('--connect', world.socket, '--format', 'csv', '-c', 'range of p is P range of q is P '
-                        'retrieve (p.v, w = q.v) where p.v + q.v < 1200', stdout=write)
+    shell = world.start('--connect', world.socket, '--format', 'csv', '-c', PAIRS + '< 1200', stdout=write)
     os.close(write)
     until(world.readers, 'it runs')
     reader = world.readers()[0]
@@ -338,9 +344,9 @@ def slow_and_dead(world):
 def display_beside(world):
     """rows of a display come behind a long result of the same shell, not in the midst of it"""
     world.serve()
-    world.write('rows.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(9000)))
-    world.good('create period P (v = i4) copy P from "rows.csv" create event E (a = i4)')
-    pairs = 'range of p is P range of q is P retrieve (p.v, w = q.v) where p.v + q.v + 0 * p.v < 700'
+    prepare_pairs(world)
+    world.good('create event E (a = i4)')
+    pairs = PAIRS + '< 700'
     wanted = world.good(pairs, '--format', 'csv').encode().splitlines()
     feed = begin_feed(world, 'E', b'at,a\n1,77000\n2,77000\n')
     read, write = os.pipe()
@@ -735,10 +741,9 @@ def group(world):
     for refused in ('range of f is F retrieve (f.a)', 'create event G ()', 'destroy E'):
         code, out, error = other(*shell, refused)
         check(code == 2 and 'TQ-077' in error, f'{refused}: {error}')
-    world.write('many.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(9000)))
-    world.good('create period P (v = i4) copy P from "many.csv" range of p is P '
-               'define permit retrieve on P to nobody where p.v < 8000', '-q')
-    pairs = 'range of p is P range of q is P retrieve (p.v, w = q.v) where p.v + q.v + 0 * p.v = 8000'
+    prepare_pairs(world)
+    world.good('range of p is P define permit retrieve on P to nobody where p.v < 8000', '-q')
+    pairs = PAIRS + '= 8000'
     code, out, error = other(*shell, pairs, '--format', 'count')
     equal((code, out), (0, '7999\n'), 'of a long statement, too: ' + error)
     code, out, error = other('feed', 'E', '--connect', world.socket, text=b'at,a\n7,7\n')
