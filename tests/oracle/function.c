@@ -40,13 +40,14 @@ bool oracle_is_rounded(struct oracle_function f) {
   return is_rounded(f.n0) || is_rounded(f.n1) || is_rounded(f.d0) || is_rounded(f.d1);
 }
 
-/* Cross products of the coefficients of normal forms. */
+/* As functions: a.n * b.d and b.n * a.d, coefficient by coefficient. Neither need be in the shortest form: a
+ * factor that numerator and denominator share but for the last bit of a double is in one and not in the
+ * other. */
 bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
   a = oracle_normal(a);
   b = oracle_normal(b);
   return close(a.n0 * b.d0, b.n0 * a.d0) && close(a.n1 * b.d1, b.n1 * a.d1) &&
-         close(a.n0 * b.d1, b.n0 * a.d1) && close(a.n1 * b.d0, b.n1 * a.d0) &&
-         close(a.d0 * b.d1, b.d0 * a.d1) && close(a.n0 * b.n1, b.n0 * a.n1);
+         close(a.n0 * b.d1 + a.n1 * b.d0, b.n0 * a.d1 + b.n1 * a.d0);
 }
 
 static bool is_constant(struct oracle_function f) {

@@ -1203,6 +1203,24 @@ static const char golden_event_initial[] =
     "   2  projection  1  at E.at: A = E.A\n"
     "1 access node, 1 operator node\n";
 
+static const char golden_began_unused_domains[] =
+    "began_unused_domains\n"
+    "   1  access              R records: E.A, E.B\n"
+    "   2  event-to-period  1  by E.A  [keys: one open period per entity]\n"
+    "   3  selection        2  E.A > 1\n"
+    "   4  projection       3  at E.start: B = E.B\n"
+    "1 access node, 3 operator nodes\n"
+    "unused-domains: 1 switch-disposition merged into its projection\n";
+
+static const char golden_began_starts_only[] =
+    "began_starts_only\n"
+    "   1  access         R records, starts only: E.A, E.B\n"
+    "   2  selection   1  E.A > 1\n"
+    "   3  projection  2  at E.start: B = E.B\n"
+    "1 access node, 2 operator nodes\n"
+    "unused-domains: 1 switch-disposition merged into its projection\n"
+    "traced-start-only: 1 event-to-period node removed\n";
+
 static const char golden_event_and_period_initial[] =
     "event_and_period_initial\n"
     "   1  access           R: E.A, E.B\n"

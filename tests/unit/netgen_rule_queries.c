@@ -33,6 +33,15 @@ const struct ng_query *query_event(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* When tuples of A above 1 began: at the start of E, whose stop nothing reads. */
+const struct ng_query *query_began(void) {
+  struct ng_query *query = query_over(NG_REL_TRACED, 1);
+  nq_target(query, "B", nq_domain(query, 0, "B"));
+  query->where = nq_binary(NG_GT, nq_domain(query, 0, "A"), nq_integer(1));
+  query->at = nq_start(nq_variable(query, 0));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* An event and a period under the default clauses. */
 const struct ng_query *query_event_and_period(void) {
   const struct ng_relation *relations[] = {nq_relation("R", NG_REL_PERIOD, 2, 4),

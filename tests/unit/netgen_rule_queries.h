@@ -13,6 +13,7 @@ struct ng_query *query_over(enum ng_relation_kind kind, unsigned count);
 
 const struct ng_query *query_single(void);
 const struct ng_query *query_event(void);
+const struct ng_query *query_began(void);
 const struct ng_query *query_event_and_period(void);
 const struct ng_query *query_failing(void);
 const struct ng_query *query_counts(void);

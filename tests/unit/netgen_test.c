@@ -162,6 +162,8 @@ static const struct golden goldens[] = {
     GOLDEN(thesis_during_final, NULL, true, ALL),
     GOLDEN(single_initial, query_single, false, 0),
     GOLDEN(event_initial, query_event, false, 0),
+    GOLDEN(began_unused_domains, query_began, false, UNUSED),
+    GOLDEN(began_starts_only, query_began, false, UNUSED | STARTS),
     GOLDEN(event_and_period_initial, query_event_and_period, false, 0),
     GOLDEN(failing_initial, query_failing, false, 0),
     GOLDEN(failing_final, query_failing, false, ALL),
