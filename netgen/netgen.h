@@ -49,6 +49,11 @@ void ng_plan_add_display(struct ng_plan *plan, const char *name);
 /* Says, before the plan is transformed, that it will run once over what is stored, and that the traced
  * relations are closed at `forever`: all their periods are stored. */
 void ng_plan_over_store(struct ng_plan *plan);
+/* Says, before the plan is transformed, that it will run once, and, if anything in it fails, once more without
+ * this: conditions that can fail may be asked of tuples of which other conditions leave nothing. */
+void ng_plan_may_speculate(struct ng_plan *plan);
+/* Are there such conditions in the transformed plan? */
+bool ng_plan_speculates(const struct ng_plan *plan);
 /* What is known of the relations' contents: rules choose by it among equivalent plans. */
 struct ng_statistics {
   void *context;

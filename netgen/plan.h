@@ -103,6 +103,7 @@ struct ng_node {
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
   bool taken_in; /* selection, apply: the join above does it (rule self-joins) */
+  bool speculative; /* selection: moved although it can fail (rule speculation) */
   /* cut: how many of the input's fields stay, the first; the condition is EXPR */
   size_t kept_fields;
   bool first_only;
@@ -154,6 +155,7 @@ struct ng_plan {
   struct base_strings *strings;
   enum net_timeline timeline;
   bool over_store;                        /* see ng_plan_over_store */
+  bool may_speculate;                     /* see ng_plan_may_speculate */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
@@ -229,7 +231,9 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
 void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
                       const struct ng_column *to);
 
-/* Moves SELECTION, whose condition cannot fail, as far down as it goes (rules/predicates_down.c); false: it
+/* May SELECTION be moved: can its condition not fail, or is it to be seen whether it does? */
+bool ng_selection_moves(const struct ng_node *selection);
+/* Moves SELECTION, of which that is true, as far down as it goes (rules/predicates_down.c); false: it
  * stays. The plan is to be refreshed. */
 bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
 
@@ -250,6 +254,7 @@ void ng_rule_group_keys(struct ng_plan *plan);
 void ng_rule_constant_folding(struct ng_plan *plan);
 void ng_rule_normal_forms(struct ng_plan *plan);
 void ng_rule_distinct_tuples(struct ng_plan *plan);
+void ng_rule_speculation(struct ng_plan *plan);
 void ng_rule_product_order(struct ng_plan *plan);
 void ng_rule_equal_values(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);

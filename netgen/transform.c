@@ -18,6 +18,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_CONSTANT_FOLDING] = ng_rule_constant_folding,
     [NG_RULE_NORMAL_FORMS] = ng_rule_normal_forms,
     [NG_RULE_DISTINCT_TUPLES] = ng_rule_distinct_tuples,
+    [NG_RULE_SPECULATION] = ng_rule_speculation,
     [NG_RULE_PRODUCT_ORDER] = ng_rule_product_order,
     [NG_RULE_PREDICATES_DOWN] = ng_rule_predicates_down,
     [NG_RULE_EQUAL_VALUES] = ng_rule_equal_values,
@@ -53,6 +54,14 @@ int ng_rule_find(const char *name) {
 
 void ng_plan_over_store(struct ng_plan *plan) {
   plan->over_store = true;
+}
+
+void ng_plan_may_speculate(struct ng_plan *plan) {
+  plan->may_speculate = true;
+}
+
+bool ng_plan_speculates(const struct ng_plan *plan) {
+  return plan->change_count[NG_RULE_SPECULATION] > 0;
 }
 
 void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches) {

@@ -13,7 +13,8 @@
  * are equal in other ways than their bits say. The predicate keeps the equality all the same.
  *
  * A predicate that can fail stays in its selection: inside the join an error would count even where
- * another conjunct, or the overlap of tuples whose end is not known yet, turns out false. So does
+ * another conjunct, or the overlap of tuples whose end is not known yet, turns out false; an equality that is
+ * speculated on (speculation.c) becomes one of columns, which cannot. So does
  * one that reads a stop: in a conjunction its waiting would hide that another part is unknown for
  * good. Selections that stay let the others pass: conjuncts may be taken in any order. */
 #include "netgen/plan.h"
@@ -41,26 +42,31 @@ static const struct ng_column *computed(struct ng_plan *plan, struct ng_node *jo
   return apply->own.items[0];
 }
 
+/* Is CONJUNCT a key? RET_SIDES: what of the left input is equal to what of the right one. */
+static bool is_key(const struct ng_node *join, const struct ng_expr *conjunct,
+                   const struct ng_expr *ret_sides[2]) {
+  if (conjunct->op != NG_EQ || conjunct->args[0]->type.base != conjunct->args[1]->type.base)
+    return false;
+  for (int swap = 0; swap < 2; swap++) {
+    ret_sides[0] = conjunct->args[swap];
+    ret_sides[1] = conjunct->args[!swap];
+    if (in_side(join->inputs[0], ret_sides[0]) && in_side(join->inputs[1], ret_sides[1]))
+      return true;
+  }
+  return false;
+}
+
 /* *CONJUNCT, if it is a key, becomes an equality of columns. */
 static bool key_of(struct ng_plan *plan, struct ng_node *join, const struct ng_expr **conjunct,
                    struct ng_key *ret) {
-  if ((*conjunct)->op != NG_EQ) return false;
-  const struct ng_expr *a = (*conjunct)->args[0], *b = (*conjunct)->args[1];
-  if (a->type.base != b->type.base) return false;
-  for (int swap = 0; swap < 2; swap++) {
-    if (in_side(join->inputs[0], a) && in_side(join->inputs[1], b)) {
-      *ret = (struct ng_key){computed(plan, join, 0, a), computed(plan, join, 1, b)};
-      const struct ng_expr *both[2] = {ng_expr_column(plan->arena, ret->left),
-                                       ng_expr_column(plan->arena, ret->right)};
-      if (a->op != NG_COLUMN || b->op != NG_COLUMN)
-        *conjunct = ng_expr_make(plan->arena, NG_EQ, 2, both);
-      return true;
-    }
-    const struct ng_expr *first = a;
-    a = b;
-    b = first;
-  }
-  return false;
+  const struct ng_expr *sides[2];
+  if (!is_key(join, *conjunct, sides)) return false;
+  *ret = (struct ng_key){computed(plan, join, 0, sides[0]), computed(plan, join, 1, sides[1])};
+  const struct ng_expr *both[2] = {ng_expr_column(plan->arena, ret->left),
+                                   ng_expr_column(plan->arena, ret->right)};
+  if (sides[0]->op != NG_COLUMN || sides[1]->op != NG_COLUMN)
+    *conjunct = ng_expr_make(plan->arena, NG_EQ, 2, both);
+  return true;
 }
 
 static void add_key(struct ng_plan *plan, struct ng_node *join, struct ng_key key) {
@@ -74,7 +80,10 @@ static void add_key(struct ng_plan *plan, struct ng_node *join, struct ng_key ke
 static struct ng_node *next_selection(const struct ng_plan *plan, const struct ng_node *product) {
   struct ng_node *node = ng_node_reader(plan, product);
   while (node && node->kind == NET_NODE_SELECTION) {
-    if (!ng_expr_can_fail(node->expr) && !ng_expr_reads_open(node->expr)) return node;
+    const struct ng_expr *sides[2];
+    if (node->speculative ? is_key(product, node->expr, sides)
+                          : !ng_expr_can_fail(node->expr) && !ng_expr_reads_open(node->expr))
+      return node;
     node = ng_node_reader(plan, node);
   }
   return NULL;

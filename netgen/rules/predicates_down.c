@@ -26,8 +26,8 @@
  * something in that query can fail: errors of tuples that the view has count, whether they are asked for or
  * not. Not where the aggregate's own origin is looked for in its tuples.
  *
- * A predicate that can fail stays where it is: moved in front of its guards it would report errors
- * of rows that the guards leave out. One that reads a stop stays above products: below, the rows
+ * A predicate that can fail stays where it is, unless that is speculated on (speculation.c): moved in front
+ * of its guards it would report errors of rows that the guards leave out. One that reads a stop stays above products: below, the rows
  * that wait for it to be decided would hold back the whole product. Nothing moves below a node that
  * others read, too. */
 #include "netgen/plan.h"
@@ -184,6 +184,10 @@ static bool move_down(struct ng_plan *plan, struct ng_node *selection, struct pa
   return true;
 }
 
+bool ng_selection_moves(const struct ng_node *selection) {
+  return selection->speculative || !ng_expr_can_fail(selection->expr);
+}
+
 bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection) {
   struct passed passed = {false, false};
   return move_down(plan, selection, &passed);
@@ -196,7 +200,7 @@ void ng_rule_predicates_down(struct ng_plan *plan) {
   for (size_t i = 0; i < count; i++) {
     struct ng_node *node = nodes[i];
     struct passed passed = {false, false};
-    if (node->kind != NET_NODE_SELECTION || ng_expr_can_fail(node->expr)) continue;
+    if (node->kind != NET_NODE_SELECTION || !ng_selection_moves(node)) continue;
     if (!move_down(plan, node, &passed)) continue;
     moved++;
     below_periods += passed.periods;

@@ -85,7 +85,8 @@ static uint32_t inputs_of(const struct tree *tree, const struct ng_expr *expr) {
   return found;
 }
 
-static unsigned connection_by(const struct tree *tree, const struct ng_expr *expr) {
+static unsigned connection_by(const struct tree *tree, const struct ng_node *selection) {
+  const struct ng_expr *expr = selection->expr;
   switch (expr->op) {
     case NG_OVERLAP_PERIODS:
     case NG_OVERLAP_EVENT:
@@ -100,7 +101,7 @@ static unsigned connection_by(const struct tree *tree, const struct ng_expr *exp
     case NG_EQ: {
       uint32_t left = inputs_of(tree, expr->args[0]), right = inputs_of(tree, expr->args[1]);
       bool pair = left && right && !(left & right);
-      return pair && !ng_expr_can_fail(expr) ? BY_KEY : 0;
+      return pair && ng_selection_moves(selection) ? BY_KEY : 0;
     }
     default:
       return 0;
@@ -120,7 +121,7 @@ static void find_connections(struct tree *tree) {
   const struct ng_node *node = tree->products[tree->product_count - 1];
   while ((node = ng_node_reader(tree->plan, node)) != NULL) {
     if (node->kind == NET_NODE_SELECTION) {
-      unsigned connection = connection_by(tree, node->expr);
+      unsigned connection = connection_by(tree, node);
       if (connection) connect(tree, node->expr, connection);
     } else if (node->kind == NET_NODE_PROJECTION && node->stop_from) {
       /* what has nothing in common is no tuple */

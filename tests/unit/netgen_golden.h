@@ -332,6 +332,37 @@ static const char golden_halves_final[] =
     "unused-domains: 3 domains dropped\n"
     "common-subnetworks: 1 access node shared, 1 operator node shared\n";
 
+static const char golden_next_before[] =
+    "next_before\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  selection   1    E.B > 0\n"
+    "   3  product     2 1  overlap                 [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   4  selection   3    E.A = F.A + 1 and F.A / E.B > 2\n"
+    "   5  projection  4    [start, stop): A = E.A  [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 1 selection moved\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 2 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_next_speculation[] =
+    "next_speculation\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  selection   1    E.B > 0\n"
+    "   3  apply       1    key = F.A + 1\n"
+    "   4  join        2 3  overlap, E.A = F.A + 1; hash E.A = F.A + 1  [overlap: tuples valid at "
+    "the checkpoint or after]\n"
+    "   5  selection   4    F.A / E.B > 2\n"
+    "   6  projection  5    [start, stop): A = E.A                      [overlap: open rows]\n"
+    "1 access node, 5 operator nodes\n"
+    "speculation: 2 conditions moved that can fail\n"
+    "predicates-down: 1 selection moved\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 3 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
+
 static const char golden_lasting_initial[] =
     "lasting_initial\n"
     "   1  access              R records: E.A, E.B\n"

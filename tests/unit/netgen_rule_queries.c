@@ -191,6 +191,20 @@ const struct ng_query *query_halves(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* where E.A = F.A + 1 and F.A / E.B > 2 and E.B > 0: both can fail, and where E.B is 0 no error counts. */
+const struct ng_query *query_next(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  const struct ng_expr *a = nq_domain(query, 0, "A"), *b = nq_domain(query, 0, "B");
+  const struct ng_expr *before = nq_domain(query, 1, "A");
+  query->where =
+      nq_binary(NG_AND,
+                nq_binary(NG_AND, nq_binary(NG_EQ, a, nq_binary(NG_ADD, before, nq_integer(1))),
+                          nq_binary(NG_GT, nq_binary(NG_DIV, before, b), nq_integer(2))),
+                nq_binary(NG_GT, b, nq_integer(0)));
+  nq_target(query, "A", a);
+  return nq_finish(query, NET_PERIOD);
+}
+
 /* when E ; within 5 F: the next one within five chronons. */
 const struct ng_query *query_within(void) {
   struct ng_query *query = query_over(NG_REL_TRACED, 2);

@@ -55,6 +55,7 @@ enum {
   FOLDING = 1 << NG_RULE_CONSTANT_FOLDING,
   FORMS = 1 << NG_RULE_NORMAL_FORMS,
   DISTINCT = 1 << NG_RULE_DISTINCT_TUPLES,
+  SPECULATION = 1 << NG_RULE_SPECULATION,
   ORDER = 1 << NG_RULE_PRODUCT_ORDER,
   DOWN = 1 << NG_RULE_PREDICATES_DOWN,
   PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
@@ -120,6 +121,8 @@ static const struct golden goldens[] = {
     GOLDEN(halves_initial, query_halves, false, 0),
     GOLDEN(halves_common_expressions, query_halves, false, EXPRESSIONS),
     GOLDEN(halves_final, query_halves, false, ALL),
+    GOLDEN_OVER_STORE(next_before, query_next, ALL & ~SPECULATION),
+    GOLDEN_OVER_STORE(next_speculation, query_next, ALL),
     GOLDEN(lasting_initial, query_lasting, false, 0),
     GOLDEN(lasting_distinct_tuples, query_lasting, false, DISTINCT),
     GOLDEN(within_initial, query_within, false, 0),
@@ -206,7 +209,10 @@ enum { GOLDENS = sizeof goldens / sizeof *goldens };
 
 static void explain(const struct golden *golden, struct base_buffer *out) {
   struct ng_plan *plan = golden->query ? plan_of(golden->query()) : thesis_plan(golden->during);
-  if (golden->over_store) ng_plan_over_store(plan);
+  if (golden->over_store) {
+    ng_plan_over_store(plan);
+    ng_plan_may_speculate(plan);
+  }
   if (golden->rules) transform(plan, golden->rules);
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, golden->name, out);
   ng_plan_explain_rules(plan, out);

@@ -34,6 +34,7 @@ struct tql_rows {
 };
 void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout);
 void tql_rows_done(struct tql_rows *rows);
+void tql_rows_clear(struct tql_rows *rows); /* as it was initialised; keeps the memory */
 /* Adds a whole or open row; a closing row replaces its open one (the same id). */
 void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch);
 /* Sorts into output order and makes a set of it: of rows equal in all domains, implicit ones (after

@@ -16,6 +16,13 @@ void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_lay
   net_rowmap_init(&rows->open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
 }
 
+void tql_rows_clear(struct tql_rows *rows) {
+  rows->rows.count = 0;
+  rows->checkpoint = NET_BEGINNING;
+  rows->odd_from = NET_FOREVER;
+  net_rowmap_clear(&rows->open);
+}
+
 void tql_rows_done(struct tql_rows *rows) {
   net_rows_done(&rows->rows);
   net_rowmap_done(&rows->open);

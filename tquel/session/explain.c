@@ -5,21 +5,11 @@
  * nothing of the result but how many tuples it has, and keeps nothing.                              */
 #include "tquel/session/session_impl.h"
 
-static enum base_status collect(void *context, const struct net_batch *batch) {
-  struct tql_rows *rows = context;
-  tql_rows_add_batch(rows, batch);
-  if (batch->checkpoint > rows->checkpoint) rows->checkpoint = batch->checkpoint;
-  return BASE_OK;
-}
-
-static enum base_status analyze(struct tql_session *session, const struct ng_query *query,
-                                struct ng_plan *plan) {
+static enum base_status analyze(struct tql_session *session, const struct ng_query *query) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
-  session_over_store(session, plan);
-  session_transform(session, plan, query->name != NULL);
-  enum base_status status = session_run_figures(session, query, plan, collect, &rows, &text);
+  enum base_status status = session_run_figures(session, query, &rows, &text);
   if (status == BASE_OK) {
     tql_rows_finish(&rows, session->strings);
     size_t tuples = rows.rows.count;
@@ -53,13 +43,14 @@ enum base_status session_explain(struct tql_session *session,
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
   if (status != BASE_OK) return status;
-  if (statement->analyze) query = session_query_once(session, query);
-  if (query == NULL) return BASE_SYSTEM;
+  if (statement->analyze) {
+    query = session_query_once(session, query);
+    return query == NULL ? BASE_SYSTEM : analyze(session, query);
+  }
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
-  status = session_add_views(session, query, plan, statement->analyze);
+  status = session_add_views(session, query, plan, false);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
-  if (statement->analyze) return analyze(session, query, plan);
   explain(session, plan, query->name != NULL);
   return BASE_OK;
 }

@@ -328,26 +328,38 @@ enum base_status session_set(struct tql_session *session,
 enum base_status session_help(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
 
-/* --- query.c: one-off networks */
+/* --- run_once.c: the network of what is asked once */
 
-/* Plans, builds and runs QUERY over the stored relations; every result batch goes to CALLBACK, or to
- * relation STORE_NAME of the store. *RET_CHECKPOINT (may be NULL): of the result.                   */
+/* Plans, builds and runs QUERY over the stored relations. The result, with its checkpoint, is in *RET, which the
+ * caller has initialised; or (STORE_NAME is not NULL) in that relation of the store, and its checkpoint in
+ * *RET_CHECKPOINT. After an error *RET may have some rows.                                              */
 enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
-                                   net_batch_fn callback, void *context, const char *store_name,
+                                   struct tql_rows *ret, const char *store_name,
                                    net_chronon *ret_checkpoint) BASE_MUST_USE;
-/* The same for a query that is not kept: its origin is that of its inputs as they stand. */
-enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
-                                  net_batch_fn callback, void *context) BASE_MUST_USE;
-/* QUERY with that origin; NULL after a diagnostic. */
+/* The same into *RET, and appends the plan that ran with the figures of its nodes. */
+enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,
+                                     struct tql_rows *ret,
+                                     struct base_buffer *ret_figures) BASE_MUST_USE;
+
+/* A run-time error as a diagnostic with the tuple. */
+bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
+                               enum net_eval_error error, const struct net_layout *layout,
+                               const union net_slot *row);
+void session_print_row(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const union net_slot *row);
+/* ... a tuple inside a network: without what was computed on the way, and without the number that an
+ * update gave it. */
+void session_print_tuple(struct tql_session *session, struct base_buffer *out,
+                         const struct net_layout *layout, const union net_slot *row);
+
+/* --- query.c: what is asked once */
+
+/* QUERY, which is not kept, with the origin of its inputs as they stand; NULL after a diagnostic. */
 const struct ng_query *session_query_once(struct tql_session *session,
                                           const struct ng_query *query);
-/* Says of PLAN, which is to run once, that it runs over what is stored (ng_plan_over_store), if all traced
- * relations are closed. */
-void session_over_store(struct tql_session *session, struct ng_plan *plan);
-/* Builds and runs PLAN, whose last query is QUERY, and appends it with the figures of its nodes. */
-enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,
-                                     struct ng_plan *plan, net_batch_fn callback, void *context,
-                                     struct base_buffer *ret_figures) BASE_MUST_USE;
+/* session_run_query with that origin, into *RET. */
+enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
+                                  struct tql_rows *ret) BASE_MUST_USE;
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_print(struct tql_session *session,
@@ -370,16 +382,6 @@ enum base_status session_recompute(struct tql_session *session,
 /* ... all derived relations that depend on RELATION, in order. */
 enum base_status session_recompute_dependants(
     struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
-/* A run-time error as a diagnostic with the tuple. */
-bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
-                               enum net_eval_error error, const struct net_layout *layout,
-                               const union net_slot *row);
-void session_print_row(struct tql_session *session, struct base_buffer *out,
-                       const struct net_layout *layout, const union net_slot *row);
-/* ... a tuple inside a network: without what was computed on the way, and without the number that an
- * update gave it. */
-void session_print_tuple(struct tql_session *session, struct base_buffer *out,
-                         const struct net_layout *layout, const union net_slot *row);
 
 /* --- write.c: statements' own writes */
 

@@ -44,7 +44,6 @@ struct update {
   struct tql_update bound;
   struct net_rows tuples;  /* of the relation, as the query saw them */
   struct tql_rows results; /* of the query */
-  net_chronon results_checkpoint;
   /* what is to be done: rows of the relation's layout taken out; rows of its write layout put in */
   struct net_rows removed, added;
   size_t *origins; /* of ADDED: index in REMOVED */
@@ -83,7 +82,7 @@ static struct cut make_cut(const struct update *update, const union net_slot *tu
   if (rows->layout->tuple_class == NET_EVENT) return cut;
   bool open = result[2].i == NET_OPEN;
   cut.portion.start = net_row_start(result);
-  cut.portion.stop = net_slot_stop(result, 2, update->results_checkpoint);
+  cut.portion.stop = net_slot_stop(result, 2, update->results.checkpoint);
   /* An uncertain bound of the tuple's own may come clipped by the other end of the portion. */
   struct net_period whole = {seen(update, net_row_start(tuple)), cut.portion.stop};
   cut.own_start =
@@ -365,14 +364,6 @@ static enum base_status cut_all(struct update *update) {
 
 /* --- the query */
 
-static enum base_status collect(void *context, const struct net_batch *batch) {
-  struct update *update = context;
-  tql_rows_add_batch(&update->results, batch);
-  if (batch->checkpoint > update->results_checkpoint)
-    update->results_checkpoint = batch->checkpoint;
-  return BASE_OK;
-}
-
 /* The relation's tuples, and the same numbered, all of them definite: the query is to say how the
  * condition stands, and not whether the tuple is there.                                             */
 static enum base_status number_tuples(struct update *update, struct net_rows *numbered) {
@@ -408,7 +399,7 @@ static enum base_status find_cuts(struct update *update) {
   enum base_status status = number_tuples(update, &numbered);
   session->given =
       (struct session_given){update->bound.numbered, &numbered, update->relation->checkpoint};
-  if (status == BASE_OK) status = session_run_once(session, update->bound.query, collect, update);
+  if (status == BASE_OK) status = session_run_once(session, update->bound.query, &update->results);
   session->given = (struct session_given){0};
   net_rows_done(&numbered);
   return status == BASE_OK ? cut_all(update) : status;
@@ -516,7 +507,7 @@ enum base_status session_update(struct tql_session *session,
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
   struct update update = {
-      .session = session, .statement = statement, .results_checkpoint = NET_BEGINNING};
+      .session = session, .statement = statement};
   const struct tql_variable *variable = tql_scope_variable(&scope.scope, statement->variable.text);
   if (variable != NULL && variable->relation->kind == NG_REL_CLOCK) {
     base_report(session->diags, MSG_CLOCK_WRITE, session->source, &statement->variable.range,

@@ -107,16 +107,9 @@ enum base_status session_add_views(struct tql_session *session, const struct ng_
   return status;
 }
 
-static enum base_status collect(void *context, const struct net_batch *batch) {
-  struct tql_rows *rows = context;
-  tql_rows_add_batch(rows, batch);
-  if (batch->checkpoint > rows->checkpoint) rows->checkpoint = batch->checkpoint;
-  return BASE_OK;
-}
-
 enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
                                    struct tql_rows *ret) {
   const struct ng_query *query = view_query(session, view);
   if (query == NULL) return BASE_USER;
-  return session_run_query(session, query, collect, ret, NULL, NULL);
+  return session_run_query(session, query, ret, NULL, NULL);
 }

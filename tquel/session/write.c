@@ -241,11 +241,6 @@ bool session_refuse_derived(struct tql_session *session, const struct session_re
   return true;
 }
 
-static enum base_status collect_rows(void *context, const struct net_batch *batch) {
-  tql_rows_add_batch(context, batch);
-  return BASE_OK;
-}
-
 /* No feed runs that would advance the checkpoint: what waits for it waits for the user. */
 static void note_waiting(struct tql_session *session, const struct session_relation *relation,
                          const struct net_rows *rows) {
@@ -279,7 +274,7 @@ enum base_status session_append(struct tql_session *session,
   tql_rows_init(&rows, NULL, query->layout);
   status = session_begin(session);
   if (status == BASE_OK) {
-    status = session_run_once(session, query, collect_rows, &rows);
+    status = session_run_once(session, query, &rows);
     for (size_t i = 0; i < rows.rows.count; i++) rows.rows.marks[i] &= NET_DEFINITE;
     if (status == BASE_OK) status = session_check_values(session, relation, &rows.rows);
     /* A tuple beside those that a feed has brought does not say that no more will come. */
