@@ -157,13 +157,11 @@ static inline void stop_until(struct group *group, net_chronon now) {
   }
 }
 
-/* Mostly a period begins where the last one ended. */
+/* Mostly one period of a group has ended when the next begins, perhaps just now: nothing hangs on which. */
 static inline void weigh(struct group *group, const union net_slot *row, int64_t weight) {
   net_chronon now = row[0].i;
-  if (group->next.time < now) stop_until(group, now);
-  struct moment *moment = come_to(group, now);
-  for (; group->next.time == now; pop_stop(group)) moment->weight -= group->next.weight;
-  moment->weight += weight;
+  stop_until(group, now);
+  come_to(group, now)->weight += weight;
   group->count++;
   if (row[2].i != NET_FOREVER) push_stop(group, (struct stop){row[2].i, weight});
 }
