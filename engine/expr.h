@@ -201,6 +201,12 @@ bool net_programs_mark_values(const struct net_program *first, const struct net_
  * or a determinate instant. False: there is no quick form, or it fails for one of them.             */
 bool net_program_column(const struct net_program *program, const union net_slot *rows,
                         uint32_t width, const uint32_t *selection, uint32_t count, int64_t *ret);
+/* Marks in READS, an array of as many as a row has slots, those that a program with a plain form reads of plain rows. */
+void net_program_plain_reads(const struct net_program *program, bool *reads);
+/* The plain form of PROGRAM alone, of other rows: what was at slot i is at SLOTS[i]. */
+const struct net_program *net_program_moved(struct base_arena *arena,
+                                            const struct net_program *program,
+                                            const uint32_t *slots);
 /* A condition over a combination of two plain rows that nobody has written: its slot i is slot SLOTS[i] of
  * the left row where SIDES[i] is 0, of the right row for 1, of the combination's own implicit times for 2.
  * NULL: it has no form for that. Run gives false where it fails: then write the row and ask

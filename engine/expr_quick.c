@@ -419,6 +419,33 @@ bool net_quick_run(const struct net_program *program, const union net_slot *row,
   return run(program->quick, program->quick_count, false, &row, ret);
 }
 
+/* --- programs of other rows */
+
+void net_program_plain_reads(const struct net_program *program, bool *reads) {
+  for (size_t i = 0; i < program->plain_count; i++) {
+    const struct net_quick_step *step = &program->plain[i];
+    if (step->left.kind == OPERAND_SLOT) reads[step->left.slot] = true;
+    if (step->right.kind == OPERAND_SLOT) reads[step->right.slot] = true;
+  }
+}
+
+const struct net_program *net_program_moved(struct base_arena *arena,
+                                            const struct net_program *program,
+                                            const uint32_t *slots) {
+  struct net_program *moved = BASE_NEW(arena, struct net_program);
+  *moved = (struct net_program){
+      .plain = base_arena_array(arena, program->plain_count, sizeof *moved->plain),
+      .plain_count = program->plain_count,
+      .quick_truth = program->quick_truth};
+  for (size_t i = 0; i < program->plain_count; i++) {
+    struct net_quick_step *step = &moved->plain[i];
+    *step = program->plain[i];
+    if (step->left.kind == OPERAND_SLOT) step->left.slot = slots[step->left.slot];
+    if (step->right.kind == OPERAND_SLOT) step->right.slot = slots[step->right.slot];
+  }
+  return moved;
+}
+
 /* --- pairs */
 
 const struct net_pair_program *net_pair_program_new(struct base_arena *arena,

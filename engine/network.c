@@ -254,6 +254,10 @@ void net_network_measure(struct net_network *network) {
   network->measured = true;
 }
 
+bool net_is_measured(const struct net_node *node) {
+  return node->network->measured;
+}
+
 struct net_node *net_node_enter(struct net_node *node) {
   struct net_network *network = node->network;
   if (!network->measured) return NULL;

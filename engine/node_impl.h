@@ -81,6 +81,8 @@ enum base_status net_emit(struct net_node *node, const struct net_batch *batch);
  * returns what leave wants. */
 struct net_node *net_node_enter(struct net_node *node);
 void net_node_leave(struct net_node *node, struct net_node *outer);
+/* Is its network measured? Then each node does its own work. */
+bool net_is_measured(const struct net_node *node);
 /* A run-time error in an expression over ROW: rejected (BASE_OK: go on without the row) or failed. */
 enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
                                 const struct net_layout *layout, const union net_slot *row);

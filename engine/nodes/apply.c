@@ -12,6 +12,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/node_impl.h"
+#include "engine/nodes/tail.h"
 #include "engine/rowmap.h"
 
 struct apply {
@@ -134,13 +135,17 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
   return net_node_error(&apply->node, error, apply->in, row);
 }
 
+/* Has it in plain rows a value that is one number? */
+static bool is_number(const struct apply *apply) {
+  return apply->program->plain_count > 0 && apply->type != NET_STRING && apply->type != NET_NAME;
+}
+
 /* All rows of a plain batch, if the program has a value for each that is one number: they stay plain. */
 static bool settle_column(struct apply *apply, const struct net_batch *batch,
                           enum base_status *status) {
   struct net_batch_builder *out = &apply->node.out;
   uint32_t in_slots = apply->in->slot_count, slots = apply->node.layout->slot_count;
-  if (apply->program->plain_count == 0 || apply->type == NET_STRING || apply->type == NET_NAME)
-    return false;
+  if (!is_number(apply)) return false;
   base_grow(&apply->values, &apply->value_capacity, batch->count, sizeof *apply->values);
   if (!net_program_column(apply->program, batch->rows, in_slots, batch->selection, batch->count,
                           apply->values))
@@ -313,6 +318,15 @@ static const struct net_node_class class = {.kind = NET_NODE_APPLY,
                                             .state_rows = state_rows,
                                             .state_bytes = state_bytes,
                                             .done = done};
+
+bool net_apply_is_number(const struct net_node *node, struct net_applied *ret) {
+  const struct apply *apply = (const struct apply *)node;
+  BASE_CHECK(node->kind == NET_NODE_APPLY, "apply-kind");
+  if (!is_number(apply)) return false;
+  uint32_t in_slots = apply->in->slot_count;
+  *ret = (struct net_applied){apply->program, in_slots, node->layout->slot_count - in_slots};
+  return true;
+}
 
 struct net_node *net_create_apply(struct net_network *network, const char *name,
                                   const struct net_layout *in, const struct net_layout *out,

@@ -26,7 +26,8 @@
  * result shows another stop of the plain row, which may lie behind the checkpoint.
  *
  * Both sides may be chosen of the rows of one port (product_self.c). One side may be an aggregate that is asked
- * for its value at each row of the other (aggregate_asked.c).
+ * for its value at each row of the other (aggregate_asked.c). What stands behind a join may be done in it, for
+ * plain rows (product_tail.c).
  *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>
@@ -152,8 +153,11 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
   net_chronon promised = out_checkpoint(product, checkpoint);
   if (product->lasting < promised) promised = product->lasting;
-  return net_out_settle(node, promised, product->lasting,
-                        wants_floor ? floors(product, checkpoint) : NULL);
+  status = net_out_settle(node, promised, product->lasting,
+                          wants_floor ? floors(product, checkpoint) : NULL);
+  if (status == BASE_OK && net_product_tail_waits(product))
+    status = net_product_tail_flush(product);
+  return status;
 }
 
 static enum base_status consume(struct net_node *node, unsigned port,
@@ -177,7 +181,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
       keep_floor(&product->sides[side], batch->floor, batch->layout->slot_count);
   net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
   /* Closes of rows that were taken are news also where the other input holds the checkpoint back. */
-  if (checkpoint == before && checkpoint != NET_FOREVER && !closes && product->node.out.count == 0)
+  if (checkpoint == before && checkpoint != NET_FOREVER && !closes &&
+      product->node.out.count == 0 && !net_product_tail_waits(product))
     return BASE_OK;
   return advance(product, checkpoint);
 }

@@ -1,5 +1,5 @@
 /* The inside of product and join, shared by their files: product.c, product_live.c, product_pairs.c,
- * product_sweep.c, product_shortest.c, product_self.c. What they do together is told in product.c.                                       */
+ * product_sweep.c, product_shortest.c, product_meet.c, product_tail.c, product_self.c. What they do together is told in product.c.                                       */
 #ifndef NET_NODES_PRODUCT_H
 #define NET_NODES_PRODUCT_H
 
@@ -113,6 +113,7 @@ struct net_product {
   bool event_result;          /* overlap rule with an event participant */
   uint64_t steps;             /* along chains */
   struct net_asked *asked; /* whose rows are answers of an aggregate; NULL: they come by the ports */
+  struct net_product_tail *tail; /* of the nodes behind it; NULL: not planned yet */
   struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
   union net_slot *complete[2]; /* scratch: rows of a run with their keys */
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
@@ -296,6 +297,41 @@ struct net_product_run {
 };
 void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
                            net_chronon checkpoint, enum base_status *status);
+
+/* --- meetings of plain rows (product_meet.c) */
+
+enum { NET_MEETINGS = 320 };
+
+/* A left and a right row, and what they have in common. */
+struct net_meeting {
+  const union net_slot *rows[2];
+  net_chronon now, stop;
+  uint64_t marks; /* of the live one */
+  uint64_t hash;  /* of their group, where keys stand apart */
+};
+
+struct net_meetings {
+  struct net_product *product;
+  const struct net_product_run *apart; /* whose keys do not stand in its rows; NULL: all do */
+  struct net_meeting *end;             /* behind the last one */
+  struct net_meeting items[NET_MEETINGS + 1];
+  uint16_t held[NET_MEETINGS]; /* of them those for which the predicate holds */
+};
+
+static inline uint32_t net_met_count(const struct net_meetings *met) {
+  return (uint32_t)(met->end - met->items);
+}
+/* All so far become results; then there are none. */
+void net_product_meet_all(struct net_meetings *met, enum base_status *status);
+
+/* --- the nodes behind the join (product_tail.c) */
+
+/* The first COUNT that are held: what the nodes behind the join make of them is there; false: nothing is. */
+bool net_product_tail_takes(struct net_meetings *met, uint32_t count, enum base_status *status);
+/* Rows are there that have not been sent on. */
+bool net_product_tail_waits(const struct net_product *product);
+/* They are sent on. */
+enum base_status net_product_tail_flush(struct net_product *product);
 
 /* --- both sides of one port (product_self.c) */
 

@@ -16,7 +16,7 @@
 
 #define LAST NET_PRODUCT_LAST
 
-enum { TURNS = 96, LINKS = 255, MEETINGS = 320, FAR_GROUPS = 2048, MISSES = 4 };
+enum { TURNS = 96, LINKS = 255, MEETINGS = NET_MEETINGS, FAR_GROUPS = 2048, MISSES = 4 };
 
 /* A row that waits for its turn, when it starts and expires, and where its group is, or belonged when that was
  * looked for. Behind the last of a side stands one without a row: the start of what follows, or, at the end,
@@ -41,22 +41,11 @@ struct stream {
   struct turn turns[TURNS + 1];
 };
 
-/* A left and a right row, and what they have in common. */
-struct meeting {
-  const union net_slot *rows[2];
-  net_chronon now, stop;
-  uint64_t marks; /* of the live one */
-  uint64_t hash;  /* of their group, where keys stand apart */
-};
-
 struct sweep {
   struct net_product *product;
-  const struct net_product_run *apart; /* whose keys do not stand in its rows; NULL: all do */
-  net_chronon limit;                   /* the turns of rows that start before it come */
-  struct meeting *met;                 /* behind the last of the meetings */
+  net_chronon limit; /* the turns of rows that start before it come */
   struct stream streams[2];
-  struct meeting meetings[MEETINGS + 1];
-  uint16_t held[MEETINGS]; /* of them those for which the predicate holds */
+  struct net_meetings met;
   /* where there is no live row: it is over, and none can take its place */
   struct net_live none, unused;
 };
@@ -137,180 +126,12 @@ static void line_up(const struct sweep *sweep, unsigned which, struct stream *st
   find_places(product, stream->turns);
 }
 
-/* --- meetings */
-
-static uint32_t met_count(const struct sweep *sweep) {
-  return (uint32_t)(sweep->met - sweep->meetings);
-}
-
-/* The rows of MEETING with their keys, if these stand apart. */
-static void complete(const struct sweep *sweep, const struct meeting *meeting,
-                     const union net_slot *ret[2]) {
-  uint32_t width = sweep->apart != NULL ? sweep->apart->width : 0;
-  for (unsigned i = 0; i < 2; i++) {
-    union net_slot *to = sweep->product->complete[i];
-    ret[i] = meeting->rows[i];
-    if (sweep->apart == NULL) continue;
-    net_row_copy(to, meeting->rows[i], width);
-    to[width].i = (int64_t)meeting->hash;
-    ret[i] = to;
-  }
-}
-
-/* One after the other, the ordinary way. */
-static void meet_each(struct sweep *sweep, enum base_status *status) {
-  for (uint32_t i = 0, count = met_count(sweep); i < count && *status == BASE_OK; i++) {
-    const struct meeting *meeting = &sweep->meetings[i];
-    const union net_slot *rows[2];
-    complete(sweep, meeting, rows);
-    net_product_meet_plain(sweep->product, rows[0], rows[1], meeting->marks & NET_DEFINITE,
-                           meeting->now, meeting->stop, status);
-  }
-}
-
-/* One that has the same keys, if there are more than those by which it was found. */
-static uint32_t hold_keys(struct sweep *sweep) {
-  const struct net_product *product = sweep->product;
-  size_t first = product->hashed_keys == 1;
-  uint32_t kept = 0;
-  for (uint32_t i = 0, count = met_count(sweep); i < count; i++) {
-    const struct meeting *meeting = &sweep->meetings[i];
-    bool equal = true;
-    for (size_t k = first; k < product->params.key_count; k++) {
-      const struct net_join_key *key = &product->params.keys[k];
-      equal &= meeting->rows[0][key->left_slot].i == meeting->rows[1][key->right_slot].i;
-    }
-    sweep->held[kept] = (uint16_t)i;
-    kept += equal;
-  }
-  return kept;
-}
-
-static inline __attribute__((always_inline)) bool hold_compared(struct sweep *sweep,
-                                                                const struct net_pair_program *pair,
-                                                                enum net_comparison comparison,
-                                                                uint32_t *count) {
-  uint32_t kept = 0, left = pair->sides[0], right = pair->sides[1];
-  uint32_t left_slot = pair->slots[0], right_slot = pair->slots[1];
-  int64_t left_more = pair->more[0], right_more = pair->more[1], a, b;
-  bool failed = false;
-  for (uint32_t k = 0; k < *count; k++) {
-    uint16_t index = sweep->held[k];
-    const struct meeting *meeting = &sweep->meetings[index];
-    failed |= __builtin_add_overflow(meeting->rows[left][left_slot].i, left_more, &a);
-    failed |= __builtin_add_overflow(meeting->rows[right][right_slot].i, right_more, &b);
-    sweep->held[kept] = index;
-    kept += net_compare_integers(comparison, a, b);
-  }
-  *count = kept;
-  return !failed;
-}
-
-/* Of those held the ones for which the predicate holds; false: it says nothing of one of them. */
-static bool hold_predicate(struct sweep *sweep, uint32_t *count) {
-  const struct net_pair_program *pair = sweep->product->quick;
-  uint32_t kept = 0;
-  if (pair == NULL) return false;
-  if (pair->compares && pair->sides[0] < 2 && pair->sides[1] < 2) {
-    switch (pair->comparison) {
-      case NET_EQ:
-        return hold_compared(sweep, pair, NET_EQ, count);
-      case NET_NE:
-        return hold_compared(sweep, pair, NET_NE, count);
-      case NET_LT:
-        return hold_compared(sweep, pair, NET_LT, count);
-      case NET_LE:
-        return hold_compared(sweep, pair, NET_LE, count);
-      case NET_GT:
-        return hold_compared(sweep, pair, NET_GT, count);
-      case NET_GE:
-      default:
-        return hold_compared(sweep, pair, NET_GE, count);
-    }
-  }
-  for (uint32_t k = 0; k < *count; k++) {
-    const struct meeting *meeting = &sweep->meetings[sweep->held[k]];
-    net_chronon now = meeting->now, stop = meeting->stop;
-    const union net_slot times[4] = {{.i = now}, {.i = now}, {.i = stop}, {.i = stop}};
-    bool holds;
-    if (!net_pair_program_holds(pair, meeting->rows[0], meeting->rows[1], times, &holds))
-      return false;
-    sweep->held[kept] = sweep->held[k];
-    kept += holds;
-  }
-  *count = kept;
-  return true;
-}
-
-/* The results of those from FROM on, COUNT of them, at TO. */
-static void fill(const struct sweep *sweep, uint32_t from, uint32_t count, union net_slot *to) {
-  const struct net_product_moves *moves = &sweep->product->moves;
-  const struct net_layout *out = sweep->product->node.layout;
-  const uint16_t *held = sweep->held + from;
-  uint32_t width = out->slot_count;
-  union net_slot *row = to;
-  for (uint32_t i = 0; i < count; i++, row += width)
-    row[0].i = row[1].i = sweep->meetings[held[i]].now;
-  row = to;
-  for (uint32_t i = 0; i < count && out->first_domain_slot == 4; i++, row += width)
-    row[2].i = row[3].i = sweep->meetings[held[i]].stop;
-  for (uint32_t k = 0; k < moves->double_count; k++) {
-    const struct net_product_move move = moves->doubles[k];
-    row = to + move.to;
-    for (uint32_t i = 0; i < count; i++, row += width)
-      memcpy(row, sweep->meetings[held[i]].rows[move.side] + move.from, 2 * sizeof *row);
-  }
-  for (uint32_t k = 0; k < moves->single_count; k++) {
-    const struct net_product_move move = moves->singles[k];
-    row = to + move.to;
-    if (sweep->apart != NULL && move.from == sweep->apart->width) {
-      for (uint32_t i = 0; i < count; i++, row += width)
-        row->i = (int64_t)sweep->meetings[held[i]].hash;
-      continue;
-    }
-    for (uint32_t i = 0; i < count; i++, row += width)
-      *row = sweep->meetings[held[i]].rows[move.side][move.from];
-  }
-}
-
-/* All meetings so far become results. */
-static void meet_all(struct sweep *sweep, enum base_status *status) {
-  struct net_product *product = sweep->product;
-  struct net_node *node = &product->node;
-  uint32_t count = met_count(sweep);
-  bool several = product->params.key_count > (product->hashed_keys == 1 ? 1 : 0);
-  uint64_t sure = NET_DEFINITE;
-  for (uint32_t i = 0; i < count; i++) {
-    sweep->held[i] = (uint16_t)i;
-    sure &= sweep->meetings[i].marks;
-  }
-  if (several) count = hold_keys(sweep);
-  bool known = sure && (product->params.predicate == NULL || hold_predicate(sweep, &count));
-  if (!known) {
-    if (several) {
-      count = hold_keys(sweep);
-      for (uint32_t i = 0; i < count; i++) {
-        sweep->meetings[i] = sweep->meetings[sweep->held[i]];
-      }
-      sweep->met = sweep->meetings + count;
-    }
-    meet_each(sweep, status);
-    count = 0;
-  }
-  for (uint32_t done = 0, more; done < count && *status == BASE_OK; done += more) {
-    if (net_batch_builder_full(&node->out)) net_out_send_full(node, node->checkpoint, status);
-    uint32_t room = node->out.capacity - node->out.count;
-    more = count - done < room ? count - done : room;
-    fill(sweep, done, more, net_batch_builder_add_plains(&node->out, more));
-  }
-  sweep->met = sweep->meetings;
-}
-
 /* --- turns */
 
 /* A row of side WHICH, that of TURN, met ITS, if that is not over. Returns how many meetings there are now. */
-static inline struct meeting *note_meeting(struct meeting *meeting, size_t which,
-                                           const struct turn *turn, const struct net_live *its) {
+static inline struct net_meeting *note_meeting(struct net_meeting *meeting, size_t which,
+                                               const struct turn *turn,
+                                               const struct net_live *its) {
   net_chronon now = turn->now, expires = its->expires, stop = turn->expires;
   meeting->rows[which] = turn->row;
   meeting->rows[which ^ 1] = its->row;
@@ -332,12 +153,12 @@ static __attribute__((noinline)) void meet_others(struct sweep *sweep, unsigned 
       net_product_drop(other, at);
       continue;
     }
-    if (sweep->met == sweep->meetings + MEETINGS) meet_all(sweep, status);
-    sweep->met->hash = turn->hash;
-    sweep->met = note_meeting(sweep->met, which, turn, its);
+    if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
+    sweep->met.end->hash = turn->hash;
+    sweep->met.end = note_meeting(sweep->met.end, which, turn, its);
     at = &its->next;
   }
-  if (sweep->met == sweep->meetings + MEETINGS) meet_all(sweep, status);
+  if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
 }
 
 /* The row of TURN is live from now on, beside others or in a group of its own. */
@@ -381,7 +202,7 @@ static void take_turns(struct sweep *sweep, enum base_status *status) {
   struct net_product *product = sweep->product;
   struct net_live **borrowed = product->borrowed + product->borrowed_count;
   struct turn *left = sweep->streams[0].turn, *right = sweep->streams[1].turn;
-  struct meeting *met = sweep->met, *const last = sweep->meetings + MEETINGS;
+  struct net_meeting *met = sweep->met.end, *const last = sweep->met.items + MEETINGS;
   for (;;) {
     size_t which = right->now < left->now;
     net_chronon next = which ? left->now : right->now;
@@ -396,9 +217,9 @@ static void take_turns(struct sweep *sweep, enum base_status *status) {
     live = live == NULL ? &sweep->unused : live;
     met = note_meeting(met, which, turn, its);
     if (its->next != NULL || met == last) {
-      sweep->met = met;
+      sweep->met.end = met;
       meet_others(sweep, (unsigned)which, turn, its, status);
-      met = sweep->met;
+      met = sweep->met.end;
       if (*status != BASE_OK) break;
     }
     /* What went before it on its own side is mostly over now. */
@@ -423,7 +244,7 @@ static void take_turns(struct sweep *sweep, enum base_status *status) {
   product->borrowed_count = (size_t)(borrowed - product->borrowed);
   sweep->streams[0].turn = left;
   sweep->streams[1].turn = right;
-  sweep->met = met;
+  sweep->met.end = met;
 }
 
 /* What is live still of the rows of this sweep is copied; APART as of the sweep. */
@@ -467,15 +288,17 @@ static bool take_next(struct sweep *sweep, enum base_status *status) {
   product->steps += count;
   product->patience += 4 * count;
   if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
-  if (*status == BASE_OK && met_count(sweep) > MEETINGS / 2) meet_all(sweep, status);
+  if (*status == BASE_OK && net_met_count(&sweep->met) > MEETINGS / 2)
+    net_product_meet_all(&sweep->met, status);
   return count > 0 && *status == BASE_OK;
 }
 
 static void open_sweep(struct net_product *product, net_chronon checkpoint, struct sweep *ret) {
   ret->product = product;
-  ret->apart = NULL;
+  ret->met.product = product;
+  ret->met.apart = NULL;
   ret->limit = checkpoint < LAST ? checkpoint : LAST;
-  ret->met = ret->meetings;
+  ret->met.end = ret->met.items;
   ret->none = ret->unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
   ret->none.pairs = NET_NO_PAIR;
 }
@@ -486,7 +309,7 @@ bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
   open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) open_stream(product, i, ends[i], &sweep.streams[i]);
   while (take_next(&sweep, status)) continue;
-  if (*status == BASE_OK) meet_all(&sweep, status);
+  if (*status == BASE_OK) net_product_meet_all(&sweep.met, status);
   for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &sweep.streams[i]);
   give_rows(product, NULL);
   return !sweep.streams[0].stopped && !sweep.streams[1].stopped;
@@ -496,52 +319,57 @@ bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
 
 /* A row of a run, in its group: LIVE stands there in the place of BEFORE, which was the one of its side. */
 struct link {
-  struct net_live live;
+  struct net_live live; /* mostly the same for all (init_links) */
   struct net_live *before;
   struct net_product_group *group;
 };
 
 struct links {
   struct link items[LINKS];
-  uint8_t sides[LINKS];
+  const uint8_t *sides;
   uint8_t firsts[LINKS]; /* those before which none of these was in the group on their side */
   size_t count, first_count;
 };
 
+static void init_links(struct links *links, size_t count) {
+  if (count > LINKS) count = LINKS;
+  for (size_t i = 0; i < count; i++)
+    links->items[i].live = (struct net_live){.pairs = NET_NO_PAIR, .marks = NET_DEFINITE};
+}
+
 /* Rows of RUN from FROM to END - 1 come into their groups, and meet what is there. What is written in a group
  * depends on nothing that was read there, so that no row waits for the one before it. False: a group is new, or
- * one meets more than one row, or the one before it on its side is not over. */
-static bool link_rows(struct sweep *sweep, const struct net_product_run *run, size_t from,
-                      size_t end, struct links *links) {
+ * one meets more than one row, or the one before it on its side is not over. KEYED: their keys are
+ * at KEY, KEY_BY slots on for each. PERIODS: those of both sides expire at the same slot, no later. */
+static inline __attribute__((always_inline)) bool link_these(
+    struct sweep *sweep, const struct net_product_run *run, size_t from, size_t count,
+    const int64_t *key, size_t key_by, bool keyed, bool periods, struct links *links) {
   const struct net_product *product = sweep->product;
   const struct stream *streams = sweep->streams;
-  bool single = product->hashed_keys == 1, simple = true;
-  uint32_t width = run->width;
+  const uint32_t expiry_slots[2] = {streams[0].expiry_slot, streams[1].expiry_slot};
+  const net_chronon later[2] = {streams[0].later, streams[1].later};
+  bool simple = true;
+  uint32_t width = run->width, expiry_slot = expiry_slots[0];
   const union net_slot *row = run->rows + from * width;
-  struct meeting *met = sweep->met;
-  const uint8_t *sides = run->sides + from;
+  struct net_meeting *met = sweep->met.end;
+  const uint8_t *sides = links->sides = run->sides + from;
   uintptr_t ahead = run->ahead + from * run->ahead_by;
-  size_t first_count = 0, count = end - from, at = 0;
-  for (struct link *link = links->items; at < count; at++, row += width, link++) {
+  size_t first_count = 0, at = 0;
+  for (struct link *link = links->items; at < count; at++, row += width, link++, key += key_by) {
     size_t which = sides[at];
-    const struct stream *stream = &streams[which];
-    struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
-    __builtin_prefetch((const void *)(ahead + at * run->ahead_by));
-    turn.expires += stream->later & (turn.expires != NET_FOREVER);
-    turn.hash = run->keys != NULL ? (uint64_t)run->keys[from + at]
-                : single          ? (uint64_t)row[stream->key_slot].i
-                                  : net_product_hash(product, (unsigned)which, row);
+    struct turn turn = {.row = row, .now = row[0].i};
+    __builtin_prefetch((const void *)ahead);
+    ahead += run->ahead_by;
+    turn.expires = row[periods ? expiry_slot : expiry_slots[which]].i;
+    if (!periods) turn.expires += later[which] & -(net_chronon)(turn.expires != NET_FOREVER);
+    turn.hash = keyed ? (uint64_t)*key : net_product_hash(product, (unsigned)which, row);
     struct net_product_group *group = net_product_group(product, turn.hash);
     struct net_live *before = group->heads[which], *its = group->heads[which ^ 1];
-    if (before == NULL && its == NULL) break;
-    links->sides[at] = (uint8_t)which;
+    if (((uintptr_t)before | (uintptr_t)its) == 0) break;
     links->firsts[first_count] = (uint8_t)at;
     first_count += (uintptr_t)before - (uintptr_t)links->items >= sizeof links->items;
     link->live.expires = turn.expires;
-    link->live.next = NULL;
     link->live.row = (union net_slot *)row;
-    link->live.pairs = NET_NO_PAIR;
-    link->live.marks = NET_DEFINITE;
     link->before = before;
     link->group = group;
     group->heads[which] = &link->live;
@@ -555,8 +383,26 @@ static bool link_rows(struct sweep *sweep, const struct net_product_run *run, si
   links->count = at;
   links->first_count = first_count;
   if (!simple || at < count) return false;
-  sweep->met = met;
+  sweep->met.end = met;
   return true;
+}
+
+static bool link_rows(struct sweep *sweep, const struct net_product_run *run, size_t from,
+                      size_t count, struct links *links) {
+  const struct stream *streams = sweep->streams;
+  const int64_t *key = &run->rows[from * run->width + streams[0].key_slot].i;
+  size_t key_by = run->width;
+  bool keyed = sweep->product->hashed_keys == 1 && streams[0].key_slot == streams[1].key_slot;
+  bool periods = streams[0].expiry_slot == streams[1].expiry_slot &&
+                 (streams[0].later | streams[1].later) == 0;
+  if (run->keys != NULL) {
+    keyed = true;
+    key = run->keys + from;
+    key_by = 1;
+  }
+  if (!keyed) return link_these(sweep, run, from, count, key, key_by, false, false, links);
+  return periods ? link_these(sweep, run, from, count, key, key_by, true, true, links)
+                 : link_these(sweep, run, from, count, key, key_by, true, false, links);
 }
 
 static void unlink_rows(struct links *links) {
@@ -600,13 +446,12 @@ static inline net_chronon starts_after(const struct sweep *sweep, const struct n
 
 /* Rows of RUN from FROM to END - 1, all together; false: nothing is done, they are to be taken one by one. */
 static bool take_together(struct sweep *sweep, const struct net_product_run *run, size_t from,
-                          size_t end) {
-  struct links links;
-  if (!link_rows(sweep, run, from, end, &links)) {
-    unlink_rows(&links);
+                          size_t end, struct links *links) {
+  if (!link_rows(sweep, run, from, end - from, links)) {
+    unlink_rows(links);
     return false;
   }
-  settle_links(sweep, &links, starts_after(sweep, run, end));
+  settle_links(sweep, links, starts_after(sweep, run, end));
   return true;
 }
 
@@ -615,7 +460,7 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
                      size_t end, enum base_status *status) {
   struct net_product *product = sweep->product;
   struct net_live **borrowed = product->borrowed + product->borrowed_count;
-  struct meeting *met = sweep->met, *const last = sweep->meetings + MEETINGS;
+  struct net_meeting *met = sweep->met.end, *const last = sweep->met.items + MEETINGS;
   const struct stream *streams = sweep->streams;
   uint32_t width = run->width;
   bool single = product->hashed_keys == 1;
@@ -635,9 +480,9 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
     met->hash = turn.hash;
     met = note_meeting(met, which, &turn, its);
     if (its->next != NULL || met == last) {
-      sweep->met = met;
+      sweep->met.end = met;
       meet_others(sweep, (unsigned)which, &turn, its, status);
-      met = sweep->met;
+      met = sweep->met.end;
       if (*status != BASE_OK) break;
     }
     bool stays = turn.expires > starts_after(sweep, run, i + 1);
@@ -656,7 +501,7 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
     live->marks |= replaces; /* NET_DEFINITE */
   }
   product->borrowed_count = (size_t)(borrowed - product->borrowed);
-  sweep->met = met;
+  sweep->met.end = met;
 }
 
 void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
@@ -664,7 +509,9 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
   struct sweep sweep;
   open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) init_stream(product, i, &sweep.streams[i]);
-  if (run->keys != NULL) sweep.apart = run;
+  if (run->keys != NULL) sweep.met.apart = run;
+  struct links links;
+  init_links(&links, run->count);
   unsigned misses = 0;
   for (size_t from = 0, end; from < run->count && *status == BASE_OK; from = end) {
     size_t looked = product->steps / 4096;
@@ -672,15 +519,16 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
     if (product->steps > product->patience && run->keys == NULL) net_product_hash_all(product);
     base_grow(&product->borrowed, &product->borrowed_capacity, product->borrowed_count + LINKS + 1,
               sizeof *product->borrowed);
-    if (misses == MISSES || !take_together(&sweep, run, from, end)) {
+    if (misses == MISSES || !take_together(&sweep, run, from, end, &links)) {
       misses += misses < MISSES;
       take_run(&sweep, run, from, end, status);
     }
     product->steps += end - from;
     product->patience += 4 * (end - from);
     if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
-    if (*status == BASE_OK && met_count(&sweep) > MEETINGS - LINKS) meet_all(&sweep, status);
+    if (*status == BASE_OK && net_met_count(&sweep.met) > MEETINGS - LINKS)
+      net_product_meet_all(&sweep.met, status);
   }
-  if (*status == BASE_OK) meet_all(&sweep, status);
-  give_rows(product, sweep.apart);
+  if (*status == BASE_OK) net_product_meet_all(&sweep.met, status);
+  give_rows(product, sweep.met.apart);
 }

@@ -15,6 +15,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/node_impl.h"
+#include "engine/nodes/tail.h"
 #include "engine/rowmap.h"
 
 /* Slots that lie side by side in both rows are copied together. */
@@ -343,6 +344,19 @@ static void plan_copies(struct projection *projection) {
       projection->copies[projection->copy_count++] = (struct copy){from, to, slots};
     }
   }
+}
+
+void net_projection_of(const struct net_node *node, struct net_projected *ret) {
+  const struct projection *projection = (const struct projection *)node;
+  BASE_CHECK(node->kind == NET_NODE_PROJECTION, "projection-kind");
+  *ret = (struct net_projected){projection->start_slot, projection->stop_slot, projection->same};
+}
+
+uint32_t net_projection_source(const struct net_node *node, uint32_t to) {
+  const struct projection *projection = (const struct projection *)node;
+  const struct copy *copy = projection->copies;
+  while (to < copy->to || to >= copy->to + copy->count) copy++;
+  return copy->from + to - copy->to;
 }
 
 struct net_node *net_create_projection(struct net_network *network, const char *name,

@@ -11,6 +11,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/node_impl.h"
+#include "engine/nodes/tail.h"
 #include "engine/rowmap.h"
 
 struct selection {
@@ -240,6 +241,11 @@ static const struct net_node_class class = {.kind = NET_NODE_SELECTION,
                                             .state_rows = state_rows,
                                             .state_bytes = state_bytes,
                                             .done = done};
+
+const struct net_program *net_selection_predicate(const struct net_node *node) {
+  BASE_CHECK(node->kind == NET_NODE_SELECTION, "selection-kind");
+  return ((const struct selection *)node)->predicate;
+}
 
 struct net_node *net_create_selection(struct net_network *network, const char *name,
                                       const struct net_layout *layout,

@@ -90,6 +90,14 @@ extern const size_t variant_count;
 enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4, SELF_VALUE = 8 };
 struct net_node *build_self_join(struct build *build, const struct variant *variant);
 
+/* variants.c: OPTION of the variant: k is equal (and others). */
+enum { CHECKOPS_KEY = 1 };
+struct net_node *build_product(struct build *build, const struct variant *variant);
+
+/* tails.c: OPTION of the variant: the projection alone; the result starts when the left row does; a value fails. */
+enum { TAIL_BARE = 1, TAIL_OLDER = 2, TAIL_FAILS = 4 };
+struct net_node *build_tail(struct build *build, const struct variant *variant);
+
 /* asked.c: OPTION of the variant: the aggregate is the left side; of tuples; the first gives the origin. */
 enum { ASKED_LEFT = 1, ASKED_TUPLES = 2, ASKED_ORIGINS = 4 };
 struct net_node *build_asked(struct build *build, const struct variant *variant);

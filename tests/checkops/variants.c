@@ -86,7 +86,7 @@ static void emit_instant(struct build *build, struct net_program *program,
 /* --- products and joins */
 
 enum {
-  KEY = 1,        /* k is equal */
+  KEY = CHECKOPS_KEY, /* k is equal */
   KEYS = 2,       /* k and x are equal */
   SMALLER = 4,    /* a.x < b.x + 1 */
   FULL = 8,       /* the full rule */
@@ -152,7 +152,7 @@ static const struct net_program *condition(struct build *build, int option,
   return any ? finish(build, program) : NULL;
 }
 
-static struct net_node *build_product(struct build *build, const struct variant *variant) {
+struct net_node *build_product(struct build *build, const struct variant *variant) {
   const struct net_layout *left = build->layouts[0], *right = build->layouts[1];
   bool full = variant->option & FULL;
   bool event = full || left->tuple_class == NET_EVENT || right->tuple_class == NET_EVENT;
@@ -447,6 +447,11 @@ static struct net_node *build_several(struct build *build, const struct variant 
     .name = NAME, .classes = {A, B}, .inputs = 2, .build = build_product, .option = OPTION, \
     .live = LIVE, .share = SHARE                                                            \
   }
+#define TAIL(NAME, A, B, OPTION)                                                         \
+  {                                                                                      \
+    .name = NAME, .classes = {A, B}, .inputs = 2, .build = build_tail, .option = OPTION, \
+    .live = 64, .share = 10                                                              \
+  }
 #define ONE(NAME, CLASS, BUILD, OPTION) \
   { .name = NAME, .classes = {CLASS}, .inputs = 1, .build = BUILD, .option = OPTION, .live = 64 }
 #define AGGREGATE(NAME, CLASS, FUNCTION, ...)                                            \
@@ -487,6 +492,11 @@ const struct variant variants[] = {
     ONE("self-join of values, events", NET_EVENT, build_self_join, SELF_VALUE),
     ONE("self-join, two keys", NET_PERIOD, build_self_join, SELF_KEYS | SELF_START),
     ONE("self-join of events, two keys", NET_EVENT, build_self_join, SELF_KEYS | SELF_SLOW),
+    TAIL("join and projection", NET_PERIOD, NET_PERIOD, TAIL_BARE),
+    TAIL("join and what follows", NET_PERIOD, NET_PERIOD, 0),
+    TAIL("join and what follows, event and period", NET_EVENT, NET_PERIOD, TAIL_OLDER),
+    TAIL("join and what follows, older start", NET_PERIOD, NET_PERIOD, TAIL_OLDER),
+    TAIL("join and what follows, failing", NET_PERIOD, NET_PERIOD, TAIL_FAILS),
     {.name = "hash and time, three periods",
      .classes = {NET_PERIOD, NET_PERIOD},
      .inputs = 2,
