@@ -197,6 +197,11 @@ bool net_program_mark(const struct net_program *program, const union net_slot *r
 bool net_programs_mark_values(const struct net_program *first, const struct net_program *second,
                               const union net_slot *rows, uint32_t width, const uint32_t *selection,
                               uint32_t count, uint8_t *marks);
+/* The same where each of COUNT plain rows has one of the two values: which, 0 or 1. False: they are others, or a row has
+ * neither; then WHICH is spoilt.                                                                     */
+bool net_programs_find_values(const struct net_program *first, const struct net_program *second,
+                              const union net_slot *rows, uint32_t width, uint32_t count,
+                              uint8_t *which);
 /* The values over COUNT plain rows, those that SELECTION (or NULL) names: each a truth (0, 1), an integer,
  * or a determinate instant. False: there is no quick form, or it fails for one of them.             */
 bool net_program_column(const struct net_program *program, const union net_slot *rows,

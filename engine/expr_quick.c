@@ -495,8 +495,10 @@ static inline bool column_slot(const struct operand_of *operand, enum how how,
   const union net_slot *slots = rows + operand->slot;
   int64_t by = operand->by;
   bool failed = false;
-  for (uint32_t i = 0; i < count; i++)
-    failed |= !take(how, by, slots[(size_t)(selection ? selection[i] : i) * width].i, &ret[i]);
+  for (uint32_t i = 0; i < count && selection == NULL; i++, slots += width)
+    failed |= !take(how, by, slots->i, &ret[i]);
+  for (uint32_t i = 0; i < count && selection != NULL; i++)
+    failed |= !take(how, by, slots[(size_t)selection[i] * width].i, &ret[i]);
   return !failed;
 }
 
@@ -710,13 +712,49 @@ static inline __attribute__((always_inline)) bool mark_values(
   return !failed;
 }
 
+static inline __attribute__((always_inline)) bool find_values(
+    const struct net_quick_step *step, enum how how, int64_t second, const union net_slot *rows,
+    uint32_t width, uint32_t count, uint8_t *which) {
+  const union net_slot *slots = rows + step->left.slot;
+  int64_t by = step->left.by, first = step->right.by;
+  bool failed = false;
+  for (uint32_t i = 0; i < count; i++, slots += width) {
+    int64_t value;
+    failed |= !take(how, by, slots->i, &value);
+    which[i] = value == second;
+    failed |= (value != first) & (value != second);
+  }
+  return !failed;
+}
+
+/* Do both ask for values of the same expression? */
+static bool ask_alike(const struct net_quick_step *a, const struct net_quick_step *b) {
+  return a != NULL && b != NULL && a->left.slot == b->left.slot && a->left.how == b->left.how &&
+         a->left.by == b->left.by;
+}
+
+bool net_programs_find_values(const struct net_program *first, const struct net_program *second,
+                              const union net_slot *rows, uint32_t width, uint32_t count,
+                              uint8_t *which) {
+  const struct net_quick_step *a = asks_value(first), *b = asks_value(second);
+  if (!ask_alike(a, b) || a->right.by == b->right.by) return false;
+  int64_t value = b->right.by;
+  switch ((enum how)a->left.how) {
+    case HOW_ADD:
+      return find_values(a, HOW_ADD, value, rows, width, count, which);
+    case HOW_HALVE:
+      return find_values(a, HOW_HALVE, value, rows, width, count, which);
+    case HOW_REST:
+    default:
+      return find_values(a, HOW_REST, value, rows, width, count, which);
+  }
+}
+
 bool net_programs_mark_values(const struct net_program *first, const struct net_program *second,
                               const union net_slot *rows, uint32_t width, const uint32_t *selection,
                               uint32_t count, uint8_t *marks) {
   const struct net_quick_step *a = asks_value(first), *b = asks_value(second);
-  if (a == NULL || b == NULL || a->left.slot != b->left.slot || a->left.how != b->left.how ||
-      a->left.by != b->left.by)
-    return false;
+  if (!ask_alike(a, b)) return false;
   int64_t value = b->right.by;
   switch ((enum how)a->left.how) {
     case HOW_ADD:

@@ -29,6 +29,7 @@ struct net_product_self {
   uint8_t *sides, *marks; /* of the rows in the slab */
   uint64_t *ids;
   size_t slab_capacity, side_capacity, mark_capacity, id_capacity;
+  bool shared; /* of the last batch some row was not of one side alone */
   /* Of the rows of a batch that count: which sides have them, a bit each; values, one after the other. */
   uint8_t *takers;
   const union net_slot *end; /* of the last batch */
@@ -65,6 +66,14 @@ static void choose(struct net_product_self *self, unsigned side, const struct ne
       if (value_of(program, net_batch_row(batch, i), batch->bound).truth != NET_TRUE)
         self->takers[i] &= (uint8_t)~bit;
   }
+}
+
+/* Each row is of one side, by its value of the same expression: which is in TAKERS then. */
+static bool divide_by_value(struct net_product_self *self, const struct net_batch *batch) {
+  const struct net_product_choice *choices = self->choices;
+  return !self->shared && choices[0].condition_count == 1 && choices[1].condition_count == 1 &&
+         net_programs_find_values(choices[0].conditions[0], choices[1].conditions[0], batch->rows,
+                                  self->rows->slot_count, batch->count, self->takers);
 }
 
 /* Each side has the rows of one value of the same expression. */
@@ -192,24 +201,33 @@ static bool are_taken_once(struct net_product_self *self, uint32_t count) {
   return !odd;
 }
 
-/* Rows need not be written once more where each is of one side, and nothing is behind them that is not a key alone. */
-static bool stand_as_they_are(struct net_product *product, const struct net_batch *batch) {
+/* Rows need not be written once more where each is of one side, and nothing is behind them that is not a key alone:
+ * is there, if each is of one? */
+static bool may_stand_as_they_are(struct net_product *product, const struct net_batch *batch) {
   const struct net_product_self *self = product->self;
   bool key = self->width > self->rows->slot_count;
   if (key && product->steps > product->patience) net_product_hash_all(product);
   return self->keys_stand_apart && batch->selection == NULL &&
-         (!key || product->hashed_keys == 1) && net_inbox_rows(&product->inbox) == 0 &&
-         are_taken_once(product->self, batch->count);
+         (!key || product->hashed_keys == 1) && net_inbox_rows(&product->inbox) == 0;
+}
+
+/* Which sides have the rows of BATCH is in TAKERS; true: that is one side for each (may they STAND), and it is. */
+static bool choose_sides(struct net_product_self *self, const struct net_batch *batch, bool stand) {
+  if (stand && divide_by_value(self, batch)) return true;
+  if (!choose_by_value(self, batch)) {
+    memset(self->takers, BOTH, batch->count);
+    for (unsigned side = 0; side < 2; side++) choose(self, side, batch);
+  }
+  bool once = stand && are_taken_once(self, batch->count);
+  self->shared = stand && !once;
+  return once;
 }
 
 static void run(struct net_product *product, const struct net_batch *batch, net_chronon checkpoint,
                 enum base_status *status) {
   struct net_product_self *self = product->self;
   base_grow(&self->takers, &self->taker_capacity, batch->count, 1);
-  if (!choose_by_value(self, batch)) {
-    memset(self->takers, BOTH, batch->count);
-    for (unsigned side = 0; side < 2; side++) choose(self, side, batch);
-  }
+  bool stand = choose_sides(self, batch, may_stand_as_they_are(product, batch));
   compute(self, 0, batch);
   if (!self->values_agree) compute(self, 1, batch);
   const union net_slot *end = batch->rows + (size_t)batch->count * self->rows->slot_count;
@@ -221,7 +239,7 @@ static void run(struct net_product *product, const struct net_batch *batch, net_
                                  .width = self->rows->slot_count,
                                  .ahead = (uintptr_t)(follows ? end : batch->rows),
                                  .ahead_by = follows ? self->rows->slot_count * sizeof *end : 0};
-  if (stand_as_they_are(product, batch)) {
+  if (stand) {
     if (self->width > rows.width) rows.keys = self->values[0];
   } else {
     grow_slab(self, net_inbox_rows(&product->inbox) + 2 * (size_t)batch->count);
