@@ -179,6 +179,11 @@ struct net_agg_more {
   struct net_agg_value value; /* scratch: told now */
 };
 
+/* Where a group stands that never goes. */
+struct net_agg_recent {
+  int64_t key;
+  uint32_t place; /* NET_NO_ENTRY: nothing */
+};
 enum { NET_AGG_RECENT = 64 };
 
 struct net_aggregate {
@@ -196,11 +201,8 @@ struct net_aggregate {
   int64_t longer; /* by so much they stay beyond their stops (events: beyond their instants) */
   struct net_inbox inbox;
   struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
-  /* Where groups stand that never go, by the low bits of their only by field, if they have one. */
-  struct {
-    int64_t key;
-    uint32_t place; /* NET_NO_ENTRY: nothing */
-  } recent[NET_AGG_RECENT];
+  /* by the low bits of their only by field, if they have one */
+  struct net_agg_recent recent[NET_AGG_RECENT];
   bool remembers; /* them */
   struct net_rowmap members;
   struct net_rowmap distinct; /* by group and argument */

@@ -252,12 +252,58 @@ static bool is_another(struct net_asked *asked, const struct cursor *cursor) {
   return !fresh;
 }
 
+/* Of COUNT rows, WIDTH slots each, those that start after the one before and before LIMIT weigh in their groups; the
+ * first of all is behind one that started at LAST. Ends at the first for which there is more to do; returns how many. */
+static size_t weigh_rows(struct net_asked *asked, const union net_slot *row, size_t width,
+                         size_t count, net_chronon last, net_chronon limit) {
+  const struct net_aggregate *node = asked->aggregate;
+  struct group *groups = asked->groups;
+  size_t group_count = asked->group_count, taken = 0;
+  uint32_t by_slot = node->by_slots[0], argument_slot = node->argument_slot;
+  bool weighs = node->params.argument_field >= 0, apart = node->params.apart;
+  for (; taken < count; taken++, row += width) {
+    net_chronon now = row[0].i;
+    int64_t key = row[by_slot].i;
+    const struct net_agg_recent *recent = &node->recent[(uint64_t)key % NET_AGG_RECENT];
+    bool ordinary = (now != last) | apart;
+    if (now >= limit || !ordinary || recent->key != key || recent->place >= group_count) break;
+    weigh(&groups[recent->place], row, weighs ? row[argument_slot].i : 1);
+    last = now;
+  }
+  return taken;
+}
+
+/* The same of the next rows of CURSOR that lie side by side; false: there is none. */
+static bool take_alike(struct net_asked *asked, struct cursor *cursor, net_chronon limit) {
+  const struct net_aggregate *node = asked->aggregate;
+  const struct net_batch *batch = cursor->batch;
+  bool waits = cursor->batch_at == 0; /* the row is one of the queue */
+  size_t width = cursor->queue->width, left = cursor->queue->count - cursor->at;
+  if (node->way != NET_AGG_WEIGH || !node->remembers || node->params.by_count != 1 ||
+      cursor->previous == NULL || node->same_start.live > 0)
+    return false;
+  if (!waits) left = batch->count - cursor->batch_at;
+  if (!waits && batch->selection != NULL) return false;
+  /* the cursor is one ahead of the next row */
+  size_t taken = weigh_rows(asked, cursor->row, width, left + 1, cursor->previous[0].i, limit);
+  if (taken == 0) return false;
+  cursor->previous = cursor->row + (taken - 1) * width;
+  if (waits)
+    cursor->at += taken - 1;
+  else
+    cursor->batch_at += taken - 1;
+  step(cursor);
+  return true;
+}
+
 /* The rows that start before LIMIT. */
 static inline void take_rows(struct net_asked *asked, struct cursor *cursor, net_chronon limit) {
-  for (; cursor->row != NULL && cursor->row[0].i < limit; step(cursor)) {
+  while (cursor->row != NULL && cursor->row[0].i < limit) {
+    if (take_alike(asked, cursor, limit)) continue;
     if (!asked->begun) begin(asked, cursor->row);
     if (!is_another(asked, cursor)) take_row(asked, cursor->row);
     cursor->previous = cursor->row;
+    step(cursor);
   }
 }
 
