@@ -111,6 +111,7 @@ struct ng_node {
   /* projection: where the columns of OWN and the implicit times come from */
   struct ng_columns sources;
   const struct ng_column *start_from, *stop_from;
+  bool carries; /* its columns are those of its input (rule combined-events) */
   const struct net_layout *layout;
   /* product */
   enum net_product_rule rule;
@@ -237,6 +238,10 @@ bool ng_selection_moves(const struct ng_node *selection);
  * stays. The plan is to be refreshed. */
 bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
 
+/* Do the conditions above PRODUCT, of the full rule, say until when rows of both sides are kept
+ * (rules/partial_overlap.c)? */
+bool ng_product_is_bounded(struct ng_plan *plan, const struct ng_node *product);
+
 /* --- explain */
 
 /* What NODE does, in words; what bounds its state, nothing for nodes without any. */
@@ -259,6 +264,7 @@ void ng_rule_product_order(struct ng_plan *plan);
 void ng_rule_equal_values(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
+void ng_rule_combined_events(struct ng_plan *plan);
 void ng_rule_partial_overlap(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);

@@ -5,7 +5,7 @@
  * A row goes out when its start is final and it is decided that the period is not certainly empty; its
  * stop may then still be open, and a close follows. The result's start need not be the input's: the
  * checkpoint that is passed on is bounded by the floor of the instant that becomes the start, and by
- * the rows that wait.
+ * the rows that wait. Of instants among the fields, the floor is the input's.
  *
  * Open input rows are held until their result is decided: what closes a row that is not held says
  * nothing new. A result that is open has the id of its input row. Of the rows held, a checkpoint looks only
@@ -39,6 +39,8 @@ struct projection {
   size_t pending_count, pending_capacity;
   bool pending_unsorted;
   union net_slot *scratch; /* an input row */
+  union net_slot
+      *floor; /* events without anything open, with instants among the fields; else NULL */
 };
 
 struct held_state {
@@ -243,6 +245,17 @@ static net_chronon start_floor(const struct projection *projection, const struct
   return NET_BEGINNING;
 }
 
+/* Rows that have gone out wait for nothing, so later ones have what the input's later ones have. */
+static const union net_slot *floor_of(const struct projection *projection,
+                                      const struct net_batch *batch, net_chronon checkpoint) {
+  if (projection->floor == NULL || batch->floor == NULL || batch->checkpoint == NET_FOREVER)
+    return NULL;
+  projection->floor[0].i = checkpoint;
+  projection->floor[1].i = NET_FOREVER;
+  copy_fields(projection, projection->floor, batch->floor);
+  return projection->floor;
+}
+
 /* Plain rows: the result's time is determinate, too, and whether it is empty is known. */
 static void project_plain(struct projection *projection, const struct net_batch *batch,
                           enum base_status *status) {
@@ -296,11 +309,11 @@ static enum base_status consume(struct net_node *node, unsigned port,
   if (status != BASE_OK) return status;
   net_chronon lasting = net_batch_lasting(batch);
   if (!batch->all_open && checkpoint >= lasting)
-    return net_out_flush(node, checkpoint, bound, NULL);
+    return net_out_flush(node, checkpoint, bound, floor_of(projection, batch, checkpoint));
   if (bound < lasting && node->out.count > 0)
     status = net_out_flush(node, node->checkpoint, bound, NULL);
   if (status != BASE_OK) return status;
-  return net_out_settle(node, checkpoint, lasting, NULL);
+  return net_out_settle(node, checkpoint, lasting, floor_of(projection, batch, checkpoint));
 }
 
 static void mark_strings(const struct net_node *node, struct base_strings *strings) {
@@ -382,6 +395,12 @@ struct net_node *net_create_projection(struct net_network *network, const char *
                      projection->copy_count == 1 &&
                      projection->copies[0].from == projection->copies[0].to &&
                      projection->copies[0].count == in->slot_count - in->first_domain_slot;
+  bool instants = false;
+  for (uint32_t i = 0; i < out->field_count; i++)
+    instants |= out->fields[i].type.base == NET_INSTANT;
+  if (instants && out->tuple_class == NET_EVENT && !projection->start_openable)
+    projection->floor =
+        base_arena_array(net_network_arena(network), out->slot_count, sizeof *projection->floor);
   net_rowmap_init(&projection->held, in, NET_KEY_ID, 0, NULL, 0, sizeof(struct held_state));
   return &projection->node;
 }

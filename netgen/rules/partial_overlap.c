@@ -165,7 +165,7 @@ static void add_facts(const struct ng_plan *plan, struct constraints *constraint
                       const struct ng_node *product, bool either) {
   const struct ng_node *node = product;
   while (node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
-                  ng_node_is_product(node))) {
+                  node->carries || ng_node_is_product(node))) {
     bool is_fact = node->expr && node->kind != NET_NODE_APPLY;
     if (is_fact && (node->expr->op == NG_OR) == either) add_fact(constraints, node->expr);
     node = ng_node_reader(plan, node);
@@ -212,9 +212,9 @@ static bool bound_start(const struct constraints *constraints, struct ng_partici
 }
 
 /* Says until when the rows at PORT are kept; false: without end. */
-static bool bound_side(struct ng_plan *plan, struct ng_node *product,
-                       const struct constraints *constraints, const struct ng_participants *sides,
-                       unsigned port) {
+static bool bound_side(struct ng_plan *plan, const struct constraints *constraints,
+                       const struct ng_participants *sides, unsigned port, struct ng_expiry **ret,
+                       size_t *ret_count) {
   const struct ng_participants *side = &sides[port], *other = &sides[1 - port];
   struct ng_expiry *expiries = BASE_NEW_ARRAY(plan->arena, other->count, struct ng_expiry);
   size_t count = 0;
@@ -226,12 +226,14 @@ static bool bound_side(struct ng_plan *plan, struct ng_node *product,
       known = expiries[k].instant == expiry->instant && expiries[k].bound == expiry->bound;
     if (!known) count++;
   }
-  product->expiries[port] = expiries;
-  product->expiry_counts[port] = count;
+  *ret = expiries;
+  *ret_count = count;
   return true;
 }
 
-static size_t bound(struct ng_plan *plan, struct ng_node *product) {
+/* Fills *RET of each side that is bounded; returns how many are. */
+static size_t bound(struct ng_plan *plan, const struct ng_node *product, struct ng_expiry *ret[2],
+                    size_t ret_counts[2]) {
   struct ng_participants sides[2] = {{0}, {0}};
   struct constraints *constraints = BASE_NEW(plan->arena, struct constraints);
   for (unsigned port = 0; port < 2; port++)
@@ -247,8 +249,14 @@ static size_t bound(struct ng_plan *plan, struct ng_node *product) {
   close_paths(constraints);
   size_t bounded = 0;
   for (unsigned port = 0; port < 2; port++)
-    bounded += bound_side(plan, product, constraints, sides, port);
+    bounded += bound_side(plan, constraints, sides, port, &ret[port], &ret_counts[port]);
   return bounded;
+}
+
+bool ng_product_is_bounded(struct ng_plan *plan, const struct ng_node *product) {
+  struct ng_expiry *expiries[2];
+  size_t counts[2];
+  return bound(plan, product, expiries, counts) == 2;
 }
 
 void ng_rule_partial_overlap(struct ng_plan *plan) {
@@ -256,7 +264,7 @@ void ng_rule_partial_overlap(struct ng_plan *plan) {
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL) continue;
-    size_t bounded = bound(plan, node);
+    size_t bounded = bound(plan, node, node->expiries, node->expiry_counts);
     products += bounded > 0;
     sides += bounded;
   }

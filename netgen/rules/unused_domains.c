@@ -114,7 +114,8 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   need(below, node->by);
   need(below, node->start_from);
   need(below, node->stop_from);
-  for (size_t i = 0; i < node->sources.count; i++) need(below, node->sources.items[i]);
+  for (size_t i = 0; i < node->sources.count && !node->carries; i++)
+    need(below, node->sources.items[i]);
   if (!ng_node_is_product(node)) return;
   need_participants(plan, node, needs);
   bool *right = needs_of(needs, node->inputs[1]);
@@ -156,6 +157,14 @@ static size_t drop_fields(struct ng_plan *plan, struct ng_node *node, const bool
   node->keep = BASE_NEW_ARRAY(plan->arena, node->keep_count, bool);
   memcpy(node->keep, read, node->keep_count * sizeof *read);
   return dropped;
+}
+
+/* Of a projection that has its input's columns. */
+static void carry_less(struct ng_plan *plan, struct ng_node *node, const bool *read) {
+  struct ng_columns carried = {0};
+  for (size_t i = 0; i < node->own.count; i++)
+    if (read[node->own.items[i]->id]) ng_columns_add(plan->arena, &carried, node->own.items[i]);
+  node->own = node->sources = carried;
 }
 
 static size_t drop_applies(struct ng_plan *plan, const struct needs *needs) {
@@ -228,6 +237,10 @@ void ng_rule_unused_domains(struct ng_plan *plan) {
   size_t fields = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
+    if (node->carries) {
+      carry_less(plan, node, needs.of[i]);
+      ng_node_refresh(plan, node);
+    }
     if (node->alias || (node->kind != NET_NODE_ACCESS && !ng_node_is_product(node))) continue;
     fields += drop_fields(plan, node, needs.of[i]);
     ng_node_refresh(plan, node);

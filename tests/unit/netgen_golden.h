@@ -438,6 +438,38 @@ static const char golden_within_final[] =
     "unused-domains: 5 domains dropped\n"
     "common-subnetworks: 1 access node shared, 1 operator node shared\n";
 
+static const char golden_three_events_before[] =
+    "three_events_before\n"
+    "   1  access           R: E.A, E.B; also as F, G\n"
+    "   2  join        1 1  partial overlap, E.at before F.at and F.at within 5 of E.at  [within "
+    "5: tuples until E.at + 5, until F.at]\n"
+    "   3  join        2 1  partial overlap, F.at before G.at and G.at within 5 of F.at  [nothing: "
+    "tuples until F.at + 5, for ever]\n"
+    "   4  projection  3    at E.at: A = E.A, B = G.B\n"
+    "1 access node, 3 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "partial-overlap: 3 sides of 2 full products kept only while a partner can come\n"
+    "joins: 2 joins from 4 selections, 0 hash keys\n"
+    "unused-domains: 13 domains dropped\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_three_events_combined[] =
+    "three_events_combined\n"
+    "   1  access           R: E.A, E.B; also as F, G\n"
+    "   2  join        1 1  partial overlap, E.at before F.at and F.at within 5 of E.at  [within "
+    "5: tuples until E.at + 5, until F.at]\n"
+    "   3  projection  2    at F.at: E.at, E.A\n"
+    "   4  join        3 1  partial overlap, F.at before G.at and G.at within 5 of F.at  [within "
+    "5: tuples until F.at + 5, until G.at]\n"
+    "   5  projection  4    at E.at: A = E.A, B = G.B\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "combined-events: 1 combination now one event\n"
+    "partial-overlap: 4 sides of 2 full products kept only while a partner can come\n"
+    "joins: 2 joins from 4 selections, 0 hash keys\n"
+    "unused-domains: 13 domains dropped\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
 static const char golden_meets_partial_overlap[] =
     "meets_partial_overlap\n"
     "   1  access           R: E.A, E.B\n"

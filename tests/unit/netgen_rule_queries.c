@@ -205,13 +205,29 @@ const struct ng_query *query_next(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+static const struct ng_expr *within(const struct ng_expr *left, const struct ng_expr *right) {
+  struct ng_expr *sequence = BASE_NEW(nq_arena, struct ng_expr);
+  *sequence = *nq_temporal(NG_T_SEQUENCE, left, right);
+  sequence->integer = 5;
+  return nq_holds(sequence);
+}
+
+/* when E ; within 5 F and F ; within 5 G, events, at E. */
+const struct ng_query *query_three_events(void) {
+  struct ng_query *query = query_over(NG_REL_EVENT, 3);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_variable(query, 1),
+                       *g = nq_variable(query, 2);
+  query->when = nq_binary(NG_AND, within(e, f), within(f, g));
+  query->at = e;
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "B", nq_domain(query, 2, "B"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* when E ; within 5 F: the next one within five chronons. */
 const struct ng_query *query_within(void) {
   struct ng_query *query = query_over(NG_REL_TRACED, 2);
-  struct ng_expr *sequence = BASE_NEW(nq_arena, struct ng_expr);
-  *sequence = *nq_temporal(NG_T_SEQUENCE, nq_variable(query, 0), nq_variable(query, 1));
-  sequence->integer = 5;
-  query->when = nq_holds(sequence);
+  query->when = within(nq_variable(query, 0), nq_variable(query, 1));
   query->where = nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 1, "A"));
   query->start = nq_start(nq_variable(query, 0));
   query->stop = nq_stop(nq_variable(query, 1));

@@ -27,6 +27,7 @@ const struct ng_query *query_turned(void);
 const struct ng_query *query_keys(void);
 const struct ng_query *query_halves(void);
 const struct ng_query *query_next(void);
+const struct ng_query *query_three_events(void);
 const struct ng_query *query_within(void);
 const struct ng_query *query_meets(void);
 const struct ng_query *query_either(void);
