@@ -8,8 +8,9 @@
  *
  * Two inputs that no condition connects make all their combinations. So each input comes after one that
  * it is connected with, best by a test of overlap (then product-rule has its pair), next by a condition
- * that bounds their times, last by an equality, which becomes a hash key. Among equals the statement's
- * order stays, and so it does where nothing is better.
+ * that bounds their times, last by an equality, which becomes a hash key; one of three inputs is no key of
+ * any two of them, and connects none. Among equals the statement's order stays, and so it does where nothing
+ * is better.
  *
  * Where the session says how many tuples the relations have (ng_plan_set_statistics), the order with the
  * fewest estimated rows on the way is taken (estimate.c), of those that are as well connected. It says so
@@ -85,6 +86,10 @@ static uint32_t inputs_of(const struct tree *tree, const struct ng_expr *expr) {
   return found;
 }
 
+static bool is_one(uint32_t inputs) {
+  return inputs != 0 && (inputs & (inputs - 1)) == 0;
+}
+
 static unsigned connection_by(const struct tree *tree, const struct ng_node *selection) {
   const struct ng_expr *expr = selection->expr;
   switch (expr->op) {
@@ -100,7 +105,7 @@ static unsigned connection_by(const struct tree *tree, const struct ng_node *sel
       return BY_TIME;
     case NG_EQ: {
       uint32_t left = inputs_of(tree, expr->args[0]), right = inputs_of(tree, expr->args[1]);
-      bool pair = left && right && !(left & right);
+      bool pair = is_one(left) && is_one(right) && left != right;
       return pair && ng_selection_moves(selection) ? BY_KEY : 0;
     }
     default:
