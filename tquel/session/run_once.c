@@ -343,6 +343,26 @@ static bool is_over_store(const struct tql_session *session) {
   return true;
 }
 
+static bool is_closed(struct tql_session *session, const struct session_relation *relation) {
+  if (!relation->view) return relation->checkpoint == NET_FOREVER && !relation->has_pending;
+  for (size_t i = 0; i < relation->input_count; i++) {
+    const struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL && !is_closed(session, input)) return false;
+  }
+  return true;
+}
+
+/* How far the checkpoint of a result comes depends on where conditions stand: it must not depend on whether
+ * one of them has failed, unless nothing is to come of what QUERY reads. */
+static bool reads_closed(struct tql_session *session, const struct ng_query *query) {
+  if (session->given.relation != NULL && session->given.checkpoint != NET_FOREVER) return false;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct session_relation *input = session_of(session, query->variables[i].relation);
+    if (input != NULL && !is_closed(session, input)) return false;
+  }
+  return true;
+}
+
 static enum base_status make_plan(struct tql_session *session, const struct one_off *one_off,
                                   bool speculate) {
   struct ng_plan *plan = one_off->plan;
@@ -367,7 +387,7 @@ static enum base_status run_one_off(struct tql_session *session, struct one_off 
     if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
   }
   struct session_counters before = session->counters;
-  bool speculate = reject.tolerant == NULL;
+  bool speculate = reject.tolerant == NULL && reads_closed(session, one_off->query);
   for (;;) {
     struct base_arena *arena = base_arena_new();
     one_off->plan = ng_plan_new(arena, session->strings, session->timeline);
