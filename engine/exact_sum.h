@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-__extension__ typedef __int128 net_wide;
-__extension__ typedef unsigned __int128 net_wide_unsigned;
+/* Aligned as words are, so that states with such ones need no gaps. */
+__extension__ typedef __int128 net_wide __attribute__((aligned(8)));
+__extension__ typedef unsigned __int128 net_wide_unsigned __attribute__((aligned(8)));
 
 struct net_sum {
   int64_t *limbs; /* limb i counts 2^(32 (first + i)) */

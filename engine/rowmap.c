@@ -1,8 +1,12 @@
 /* Row map: open addressing over indices into blocks of entries. See rowmap.h.
  *
- * An entry is a header, the row's slots, and the state. The table holds index + 1,
- * or 0 for empty. What is removed leaves no trace: entries behind it move up, so that the table is as
- * large as the map ever was full, and a map whose entries come and go allocates nothing.           */
+ * An entry is a header, the row's slots, and the state. The table holds index + 1, or 0 for empty; the bits that an
+ * index leaves say how far a place is from where its entry would like to be, its home. So of others than those of the
+ * same home nothing is looked at, neither when something is looked for nor when it is removed, and the table may be
+ * fairly full. Where there are so many entries that no bits are left, their hash says it.
+ *
+ * What is removed leaves no trace: entries behind it move up, so that the table is as large as the map ever was
+ * full, and a map whose entries come and go allocates nothing.                                      */
 #include "engine/rowmap.h"
 
 #include <stddef.h>
@@ -27,10 +31,8 @@ static inline uint64_t hash_at(const struct net_rowmap *map, uint32_t index) {
   return map->key == NET_KEY_ID ? id_entry_at(map, index)->hash : entry_at(map, index)->hash;
 }
 
-/* For a state of STATE_SIZE, which is a multiple of what it must be aligned to. */
-static size_t round_up(size_t size, size_t state_size) {
-  size_t alignment = sizeof(int64_t);
-  if (state_size > 0 && state_size % _Alignof(max_align_t) == 0) alignment = _Alignof(max_align_t);
+static size_t round_up(size_t size) {
+  size_t alignment = sizeof(union net_slot);
   return (size + alignment - 1) / alignment * alignment;
 }
 
@@ -59,9 +61,8 @@ void net_rowmap_keep(struct net_rowmap *map, uint32_t first, uint32_t end) {
   map->first_slot = first;
   map->end_slot = end;
   map->row_offset = (ptrdiff_t)header - (ptrdiff_t)(first * sizeof(union net_slot));
-  map->state_offset =
-      small ? offsetof(struct net_rowmap_id_entry, small_state) : round_up(size, map->state_size);
-  map->stride = small ? size : round_up(map->state_offset + map->state_size, map->state_size);
+  map->state_offset = small ? offsetof(struct net_rowmap_id_entry, small_state) : round_up(size);
+  map->stride = small ? size : round_up(map->state_offset + map->state_size);
 }
 
 static void keep_row(const struct net_rowmap *map, uint32_t index, const union net_slot *row) {
@@ -76,7 +77,8 @@ static size_t front_of(const struct net_rowmap *map) {
 }
 
 void net_rowmap_done(struct net_rowmap *map) {
-  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++) free(map->blocks[i] - front_of(map));
+  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++)
+    free(map->blocks[i] - front_of(map));
   free(map->blocks);
   free(map->table);
   map->blocks = NULL;
@@ -86,15 +88,73 @@ void net_rowmap_done(struct net_rowmap *map) {
   map->free_list = 0;
 }
 
-void net_rowmap_clear(struct net_rowmap *map) {
-  for (uint32_t i = 0; i < map->used; i++) {
-    const struct net_rowmap_entry *entry = entry_at(map, i);
-    if (entry->link != NET_ROWMAP_LIVE) continue;
-    /* Everything goes, so nothing moves up. */
-    size_t place = (size_t)hash_at(map, i) & (map->table_size - 1);
-    while (map->table[place] != i + 1) place = (place + 1) & (map->table_size - 1);
-    map->table[place] = 0;
+/* --- places */
+
+static inline size_t home_of(const struct net_rowmap *map, uint64_t hash) {
+  return (size_t)(((hash & UINT32_MAX) * map->table_size) >> 32);
+}
+
+static inline size_t place_after(const struct net_rowmap *map, size_t place) {
+  return place + 1 == map->table_size ? 0 : place + 1;
+}
+
+/* Of the place that has WORD. */
+static inline uint32_t index_in(const struct net_rowmap *map, uint32_t word) {
+  return (uint32_t)(word & map->index_mask) - 1;
+}
+
+static inline uint32_t word_for(const struct net_rowmap *map, uint32_t index, size_t far) {
+  uint64_t said = far < map->furthest ? far : map->furthest;
+  return (uint32_t)(said << map->index_bits) | (index + 1);
+}
+
+/* Does WORD say that it is FAR from its home? Who says that it is very far may be further. */
+static inline bool says_far(const struct net_rowmap *map, uint32_t word, size_t far) {
+  uint32_t said = (uint32_t)((uint64_t)word >> map->index_bits);
+  return said == far || (said == map->furthest && far > said);
+}
+
+/* How far WORD, at PLACE, is from its home. */
+static inline size_t far_at(const struct net_rowmap *map, size_t place, uint32_t word) {
+  uint32_t said = (uint32_t)((uint64_t)word >> map->index_bits);
+  if (said < map->furthest) return said;
+  size_t home = home_of(map, hash_at(map, index_in(map, word)));
+  return place >= home ? place - home : place + map->table_size - home;
+}
+
+/* The place of the entry at INDEX, which has one. */
+static size_t find_place(const struct net_rowmap *map, uint32_t index) {
+  size_t place = home_of(map, hash_at(map, index));
+  while (index_in(map, map->table[place]) != index) place = place_after(map, place);
+  return place;
+}
+
+/* The entry at INDEX, of HASH, gets a place. */
+static inline void take_place(struct net_rowmap *map, uint32_t index, uint64_t hash) {
+  size_t place = home_of(map, hash), far = 0;
+  for (; map->table[place] != 0; far++) place = place_after(map, place);
+  map->table[place] = word_for(map, index, far);
+}
+
+/* Empties PLACE. Whatever stands behind it and would be looked for from there or before moves up. */
+static void empty_place(struct net_rowmap *map, size_t place) {
+  size_t gap = 1; /* from PLACE on */
+  uint32_t word;
+  for (size_t next = place_after(map, place); (word = map->table[next]) != 0;
+       next = place_after(map, next), gap++) {
+    size_t far = far_at(map, next, word);
+    if (far < gap) continue;
+    map->table[place] = word_for(map, index_in(map, word), far - gap);
+    place = next;
+    gap = 0;
   }
+  map->table[place] = 0;
+}
+
+void net_rowmap_clear(struct net_rowmap *map) {
+  /* Everything goes, so nothing moves up. */
+  for (uint32_t i = 0; i < map->used; i++)
+    if (net_rowmap_live(map, i)) map->table[find_place(map, i)] = 0;
   map->used = map->live = 0;
   map->free_list = 0;
 }
@@ -163,33 +223,36 @@ static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
 }
 
 /* Few entries have a table of their own each four times over: who looks up finds what is looked for at once, and
- * nothing has to be predicted. */
+ * nothing has to be predicted. Of many it is full to four ninths at least, and two thirds at most. */
 enum { FEW = 1024 };
 
 static bool is_crowded(const struct net_rowmap *map) {
-  return map->live * (map->live <= FEW ? 4 : 2) > map->table_size;
+  if (map->live > FEW && !map->many) return true;
+  return map->many ? map->live * 3 > map->table_size * 2 : map->live * 4 > map->table_size;
 }
 
 static void rebuild(struct net_rowmap *map) {
   size_t size = 16;
-  while (size < map->live * (map->live <= FEW ? 8 : 3)) size *= 2;
+  map->many = map->many || map->live > FEW;
+  while (!map->many && size < map->live * 8) size *= 2;
+  if (map->many) size = map->live * 9 / 4;
   free(map->table);
   map->table = base_xcalloc(size, sizeof *map->table);
   map->table_size = size;
-  for (uint32_t i = 0; i < map->used; i++) {
-    const struct net_rowmap_entry *entry = entry_at(map, i);
-    if (entry->link != NET_ROWMAP_LIVE) continue;
-    size_t place = (size_t)hash_at(map, i) & (size - 1);
-    while (map->table[place] != 0) place = (place + 1) & (size - 1);
-    map->table[place] = i + 1;
-  }
+  map->index_bits = 1;
+  while (size >> map->index_bits != 0) map->index_bits++; /* an index is less than SIZE */
+  map->index_mask = (uint32_t)((UINT64_C(1) << map->index_bits) - 1);
+  map->furthest = (uint32_t)((UINT64_C(1) << 32 >> map->index_bits) - 1);
+  for (uint32_t i = 0; i < map->used; i++)
+    if (net_rowmap_live(map, i)) take_place(map, i, hash_at(map, i));
 }
 
 static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *row, uint64_t hash) {
   if (map->table_size == 0) return NET_NO_ENTRY;
-  size_t place = (size_t)hash & (map->table_size - 1);
-  for (; map->table[place] != 0; place = (place + 1) & (map->table_size - 1)) {
-    uint32_t index = map->table[place] - 1;
+  size_t place = home_of(map, hash), far = 0;
+  for (uint32_t word; (word = map->table[place]) != 0; place = place_after(map, place), far++) {
+    if (!says_far(map, word, far)) continue;
+    uint32_t index = index_in(map, word);
     if (entry_at(map, index)->hash == (uint32_t)hash &&
         key_equal(map, net_rowmap_row(map, index), row))
       return index;
@@ -199,9 +262,11 @@ static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *ro
 
 /* The same for maps of NET_KEY_ID, which is not empty. */
 static uint32_t find_id_hash(const struct net_rowmap *map, uint64_t hash) {
-  size_t mask = map->table_size - 1;
-  for (size_t place = (size_t)hash & mask; map->table[place] != 0; place = (place + 1) & mask)
-    if (id_entry_at(map, map->table[place] - 1)->hash == hash) return map->table[place] - 1;
+  size_t place = home_of(map, hash), far = 0;
+  for (uint32_t word; (word = map->table[place]) != 0; place = place_after(map, place), far++) {
+    if (says_far(map, word, far) && id_entry_at(map, index_in(map, word))->hash == hash)
+      return index_in(map, word);
+  }
   return NET_NO_ENTRY;
 }
 
@@ -209,9 +274,15 @@ static uint32_t find_id_hash(const struct net_rowmap *map, uint64_t hash) {
 static inline uint32_t find_slots(const struct net_rowmap *map, const union net_slot *row,
                                   uint64_t hash) {
   if (map->table_size == 0) return NET_NO_ENTRY;
-  size_t mask = map->table_size - 1;
-  for (size_t place = (size_t)hash & mask; map->table[place] != 0; place = (place + 1) & mask) {
-    uint32_t index = map->table[place] - 1;
+  size_t place = home_of(map, hash), far = 0;
+  uint32_t first =
+      map->table[place] - 1; /* mostly it is at home, and its place says nothing else */
+  if (first < map->index_mask && entry_at(map, first)->hash == (uint32_t)hash &&
+      key_slots_equal(map, net_rowmap_row(map, first), row))
+    return first;
+  for (uint32_t word; (word = map->table[place]) != 0; place = place_after(map, place), far++) {
+    if (!says_far(map, word, far)) continue;
+    uint32_t index = index_in(map, word);
     if (entry_at(map, index)->hash == (uint32_t)hash &&
         key_slots_equal(map, net_rowmap_row(map, index), row))
       return index;
@@ -261,13 +332,10 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
   entry->link = NET_ROWMAP_LIVE;
   if (row != NULL) keep_row(map, index, row);
   map->live++;
-  if (is_crowded(map)) {
+  if (is_crowded(map))
     rebuild(map);
-  } else {
-    size_t place = (size_t)hash & (map->table_size - 1);
-    while (map->table[place] != 0) place = (place + 1) & (map->table_size - 1);
-    map->table[place] = index + 1;
-  }
+  else
+    take_place(map, index, hash);
   return index;
 }
 
@@ -305,24 +373,10 @@ uint32_t net_rowmap_put_id(struct net_rowmap *map, uint64_t id, const union net_
   return index;
 }
 
-/* Empties PLACE. Whatever stands behind it and would be looked for from there or before moves up. */
-static void empty_place(struct net_rowmap *map, size_t place) {
-  size_t mask = map->table_size - 1;
-  for (size_t next = (place + 1) & mask; map->table[next] != 0; next = (next + 1) & mask) {
-    size_t home = (size_t)hash_at(map, map->table[next] - 1) & mask;
-    if (((next - home) & mask) < ((next - place) & mask)) continue;
-    map->table[place] = map->table[next];
-    place = next;
-  }
-  map->table[place] = 0;
-}
-
 void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   struct net_rowmap_entry *entry = entry_at(map, index);
   BASE_CHECK(entry->link == NET_ROWMAP_LIVE, "rowmap-remove-dead");
-  size_t place = (size_t)hash_at(map, index) & (map->table_size - 1);
-  while (map->table[place] != index + 1) place = (place + 1) & (map->table_size - 1);
-  empty_place(map, place);
+  empty_place(map, find_place(map, index));
   entry->link = map->free_list;
   map->free_list = index + 1;
   map->live--;
@@ -340,6 +394,7 @@ void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *
     bool text = field->type.base == NET_STRING || field->type.base == NET_NAME;
     if (!text || field->slot < map->first_slot || field->slot >= map->end_slot) continue;
     for (uint32_t i = 0; i < map->used; i++)
-      if (net_rowmap_live(map, i)) base_strings_mark(strings, net_rowmap_row(map, i)[field->slot].s);
+      if (net_rowmap_live(map, i))
+        base_strings_mark(strings, net_rowmap_row(map, i)[field->slot].s);
   }
 }

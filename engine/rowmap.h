@@ -22,15 +22,20 @@ struct net_rowmap {
   uint32_t key_fields;
   const uint32_t *key_slots;
   size_t key_count;
-  uint32_t first_slot, end_slot; /* so much of a row is kept */
-  ptrdiff_t row_offset;          /* of slot 0, kept or not */
-  size_t state_size, state_offset; /* state: aligned for any type of that size */
-  unsigned char **blocks;          /* of entries: header, row, state; in front of the first, FIRST_SLOT slots */
+  uint32_t first_slot, end_slot;   /* so much of a row is kept */
+  ptrdiff_t row_offset;            /* of slot 0, kept or not */
+  size_t state_size, state_offset; /* state: aligned as slots are */
+  unsigned char *
+      *blocks; /* of entries: header, row, state; in front of the first, FIRST_SLOT slots */
   size_t block_capacity;
   size_t stride, used, capacity, live;
   uint32_t free_list; /* index + 1 */
-  uint32_t *table;    /* index + 1; 0 empty */
+  uint32_t *table;    /* places: index + 1, and above it how far that is from home; 0: empty */
   size_t table_size;
+  unsigned index_bits; /* of a place */
+  uint32_t index_mask;
+  uint32_t furthest; /* that a place says; whoever says so may be further */
+  bool many;         /* entries, once */
 };
 
 #define NET_NO_ENTRY UINT32_MAX
@@ -76,6 +81,14 @@ static inline union net_slot *net_rowmap_row(const struct net_rowmap *map, uint3
 }
 static inline void *net_rowmap_state(const struct net_rowmap *map, uint32_t index) {
   return net_rowmap_entry(map, index) + map->state_offset;
+}
+/* The hash of the entry's key, in maps of other keys than NET_KEY_ID. */
+static inline uint32_t net_rowmap_hash(const struct net_rowmap *map, uint32_t index) {
+  return ((const struct net_rowmap_entry *)(const void *)net_rowmap_entry(map, index))->hash;
+}
+/* Four bytes more of an entry of a map of NET_KEY_ID, zero at first, unless its state is there. */
+static inline void *net_rowmap_small(const struct net_rowmap *map, uint32_t index) {
+  return ((struct net_rowmap_id_entry *)(void *)net_rowmap_entry(map, index))->small_state;
 }
 /* Memory that the map holds. */
 size_t net_rowmap_bytes(const struct net_rowmap *map);

@@ -53,17 +53,20 @@ struct cut {
   uint64_t extent; /* chronons of the period that is evaluated */
 };
 
+/* Of an open row: what has been given out of it. The row says the rest, for its pieces stay what they are. */
 struct held_state {
-  uint8_t marks;
-  bool waiting;
-  bool open;         /* a piece is open: */
-  uint64_t id;       /* its id, */
-  net_chronon start; /* its start, */
-  bool holds;
-  net_chronon stop_hi; /* and the upper bound of its stop as given out */
-  net_chronon given;   /* pieces that begin before this have been given out */
-  net_chronon due;     /* nothing changes before the bound is past this */
+  uint64_t id;     /* of the piece that is open */
+  net_chronon due; /* nothing changes before the bound is past this */
 };
+
+/* ... in what the map leaves beside it. */
+struct held_count {
+  uint32_t definite : 1;
+  uint32_t waiting : 1; /* nothing has been given out, and it may be an error */
+  uint32_t open : 1;    /* the last piece that has been given out is open */
+  uint32_t given : 29;  /* pieces before this one, by their number, have been given out */
+};
+_Static_assert(sizeof(struct held_count) == 4, "what a map leaves");
 
 static net_chronon smaller(net_chronon a, net_chronon b) {
   return a < b ? a : b;
@@ -243,54 +246,82 @@ static void settle_whole(struct cut *cut, const union net_slot *row, uint8_t mar
 
 /* --- open rows */
 
-/* The piece that is open ends, or its end is better known. */
-static void put_stop(struct cut *cut, const union net_slot *row, struct held_state *state,
+/* The row at PLACE. */
+struct held {
+  const union net_slot *row;
+  struct held_state *state;
+  struct held_count *count;
+};
+
+static struct held held_at(const struct cut *cut, uint32_t place) {
+  return (struct held){net_rowmap_row(&cut->held, place), net_rowmap_state(&cut->held, place),
+                       net_rowmap_small(&cut->held, place)};
+}
+
+static uint8_t marks_of(const struct held *held) {
+  return (uint8_t)(held->count->definite ? NET_DEFINITE : 0);
+}
+
+static bool is_open(const struct held *held, size_t index) {
+  return held->count->open && index + 1 == held->count->given;
+}
+
+static void note_given(struct held *held, size_t index, bool open) {
+  BASE_CHECK(index + 1 < (size_t)1 << 29, "cut-pieces");
+  held->count->given = (uint32_t)(index + 1) & ((UINT32_C(1) << 29) - 1);
+  held->count->open = open;
+}
+
+/* PIECE, which is open, ends, or its end is better known. */
+static void put_stop(struct cut *cut, const struct held *held, const struct piece *piece,
                      struct net_instant stop, bool open, net_chronon bound,
                      enum base_status *status) {
-  struct net_period period = {at(state->start), stop};
-  if (state->start == row[0].i) period.start = net_row_start(row);
-  put(cut, row, state->marks | NET_CLOSES, state->id, period, open, state->holds, bound, status);
-  state->open = open;
-  state->stop_hi = stop.hi;
+  struct net_period period = {at(piece->start), stop};
+  if (piece->start == held->row[0].i) period.start = net_row_start(held->row);
+  put(cut, held->row, marks_of(held) | NET_CLOSES, held->state->id, period, open, piece->holds,
+      bound, status);
 }
 
-static void put_open(struct cut *cut, const union net_slot *row, struct held_state *state,
-                     const struct piece *piece, net_chronon bound, enum base_status *status) {
-  struct net_period period = {at(piece->start), at(smaller(piece->stop, row[3].i))};
-  if (piece->start == row[0].i) period.start = net_row_start(row);
-  state->open = true;
-  state->id = ++cut->last_id;
-  state->start = piece->start;
-  state->holds = piece->holds;
-  state->stop_hi = period.stop.hi;
-  put(cut, row, state->marks, state->id, period, true, piece->holds, bound, status);
+static void put_open(struct cut *cut, struct held *held, const struct piece *piece,
+                     net_chronon bound, enum base_status *status) {
+  struct net_period period = {at(piece->start), at(piece->stop)};
+  if (piece->start == held->row[0].i) period.start = net_row_start(held->row);
+  held->state->id = ++cut->last_id;
+  put(cut, held->row, marks_of(held), held->state->id, period, true, piece->holds, bound, status);
 }
 
-/* Gives out what of the pieces is known at OWN_BOUND, which the stop is not before. */
-static void progress(struct cut *cut, const union net_slot *row, struct held_state *state,
-                     net_chronon own_bound, net_chronon bound, enum base_status *status) {
-  net_chronon stop_hi = row[3].i;
-  state->due = NET_FOREVER;
+static void put_whole(struct cut *cut, const struct held *held, const struct piece *piece,
+                      struct net_instant stop, net_chronon bound, enum base_status *status) {
+  struct net_period period = {at(piece->start), stop};
+  if (piece->start == held->row[0].i) period.start = net_row_start(held->row);
+  put(cut, held->row, marks_of(held), 0, period, false, piece->holds, bound, status);
+}
+
+/* Gives out what of the pieces is known at OWN_BOUND, which the stop is not before. TOLD: where the open piece was
+ * said to stop, at the latest; pieces stop no later than the row. */
+static void progress(struct cut *cut, struct held *held, net_chronon own_bound, net_chronon told,
+                     net_chronon bound, enum base_status *status) {
+  net_chronon stop_hi = held->row[3].i;
+  held->state->due = NET_FOREVER;
   for (size_t i = 0; i < cut->piece_count; i++) {
     const struct piece *piece = &cut->pieces[i];
-    bool is_open = state->open && state->start == piece->start;
-    bool ends = piece->stop < stop_hi && piece->stop <= own_bound;
-    if (!goes_out(cut, i) || (piece->start < state->given && !is_open)) continue;
+    bool was_open = is_open(held, i), ends = piece->stop < stop_hi && piece->stop <= own_bound;
+    if (!goes_out(cut, i) || (i < held->count->given && !was_open)) continue;
     if (piece->start >= own_bound) {
-      state->due = piece->start;
+      held->state->due = piece->start;
       return;
     }
-    state->given = piece->stop;
-    if (is_open && (ends || smaller(piece->stop, stop_hi) != state->stop_hi)) {
-      put_stop(cut, row, state, at(smaller(piece->stop, stop_hi)), !ends, bound, status);
-    } else if (!is_open && ends) {
-      struct net_period period = {at(piece->start), at(piece->stop)};
-      put(cut, row, state->marks, 0, period, false, piece->holds, bound, status);
-    } else if (!is_open) {
-      put_open(cut, row, state, piece, bound, status);
+    note_given(held, i, !ends);
+    if (was_open) {
+      if (ends || piece->stop != told)
+        put_stop(cut, held, piece, at(piece->stop), !ends, bound, status);
+    } else if (ends) {
+      put_whole(cut, held, piece, at(piece->stop), bound, status);
+    } else {
+      put_open(cut, held, piece, bound, status);
     }
     if (ends) continue;
-    if (piece->stop < stop_hi) state->due = piece->stop - 1;
+    if (piece->stop < stop_hi) held->state->due = piece->stop - 1;
     return;
   }
 }
@@ -315,68 +346,81 @@ static bool anything_goes_out(const struct cut *cut) {
   return false;
 }
 
-static void set_waiting(struct cut *cut, struct held_state *state, bool waiting) {
+static void set_waiting(struct cut *cut, const struct held *held, bool waiting) {
   cut->waiting += waiting;
-  cut->waiting -= state->waiting;
-  state->waiting = waiting;
+  cut->waiting -= held->count->waiting;
+  held->count->waiting = waiting;
 }
 
-static void release(struct cut *cut, uint32_t place) {
-  set_waiting(cut, net_rowmap_state(&cut->held, place), false);
-  net_rowmap_remove(&cut->held, place);
+/* Where the open piece of HELD, if there is one, was said to stop, at the latest; it is the last one now. */
+static net_chronon told_stop(struct cut *cut, const struct held *held) {
+  if (!held->count->open) return NET_FOREVER;
+  enum net_eval_error error = evaluate(cut, held->row, held->row[3].i);
+  BASE_CHECK(error == NET_EVAL_OK && held->count->given <= cut->piece_count, "cut-open-piece");
+  return cut->pieces[held->count->given - 1].stop;
 }
 
-/* The open row at PLACE, which is new or was held; PLACE may be gone afterwards. */
-static void settle_open(struct cut *cut, uint32_t place, net_chronon own_bound, net_chronon bound,
-                        enum base_status *status) {
-  const union net_slot *row = net_rowmap_row(&cut->held, place);
-  struct held_state *state = net_rowmap_state(&cut->held, place);
-  enum net_eval_error error = judge(cut, row, own_bound);
+/* The open row at PLACE, which is new or was held; PLACE may be gone afterwards. TOLD: see progress; NULL: as the
+ * row says. */
+static void settle_open(struct cut *cut, uint32_t place, net_chronon own_bound,
+                        const net_chronon *told, net_chronon bound, enum base_status *status) {
+  struct held held = held_at(cut, place);
+  enum net_eval_error error = judge(cut, held.row, own_bound);
   if (error == NET_EVAL_OPEN) {
-    set_waiting(cut, state, true);
-    state->due = row[0].i;
+    set_waiting(cut, &held, true);
+    held.state->due = held.row[0].i;
     return;
   }
-  set_waiting(cut, state, false);
+  set_waiting(cut, &held, false);
   if (error == NET_EVAL_OK) {
     if (anything_goes_out(cut)) {
-      progress(cut, row, state, own_bound, bound, status);
+      bool open = held.count->open;
+      BASE_CHECK(!open || held.count->given <= cut->piece_count, "cut-open-piece");
+      net_chronon last = open ? cut->pieces[held.count->given - 1].stop : NET_FOREVER;
+      progress(cut, &held, own_bound, told != NULL ? *told : last, bound, status);
       return;
     }
   } else {
-    fail(cut, error, row, status);
+    fail(cut, error, held.row, status);
   }
   net_rowmap_remove(&cut->held, place);
+}
+
+/* Of a row that has ended, as HELD says: the pieces. */
+static void put_rest(struct cut *cut, const struct held *held, net_chronon bound,
+                     enum base_status *status) {
+  const union net_slot *row = held->row;
+  struct net_instant stop = net_slot_instant(row, 2);
+  for (size_t i = 0; i < cut->piece_count; i++) {
+    const struct piece *piece = &cut->pieces[i];
+    struct net_instant end = piece->stop < row[3].i ? at(piece->stop) : stop;
+    if (!goes_out(cut, i)) continue;
+    if (is_open(held, i))
+      put_stop(cut, held, piece, end, false, bound, status);
+    else if (i >= held->count->given)
+      put_whole(cut, held, piece, end, bound, status);
+  }
 }
 
 /* The row that was held at PLACE ends: as ROW says. */
 static void settle_end(struct cut *cut, uint32_t place, const union net_slot *row,
                        net_chronon bound, enum base_status *status) {
-  struct held_state state = *(struct held_state *)net_rowmap_state(&cut->held, place);
-  struct net_instant stop = net_slot_instant(row, 2);
-  release(cut, place);
+  struct held held = held_at(cut, place);
+  net_chronon told = told_stop(cut, &held);
+  struct piece last = {0};
+  if (held.count->open) last = cut->pieces[held.count->given - 1];
+  held.row = row;
+  set_waiting(cut, &held, false);
   enum net_eval_error error = evaluate(cut, row, row[3].i);
   if (error == NET_EVAL_OK && cut->changes && !is_determinate(row)) error = NET_EVAL_CUT;
-  if (error != NET_EVAL_OK) {
-    if (state.open) {
-      struct net_instant end = {smaller(stop.lo, state.stop_hi), smaller(stop.hi, state.stop_hi)};
-      put_stop(cut, row, &state, end, false, bound, status);
-    }
+  if (error == NET_EVAL_OK) {
+    put_rest(cut, &held, bound, status);
+  } else {
+    struct net_instant end = {smaller(row[2].i, told), smaller(row[3].i, told)};
+    if (held.count->open) put_stop(cut, &held, &last, end, false, bound, status);
     fail(cut, error, row, status);
-    return;
   }
-  for (size_t i = 0; i < cut->piece_count; i++) {
-    const struct piece *piece = &cut->pieces[i];
-    struct net_instant end = piece->stop < row[3].i ? at(piece->stop) : stop;
-    struct net_period period = {at(piece->start), end};
-    if (piece->start == row[0].i) period.start = net_row_start(row);
-    if (!goes_out(cut, i)) continue;
-    if (state.open && state.start == piece->start) {
-      put_stop(cut, row, &state, end, false, bound, status);
-    } else if (piece->start >= state.given || (state.open && piece->start > state.start)) {
-      put(cut, row, state.marks, 0, period, false, piece->holds, bound, status);
-    }
-  }
+  net_rowmap_remove(&cut->held, place);
 }
 
 /* --- batches */
@@ -396,13 +440,17 @@ static void settle(struct cut *cut, const union net_slot *row, uint8_t marks, ui
       settle_end(cut, place, row, bound, status);
       return;
     }
+    struct held held = held_at(cut, place);
+    net_chronon told = told_stop(cut, &held);
     memcpy(net_rowmap_row(&cut->held, place), row, cut->in->slot_count * sizeof *row);
-  } else {
-    place = net_rowmap_put_id(&cut->held, id, row);
-    struct held_state *state = net_rowmap_state(&cut->held, place);
-    *state = (struct held_state){.marks = marks & NET_DEFINITE, .given = NET_BEGINNING};
+    settle_open(cut, place, own_bound, &told, bound, status);
+    return;
   }
-  settle_open(cut, place, own_bound, bound, status);
+  place = net_rowmap_put_id(&cut->held, id, row);
+  struct held held = held_at(cut, place);
+  *held.state = (struct held_state){0};
+  *held.count = (struct held_count){.definite = (marks & NET_DEFINITE) != 0};
+  settle_open(cut, place, own_bound, NULL, bound, status);
 }
 
 /* Open rows, which are LASTING so long. Returns the earliest start that may still come before CHECKPOINT. */
@@ -414,12 +462,12 @@ static net_chronon settle_held(struct cut *cut, net_chronon checkpoint, net_chro
     const union net_slot *row = net_rowmap_row(&cut->held, i);
     net_chronon own_bound = net_row_bound(cut->in, row, 0, lasting);
     if (own_bound <= ((struct held_state *)net_rowmap_state(&cut->held, i))->due) continue;
-    settle_open(cut, i, own_bound, lasting, status);
+    settle_open(cut, i, own_bound, NULL, lasting, status);
   }
   for (uint32_t i = 0; i < cut->held.used && cut->waiting > 0; i++) {
     if (!net_rowmap_live(&cut->held, i)) continue;
-    const struct held_state *state = net_rowmap_state(&cut->held, i);
-    if (state->waiting) earliest = smaller(earliest, net_rowmap_row(&cut->held, i)[0].i);
+    struct held held = held_at(cut, i);
+    if (held.count->waiting) earliest = smaller(earliest, held.row[0].i);
   }
   return earliest;
 }
