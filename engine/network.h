@@ -282,10 +282,12 @@ struct net_aggregate_params {
   /* bool fields of IN: the inner when is T, and it is F; -1: there is none */
   int when_field, unless_field;
   int argument_field; /* -1: the tuple itself (1 for avgc) */
-  const uint32_t *by_fields;         /* fields of IN, one slot each */
+  bool
+      argument_of_domains; /* it is computed of domains alone: tuples with equal ones have equal ones of it */
+  const uint32_t *by_fields; /* fields of IN, one slot each */
   size_t by_count;
-  bool apart;                  /* equal rows are tuples of their own: pieces of different ones */
-  bool groups_of_all;          /* with WHERE: tuples that do not satisfy it still make a group */
+  bool apart;         /* equal rows are tuples of their own: pieces of different ones */
+  bool groups_of_all; /* with WHERE: tuples that do not satisfy it still make a group */
   /* no segment while nothing counts for sure; those of avgc end where something is in doubt no more */
   bool some_only;
   bool origin_given;           /* false: the start of the first tuple that comes */

@@ -10,14 +10,15 @@
 
 uint32_t net_key_slots(unsigned kept) {
   uint32_t slots = 0;
-  for (unsigned part = NET_KEEP_START; part <= NET_KEEP_SLOPE; part *= 2)
+  for (unsigned part = NET_KEEP_START; part <= NET_KEEP_AT; part *= 2)
     if (kept & part) slots += part == NET_KEEP_START || part == NET_KEEP_STOP ? 2 : 1;
   return slots;
 }
 
 void net_ordered_init(struct net_ordered *sets, unsigned kept, net_ordered_compare_fn compare,
                       const void *context) {
-  const unsigned integers = NET_KEEP_START | NET_KEEP_STOP | (compare == NULL ? NET_KEEP_VALUE : 0);
+  const unsigned integers =
+      NET_KEEP_AT | NET_KEEP_START | NET_KEEP_STOP | (compare == NULL ? NET_KEEP_VALUE : 0);
   uint32_t slots = net_key_slots(kept);
   *sets = (struct net_ordered){
       .compare = compare,
@@ -26,7 +27,7 @@ void net_ordered_init(struct net_ordered *sets, unsigned kept, net_ordered_compa
       .whole = net_key_slots(kept & integers),
       .has_value = compare != NULL && (kept & NET_KEEP_VALUE) != 0,
       .slots = slots,
-      .stride = sizeof(struct net_ordered_node) + slots * sizeof(union net_slot),
+      .stride = sizeof(struct net_ordered_node) + slots * sizeof(struct net_packed_slot),
       .used = 1};
 }
 
@@ -49,7 +50,7 @@ static inline uint32_t priority(uint32_t index) {
   return x ^ x >> 13;
 }
 
-static uint32_t new_node(struct net_ordered *sets, const union net_slot *key) {
+static uint32_t new_node(struct net_ordered *sets, const struct net_packed_slot *key) {
   uint32_t index = sets->free_list;
   if (index != 0) {
     sets->free_list = node_at(sets, index)->left;
@@ -73,17 +74,19 @@ static void free_node(struct net_ordered *sets, uint32_t index) {
   sets->live--;
 }
 
-static inline int compare(const struct net_ordered *sets, const union net_slot *key,
+static inline int compare(const struct net_ordered *sets, const struct net_packed_slot *key,
                           uint32_t index) {
-  const union net_slot *other = node_at(sets, index)->key;
+  const struct net_packed_slot *other = node_at(sets, index)->key;
   uint32_t whole = sets->whole;
-  if (whole > 0 && key[0].i != other[0].i) return key[0].i < other[0].i ? -1 : 1;
+  if (whole > 0 && key[0].slot.i != other[0].slot.i)
+    return key[0].slot.i < other[0].slot.i ? -1 : 1;
   for (uint32_t i = 1; i < whole; i++)
-    if (key[i].i != other[i].i) return key[i].i < other[i].i ? -1 : 1;
-  return sets->has_value ? sets->compare(sets->context, key[whole], other[whole]) : 0;
+    if (key[i].slot.i != other[i].slot.i) return key[i].slot.i < other[i].slot.i ? -1 : 1;
+  return sets->has_value ? sets->compare(sets->context, key[whole].slot, other[whole].slot) : 0;
 }
 
-static uint32_t find(const struct net_ordered *sets, uint32_t root, const union net_slot *key) {
+static uint32_t find(const struct net_ordered *sets, uint32_t root,
+                     const struct net_packed_slot *key) {
   while (root != 0) {
     int order = compare(sets, key, root);
     if (order == 0) break;
@@ -93,7 +96,7 @@ static uint32_t find(const struct net_ordered *sets, uint32_t root, const union 
 }
 
 /* The nodes of ROOT before KEY and after it; none is equal. */
-static void split(struct net_ordered *sets, uint32_t root, const union net_slot *key,
+static void split(struct net_ordered *sets, uint32_t root, const struct net_packed_slot *key,
                   uint32_t *ret_before, uint32_t *ret_after) {
   if (root == 0) {
     *ret_before = *ret_after = 0;
@@ -123,7 +126,7 @@ static uint32_t merge(struct net_ordered *sets, uint32_t before, uint32_t after)
 
 bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key) {
-  union net_slot packed[NET_KEEP_SLOTS];
+  struct net_packed_slot packed[NET_KEEP_SLOTS];
   net_key_pack(sets->kept, key, packed);
   uint32_t found = find(sets, *root, packed);
   if (found != 0) {
@@ -144,7 +147,7 @@ bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
 
 bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key) {
-  union net_slot packed[NET_KEEP_SLOTS];
+  struct net_packed_slot packed[NET_KEEP_SLOTS];
   net_key_pack(sets->kept, key, packed);
   uint32_t *place = root;
   for (;;) {
@@ -162,7 +165,7 @@ bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
 
 uint32_t net_ordered_find(const struct net_ordered *sets, uint32_t root,
                           const struct net_ordered_key *key) {
-  union net_slot packed[NET_KEEP_SLOTS];
+  struct net_packed_slot packed[NET_KEEP_SLOTS];
   net_key_pack(sets->kept, key, packed);
   return find(sets, root, packed);
 }
@@ -179,7 +182,7 @@ uint32_t net_ordered_last(const struct net_ordered *sets, uint32_t root) {
 
 uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
                             const struct net_ordered_key *key) {
-  union net_slot packed[NET_KEEP_SLOTS];
+  struct net_packed_slot packed[NET_KEEP_SLOTS];
   net_key_pack(sets->kept, key, packed);
   uint32_t best = 0;
   while (root != 0) {
@@ -192,7 +195,7 @@ uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
 
 uint32_t net_ordered_after(const struct net_ordered *sets, uint32_t root,
                            const struct net_ordered_key *key) {
-  union net_slot packed[NET_KEEP_SLOTS];
+  struct net_packed_slot packed[NET_KEEP_SLOTS];
   net_key_pack(sets->kept, key, packed);
   uint32_t best = 0;
   while (root != 0) {

@@ -25,37 +25,44 @@ enum {
   NET_KEEP_VALUE = 4,
   NET_KEEP_END = 8, /* of the stop, which is determinate: one chronon */
   NET_KEEP_SLOPE = 16,
+  NET_KEEP_AT = 32,   /* of the start, which is determinate: one chronon */
   NET_KEEP_SLOTS = 7, /* all of it at most */
 };
+/* A slot of it, behind what has but four bytes. */
+struct net_packed_slot {
+  union net_slot slot;
+} __attribute__((packed, aligned(4)));
 /* Slots that KEPT of a key takes. */
 uint32_t net_key_slots(unsigned kept);
 static inline void net_key_pack(unsigned kept, const struct net_ordered_key *key,
-                                union net_slot *to) {
-  if (kept & NET_KEEP_START) to[0].i = key->start.lo, to[1].i = key->start.hi, to += 2;
-  if (kept & NET_KEEP_STOP) to[0].i = key->stop.lo, to[1].i = key->stop.hi, to += 2;
-  if (kept & NET_KEEP_VALUE) *to++ = key->value;
-  if (kept & NET_KEEP_END) (to++)->i = key->stop.lo;
-  if (kept & NET_KEEP_SLOPE) to->f = key->slope;
+                                struct net_packed_slot *to) {
+  if (kept & NET_KEEP_AT) (to++)->slot.i = key->start.lo;
+  if (kept & NET_KEEP_START) to[0].slot.i = key->start.lo, to[1].slot.i = key->start.hi, to += 2;
+  if (kept & NET_KEEP_STOP) to[0].slot.i = key->stop.lo, to[1].slot.i = key->stop.hi, to += 2;
+  if (kept & NET_KEEP_VALUE) (to++)->slot = key->value;
+  if (kept & NET_KEEP_END) (to++)->slot.i = key->stop.lo;
+  if (kept & NET_KEEP_SLOPE) to->slot.f = key->slope;
 }
 /* Slot by slot: what has just been written in pieces is slow to copy as a whole. */
-static inline void net_key_unpack(unsigned kept, const union net_slot *from,
+static inline void net_key_unpack(unsigned kept, const struct net_packed_slot *from,
                                   struct net_ordered_key *ret) {
   bool start = kept & NET_KEEP_START, stop = kept & NET_KEEP_STOP;
-  ret->start.lo = start ? from[0].i : 0;
-  ret->start.hi = start ? from[1].i : 0;
+  ret->start.lo = start ? from[0].slot.i : 0;
+  ret->start.hi = start ? from[1].slot.i : 0;
   from += start ? 2 : 0;
-  ret->stop.lo = stop ? from[0].i : 0;
-  ret->stop.hi = stop ? from[1].i : 0;
+  if (kept & NET_KEEP_AT) ret->start.lo = ret->start.hi = (from++)->slot.i;
+  ret->stop.lo = stop ? from[0].slot.i : 0;
+  ret->stop.hi = stop ? from[1].slot.i : 0;
   from += stop ? 2 : 0;
-  ret->value.i = kept & NET_KEEP_VALUE ? (from++)->i : 0;
-  if (kept & NET_KEEP_END) ret->stop.lo = ret->stop.hi = (from++)->i;
-  ret->slope = kept & NET_KEEP_SLOPE ? from->f : 0;
+  ret->value.i = kept & NET_KEEP_VALUE ? (from++)->slot.i : 0;
+  if (kept & NET_KEEP_END) ret->stop.lo = ret->stop.hi = (from++)->slot.i;
+  ret->slope = kept & NET_KEEP_SLOPE ? from->slot.f : 0;
 }
 
 struct net_ordered_node {
   uint32_t count; /* 0: free */
   uint32_t left, right;
-  union net_slot key[]; /* packed */
+  struct net_packed_slot key[];
 };
 
 typedef int (*net_ordered_compare_fn)(const void *context, union net_slot a, union net_slot b);

@@ -227,6 +227,28 @@ static void build_switch(struct ng_builder *builder, const struct ng_node *node)
                                               input->layout, built->layout);
 }
 
+static bool reads_others(const struct ng_expr *expr, const struct ng_node *node, size_t count) {
+  if (expr->op == NG_COLUMN) {
+    for (size_t i = 0; i < count; i++)
+      if (node->fields.items[i] == expr->column) return false;
+    return true;
+  }
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (reads_others(expr->args[i], node, count)) return true;
+  return false;
+}
+
+/* Is COLUMN, of the rows of NODE, computed of the first COUNT fields alone? */
+static bool is_computed_of(const struct ng_node *node, const struct ng_column *column,
+                           size_t count) {
+  for (const struct ng_node *below = node; column && !below->alias; below = below->inputs[0]) {
+    if (below->kind != NET_NODE_SELECTION && below->kind != NET_NODE_APPLY) return false;
+    if (below->kind == NET_NODE_APPLY && below->own.items[0] == column)
+      return !reads_others(below->expr, node, count);
+  }
+  return false;
+}
+
 static void build_aggregate(struct ng_builder *builder, const struct ng_node *node) {
   const struct ng_node *below = node->inputs[0];
   struct ng_built *built = ng_built_of(builder, node);
@@ -256,6 +278,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
       .when_field = node->when ? (int)ng_built_field(builder, below, node->when) : -1,
       .unless_field = node->unless ? (int)ng_built_field(builder, below, node->unless) : -1,
       .argument_field = node->argument ? (int)ng_built_field(builder, below, node->argument) : -1,
+      .argument_of_domains = is_computed_of(below, node->argument, node->domain_fields),
       .by_fields = by,
       .by_count = node->by_columns.count,
       .apart = node->apart,

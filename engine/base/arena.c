@@ -223,7 +223,7 @@ void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size
 
 void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
   if (needed <= *capacity) return;
-  grow_to(array_pointer, capacity, needed, *capacity + *capacity / 4, size);
+  grow_to(array_pointer, capacity, needed, *capacity + *capacity / 8, size);
 }
 
 /* Advice alone: where there are no large pages nothing comes of it. Whole pages, so that what malloc has

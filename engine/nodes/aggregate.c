@@ -36,11 +36,11 @@
 /* Has the group result tuples now, and are they omega? */
 static bool is_there(const struct net_aggregate *node, const struct net_agg_group *group,
                      bool *omega) {
-  *omega = node->function == NET_AGG_AVGC ? group->tainted : group->counted[NET_UNKNOWN] > 0;
+  *omega = node->function == NET_AGG_AVGC ? group->tainted : group->counted[NET_UNKNOWN - 1] > 0;
   if (node->params.by_count == 0) return true;
   const int64_t *those = node->params.groups_of_all ? group->present : group->counted;
-  if (those[NET_TRUE] == 0 && those[NET_UNKNOWN] == 0) return false;
-  if (those[NET_TRUE] == 0) *omega = true;
+  if (those[NET_TRUE - 1] == 0 && those[NET_UNKNOWN - 1] == 0) return false;
+  if (those[NET_TRUE - 1] == 0) *omega = true;
   return true;
 }
 
@@ -48,7 +48,7 @@ static bool is_there(const struct net_aggregate *node, const struct net_agg_grou
  * changes, though its own value is in doubt for ever. */
 static inline bool in_doubt(const struct net_aggregate *node, const struct net_agg_group *group) {
   return node->params.some_only && node->function == NET_AGG_AVGC &&
-         group->counted[NET_UNKNOWN] > 0;
+         group->counted[NET_UNKNOWN - 1] > 0;
 }
 
 /* What net_agg_tell says of the functions that cannot fail and depend on numbers alone. */
@@ -102,7 +102,7 @@ static union net_slot *put_plain(struct net_aggregate *node, net_chronon since,
 }
 
 static inline void fill_segment(const struct net_aggregate *node, union net_slot *row,
-                                const struct net_agg_group *group, const union net_slot *key,
+                                struct net_agg_group *group, const union net_slot *key,
                                 net_chronon stop) {
   const struct net_layout *out = node->node.layout;
   row[0].i = row[1].i = group->since;
@@ -110,13 +110,16 @@ static inline void fill_segment(const struct net_aggregate *node, union net_slot
   row[3].i = stop == NET_OPEN ? NET_FOREVER : stop;
   for (size_t i = 0; i < node->params.by_count; i++)
     row[out->fields[i].slot] = key[node->by_slots[i]];
-  net_row_copy(row + node->value_slot, group->value.slots, node->value_width);
+  row[node->value_slot] = group->value;
+  if (node->is_wide)
+    net_row_copy(row + node->value_slot + 1, net_agg_value_rest(node, group),
+                 node->value_width - 1);
   if (node->more_count > 0) net_agg_put_more(node, group, row);
 }
 
 static void put_segment(struct net_aggregate *node, uint32_t index, net_chronon stop,
                         net_chronon bound, enum base_status *status) {
-  const struct net_agg_group *group = net_agg_group(node, index);
+  struct net_agg_group *group = net_agg_group(node, index);
   uint8_t marks = (uint8_t)(group->omega ? 0 : NET_DEFINITE);
   union net_slot *row;
   if (stop == NET_OPEN || (group->id == 0 && (group->omega || node->chooses_time))) {
@@ -139,7 +142,7 @@ void net_agg_note_fresh(struct net_aggregate *node, struct net_agg_group *group,
 static void end_segment(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
                         net_chronon now, enum base_status *status) {
   if (now > group->since) put_segment(node, index, now, node->node.checkpoint, status);
-  net_agg_floor_remove(node, group->value.slots[0].i);
+  net_agg_floor_remove(node, group->value.i);
   group->begun = false;
 }
 
@@ -162,7 +165,7 @@ static inline void put_number(struct net_aggregate *node, const struct net_agg_g
   row[2].i = row[3].i = now;
   union net_slot *to = row + 4; /* the by fields are first, and have one slot each */
   for (size_t i = 0; i < node->params.by_count; i++) to[i] = key[node->by_slots[i]];
-  row[node->value_slot] = group->value.slots[0];
+  row[node->value_slot] = group->value;
 }
 
 /* The same as look, where the value is a number that the group has. */
@@ -171,7 +174,7 @@ static inline void look_at_number(struct net_aggregate *node, struct net_agg_gro
   bool omega;
   bool has = is_there(node, group, &omega) && (group->values > 0 || !node->params.some_only);
   int64_t value = node->function == NET_AGG_ANY ? group->values > 0 : group->values;
-  if (group->begun && has && omega == group->omega && value == group->value.slots[0].i) return;
+  if (group->begun && has && omega == group->omega && value == group->value.i) return;
   if (group->begun) {
     if (now > group->since && group->id == 0 && !group->omega) {
       put_number(node, group, net_rowmap_row(&node->groups, index), now, status);
@@ -181,7 +184,7 @@ static inline void look_at_number(struct net_aggregate *node, struct net_agg_gro
     group->begun = false;
   }
   if (has) begin_segment(node, group, index, now, omega);
-  group->value.slots[0].i = value;
+  group->value.i = value;
 }
 
 static void look(struct net_aggregate *node, struct net_agg_group *group, uint32_t index,
@@ -228,7 +231,7 @@ static void look_at_tally(struct net_aggregate *node, struct net_agg_group *grou
 static inline void forget_group(struct net_aggregate *node, struct net_agg_group *group,
                                 uint32_t index) {
   if (group->begun || group->references > 0 || node->groups.live <= FEW_GROUPS) return;
-  if (group->present[NET_TRUE] > 0 || group->present[NET_UNKNOWN] > 0) return;
+  if (group->present[NET_TRUE - 1] > 0 || group->present[NET_UNKNOWN - 1] > 0) return;
   net_agg_group_done(node, group);
   net_agg_group_done_more(node, group);
   net_rowmap_remove(&node->groups, index);
@@ -237,8 +240,8 @@ static inline void forget_group(struct net_aggregate *node, struct net_agg_group
 /* When something changes next, as far as is known; forever: never. */
 static net_chronon next_change(const struct net_aggregate *node) {
   net_chronon next = net_agg_next(node);
-  if (node->stop_count > 0 && node->stops[node->stop_first].time < next)
-    next = node->stops[node->stop_first].time;
+  net_chronon stop = net_agg_next_stop(node);
+  if (stop < next) next = stop;
   if (node->touched_count > 0 && node->touched_at < next) next = node->touched_at;
   return next;
 }
@@ -270,7 +273,7 @@ static void advance(struct net_aggregate *node, net_chronon limit, enum base_sta
       net_agg_pop(node, &change);
       net_agg_apply(node, &change);
     }
-    while (node->stop_count > 0 && node->stops[node->stop_first].time == now) net_agg_stop(node);
+    while (node->stop_count > 0 && net_agg_next_stop(node) == now) net_agg_stop(node);
     look_at_touched(node, now, status);
   }
 }
@@ -445,9 +448,10 @@ static size_t state_bytes(const struct net_node *base) {
   return net_rowmap_bytes(&node->groups) + net_rowmap_bytes(&node->members) +
          net_rowmap_bytes(&node->distinct) + net_rowmap_bytes(&node->same_start) +
          net_agg_wait_bytes(node) + node->place_capacity * sizeof *node->places +
-         node->tuple_capacity * sizeof *node->tuples + node->stop_capacity * sizeof *node->stops +
-         node->weight_capacity * sizeof *node->weights + node->idle_capacity * sizeof *node->idle +
-         node->fresh_capacity * sizeof *node->fresh + net_ordered_bytes(&node->ordered) +
+         node->tuple_capacity * node->tuple_stride * sizeof *node->tuples +
+         node->stop_capacity * sizeof *node->stops + node->weight_capacity * sizeof *node->weights +
+         node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
+         net_ordered_bytes(&node->ordered) + net_ordered_bytes(&node->stairs) +
          net_ordered_bytes(&node->floors) + net_agg_more_bytes(node) +
          net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike) +
          (node->asked != NULL ? net_asked_bytes(node->asked) : 0);
@@ -469,6 +473,7 @@ static void done(struct net_node *base) {
   net_rowmap_done(&node->distinct);
   net_rowmap_done(&node->same_start);
   net_ordered_done(&node->ordered);
+  net_ordered_done(&node->stairs);
   net_ordered_done(&node->floors);
   net_sum_done(&node->scratch);
   net_batch_builder_done(&node->closes);
@@ -501,8 +506,7 @@ static bool differs_among_equals(const struct net_aggregate *node) {
     case NET_AGG_LATEST:
       return true;
     default:
-      return node->argument == NET_TEMPORAL ||
-             node->params.argument_field >= (int)node->params.domain_fields;
+      return node->argument == NET_TEMPORAL || !node->shares_argument;
   }
 }
 
@@ -544,6 +548,21 @@ static bool ignores_copies(enum net_aggregate_function function) {
   }
 }
 
+/* Functions for which a group has an ordered set of the keys of its tuples, with their starts. */
+static bool keeps_tuples(const struct net_aggregate *node) {
+  switch (node->function) {
+    case NET_AGG_FIRST:
+    case NET_AGG_LAST:
+    case NET_AGG_VARTS:
+    case NET_AGG_AVGTI:
+    case NET_AGG_EARLIEST:
+    case NET_AGG_LATEST:
+      return true;
+    default:
+      return false;
+  }
+}
+
 static void configure(struct net_aggregate *node) {
   const struct net_aggregate_params *params = &node->params;
   bool events = params->in->tuple_class == NET_EVENT;
@@ -560,7 +579,12 @@ static void configure(struct net_aggregate *node) {
     node->argument_slot = params->in->fields[params->argument_field].slot;
     node->argument = params->in->fields[params->argument_field].type.base;
   }
-  node->stands = node->set && !params->unique && differs_among_equals(node);
+  node->shares_argument =
+      node->argument != NET_TEMPORAL &&
+      (params->argument_field < (int)params->domain_fields || params->argument_of_domains);
+  node->counts_tuples = node->set && !params->unique && node->function == NET_AGG_FIRST;
+  node->stands = node->set && !params->unique && !node->counts_tuples && differs_among_equals(node);
+  node->stands_in_group = node->stands && node->goes && keeps_tuples(node);
   node->timeless = node->set && !differs_among_equals(node);
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
@@ -569,6 +593,7 @@ static void configure(struct net_aggregate *node) {
   node->has_stairs = (node->way == NET_AGG_MEMBER || node->way == NET_AGG_TUPLE) &&
                      (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX ||
                       node->function == NET_AGG_FIRST || node->function == NET_AGG_LAST);
+  node->is_wide = average || node->argument == NET_TEMPORAL || node->chooses_time;
   node->names_rows = net_agg_can_fail(node);
   node->adds_integers = (node->function == NET_AGG_SUM || node->function == NET_AGG_AVG) &&
                         node->argument == NET_INTEGER && params->argument_field >= 0;
@@ -579,15 +604,22 @@ static void configure(struct net_aggregate *node) {
   node->forgets = node->goes && params->by_count > 0 && node->function != NET_AGG_AVGC;
 }
 
-/* Rows of MAP are asked for nothing but what its key consists of. */
-static void keep_key(struct net_rowmap *map) {
-  uint32_t first = map->layout->slot_count, end = 0;
+/* Rows of MAP are asked for nothing but what its key consists of, and SLOT; 0: that is all. */
+static void keep_key(struct net_rowmap *map, uint32_t slot) {
+  uint32_t first = slot > 0 ? slot : map->layout->slot_count, end = slot > 0 ? slot + 1 : 0;
   for (size_t i = 0; i < map->key_count; i++) {
     if (map->key_slots[i] < first) first = map->key_slots[i];
     if (map->key_slots[i] >= end) end = map->key_slots[i] + 1;
   }
   if (end == 0) first = 0;
   net_rowmap_keep(map, first, end);
+}
+
+/* Members have what their function asks for. */
+static size_t member_size(const struct net_aggregate *node) {
+  if (!node->stands) return offsetof(struct net_agg_member, standing);
+  return node->way == NET_AGG_MEMBER ? sizeof(struct net_agg_member)
+                                     : offsetof(struct net_agg_member, plain_until);
 }
 
 static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
@@ -609,12 +641,13 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   node->alike.mixed = params->unique || ignores_copies(node->function);
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
                   net_agg_more_group_size(node));
-  net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count,
-                  sizeof(struct net_agg_member));
-  if (node->timeless) keep_key(&node->members);
+  if (!node->names_rows) keep_key(&node->groups, 0);
+  net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count, member_size(node));
+  keep_key(&node->members,
+           node->shares_argument && params->argument_field >= 0 ? node->argument_slot : 0);
   net_rowmap_init(&node->distinct, in, NET_KEY_SLOTS, 0, distinct, distinct_count,
                   sizeof(struct net_agg_distinct));
-  keep_key(&node->distinct);
+  keep_key(&node->distinct, 0);
   net_rowmap_init(&node->same_start, in, NET_KEY_SLOTS, 0, node->row_slots, in->slot_count,
                   sizeof(uint8_t));
 }
@@ -631,6 +664,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   init_maps(node, arena);
   net_agg_value_init(node);
   net_agg_wait_init(node);
+  net_agg_plain_init(node);
   net_batch_builder_init(&node->closes, params->out, CLOSES_ROWS);
   node->origin_known = params->origin_given;
   node->origin = params->origin;

@@ -24,23 +24,34 @@
 #include "engine/ordered.h"
 #include "engine/rowmap.h"
 
-/* What a group keeps of the tuples that count for sure; each function uses what is its own. */
+/* What a group keeps of the tuples that count for sure; each function uses what is its own, and has no more. */
 struct net_tally {
-  uint32_t ordered;     /* root: min, max, first, last that may go; varts, avgti */
-  uint32_t stairs;      /* root: those of which the ends are known (aggregate_best.c) */
-  struct net_sum exact; /* sum, avg of floats; stdev: of all arguments; avgti: of the rates */
+  uint32_t ordered; /* root: min, max, first, last that may go; varts, avgti */
+  uint32_t stairs;  /* root: those of which the ends are known (aggregate_best.c) */
   union {
-    struct net_ordered_key best; /* min, max, first, last that never go */
     struct {
-      net_wide sum; /* sum, avg of integers */
-      struct net_sum slopes,
-          moments; /* temporal arguments: sums of slope, and of slope times start */
+      struct net_ordered_key best; /* min, max, first, last that never go */
+      union net_slot
+          chosen[3]; /* earliest, latest: the value of the segment but for its first slot */
     };
-    struct net_sum squares; /* stdev */
+    net_wide sum; /* sum, avg of integers */
     struct {
-      int64_t pairs, infinite; /* avgti: successive tuples of different starts; too steep ones */
-      uint64_t spans;          /* varts: the sum of the spans between successive starts */
+      uint64_t spans; /* varts: the sum of the spans between successive starts */
       net_wide_unsigned span_squares;
+    };
+    struct {
+      struct net_sum exact; /* sum, avg of floats; stdev: of all arguments; avgti: of the rates */
+      union {
+        struct net_sum squares; /* stdev */
+        struct {
+          int64_t pairs,
+              infinite; /* avgti: successive tuples of different starts; too steep ones */
+        };
+        struct {
+          struct net_sum slopes,
+              moments; /* temporal arguments: sums of slope, and of slope times start */
+        };
+      };
     };
     struct {
       struct net_sum weight,
@@ -59,6 +70,7 @@ struct net_agg_value {
 
 /* What else tells whether a segment's function is the same still. */
 struct net_agg_function {
+  union net_slot rest[3]; /* of the value, behind its first slot */
   union {
     struct {
       struct net_sum exact, slopes, moments; /* temporal sums */
@@ -72,36 +84,46 @@ struct net_agg_function {
 };
 
 struct net_agg_group {
-  int64_t counted[3]; /* tuples (of a set: members) by how surely they count; [NET_FALSE] unused */
-  int64_t present[3]; /* tuples, counting or not */
-  int64_t values;     /* what the function is of: what counts for sure, or its distinct arguments */
-  int64_t references; /* changes to come */
-  bool tainted;       /* avgc: something uncertain came and never goes */
-  bool begun;         /* a segment runs */
-  bool failed;        /* the value cannot be told; it was reported */
-  bool omega;         /* of the segment */
-  bool in_doubt;      /* of the segment, avgc of what is there for sure */
+  int64_t counted[2];  /* tuples (of a set: members) by how surely they count: perhaps, for sure */
+  int64_t present[2];  /* tuples, counting or not */
+  uint64_t id;         /* of the segment; 0: it has not gone out open */
+  net_chronon since;   /* start of the segment */
+  uint32_t references; /* changes to come */
+  bool tainted;        /* avgc: something uncertain came and never goes */
+  bool begun;          /* a segment runs */
+  bool omega;          /* of the segment */
+  bool in_doubt;       /* of the segment, avgc of what is there for sure */
+  /* Further functions have what follows alone (aggregate_more.c). */
+  int64_t values; /* what the function is of: what counts for sure, or its distinct arguments */
+  union net_slot value; /* of the segment, its first slot */
+  bool failed;          /* the value cannot be told; it was reported */
   bool touched;
-  bool fresh;        /* among those whose segment has to go out open */
-  uint64_t id;       /* of the segment; 0: it has not gone out open */
-  net_chronon since; /* start of the segment */
-  struct net_agg_value value;
+  bool fresh; /* among those whose segment has to go out open */
   /* count and any have none of the following: their groups end here */
   struct net_tally tally;
   /* functions whose values do not change with time: here */
   struct net_agg_function function;
 };
 
+enum {
+  NET_MEMBER_RANKED = 1,     /* its key is in the group's ordered set */
+  NET_MEMBER_IDLE = 2,       /* no tuple of it is there, nor will be by what is known */
+  NET_MEMBER_LISTED = 4,     /* among the idle ones of the node, if it is idle */
+  NET_MEMBER_MIXED = 8,      /* something of it came the long way since nothing of it was there */
+  NET_MEMBER_IN_STAIRS = 16, /* what stands came the short way, and is among the group's stairs */
+  NET_MEMBER_HOLDS = 32,     /* one change to come */
+};
+
 /* A set of equal tuples of a group. */
 struct net_agg_member {
   uint32_t counted[2]; /* tuples by how surely they count: perhaps, for sure */
-  uint32_t references; /* changes to come */
-  uint32_t
-      ordered; /* root: those that count for sure, if it matters which of them stands for all */
+  uint32_t state;      /* NET_MEMBER_...; above them, in HOLDS, changes to come */
   uint32_t group;
-  bool ranked; /* its key is in the group's ordered set */
-  bool idle;   /* no tuple of it is there, nor will be by what is known */
-  bool listed; /* among the idle ones of the node, if it is idle */
+  /* If it matters which of those that count for sure stands for all: */
+  uint32_t standing; /* its key, in the group's ordered set */
+  uint32_t others;   /* root: the keys of the others; of functions without such a set, of all */
+  net_chronon
+      plain_until; /* those that came the short way go in the order of their starts, the last then */
 };
 
 /* A distinct argument of a group. */
@@ -116,6 +138,23 @@ static inline uint32_t net_agg_one_more(uint32_t count) {
   return count + 1;
 }
 
+static inline bool net_agg_is(const struct net_agg_member *member, uint32_t flag) {
+  return (member->state & flag) != 0;
+}
+static inline void net_agg_set(struct net_agg_member *member, uint32_t flag, bool on) {
+  member->state = on ? member->state | flag : member->state & ~flag;
+}
+/* One more change to come for MEMBER. */
+static inline void net_agg_hold(struct net_agg_member *member) {
+  BASE_CHECK(member->state < UINT32_MAX - NET_MEMBER_HOLDS, "aggregate-count");
+  member->state += NET_MEMBER_HOLDS;
+}
+/* One less; was it the last? */
+static inline bool net_agg_release(struct net_agg_member *member) {
+  member->state -= NET_MEMBER_HOLDS;
+  return member->state < NET_MEMBER_HOLDS;
+}
+
 /* How surely MEMBER counts: as its surest tuple. */
 static inline enum net_truth net_agg_surest(const struct net_agg_member *member) {
   if (member->counted[NET_TRUE - 1] > 0) return NET_TRUE;
@@ -128,17 +167,18 @@ struct net_agg_change {
   uint32_t member;   /* of a set; else NET_NO_ENTRY */
   uint32_t distinct; /* of distinct arguments; else NET_NO_ENTRY */
   enum net_truth from, to, counts;
-  bool weightless;            /* avgc: begun for sure, but there for sure at no time */
-  bool goes_then;             /* another change follows at THEN: nothing of it is there any more */
+  bool weightless; /* avgc: begun for sure, but there for sure at no time */
+  bool goes_then;  /* another change follows at THEN: nothing of it is there any more */
   net_chronon then;
   struct net_ordered_key key; /* the tuple's start, and the argument */
 };
 
-/* Of a change to come: when, and where the rest of it is. */
+/* Of a change to come: when, where the rest of it is, and which of those of its tuple it is. */
 struct net_agg_waiting {
   net_chronon time;
-  uint32_t sequence, rest;
-};
+  uint32_t rest : 30;
+  uint32_t turn : 2;
+} __attribute__((packed, aligned(4)));
 
 /* The stop of a tuple that came the short way: it was there for sure, and is not from TIME on. */
 struct net_agg_stop {
@@ -146,6 +186,16 @@ struct net_agg_stop {
   uint32_t member; /* or weight, or tuple */
   enum net_truth counts;
 };
+
+/* The same where there are many. */
+struct net_agg_packed_stop {
+  net_chronon time;
+  uint32_t member : 30;
+  uint32_t counts : 2;
+} __attribute__((packed, aligned(4)));
+
+/* So many stops are kept in order; when there are so few again, they are brought into order again. */
+enum { NET_AGG_FEW_STOPS = 64, NET_AGG_VERY_FEW_STOPS = 16 };
 
 /* What plain rows may do (aggregate_plain.c). */
 enum net_agg_way {
@@ -163,13 +213,6 @@ struct net_agg_weight {
   uint32_t next_free; /* index + 1 */
 };
 
-/* A tuple that will go. */
-struct net_agg_tuple {
-  struct net_ordered_key key;
-  uint32_t group, distinct;
-  uint32_t next_free; /* index + 1 */
-};
-
 /* A further function of the same tuples. What the files do for a node's own function they do for this one:
  * FUNCTION is a node that is in no network, and its groups lie behind those of the node that it belongs to. */
 struct net_agg_more {
@@ -184,7 +227,7 @@ struct net_agg_recent {
   int64_t key;
   uint32_t place; /* NET_NO_ENTRY: nothing */
 };
-enum { NET_AGG_RECENT = 64 };
+enum { NET_AGG_RECENT = 64, NET_AGG_FORGOTTEN = 256 };
 
 struct net_aggregate {
   struct net_node node;
@@ -193,12 +236,16 @@ struct net_aggregate {
   size_t more_count;
   enum net_aggregate_function function; /* avgc of events is avg */
   bool set;                             /* equal tuples are one */
+  bool shares_argument;                 /* equal tuples do */
+  bool stands_in_group;                 /* ... whose key is in the group's ordered set as it is */
   bool stands;                          /* ... and the one that starts first stands for all */
-  bool timeless; /* ... and nothing depends on when one of them starts: members have no time */
-  bool chooses_time;                    /* earliest, latest: the value is the time of a tuple */
-  bool temporal;  /* domains are temporal: equal ones are so as functions of absolute time */
-  bool goes;      /* tuples leave again (avgc: as far as their weight is concerned) */
-  int64_t longer; /* by so much they stay beyond their stops (events: beyond their instants) */
+  bool
+      counts_tuples; /* ... and the function is of each of them: as for all, the best alone matters */
+  bool timeless;     /* ... and nothing depends on when one of them starts: members have no time */
+  bool chooses_time; /* earliest, latest: the value is the time of a tuple */
+  bool temporal;     /* domains are temporal: equal ones are so as functions of absolute time */
+  bool goes;         /* tuples leave again (avgc: as far as their weight is concerned) */
+  int64_t longer;    /* by so much they stay beyond their stops (events: beyond their instants) */
   struct net_inbox inbox;
   struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
   /* by the low bits of their only by field, if they have one */
@@ -212,12 +259,11 @@ struct net_aggregate {
       same_start; /* where tuples are counted: rows of one start, to make a set of them */
   struct net_agg_waiting *heap; /* changes to come: aggregate_wait.c */
   size_t heap_count, heap_capacity;
-  union net_slot *waiting; /* the rest of them, packed */
+  uint32_t *waiting; /* the rest of them, packed */
   size_t waiting_count, waiting_capacity;
-  uint32_t waiting_free; /* index + 1 */
-  unsigned wait_kept;    /* of their keys */
-  uint32_t wait_stride;  /* slots of one */
-  uint32_t sequence;
+  uint32_t waiting_free;                     /* index + 1 */
+  unsigned wait_kept;                        /* of their keys */
+  uint32_t wait_then, wait_key, wait_stride; /* words: where they begin, and of one */
   enum net_agg_way way;
   bool names_rows; /* may have no value for a group: errors name its last row */
   bool has_stairs; /* the best of plain rows is found by their ends */
@@ -225,20 +271,26 @@ struct net_aggregate {
   bool adds_integers; /* sums of integers, or means */
   uint32_t *places;   /* of the rows of a batch: the members at them */
   size_t place_capacity;
-  /* The next is at STOP_FIRST. Few are in the order of time; many are a heap, which begins at 0. */
-  struct net_agg_stop *stops;
+  /* Few are in the order of time, the next at STOP_FIRST. Many are a heap. */
+  struct net_agg_stop few_stops[2 * NET_AGG_FEW_STOPS];
+  struct net_agg_packed_stop *stops;
   size_t stop_first, stop_count, stop_capacity;
   bool stops_heaped;
   /* Members that have become idle, in that order, in a ring: many come again. Some are not idle any more. */
   uint32_t *idle;
   size_t idle_first, idle_count, idle_capacity; /* capacity: a power of 2 */
   size_t idle_members;
+  size_t idle_most; /* as many as seem worth it: those that have come too late for it raise it */
+  uint32_t forgotten[NET_AGG_FORGOTTEN]; /* hashes of members that were, at their low bits */
   struct net_agg_weight *weights;
   size_t weight_count, weight_capacity;
   uint32_t free_weight; /* index + 1 */
-  struct net_agg_tuple *tuples;
+  /* Those that will go: group | distinct, of distinct arguments | what their stop does not say of the key. */
+  uint32_t *tuples;
   size_t tuple_count, tuple_capacity;
-  uint32_t free_tuple; /* index + 1 */
+  uint32_t free_tuple;   /* index + 1 */
+  uint32_t tuple_stride; /* words of one */
+  unsigned tuple_kept;   /* of its key */
   uint64_t last_id;
   uint32_t *by_slots, *row_slots;
   bool origin_known, averaging_known, first_known;
@@ -250,13 +302,14 @@ struct net_aggregate {
   net_chronon touched_at;
   uint32_t *fresh; /* groups whose segments began in this round; some of them are gone since */
   size_t fresh_count, fresh_capacity;
-  bool waits; /* for more, with its own checkpoint behind that of its input */
+  bool waits;                      /* for more, with its own checkpoint behind that of its input */
   struct net_batch_builder closes; /* apart, so that the other rows are plain */
   uint32_t value_slot, value_width, argument_slot;
   bool settles;                /* gives up what no later tuple can change */
   bool forgets;                /* groups of which nothing is left */
   enum net_base_type argument; /* NET_INTEGER where there is none */
-  struct net_ordered ordered;
+  bool is_wide;                /* values have more than one slot */
+  struct net_ordered ordered, stairs;
   struct net_ordered floors; /* earliest, latest: starts of the tuples that may yet be chosen */
   uint32_t floor_root;
   struct net_sum scratch;
@@ -269,6 +322,12 @@ static inline struct net_agg_group *net_agg_group(const struct net_aggregate *no
   return net_rowmap_state(&node->groups, index);
 }
 
+/* Of a node whose values are wide, that of the group's segment behind its first slot. */
+static inline union net_slot *net_agg_value_rest(const struct net_aggregate *node,
+                                                 struct net_agg_group *group) {
+  return node->chooses_time ? group->tally.chosen : group->function.rest;
+}
+
 /* --- aggregate_change.c */
 
 /* Makes changes of a row; the groups it names are made. */
@@ -278,8 +337,15 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
 void net_agg_begin(struct net_aggregate *node, net_chronon origin);
 /* Moves the tuple; groups that change are touched. */
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
+/* What stood for MEMBER is gone; of the others, which count for sure, the first stands now. */
+struct net_ordered_key net_agg_take_first(struct net_aggregate *node,
+                                          struct net_agg_member *member);
+void net_agg_let_next_stand(struct net_aggregate *node, struct net_agg_group *group,
+                            struct net_agg_member *member);
 /* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
 void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row);
+/* The argument in ROW, which may be a member's. */
+union net_slot net_agg_argument(const struct net_aggregate *node, const union net_slot *row);
 struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row);
 /* The group at INDEX is looked at when all changes of the instant are made. */
 static inline void net_agg_touch(struct net_aggregate *node, uint32_t index) {
@@ -310,16 +376,22 @@ void net_agg_wait_mark_strings(const struct net_aggregate *node, struct base_str
 /* --- aggregate_plain.c */
 
 enum net_agg_way net_agg_way(const struct net_aggregate *node);
+void net_agg_plain_init(struct net_aggregate *node);
 /* Takes the rows of a plain batch that are before CHECKPOINT, behind all that came; returns how many. */
 uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *batch,
                             net_chronon checkpoint, enum base_status *status);
 /* The next stop, which there is. */
 void net_agg_stop(struct net_aggregate *node);
+/* When that is; forever: there is none. */
+static inline net_chronon net_agg_next_stop(const struct net_aggregate *node) {
+  if (node->stop_count == 0) return NET_FOREVER;
+  return node->stops_heaped ? node->stops[0].time : node->few_stops[node->stop_first].time;
+}
 /* The member at INDEX, which a tuple has come to. */
 static inline struct net_agg_member *net_agg_wake(struct net_aggregate *node, uint32_t index) {
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
-  if (member->idle) node->idle_members--;
-  member->idle = false;
+  if (net_agg_is(member, NET_MEMBER_IDLE)) node->idle_members--;
+  net_agg_set(member, NET_MEMBER_IDLE, false);
   return member;
 }
 /* No tuple of the member at INDEX is there, nor will be by what is known. */

@@ -23,14 +23,18 @@ enum net_truth net_agg_counts(const struct net_aggregate_params *params,
   return row[fields[params->unless_field].slot].i != 0 ? NET_FALSE : NET_UNKNOWN;
 }
 
+union net_slot net_agg_argument(const struct net_aggregate *node, const union net_slot *row) {
+  if (node->function == NET_AGG_VARTS) return (union net_slot){.i = 0};
+  return node->params.argument_field < 0 ? (union net_slot){.i = 1} : row[node->argument_slot];
+}
+
 struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row) {
-  struct net_ordered_key key = {.value.i = 1};
+  struct net_ordered_key key = {.value = net_agg_argument(node, row)};
   if (!node->timeless) key.start = net_row_start(row);
   if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD)
     key.stop = net_slot_instant(row, 2);
-  if (node->function == NET_AGG_VARTS || node->params.argument_field < 0) return key;
-  key.value = row[node->argument_slot];
-  if (node->argument == NET_TEMPORAL) key.slope = row[node->argument_slot + 1].f;
+  if (node->argument == NET_TEMPORAL && node->function != NET_AGG_VARTS)
+    key.slope = row[node->argument_slot + 1].f;
   return key;
 }
 
@@ -65,13 +69,15 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
   if (fresh && node->function == NET_AGG_AVGC)
     net_agg_group(node, change.group)->tally.integrated_to = NET_BEGINNING;
   /* errors of the group name the last tuple that came */
-  if (!fresh)
+  if (!fresh && node->names_rows)
     memcpy(net_rowmap_row(&node->groups, change.group), row,
            node->params.in->slot_count * sizeof *row);
   change.key = net_agg_key(node, row);
   if (node->set) {
     change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
-    net_agg_wake(node, change.member)->group = change.group;
+    struct net_agg_member *member = net_agg_wake(node, change.member);
+    member->group = change.group;
+    net_agg_set(member, NET_MEMBER_MIXED, true);
   }
   if (node->params.unique) change.distinct = net_rowmap_put(&node->distinct, row, NULL);
   return change;
@@ -177,8 +183,8 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
 /* --- applying changes */
 
 static void move(int64_t *by_truth, enum net_truth from, enum net_truth to) {
-  if (from != NET_FALSE) by_truth[from]--;
-  if (to != NET_FALSE) by_truth[to]++;
+  if (from != NET_FALSE) by_truth[from - 1]--;
+  if (to != NET_FALSE) by_truth[to - 1]++;
 }
 
 static void move_tuple(struct net_agg_member *member, enum net_truth from, enum net_truth to) {
@@ -213,83 +219,102 @@ static void count(struct net_aggregate *node, struct net_agg_group *group,
     count_sure(node, group, change, &change->key, to == NET_TRUE);
 }
 
-/* Of a member's tuples that count for sure the first stands for all. Mostly it is the only one: then its row
- * says what the key is; of several the keys are an ordered set. (Rows of temporal domains are something else:
- * there it is always a set.) */
-static bool is_alone(const struct net_aggregate *node, const struct net_agg_member *member) {
-  return member->ordered == 0 && !node->temporal && node->argument != NET_TEMPORAL;
-}
-
-static void write_key(struct net_aggregate *node, uint32_t place,
-                      const struct net_ordered_key *key) {
-  union net_slot *row = net_rowmap_row(&node->members, place);
-  row[0].i = key->start.lo;
-  row[1].i = key->start.hi;
-  if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD) {
-    row[2].i = key->stop.lo;
-    row[3].i = key->stop.hi;
-  }
-  if (node->params.argument_field >= (int)node->params.domain_fields)
-    row[node->argument_slot] = key->value;
-}
+/* Of a member's tuples that count for sure the first stands for all. Mostly it is the only one. Where the group's
+ * ordered set has its key as it is, the member has but the place of that, and the keys of the others; else it has a set
+ * of all of them. */
 
 /* The key of the one that stands, of COUNT that count for sure; false: none does. */
-static bool standing(const struct net_aggregate *node, uint32_t place, uint32_t count,
-                     struct net_ordered_key *ret) {
-  const struct net_agg_member *member = net_rowmap_state(&node->members, place);
+static bool standing(const struct net_aggregate *node, const struct net_agg_member *member,
+                     uint32_t count, struct net_ordered_key *ret) {
   if (count == 0) return false;
-  if (is_alone(node, member))
-    *ret = net_agg_key(node, net_rowmap_row(&node->members, place));
-  else
-    net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->ordered), ret);
+  uint32_t place =
+      node->stands_in_group ? member->standing : net_ordered_first(&node->ordered, member->others);
+  net_ordered_get(&node->ordered, place, ret);
   return true;
 }
 
-/* KEY comes to COUNT others of the member. */
-static void add_standing(struct net_aggregate *node, uint32_t place,
-                         const struct net_ordered_key *key, uint32_t count) {
-  struct net_agg_member *member = net_rowmap_state(&node->members, place);
-  struct net_ordered_key only;
-  net_agg_floor_add(node, key->start.lo);
-  if (count == 0 && is_alone(node, member)) {
-    write_key(node, place, key);
-    return;
-  }
-  if (is_alone(node, member) && standing(node, place, count, &only))
-    (void)net_ordered_insert(&node->ordered, &member->ordered, &only);
-  (void)net_ordered_insert(&node->ordered, &member->ordered, key);
+/* KEY stands now: it counts in the group. */
+static void let_stand(struct net_aggregate *node, struct net_agg_group *group,
+                      const struct net_agg_change *change, const struct net_ordered_key *key) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  count_sure(node, group, change, key, true);
+  if (node->stands_in_group)
+    member->standing = net_ordered_find(&node->ordered, group->tally.ordered, key);
 }
 
-/* KEY goes, and leaves COUNT others. */
-static void remove_standing(struct net_aggregate *node, uint32_t place,
-                            const struct net_ordered_key *key, uint32_t count) {
-  struct net_agg_member *member = net_rowmap_state(&node->members, place);
-  struct net_ordered_key only;
-  net_agg_floor_remove(node, key->start.lo);
-  if (is_alone(node, member)) return;
-  (void)net_ordered_remove(&node->ordered, &member->ordered, key);
-  if (count != 1 || node->temporal || node->argument == NET_TEMPORAL) return;
-  net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->ordered), &only);
-  net_ordered_clear(&node->ordered, &member->ordered);
-  write_key(node, place, &only);
+struct net_ordered_key net_agg_take_first(struct net_aggregate *node,
+                                          struct net_agg_member *member) {
+  struct net_ordered_key key;
+  net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->others), &key);
+  (void)net_ordered_remove(&node->ordered, &member->others, &key);
+  return key;
 }
 
-/* Which one stands may change. The member has been counted with the tuple as it is now. */
+void net_agg_let_next_stand(struct net_aggregate *node, struct net_agg_group *group,
+                            struct net_agg_member *member) {
+  struct net_ordered_key key = net_agg_take_first(node, member);
+  net_agg_add(node, group, &key);
+  member->standing = net_ordered_find(&node->ordered, group->tally.ordered, &key);
+}
+
+/* One of KEY comes. OLD: what stood; NULL: nothing. */
+static void add_standing(struct net_aggregate *node, struct net_agg_group *group,
+                         const struct net_agg_change *change, const struct net_ordered_key *old) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  const struct net_ordered_key *key = &change->key;
+  bool stands = old == NULL || net_agg_compare(node, key, old) < 0;
+  if (!node->stands_in_group)
+    (void)net_ordered_insert(&node->ordered, &member->others, key);
+  else if (old != NULL)
+    (void)net_ordered_insert(&node->ordered, &member->others, stands ? old : key);
+  if (!stands) return;
+  if (old != NULL) count_sure(node, group, change, old, false);
+  let_stand(node, group, change, key);
+}
+
+/* One of KEY goes, where OLD stood, and leaves COUNT others. */
+static void remove_standing(struct net_aggregate *node, struct net_agg_group *group,
+                            const struct net_agg_change *change, const struct net_ordered_key *old,
+                            uint32_t count) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  bool stood = net_agg_compare(node, &change->key, old) == 0;
+  struct net_ordered_key next = *old;
+  if (!node->stands_in_group || !stood)
+    (void)net_ordered_remove(&node->ordered, &member->others, &change->key);
+  if (!stood) return;
+  if (count > 0)
+    net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->others), &next);
+  if (count > 0 && node->stands_in_group)
+    (void)net_ordered_remove(&node->ordered, &member->others, &next);
+  if (count > 0 && net_agg_compare(node, &next, old) == 0) return;
+  count_sure(node, group, change, old, false);
+  if (count > 0) let_stand(node, group, change, &next);
+}
+
+/* Which one stands may change. The member has been counted with the tuple as it is now. Where one
+ * that came the short way stands it started first: after something that came this way nothing goes that way. */
 static void count_standing(struct net_aggregate *node, struct net_agg_group *group,
                            const struct net_agg_change *change, enum net_truth from,
                            enum net_truth to) {
-  const struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
   uint32_t count = member->counted[NET_TRUE - 1];
   bool comes = to == NET_TRUE && from != NET_TRUE, goes = from == NET_TRUE && to != NET_TRUE;
-  struct net_ordered_key old, new;
   if (!comes && !goes) return;
-  bool had = standing(node, change->member, comes ? count - 1 : count + 1, &old);
-  if (comes) add_standing(node, change->member, &change->key, count - 1);
-  if (goes) remove_standing(node, change->member, &change->key, count);
-  bool has = standing(node, change->member, count, &new);
-  if (had && has && net_agg_compare(node, &old, &new) == 0) return;
-  if (had) count_sure(node, group, change, &old, false);
-  if (has) count_sure(node, group, change, &new, true);
+  if (node->chooses_time) net_agg_floor_count(node, change->key.start.lo, comes);
+  if (net_agg_is(member, NET_MEMBER_IN_STAIRS)) {
+    if (comes)
+      (void)net_ordered_insert(&node->ordered, &member->others, &change->key);
+    else
+      (void)net_ordered_remove(&node->ordered, &member->others, &change->key);
+    return;
+  }
+  struct net_ordered_key old;
+  bool had = standing(node, member, comes ? count - 1 : count + 1, &old);
+  if (comes) {
+    add_standing(node, group, change, had ? &old : NULL);
+  } else {
+    remove_standing(node, group, change, &old, count);
+  }
 }
 
 /* The same for functions that look for the best: plain tuples of a member are not in the ordered set
@@ -300,13 +325,27 @@ static void count_ranked(struct net_aggregate *node, struct net_agg_group *group
   bool counted = from == NET_TRUE, counts = to == NET_TRUE;
   move(group->counted, from, to);
   group->values += counts - counted;
-  if (counts == member->ranked) return;
-  member->ranked = counts;
+  if (counts == net_agg_is(member, NET_MEMBER_RANKED)) return;
+  net_agg_set(member, NET_MEMBER_RANKED, counts);
   if (counts) {
     net_agg_add(node, group, &change->key);
   } else {
     net_agg_remove(node, group, &change->key);
   }
+}
+
+/* The same for first: the first of a member is as good as any other one of its tuples, which each count. */
+static void count_tuple(struct net_aggregate *node, struct net_agg_group *group,
+                        const struct net_agg_member *member, const struct net_agg_change *change,
+                        enum net_truth old, enum net_truth from, enum net_truth to) {
+  enum net_truth now = net_agg_surest(member);
+  move(group->counted, old, now);
+  group->values += (now == NET_TRUE) - (old == NET_TRUE);
+  if ((from == NET_TRUE) == (to == NET_TRUE)) return;
+  if (to == NET_TRUE)
+    net_agg_add(node, group, &change->key);
+  else
+    net_agg_remove(node, group, &change->key);
 }
 
 static void apply_member(struct net_aggregate *node, struct net_agg_group *group,
@@ -318,6 +357,8 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
   if (node->stands) {
     count_standing(node, group, change, from, to);
     move(group->counted, old, net_agg_surest(member));
+  } else if (node->counts_tuples) {
+    count_tuple(node, group, member, change, old, from, to);
   } else if (node->has_stairs) {
     count_ranked(node, group, member, change, old, net_agg_surest(member));
   } else {
@@ -326,7 +367,7 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
   bool counts = net_agg_surest(member) == NET_TRUE;
   if (node->more_count > 0 && (old == NET_TRUE) != counts)
     net_agg_count_more(node, group, net_rowmap_row(&node->members, change->member), counts);
-  if (--member->references == 0 && net_agg_surest(member) == NET_FALSE)
+  if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE)
     net_rowmap_remove(&node->members, change->member);
 }
 

@@ -15,9 +15,12 @@
 #include "engine/base/arena.h"
 #include "engine/nodes/aggregate.h"
 
+/* A part of a group is one without what the node has for all of them. */
+#define PART offsetof(struct net_agg_group, values)
+
 static struct net_agg_group *part_of(const struct net_agg_more *more,
                                      const struct net_agg_group *group) {
-  return (struct net_agg_group *)(void *)((unsigned char *)group + more->offset);
+  return (struct net_agg_group *)(void *)((unsigned char *)group + more->offset - PART);
 }
 
 static size_t rounded(size_t size) {
@@ -49,7 +52,7 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
         (struct net_agg_more){.function = function,
                               .offset = offset,
                               .value_slot = params->out->fields[params->by_count + 1 + i].slot};
-    offset += rounded(net_agg_group_size(function));
+    offset += rounded(net_agg_group_size(function) - PART);
     node->names_rows = node->names_rows || net_agg_can_fail(function);
   }
 }
@@ -57,7 +60,7 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
 size_t net_agg_more_group_size(const struct net_aggregate *node) {
   if (node->more_count == 0) return net_agg_group_size(node);
   const struct net_agg_more *last = &node->more[node->more_count - 1];
-  return last->offset + rounded(net_agg_group_size(last->function));
+  return last->offset + rounded(net_agg_group_size(last->function) - PART);
 }
 
 void net_agg_more_done(struct net_aggregate *node) {
@@ -130,13 +133,13 @@ bool net_agg_same_more(const struct net_aggregate *node, struct net_agg_group *g
 
 void net_agg_keep_more(struct net_aggregate *node, struct net_agg_group *group) {
   for (size_t i = 0; i < node->more_count; i++)
-    part_of(&node->more[i], group)->value = node->more[i].value;
+    part_of(&node->more[i], group)->value = node->more[i].value.slots[0];
 }
 
 void net_agg_put_more(const struct net_aggregate *node, const struct net_agg_group *group,
                       union net_slot *row) {
   for (size_t i = 0; i < node->more_count; i++)
-    row[node->more[i].value_slot] = part_of(&node->more[i], group)->value.slots[0];
+    row[node->more[i].value_slot] = part_of(&node->more[i], group)->value;
 }
 
 void net_agg_group_done_more(struct net_aggregate *node, struct net_agg_group *group) {

@@ -1,16 +1,17 @@
 /* Aggregate: the short way of plain rows (batch.h). Most rows are determinate, whole, and come in order.
  *
  * When such a row comes, all changes before its start have been made, so its tuple is moved into its group
- * at once, and the group is touched; what waits is its stop alone, sixteen bytes, in order or, with many, in
+ * at once, and the group is touched; what waits is its stop alone, twelve bytes, in order or, with many, in
  * a heap of its own. So for a tuple there are one look-up by its domains, and one insertion among as many
  * stops as tuples are valid. Look-ups among many are made together. Groups, members and tallies are those of the
  * long way (aggregate_change.c): rows may come in any mixture.
  *
  * Four kinds of nodes have a short way: those that count a set of equal tuples, where what the function
- * takes from a tuple is one of its domains, so that it can be had of the member when the tuple goes; those
- * whose tuples never go; those of a window, where each tuple counts until it has passed; and avgc, where a
- * tuple's weight goes. But for the first, equal tuples of one start are one, so where several start together
- * they take the long way. Of distinct arguments the first and the last are what counts, as there.     */
+ * takes from a tuple can be had of the member when the tuple goes, or is nothing but a place among the stairs; those whose
+ * tuples never go; those of a window, where each tuple counts until it has passed; and avgc, where a tuple's
+ * weight goes. But for the first, equal tuples of one start are one, so where several start together they
+ * take the long way. Of distinct arguments the first and the last are what counts, as there. Of last, the
+ * first of equal tuples stands for all: they go the short way while they go in the order in which they came. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,20 +20,25 @@
 
 enum net_agg_way net_agg_way(const struct net_aggregate *node) {
   if (node->temporal || node->argument == NET_TEMPORAL) return NET_AGG_LONG;
-  if (node->set) return node->stands ? NET_AGG_LONG : NET_AGG_MEMBER;
+  bool may_stand = !node->stands || node->function == NET_AGG_LAST;
+  if (node->set) return may_stand ? NET_AGG_MEMBER : NET_AGG_LONG;
   if (node->function == NET_AGG_AVGC) return NET_AGG_WEIGH;
   return node->goes ? NET_AGG_TUPLE : NET_AGG_STAY;
 }
 
 /* --- stops */
 
-/* So many are kept in order; when there are so few again, they are brought into order again. */
-enum { FEW_STOPS = 64, VERY_FEW_STOPS = 16 };
+enum { FEW_STOPS = NET_AGG_FEW_STOPS };
 
-static void push_heap(struct net_agg_stop *stops, size_t i, struct net_agg_stop stop) {
+static void push_heap(struct net_aggregate *node, struct net_agg_stop stop) {
+  BASE_CHECK(stop.member < UINT32_C(1) << 30, "aggregate-stops");
+  base_grow_little(&node->stops, &node->stop_capacity, node->stop_count + 1, sizeof *node->stops);
+  struct net_agg_packed_stop *stops = node->stops;
+  size_t i = node->stop_count++;
   for (; i > 0 && stop.time < stops[(i - 1) / 2].time; i = (i - 1) / 2)
     stops[i] = stops[(i - 1) / 2];
-  stops[i] = stop;
+  stops[i] = (struct net_agg_packed_stop){stop.time, stop.member & ((UINT32_C(1) << 30) - 1),
+                                          stop.counts & 3u};
 }
 
 /* STOPS, of which there are COUNT in order, gets one more: mostly one of the latest. */
@@ -42,32 +48,31 @@ static inline void insert_stop(struct net_agg_stop *stops, size_t count, struct 
   stops[i] = stop;
 }
 
-static void move_stops_to_front(struct net_aggregate *node) {
-  memmove(node->stops, node->stops + node->stop_first, node->stop_count * sizeof *node->stops);
-  node->stop_first = 0;
+static void make_heap(struct net_aggregate *node) {
+  size_t count = node->stop_count;
+  node->stop_count = 0;
+  for (size_t i = 0; i < count; i++) push_heap(node, node->few_stops[node->stop_first + i]);
+  node->stops_heaped = true;
 }
 
 static inline void push_stop(struct net_aggregate *node, struct net_agg_stop stop) {
-  if (node->stop_first + node->stop_count == node->stop_capacity) {
-    if (node->stop_first > 0)
-      move_stops_to_front(node);
-    else
-      base_grow_little(&node->stops, &node->stop_capacity, 2 * FEW_STOPS + node->stop_count,
-                       sizeof *node->stops);
-  }
   if (!node->stops_heaped && node->stop_count < FEW_STOPS) {
-    insert_stop(node->stops + node->stop_first, node->stop_count++, stop);
+    if (node->stop_first + node->stop_count == 2 * (size_t)FEW_STOPS) {
+      memmove(node->few_stops, node->few_stops + node->stop_first,
+              node->stop_count * sizeof *node->few_stops);
+      node->stop_first = 0;
+    }
+    insert_stop(node->few_stops + node->stop_first, node->stop_count++, stop);
     return;
   }
-  if (!node->stops_heaped) move_stops_to_front(node); /* what is in order is a heap */
-  node->stops_heaped = true;
-  push_heap(node->stops, node->stop_count++, stop);
+  if (!node->stops_heaped) make_heap(node);
+  push_heap(node, stop);
 }
 
 /* The hole that the first leaves goes down to the end, without a branch that nobody could predict; the last
  * stop takes its place there, and is mostly one of the latest. */
-static struct net_agg_stop pop_heap(struct net_agg_stop *stops, size_t count) {
-  struct net_agg_stop top = stops[0];
+static struct net_agg_stop pop_heap(struct net_agg_packed_stop *stops, size_t count) {
+  struct net_agg_packed_stop top = stops[0];
   size_t hole = 0, child = 1;
   net_chronon last = stops[count].time; /* the rest stays in memory, and is copied as a whole */
   for (; child + 1 < count; child = 2 * hole + 1) {
@@ -82,19 +87,24 @@ static struct net_agg_stop pop_heap(struct net_agg_stop *stops, size_t count) {
   for (; hole > 0 && last < stops[(hole - 1) / 2].time; hole = (hole - 1) / 2)
     stops[hole] = stops[(hole - 1) / 2];
   stops[hole] = stops[count];
-  return top;
+  return (struct net_agg_stop){top.time, top.member, (enum net_truth)top.counts};
 }
 
 static void bring_into_order(struct net_aggregate *node) {
-  for (size_t i = 1; i < node->stop_count; i++) insert_stop(node->stops, i, node->stops[i]);
+  for (size_t i = 0; i < node->stop_count; i++) {
+    struct net_agg_packed_stop stop = node->stops[i];
+    insert_stop(node->few_stops, i,
+                (struct net_agg_stop){stop.time, stop.member, (enum net_truth)stop.counts});
+  }
+  node->stop_first = 0;
   node->stops_heaped = false;
 }
 
 static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
   node->stop_count--;
-  if (!node->stops_heaped) return node->stops[node->stop_first++];
+  if (!node->stops_heaped) return node->few_stops[node->stop_first++];
   struct net_agg_stop top = pop_heap(node->stops, node->stop_count);
-  if (node->stop_count <= VERY_FEW_STOPS) bring_into_order(node);
+  if (node->stop_count <= NET_AGG_VERY_FEW_STOPS) bring_into_order(node);
   return top;
 }
 
@@ -109,13 +119,26 @@ static void know_origin(struct net_aggregate *node, const union net_slot *row) {
     net_agg_know_origin(node, row);
 }
 
-/* So many members may be idle, or a quarter as many as tuples are there. */
-#define IDLE_MEMBERS 512
-#define IDLE_SHARE   4
+/* So many members may be idle, or an eighth as many as tuples are there, if members come again that were forgotten;
+ * else few. */
+enum { IDLE_MEMBERS = 512, IDLE_SHARE = 8, IDLE_FEW = 32, IDLE_MORE = 64 };
 
 static size_t idle_limit(const struct net_aggregate *node) {
   size_t share = node->stop_count / IDLE_SHARE;
-  return share > IDLE_MEMBERS ? share : IDLE_MEMBERS;
+  size_t most = share > IDLE_MEMBERS ? share : IDLE_MEMBERS;
+  size_t worth = node->idle_most > IDLE_FEW ? node->idle_most : IDLE_FEW;
+  return worth < most ? worth : most;
+}
+
+static uint32_t *forgotten_at(struct net_aggregate *node, uint32_t hash) {
+  return &node->forgotten[hash % NET_AGG_FORGOTTEN];
+}
+
+/* The member of HASH was not there. */
+static inline void note_fresh(struct net_aggregate *node, uint32_t hash) {
+  if (*forgotten_at(node, hash) != hash) return;
+  *forgotten_at(node, hash) = ~hash;
+  node->idle_most = idle_limit(node) + IDLE_MORE;
 }
 
 static void forget_idle(struct net_aggregate *node) {
@@ -124,10 +147,12 @@ static void forget_idle(struct net_aggregate *node) {
   node->idle_count--;
   if (!net_rowmap_live(&node->members, index)) return;
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
-  if (!member->listed) return;
-  member->listed = false;
-  if (!member->idle) return;
+  if (!net_agg_is(member, NET_MEMBER_LISTED)) return;
+  net_agg_set(member, NET_MEMBER_LISTED, false);
+  if (!net_agg_is(member, NET_MEMBER_IDLE)) return;
   node->idle_members--;
+  uint32_t hash = net_rowmap_hash(&node->members, index);
+  *forgotten_at(node, hash) = hash;
   net_rowmap_remove(&node->members, index);
 }
 
@@ -144,16 +169,16 @@ static void grow_idle(struct net_aggregate *node) {
 
 void net_agg_leave_idle(struct net_aggregate *node, uint32_t index) {
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
-  member->idle = true;
+  net_agg_set(member, NET_MEMBER_IDLE, true);
   node->idle_members++;
-  if (!member->listed) {
+  if (!net_agg_is(member, NET_MEMBER_LISTED)) {
     if (node->idle_count == node->idle_capacity) grow_idle(node);
     node->idle[(node->idle_first + node->idle_count++) & (node->idle_capacity - 1)] = index;
-    member->listed = true;
+    net_agg_set(member, NET_MEMBER_LISTED, true);
   }
   /* more than one, so that it shrinks when there are fewer tuples than there were */
-  for (int i = 0; i < 2 && node->idle_count > idle_limit(node); i++)
-    forget_idle(node);
+  size_t limit = idle_limit(node);
+  for (int i = 0; i < 2 && node->idle_count > limit; i++) forget_idle(node);
 }
 
 static inline enum net_truth counts_of(const struct net_aggregate *node,
@@ -196,8 +221,8 @@ static inline void count_sure(struct net_aggregate *node, struct net_agg_group *
 static inline void move_member(struct net_aggregate *node, struct net_agg_group *group,
                                const union net_slot *row, enum net_truth from, enum net_truth to) {
   if (from == to) return;
-  if (from != NET_FALSE) group->counted[from]--;
-  if (to != NET_FALSE) group->counted[to]++;
+  if (from != NET_FALSE) group->counted[from - 1]--;
+  if (to != NET_FALSE) group->counted[to - 1]++;
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
   if (node->more_count > 0) net_agg_count_more(node, group, row, to == NET_TRUE);
   if (node->params.unique &&
@@ -239,8 +264,11 @@ static inline uint32_t hold_member(struct net_aggregate *node, const union net_s
   bool fresh;
   uint32_t index = net_rowmap_put(&node->members, row, &fresh);
   struct net_agg_member *member = net_agg_wake(node, index);
-  if (fresh) member->group = NET_NO_ENTRY;
-  member->references = net_agg_one_more(member->references);
+  if (fresh) {
+    member->group = NET_NO_ENTRY;
+    note_fresh(node, net_rowmap_hash(&node->members, index));
+  }
+  net_agg_hold(member);
   return index;
 }
 
@@ -298,17 +326,58 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   if (node->names_rows)
     net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
   enum net_truth counts = counts_of(node, row);
-  group->present[NET_TRUE]++;
+  group->present[NET_TRUE - 1]++;
   count_in(node, group, member, row, counts);
   if (node->has_stairs && counts == NET_TRUE) {
     struct net_ordered_key key = net_agg_key(node, row);
-    rank(node, group, &key, stop);
+    if (node->stands && member->counted[NET_TRUE - 1] > 1) {
+      (void)net_ordered_insert(&node->ordered, &member->others, &key);
+    } else {
+      rank(node, group, &key, stop);
+      net_agg_set(member, NET_MEMBER_IN_STAIRS, node->stands);
+    }
   }
+  if (node->stands) member->plain_until = stop;
   touch_at(node, member->group, row[0].i);
   if (stop != NET_FOREVER) {
     push_stop(node, (struct net_agg_stop){stop, index, counts});
-  } else if (--member->references == 0 && net_agg_surest(member) == NET_FALSE) {
+  } else if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE) {
     net_agg_leave_idle(node, index);
+  }
+}
+
+/* The member of ROW, if that may go the short way until STOP, which it holds then; else NET_NO_ENTRY. Where the first of
+ * equal tuples stands for all it may if nothing of its member is there, nor to come; or if what is there came so and
+ * goes no later than it: what stands is always what goes next. */
+static inline uint32_t hold_first(struct net_aggregate *node, const union net_slot *row,
+                                  net_chronon stop) {
+  uint32_t index = hold_member(node, row);
+  if (!node->stands) return index;
+  struct net_agg_member *member = net_rowmap_state(&node->members, index);
+  bool alone = member->state < 2 * NET_MEMBER_HOLDS && net_agg_surest(member) == NET_FALSE;
+  bool each = node->params.where_field < 0 && node->params.when_field < 0;
+  if (alone) net_agg_set(member, NET_MEMBER_MIXED, false);
+  if (alone || (each && !net_agg_is(member, NET_MEMBER_MIXED) && stop >= member->plain_until))
+    return index;
+  (void)net_agg_release(member);
+  return NET_NO_ENTRY;
+}
+
+/* What stands for MEMBER, and came the short way, goes. */
+static void stop_standing(struct net_aggregate *node, struct net_agg_group *group,
+                          struct net_agg_member *member) {
+  if (!net_agg_is(member, NET_MEMBER_IN_STAIRS)) {
+    struct net_ordered_key key;
+    net_ordered_get(&node->ordered, member->standing, &key);
+    net_agg_remove(node, group, &key);
+  }
+  uint32_t others = member->counted[NET_TRUE - 1];
+  net_agg_set(member, NET_MEMBER_IN_STAIRS, others == 1 && !net_agg_is(member, NET_MEMBER_MIXED));
+  if (net_agg_is(member, NET_MEMBER_IN_STAIRS)) { /* it goes when the last goes */
+    struct net_ordered_key key = net_agg_take_first(node, member);
+    rank(node, group, &key, member->plain_until);
+  } else if (others > 0) {
+    net_agg_let_next_stand(node, group, member);
   }
 }
 
@@ -316,15 +385,16 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
   struct net_agg_member *member = net_rowmap_state(&node->members, stop.member);
   struct net_agg_group *group = net_agg_group(node, member->group);
   const union net_slot *row = net_rowmap_row(&node->members, stop.member);
-  group->present[NET_TRUE]--;
+  group->present[NET_TRUE - 1]--;
   count_out(node, group, member, row, stop.counts);
-  if (member->ranked && member->counted[NET_TRUE - 1] == 0) {
+  if (node->stands && stop.counts == NET_TRUE) stop_standing(node, group, member);
+  if (net_agg_is(member, NET_MEMBER_RANKED) && member->counted[NET_TRUE - 1] == 0) {
     struct net_ordered_key key = net_agg_key(node, row);
     net_agg_remove(node, group, &key);
-    member->ranked = false;
+    net_agg_set(member, NET_MEMBER_RANKED, false);
   }
   net_agg_touch(node, member->group);
-  if (--member->references == 0 && net_agg_surest(member) == NET_FALSE)
+  if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE)
     net_agg_leave_idle(node, stop.member);
 }
 
@@ -343,12 +413,12 @@ static inline uint32_t group_of(struct net_aggregate *node, const union net_slot
 static inline bool changes_nothing(const struct net_aggregate *node, struct net_agg_group *group,
                                    const union net_slot *row) {
   const struct net_ordered_key *best = &group->tally.best;
-  if (group->counted[NET_TRUE] == 0 || node->argument != NET_INTEGER) return false;
+  if (group->counted[NET_TRUE - 1] == 0 || node->argument != NET_INTEGER) return false;
   if (node->params.argument_field < 0 || node->params.unique) return false;
   if (node->function != NET_AGG_MIN && node->function != NET_AGG_MAX) return false;
   int64_t value = row[node->argument_slot].i;
   if (node->function == NET_AGG_MIN ? value < best->value.i : value > best->value.i) return false;
-  group->counted[NET_TRUE]++;
+  group->counted[NET_TRUE - 1]++;
   group->values++;
   return true;
 }
@@ -357,7 +427,7 @@ uint32_t net_agg_stay(struct net_aggregate *node, const union net_slot *row, boo
   uint32_t index = group_of(node, row);
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
-  group->present[NET_TRUE]++;
+  group->present[NET_TRUE - 1]++;
   *ret_same = counts == NET_TRUE && changes_nothing(node, group, row);
   if (!*ret_same) move_member(node, group, row, NET_FALSE, counts);
   return index;
@@ -385,10 +455,9 @@ static bool counts_each(const struct net_aggregate *node) {
 static bool may_count_each(const struct net_aggregate *node, const struct net_agg_group *group) {
   bool known = node->first_known && node->origin_known && node->averaging_known;
   return known && node->heap_count == 0 && node->same_start.live == 0 && group->begun &&
-         group->fresh && group->id == 0 && !group->omega && group->counted[NET_UNKNOWN] == 0 &&
-         group->values > 0 && group->values != group->value.slots[0].i &&
-         node->touched_count == 1 && node->touched_at > group->since &&
-         node->touched_at >= node->origin;
+         group->fresh && group->id == 0 && !group->omega && group->counted[NET_UNKNOWN - 1] == 0 &&
+         group->values > 0 && group->values != group->value.i && node->touched_count == 1 &&
+         node->touched_at > group->since && node->touched_at >= node->origin;
 }
 
 /* Rows of BATCH from I on, up to COUNT, that each come at a time of their own: what arrive_to_stay and the look at the
@@ -397,7 +466,7 @@ static uint32_t count_each(struct net_aggregate *node, const struct net_batch *b
                            uint32_t count, enum base_status *status) {
   struct net_agg_group *group = net_agg_group(node, 0);
   net_chronon since = group->since, touched = node->touched_at;
-  int64_t value = group->value.slots[0].i, values = group->values;
+  int64_t value = group->value.i, values = group->values;
   uint32_t first = i;
   for (; i < count && *status == BASE_OK; i++) {
     net_chronon now = net_batch_row(batch, i)[0].i;
@@ -411,58 +480,100 @@ static uint32_t count_each(struct net_aggregate *node, const struct net_batch *b
     touched = now;
   }
   group->since = since;
-  group->value.slots[0].i = value;
+  group->value.i = value;
   group->values = values;
-  group->counted[NET_TRUE] += i - first;
-  group->present[NET_TRUE] += i - first;
+  group->counted[NET_TRUE - 1] += i - first;
+  group->present[NET_TRUE - 1] += i - first;
   node->touched_at = touched;
   return i;
 }
 
 /* --- windows */
 
-static uint32_t new_tuple(struct net_aggregate *node, const struct net_agg_tuple *tuple) {
+enum { GROUP, DISTINCT }; /* words of a tuple */
+
+/* Where tuples are taken away one by one the key is asked for. The stop says when an event was, or when a period
+ * stops; a distinct argument is in the map of those. */
+void net_agg_plain_init(struct net_aggregate *node) {
+  unsigned kept = keeps_tally(node) && !node->has_stairs ? net_agg_kept(node) : 0;
+  if (kept & NET_KEEP_START) kept ^= NET_KEEP_START | NET_KEEP_AT;
+  if (node->params.in->tuple_class == NET_EVENT) kept &= ~(unsigned)NET_KEEP_AT;
+  kept &= ~(unsigned)NET_KEEP_STOP;
+  if (node->params.unique) kept &= ~(unsigned)NET_KEEP_VALUE;
+  node->tuple_kept = kept;
+  node->tuple_stride = (node->params.unique ? DISTINCT + 1 : GROUP + 1) + 2 * net_key_slots(kept);
+}
+
+static uint32_t *tuple_at(const struct net_aggregate *node, uint32_t index) {
+  return node->tuples + (size_t)index * node->tuple_stride;
+}
+
+static struct net_packed_slot *key_at(const struct net_aggregate *node, uint32_t *tuple) {
+  return (void *)(tuple + (node->params.unique ? DISTINCT + 1 : GROUP + 1));
+}
+
+static uint32_t new_tuple(struct net_aggregate *node, const struct net_ordered_key *key,
+                          uint32_t group, uint32_t distinct) {
   uint32_t index = node->free_tuple;
   if (index != 0) {
-    node->free_tuple = node->tuples[--index].next_free;
+    node->free_tuple = *tuple_at(node, --index);
   } else {
     base_grow_little(&node->tuples, &node->tuple_capacity, node->tuple_count + 1,
-                     sizeof *node->tuples);
+                     node->tuple_stride * sizeof *node->tuples);
     index = (uint32_t)node->tuple_count++;
   }
-  node->tuples[index] = *tuple;
+  uint32_t *tuple = tuple_at(node, index);
+  tuple[GROUP] = group;
+  if (node->params.unique) tuple[DISTINCT] = distinct;
+  net_key_pack(node->tuple_kept, key, key_at(node, tuple));
   return index;
 }
 
+/* The key of a TUPLE that stops at STOP. */
+static struct net_ordered_key key_of(const struct net_aggregate *node, uint32_t *tuple,
+                                     net_chronon stop) {
+  struct net_ordered_key key;
+  struct net_instant last = {stop - node->longer, stop - node->longer};
+  net_key_unpack(node->tuple_kept, key_at(node, tuple), &key);
+  if (node->params.in->tuple_class == NET_EVENT)
+    key.start = last;
+  else if (node->chooses_time)
+    key.stop = last;
+  if (node->params.unique)
+    key.value = net_agg_argument(node, net_rowmap_row(&node->distinct, tuple[DISTINCT]));
+  return key;
+}
+
 static void arrive_to_go(struct net_aggregate *node, const union net_slot *row, net_chronon stop) {
-  struct net_agg_tuple tuple = {
-      .key = net_agg_key(node, row), .group = group_of(node, row), .distinct = NET_NO_ENTRY};
-  struct net_agg_group *group = net_agg_group(node, tuple.group);
+  struct net_ordered_key key = net_agg_key(node, row);
+  uint32_t index = group_of(node, row), distinct = NET_NO_ENTRY;
+  struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
-  group->present[NET_TRUE]++;
-  if (counts != NET_FALSE) group->counted[counts]++;
+  group->present[NET_TRUE - 1]++;
+  if (counts != NET_FALSE) group->counted[counts - 1]++;
   if (node->params.unique && counts == NET_TRUE)
-    tuple.distinct = net_rowmap_put(&node->distinct, row, NULL);
-  if (counts == NET_TRUE &&
-      (tuple.distinct == NET_NO_ENTRY || count_distinct(node, tuple.distinct, true)))
-    count_sure(node, group, &tuple.key, true);
-  if (node->has_stairs && counts == NET_TRUE) rank(node, group, &tuple.key, stop);
-  touch_at(node, tuple.group, row[0].i);
+    distinct = net_rowmap_put(&node->distinct, row, NULL);
+  if (counts == NET_TRUE && (distinct == NET_NO_ENTRY || count_distinct(node, distinct, true)))
+    count_sure(node, group, &key, true);
+  if (node->has_stairs && counts == NET_TRUE) rank(node, group, &key, stop);
+  touch_at(node, index, row[0].i);
   if (stop != NET_FOREVER)
-    push_stop(node, (struct net_agg_stop){stop, new_tuple(node, &tuple), counts});
+    push_stop(node, (struct net_agg_stop){stop, new_tuple(node, &key, index, distinct), counts});
 }
 
 static void stop_tuple(struct net_aggregate *node, struct net_agg_stop stop) {
-  struct net_agg_tuple *tuple = &node->tuples[stop.member];
-  struct net_agg_group *group = net_agg_group(node, tuple->group);
-  group->present[NET_TRUE]--;
-  if (stop.counts != NET_FALSE) group->counted[stop.counts]--;
-  if (stop.counts == NET_TRUE &&
-      (tuple->distinct == NET_NO_ENTRY || count_distinct(node, tuple->distinct, false)))
-    count_sure(node, group, &tuple->key, false);
-  net_agg_touch(node, tuple->group);
-  tuple->next_free = node->free_tuple;
-  node->free_tuple = stop.member + 1;
+  uint32_t *tuple = tuple_at(node, stop.member), index = tuple[GROUP];
+  struct net_agg_group *group = net_agg_group(node, index);
+  group->present[NET_TRUE - 1]--;
+  if (stop.counts != NET_FALSE) group->counted[stop.counts - 1]--;
+  if (stop.counts == NET_TRUE) {
+    struct net_ordered_key key = key_of(node, tuple, stop.time);
+    if (!node->params.unique || count_distinct(node, tuple[DISTINCT], false))
+      count_sure(node, group, &key, false);
+  }
+  net_agg_touch(node, index);
+  tuple[GROUP] = node->free_tuple;
+  node->free_tuple = stop.member + 1u;
 }
 
 /* --- avgc */
@@ -488,8 +599,8 @@ static void arrive_to_weigh(struct net_aggregate *node, const union net_slot *ro
   union net_slot value = {.i = 1};
   if (node->params.argument_field >= 0) value = row[node->argument_slot];
   net_agg_integrate(node, group, row[0].i);
-  group->present[NET_TRUE]++;
-  if (counts != NET_FALSE) group->counted[counts]++;
+  group->present[NET_TRUE - 1]++;
+  if (counts != NET_FALSE) group->counted[counts - 1]++;
   if (counts == NET_UNKNOWN) group->tainted = true;
   if (counts == NET_TRUE) net_agg_weigh(node, group, value, 1);
   touch_at(node, index, row[0].i);
@@ -539,7 +650,7 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
                             net_chronon checkpoint, enum base_status *status) {
   uint32_t count = count_before(batch, checkpoint);
   bool set = node->way == NET_AGG_MEMBER;
-  bool held = set && net_rowmap_bytes(&node->members) > MEMBERS_AT_HAND;
+  bool held = set && !node->stands && net_rowmap_bytes(&node->members) > MEMBERS_AT_HAND;
   if (held) hold_members(node, batch, count);
   /* the row before is of the same instant */
   bool together = node->same_start.live > 0 && batch->count > 0 &&
@@ -562,7 +673,11 @@ uint32_t net_agg_take_plain(struct net_aggregate *node, const struct net_batch *
     net_agg_come_to(node, now, status);
     know_origin(node, row);
     if (set) {
-      arrive_member(node, row, held ? node->places[i] : hold_member(node, row), stop);
+      uint32_t index = held ? node->places[i] : hold_first(node, row, stop);
+      if (index != NET_NO_ENTRY)
+        arrive_member(node, row, index, stop);
+      else
+        net_agg_take(node, row, NET_DEFINITE, status);
     } else if (node->way == NET_AGG_WEIGH) {
       arrive_to_weigh(node, row, stop);
     } else if (node->way == NET_AGG_TUPLE) {

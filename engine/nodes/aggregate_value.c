@@ -63,11 +63,13 @@ unsigned net_agg_kept(const struct net_aggregate *node) {
     case NET_AGG_ANY:
       if (!node->stands) return 0;
       break;
+    case NET_AGG_VARTS:
+      kept = NET_KEEP_START;
+      break;
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
     case NET_AGG_EARLIEST:
     case NET_AGG_LATEST:
-    case NET_AGG_VARTS:
     case NET_AGG_AVGTI:
       kept |= NET_KEEP_START;
       break;
@@ -81,10 +83,12 @@ unsigned net_agg_kept(const struct net_aggregate *node) {
 
 void net_agg_value_init(struct net_aggregate *node) {
   unsigned kept = net_agg_kept(node);
-  if (node->has_stairs) kept |= NET_KEEP_END;
-  bool integers = node->argument != NET_FLOAT && node->argument != NET_STRING &&
-                  node->argument != NET_NAME;
+  bool integers =
+      node->argument != NET_FLOAT && node->argument != NET_STRING && node->argument != NET_NAME;
   net_ordered_init(&node->ordered, kept, integers ? NULL : compare_values, node);
+  unsigned known = kept | NET_KEEP_END; /* their times are determinate */
+  if (known & NET_KEEP_START) known ^= NET_KEEP_START | NET_KEEP_AT;
+  net_ordered_init(&node->stairs, known, integers ? NULL : compare_values, node);
   net_ordered_init(&node->floors, NET_KEEP_START, NULL, NULL);
 }
 
@@ -430,8 +434,9 @@ bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_ag
 /* The average is continuous: while the sum of the arguments is the same, so is the function. */
 static bool same_average(struct net_aggregate *node, struct net_agg_group *group,
                          const struct net_agg_value *value) {
-  const union net_slot *old = group->value.slots, *new = value->slots;
-  if (old[1].f == 0 && old[3].f == 0 && new[1].f == 0 && new[3].f == 0) return old[0].f == new[0].f;
+  const union net_slot *rest = net_agg_value_rest(node, group), *new = value->slots;
+  if (rest[0].f == 0 && rest[2].f == 0 && new[1].f == 0 && new[3].f == 0)
+    return group->value.f == new[0].f;
   if (!node->averaging_known || group->since < node->averaging_origin) return false;
   if (is_whole(node, &group->tally))
     return group->tally.whole_weight == group->function.whole_weight;
@@ -540,7 +545,7 @@ static void choose_now(struct net_aggregate *node, struct net_agg_group *group, 
   uint32_t known = node->has_stairs ? net_agg_best(node, group, now) : 0;
   uint32_t other = node->wants_smallest ? net_ordered_first(&node->ordered, tally->ordered)
                                         : net_ordered_last(&node->ordered, tally->ordered);
-  net_ordered_get(&node->ordered, known != 0 ? known : other, ret);
+  net_ordered_get(known != 0 ? &node->stairs : &node->ordered, known != 0 ? known : other, ret);
   if (known == 0 || other == 0) return;
   struct net_ordered_key of_other;
   net_ordered_get(&node->ordered, other, &of_other);
@@ -582,7 +587,7 @@ static bool has_value(const struct net_aggregate *node, const struct net_agg_gro
     case NET_AGG_SUM:
       return !node->params.some_only || group->values > 0;
     case NET_AGG_AVGC: /* its values come and go */
-      return !node->params.some_only || group->counted[NET_TRUE] > 0;
+      return !node->params.some_only || group->counted[NET_TRUE - 1] > 0;
     case NET_AGG_VARTS:
       return group->values > 1 && group->tally.spans > 0;
     case NET_AGG_AVGTI:
@@ -638,13 +643,16 @@ bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
                   const struct net_agg_value *value) {
   if (node->function == NET_AGG_AVGC) return same_average(node, group, value);
   if (node->argument == NET_TEMPORAL) return same_temporal_sum(node, group);
-  return memcmp(&group->value, value, sizeof *value) == 0;
+  if (group->value.i != value->slots[0].i) return false;
+  return !node->is_wide ||
+         memcmp(group->tally.chosen, value->slots + 1, sizeof group->tally.chosen) == 0;
 }
 
 void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
                   const struct net_agg_value *value) {
   struct net_tally *tally = &group->tally;
-  group->value = *value;
+  group->value = value->slots[0];
+  if (node->is_wide) net_row_copy(net_agg_value_rest(node, group), value->slots + 1, 3);
   net_agg_floor_add(node, value->slots[0].i);
   if (node->function == NET_AGG_AVGC) {
     group->function.whole_weight = tally->whole_weight;
@@ -678,19 +686,46 @@ void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool com
 
 /* --- the end, and strings */
 
+/* What is in the tally besides the roots. */
+enum tally_kind { NOTHING, BEST, SETS, INTEGERS, SPANS, EXACT, SQUARES, RATES, FUNCTIONS, AVERAGE };
+
+static enum tally_kind tally_kind(const struct net_aggregate *node) {
+  switch (node->function) {
+    case NET_AGG_COUNT:
+    case NET_AGG_ANY:
+      return NOTHING;
+    case NET_AGG_SUM:
+    case NET_AGG_AVG:
+      if (node->argument == NET_TEMPORAL) return FUNCTIONS;
+      return node->argument == NET_INTEGER ? INTEGERS : EXACT;
+    case NET_AGG_STDEV:
+      return SQUARES;
+    case NET_AGG_VARTS:
+      return SPANS;
+    case NET_AGG_AVGTI:
+      return RATES;
+    case NET_AGG_AVGC:
+      return AVERAGE;
+    default:
+      return node->goes && !node->chooses_time ? SETS : BEST;
+  }
+}
+
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group) {
-  if (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY) return;
   struct net_tally *tally = &group->tally;
   struct net_agg_function *function = &group->function;
+  enum tally_kind kind = tally_kind(node);
+  if (kind == NOTHING) return;
   net_ordered_clear(&node->ordered, &tally->ordered);
-  net_ordered_clear(&node->ordered, &tally->stairs);
-  net_sum_done(&tally->exact);
-  if (node->function == NET_AGG_STDEV) net_sum_done(&tally->squares);
-  if (node->function == NET_AGG_AVGC) {
+  net_ordered_clear(&node->stairs, &tally->stairs);
+  if (kind == EXACT || kind == SQUARES || kind == RATES || kind == FUNCTIONS)
+    net_sum_done(&tally->exact);
+  if (kind == SQUARES) net_sum_done(&tally->squares);
+  if (kind == AVERAGE) {
     net_sum_done(&tally->weight);
     net_sum_done(&tally->integral);
     net_sum_done(&function->weight);
-  } else if (node->argument == NET_TEMPORAL) {
+  } else if (kind == FUNCTIONS) {
     net_sum_done(&tally->slopes);
     net_sum_done(&tally->moments);
     net_sum_done(&function->exact);
@@ -699,27 +734,54 @@ void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group)
   }
 }
 
+#define UP_TO(LAST) \
+  offsetof(struct net_agg_group, LAST) + sizeof(((struct net_agg_group *)NULL)->LAST)
+
 size_t net_agg_group_size(const struct net_aggregate *node) {
-  if (node->function == NET_AGG_COUNT || node->function == NET_AGG_ANY)
-    return offsetof(struct net_agg_group, tally);
-  bool changes = node->function == NET_AGG_AVGC || node->argument == NET_TEMPORAL;
-  return changes ? sizeof(struct net_agg_group) : offsetof(struct net_agg_group, function);
+  switch (tally_kind(node)) {
+    case NOTHING:
+      return UP_TO(fresh);
+    case SETS:
+      return UP_TO(tally.stairs);
+    case BEST:
+      return node->chooses_time ? UP_TO(tally.chosen) : UP_TO(tally.best);
+    case INTEGERS:
+      return UP_TO(tally.sum);
+    case SPANS:
+      return UP_TO(tally.span_squares);
+    case EXACT:
+      return UP_TO(tally.exact);
+    case SQUARES:
+      return UP_TO(tally.squares);
+    case RATES:
+      return UP_TO(tally.infinite);
+    case FUNCTIONS:
+      return UP_TO(function.count);
+    case AVERAGE:
+      break;
+  }
+  return UP_TO(function.whole_weight);
+}
+
+static void mark_keys(const struct net_ordered *sets, struct base_strings *strings) {
+  struct net_ordered_key key;
+  for (uint32_t i = 1; i < sets->used; i++) {
+    if (net_ordered_node(sets, i)->count == 0) continue;
+    net_ordered_get(sets, i, &key);
+    base_strings_mark(strings, key.value.s);
+  }
 }
 
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
   if (!chooses(node->function) || (node->argument != NET_STRING && node->argument != NET_NAME))
     return;
-  struct net_ordered_key key;
-  for (uint32_t i = 1; i < node->ordered.used; i++) {
-    if (net_ordered_node(&node->ordered, i)->count == 0) continue;
-    net_ordered_get(&node->ordered, i, &key);
-    base_strings_mark(strings, key.value.s);
-  }
+  mark_keys(&node->ordered, strings);
+  mark_keys(&node->stairs, strings);
   net_agg_wait_mark_strings(node, strings);
   for (uint32_t i = 0; i < node->groups.used; i++) {
     if (!net_rowmap_live(&node->groups, i)) continue;
     const struct net_agg_group *group = net_agg_group(node, i);
-    base_strings_mark(strings, group->tally.best.value.s);
-    if (group->begun) base_strings_mark(strings, group->value.slots[0].s);
+    if (!node->goes) base_strings_mark(strings, group->tally.best.value.s);
+    if (group->begun) base_strings_mark(strings, group->value.s);
   }
 }

@@ -1,32 +1,40 @@
 /* Aggregate: changes that wait for their instant, in a heap.
  *
- * A tuple that comes the long way may wait long for its stop, so what waits is packed: its times, where it
- * belongs, and of its key what the function asks for, unless that can be had of its member. A tuple whose stop
- * is uncertain waits for both ends of it with one entry: when the first has come, it waits for the second.
+ * A tuple that comes the long way may wait long for its stop, so what waits is packed: its times, whose it is, and
+ * of its key what the function asks for, unless that can be had of its member. A tuple whose stop is uncertain
+ * waits for both ends of it with one entry: when the first has come, it waits for the second.
  *
- * The heap itself has but the time of a change, its place in the order of pushing, and where the rest is:
+ * The heap itself has but the time of a change, where the rest is, and which of the changes of a tuple it is:
  *
- *     then | group, member | distinct, truths | key
+ *     truths | member, or group | distinct, of distinct arguments | then | key
  *
- * Changes of one instant come in the order in which they were pushed; after 2^31 others that holds no longer
- * for those of different tuples, to which it does not matter.                                       */
+ * Changes of one instant come in the order that a tuple has them in: it comes, is there for sure, is so no longer,
+ * and goes. To those of different tuples their order does not matter.                               */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/arena.h"
 #include "engine/nodes/aggregate.h"
 
-enum { THEN, PLACE, KEY = 3 }; /* slots of the rest */
+enum { TRUTHS, WHOSE, DISTINCT }; /* words of the rest */
 
-struct place {
-  uint32_t group, member, distinct;
-  uint8_t from, to, counts;
-  bool weightless : 1, goes_then : 1;
+struct truths {
+  uint32_t from : 2, to : 2, counts : 2;
+  uint32_t weightless : 1, goes_then : 1;
 };
-_Static_assert(sizeof(struct place) == (KEY - PLACE) * sizeof(union net_slot), "packed");
+_Static_assert(sizeof(struct truths) == sizeof(uint32_t), "packed");
+
+/* Equal tuples have their argument in common, unless it is computed. */
+static bool member_has_value(const struct net_aggregate *node) {
+  return node->set && !node->temporal && node->shares_argument;
+}
 
 void net_agg_wait_init(struct net_aggregate *node) {
   node->wait_kept = node->timeless ? 0 : net_agg_kept(node);
-  node->wait_stride = KEY + net_key_slots(node->wait_kept);
+  if (member_has_value(node)) node->wait_kept &= ~(unsigned)NET_KEEP_VALUE;
+  node->wait_then = node->params.unique ? DISTINCT + 1 : DISTINCT;
+  node->wait_key = node->wait_then + 2;
+  node->wait_stride = node->wait_key + 2 * net_key_slots(node->wait_kept);
 }
 
 void net_agg_wait_done(struct net_aggregate *node) {
@@ -39,12 +47,19 @@ size_t net_agg_wait_bytes(const struct net_aggregate *node) {
          node->waiting_capacity * node->wait_stride * sizeof *node->waiting;
 }
 
-static union net_slot *rest_at(const struct net_aggregate *node, uint32_t index) {
+static uint32_t *rest_at(const struct net_aggregate *node, uint32_t index) {
   return node->waiting + (size_t)index * node->wait_stride;
 }
 
+/* Of one tuple's changes at one instant the later ones have the larger. */
+static uint32_t turn_of(const struct net_agg_change *change) {
+  if (change->from == NET_FALSE) return 0;
+  if (change->to == NET_FALSE) return 3;
+  return change->from == NET_UNKNOWN ? 1 : 2;
+}
+
 static inline bool before(const struct net_agg_waiting *a, const struct net_agg_waiting *b) {
-  return a->time != b->time ? a->time < b->time : (int32_t)(a->sequence - b->sequence) < 0;
+  return a->time != b->time ? a->time < b->time : a->turn < b->turn;
 }
 
 /* --- the rest of a change */
@@ -52,47 +67,57 @@ static inline bool before(const struct net_agg_waiting *a, const struct net_agg_
 static uint32_t pack(struct net_aggregate *node, const struct net_agg_change *change) {
   uint32_t index = node->waiting_free;
   if (index != 0) {
-    node->waiting_free = (uint32_t)rest_at(node, --index)->i;
+    node->waiting_free = *rest_at(node, --index);
   } else {
-    BASE_CHECK(node->waiting_count < UINT32_MAX, "aggregate-waiting");
+    BASE_CHECK(node->waiting_count < UINT32_C(1) << 30, "aggregate-waiting");
     base_grow_little(&node->waiting, &node->waiting_capacity, node->waiting_count + 1,
                      node->wait_stride * sizeof *node->waiting);
     index = (uint32_t)node->waiting_count++;
   }
-  union net_slot *to = rest_at(node, index);
-  to[THEN].i = change->then;
-  struct place *place = (void *)(to + PLACE);
-  place->group = change->group;
-  place->member = change->member;
-  place->distinct = change->distinct;
-  place->from = (uint8_t)change->from;
-  place->to = (uint8_t)change->to;
-  place->counts = (uint8_t)change->counts;
-  place->weightless = change->weightless;
-  place->goes_then = change->goes_then;
-  net_key_pack(node->wait_kept, &change->key, to + KEY);
+  uint32_t *to = rest_at(node, index);
+  struct truths truths = {change->from & 3u, change->to & 3u, change->counts & 3u,
+                          change->weightless, change->goes_then};
+  memcpy(to + TRUTHS, &truths, sizeof truths);
+  to[WHOSE] = node->set ? change->member : change->group;
+  if (node->params.unique) to[DISTINCT] = change->distinct;
+  memcpy(to + node->wait_then, &change->then, sizeof change->then);
+  net_key_pack(node->wait_kept, &change->key, (void *)(to + node->wait_key));
   return index;
+}
+
+static struct net_ordered_key key_of(const struct net_aggregate *node,
+                                     const struct net_agg_change *change, const uint32_t *from) {
+  const union net_slot *member = node->set ? net_rowmap_row(&node->members, change->member) : NULL;
+  if (node->timeless) return net_agg_key(node, member);
+  struct net_ordered_key key;
+  net_key_unpack(node->wait_kept, (const void *)(from + node->wait_key), &key);
+  if (member_has_value(node)) key.value = net_agg_argument(node, member);
+  return key;
 }
 
 static void unpack(const struct net_aggregate *node, const struct net_agg_waiting *waiting,
                    struct net_agg_change *ret) {
-  const union net_slot *from = rest_at(node, waiting->rest);
-  const struct place *place = (const void *)(from + PLACE);
-  ret->time = waiting->time;
-  ret->then = from[THEN].i;
-  ret->group = place->group;
-  ret->member = place->member;
-  ret->distinct = place->distinct;
-  ret->from = (enum net_truth)place->from;
-  ret->to = (enum net_truth)place->to;
-  ret->counts = (enum net_truth)place->counts;
-  ret->weightless = place->weightless;
-  ret->goes_then = place->goes_then;
+  const uint32_t *from = rest_at(node, waiting->rest);
+  struct truths truths;
+  memcpy(&truths, from + TRUTHS, sizeof truths);
+  *ret = (struct net_agg_change){.time = waiting->time,
+                                 .group = from[WHOSE],
+                                 .member = NET_NO_ENTRY,
+                                 .distinct = NET_NO_ENTRY,
+                                 .from = (enum net_truth)truths.from,
+                                 .to = (enum net_truth)truths.to,
+                                 .counts = (enum net_truth)truths.counts,
+                                 .weightless = truths.weightless,
+                                 .goes_then = truths.goes_then};
   if (ret->group == NET_NO_ENTRY) return;
-  if (node->timeless)
-    ret->key = net_agg_key(node, net_rowmap_row(&node->members, ret->member));
-  else
-    net_key_unpack(node->wait_kept, from + KEY, &ret->key);
+  memcpy(&ret->then, from + node->wait_then, sizeof ret->then);
+  if (node->set) {
+    ret->member = from[WHOSE];
+    ret->group =
+        ((const struct net_agg_member *)net_rowmap_state(&node->members, ret->member))->group;
+  }
+  if (node->params.unique) ret->distinct = from[DISTINCT];
+  ret->key = key_of(node, ret, from);
 }
 
 /* --- the heap */
@@ -102,7 +127,8 @@ static void hold(uint32_t *references) {
 }
 
 void net_agg_push(struct net_aggregate *node, const struct net_agg_change *change) {
-  struct net_agg_waiting new = {change->time, node->sequence++, pack(node, change)};
+  struct net_agg_waiting new = {change->time, pack(node, change) & ((UINT32_C(1) << 30) - 1),
+                                turn_of(change) & 3u};
   base_grow_little(&node->heap, &node->heap_capacity, node->heap_count + 1, sizeof *node->heap);
   struct net_agg_waiting *heap = node->heap;
   size_t i = node->heap_count++;
@@ -110,12 +136,12 @@ void net_agg_push(struct net_aggregate *node, const struct net_agg_change *chang
   heap[i] = new;
   if (change->group == NET_NO_ENTRY) return;
   net_agg_floor_add(node, change->key.start.lo);
-  net_agg_group(node, change->group)->references++;
+  hold(&net_agg_group(node, change->group)->references);
   if (change->distinct != NET_NO_ENTRY)
     hold(&((struct net_agg_distinct *)net_rowmap_state(&node->distinct, change->distinct))
               ->references);
   if (change->member != NET_NO_ENTRY)
-    hold(&((struct net_agg_member *)net_rowmap_state(&node->members, change->member))->references);
+    net_agg_hold(net_rowmap_state(&node->members, change->member));
 }
 
 static struct net_agg_waiting take_first(struct net_aggregate *node) {
@@ -134,8 +160,8 @@ static struct net_agg_waiting take_first(struct net_aggregate *node) {
 void net_agg_pop(struct net_aggregate *node, struct net_agg_change *ret) {
   struct net_agg_waiting first = take_first(node);
   unpack(node, &first, ret);
-  rest_at(node, first.rest)->i = node->waiting_free;
-  node->waiting_free = first.rest + 1;
+  *rest_at(node, first.rest) = node->waiting_free;
+  node->waiting_free = first.rest + 1u;
   if (ret->group != NET_NO_ENTRY) net_agg_floor_remove(node, ret->key.start.lo);
   if (!ret->goes_then) return;
   struct net_agg_change next = *ret;
