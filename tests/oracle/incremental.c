@@ -105,7 +105,7 @@ static bool greet(struct course *course, struct engine *engine, bool defined) {
   return good;
 }
 
-/* WITHIN the course: before the last checkpoint. */
+/* WITHIN the course: before the last checkpoint. BASE_USER: an error at the end of it. */
 static enum base_status define(struct course *course, struct engine *engine, bool within) {
   const struct scenario *scenario = course->scenario;
   for (size_t i = 0; i < scenario->statement_count; i++) {
@@ -123,7 +123,8 @@ static enum base_status define(struct course *course, struct engine *engine, boo
     if (answer == ANSWER_ROWS) continue;
     base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
     /* Of a tuple that has not ended nobody knows whether it is meant: the error counts. */
-    return within && is_run_time_error(engine, answer) ? BASE_END : BASE_SYSTEM;
+    if (!is_run_time_error(engine, answer)) return BASE_SYSTEM;
+    return within ? BASE_END : BASE_USER;
   }
   return BASE_OK;
 }
@@ -232,6 +233,17 @@ static bool agrees_with_reference(struct course *course, struct world *world, st
   return true;
 }
 
+/* Does a definition fail by the reference, too? Bit by bit it stands, and its combinations are in Rejected. */
+static bool reference_fails(const struct course *course, struct world *world) {
+  const struct scenario *scenario = course->scenario;
+  for (size_t i = 0; i < scenario->statement_count; i++) {
+    if (scenario->statements[i].dropped) continue;
+    struct outcome expected = world_run(world, &scenario->statements[i]);
+    if (expected.status != BASE_OK || expected.may_fail) return true;
+  }
+  return false;
+}
+
 bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
                        const char *directory) {
   struct base_arena *arena = base_arena_new();
@@ -263,6 +275,7 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   if (good) {
     base_buffer_puts(out, "  at once:\n");
     enum base_status status = follow(&all, &at_once, NULL, options, false);
+    if (status == BASE_USER && reference_fails(&all, world)) status = BASE_END;
     base_buffer_puts(out, "  bit by bit:\n");
     if (status == BASE_OK) status = follow(&bits, &in_bits, path, options, true);
     good = status == BASE_END || (status == BASE_OK && compare(&all, &at_once, &in_bits));
