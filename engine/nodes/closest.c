@@ -117,11 +117,12 @@ bool net_closest_same(const struct net_closest *node, unsigned side, const struc
 }
 
 /* So many of ENTRIES, which are sorted, have their instant before LIMIT, perhaps. */
-static size_t count_before(const struct net_entries *entries, net_chronon limit) {
+static size_t count_before(const struct net_closest *node, unsigned side,
+                           const struct net_entries *entries, net_chronon limit) {
   size_t low = 0, high = entries->count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (entries->items[middle]->order < limit)
+    if (net_closest_order(node, side, entries->items[middle]) < limit)
       low = middle + 1;
     else
       high = middle;
@@ -136,7 +137,8 @@ static enum net_truth between(const struct net_closest *node, const struct net_c
                      b = net_closest_instant(node, 1, right);
   enum net_truth found = NET_FALSE;
   for (unsigned side = 0; side < 2; side++)
-    for (size_t i = count_before(&group->sides[side], b.hi); i-- > 0 && found != NET_TRUE;) {
+    for (size_t i = count_before(node, side, &group->sides[side], b.hi);
+         i-- > 0 && found != NET_TRUE;) {
       const struct net_entry *entry = group->sides[side].items[i];
       if (entry->reach <= a.lo) break;
       if (!net_closest_known(node, side, entry)) continue;
@@ -186,11 +188,12 @@ static net_chronon latest_before(const struct net_closest *node,
                                  const struct net_closest_group *group, net_chronon t) {
   net_chronon latest = NET_BEGINNING;
   for (unsigned side = 0; side < 2; side++)
-    for (size_t i = count_before(&group->sides[side], t); i-- > 0;) {
+    for (size_t i = count_before(node, side, &group->sides[side], t); i-- > 0;) {
       const struct net_entry *entry = group->sides[side].items[i];
-      if (entry->order <= latest) break;
+      struct net_instant at = net_closest_instant(node, side, entry);
+      if (at.lo <= latest) break;
       if (!net_closest_known(node, side, entry) || net_entry_definite(entry) != NET_TRUE) continue;
-      if (net_closest_instant(node, side, entry).hi < t) latest = entry->order;
+      if (at.hi < t) latest = at.lo;
     }
   return latest;
 }
@@ -201,7 +204,7 @@ static void decide(struct net_closest *node, const struct net_closest_group *gro
   struct net_instant t = net_closest_instant(node, 1, right);
   net_chronon latest = latest_before(node, group, t.lo);
   right->decided = true;
-  for (size_t i = count_before(&group->sides[0], t.hi); i-- > 0;) {
+  for (size_t i = count_before(node, 0, &group->sides[0], t.hi); i-- > 0;) {
     struct net_entry *left = group->sides[0].items[i];
     if (left->reach < latest) break;
     if (!net_closest_known(node, 0, left)) continue;
@@ -245,8 +248,9 @@ static net_chronon undecided_from(const struct net_closest *node,
                                   const struct net_closest_group *group) {
   for (size_t i = 0; i < group->sides[1].count; i++) {
     const struct net_entry *right = group->sides[1].items[i];
-    if (right->order >= node->horizon) break;
-    if (!right->decided) return right->order;
+    net_chronon order = net_closest_order(node, 1, right);
+    if (order >= node->horizon) break;
+    if (!right->decided) return order;
   }
   return node->horizon;
 }
@@ -268,7 +272,7 @@ static bool forget(struct net_closest *node, struct net_closest_group *group) {
   for (size_t i = 0; i < group->sides[0].count && live == NET_FOREVER; i++) {
     const struct net_entry *left = group->sides[0].items[i];
     if (!net_closest_known(node, 0, left) || net_closest_instant(node, 0, left).hi >= done)
-      live = left->order;
+      live = net_closest_order(node, 0, left);
   }
   for (unsigned side = 0; side < 2; side++) {
     struct net_entries *entries = &group->sides[side];
@@ -305,19 +309,34 @@ static void group_done(struct net_closest *node, struct net_closest_group *group
 
 /* --- the checkpoint advances */
 
-static int compare_orders(const void *a, const void *b) {
-  const struct net_entry *x = *(struct net_entry *const *)a, *y = *(struct net_entry *const *)b;
-  return x->order < y->order ? -1 : x->order > y->order;
+struct ordering {
+  const struct net_closest *node;
+  unsigned side;
+};
+
+static int compare_orders(const void *a, const void *b, void *context) {
+  const struct ordering *by = context;
+  net_chronon x = net_closest_order(by->node, by->side, *(struct net_entry *const *)a);
+  net_chronon y = net_closest_order(by->node, by->side, *(struct net_entry *const *)b);
+  return x < y ? -1 : x > y;
+}
+
+void net_closest_sort(const struct net_closest *node, unsigned side, struct net_entries *entries) {
+  struct ordering by = {node, side};
+  net_chronon before = NET_BEGINNING;
+  bool sorted = true;
+  for (size_t i = 0; i < entries->count; i++) {
+    net_chronon order = net_closest_order(node, side, entries->items[i]);
+    sorted &= order >= before;
+    before = order;
+  }
+  if (sorted) return;
+  qsort_r(entries->items, entries->count, sizeof(struct net_entry *), compare_orders, &by);
 }
 
 /* By the first instant that each can have. */
 static void sort(const struct net_closest *node, unsigned side, struct net_entries *entries) {
-  bool sorted = true;
-  for (size_t i = 0; i < entries->count; i++) {
-    entries->items[i]->order = net_closest_instant(node, side, entries->items[i]).lo;
-    if (i > 0 && entries->items[i]->order < entries->items[i - 1]->order) sorted = false;
-  }
-  if (!sorted) qsort(entries->items, entries->count, sizeof(struct net_entry *), compare_orders);
+  net_closest_sort(node, side, entries);
   net_chronon reach = NET_BEGINNING;
   for (size_t i = 0; i < entries->count; i++) {
     struct net_entry *entry = entries->items[i];

@@ -13,7 +13,6 @@ struct net_entry {
     struct net_entry *next; /* distinct: in its chain */
     net_chronon reach;      /* else: the latest instant of it and of those before it in the order */
   };
-  net_chronon order;   /* what its side of the group was sorted by */
   uint32_t hash;       /* distinct: of its domains */
   uint32_t pairs : 26; /* that wait */
   uint32_t definite : 1;
@@ -89,12 +88,22 @@ static inline bool net_closest_known(const struct net_closest *node, unsigned si
   return entry->row[slot].i != NET_OPEN || node->checkpoint == NET_FOREVER;
 }
 
+/* What its side of the group is sorted by: the first instant that it can have; of distinct lefts, the last. Good while
+ * the checkpoint stays. */
+static inline net_chronon net_closest_order(const struct net_closest *node, unsigned side,
+                                            const struct net_entry *entry) {
+  struct net_instant at = net_closest_instant(node, side, entry);
+  return node->params.distinct && side == 0 ? at.hi : at.lo;
+}
+
 static inline enum net_truth net_entry_definite(const struct net_entry *entry) {
   return entry->definite ? NET_TRUE : NET_UNKNOWN;
 }
 
 void net_closest_append(struct net_closest *node, struct net_entries *entries,
                         struct net_entry *entry);
+/* Puts ENTRIES, of SIDE, in their order. */
+void net_closest_sort(const struct net_closest *node, unsigned side, struct net_entries *entries);
 /* ENTRIES are empty, and their array is for others. */
 void net_closest_spare(struct net_closest *node, struct net_entries *entries);
 /* Frees ENTRY if nothing needs it any more. */

@@ -133,7 +133,7 @@ static void decide(struct net_closest *node, const struct net_closest_group *gro
   right->decided = true;
   for (size_t i = group->sides[0].count; i-- > 0;) {
     struct net_entry *left = group->sides[0].items[i];
-    if (left->order < blocked) break;
+    if (net_closest_order(node, 0, left) < blocked) break;
     if (!net_closest_known(node, 0, left)) continue;
     struct net_instant s = net_closest_instant(node, 0, left);
     enum net_truth truth = net_before(s, t);
@@ -219,28 +219,13 @@ static bool forget_lefts(struct net_closest *node, struct net_closest_group *gro
 
 /* --- the checkpoint advances */
 
-static int compare_orders(const void *a, const void *b) {
-  const struct net_entry *x = *(struct net_entry *const *)a, *y = *(struct net_entry *const *)b;
-  return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Lefts by the last, rights by the first instant they can have. */
-static void sort(const struct net_closest *node, unsigned side, struct net_entries *entries) {
-  bool sorted = true;
-  for (size_t i = 0; i < entries->count; i++) {
-    struct net_instant at = net_closest_instant(node, side, entries->items[i]);
-    entries->items[i]->order = side == 0 ? at.hi : at.lo;
-    if (i > 0 && entries->items[i]->order < entries->items[i - 1]->order) sorted = false;
-  }
-  if (!sorted) qsort(entries->items, entries->count, sizeof(struct net_entry *), compare_orders);
-}
-
 net_chronon net_closest_advance_kinds(struct net_closest *node, struct net_closest_group *group) {
   struct net_entries *rights = &group->sides[1];
   net_chronon earliest = NET_FOREVER, from = node->horizon;
   if (!group->changed) return earliest;
-  sort(node, 0, &group->sides[0]);
-  sort(node, 1, rights);
+  /* Lefts by the last, rights by the first instant they can have. */
+  net_closest_sort(node, 0, &group->sides[0]);
+  net_closest_sort(node, 1, rights);
   size_t kept = 0;
   for (size_t i = 0; i < rights->count; i++) {
     struct net_entry *right = rights->items[i];
@@ -253,8 +238,9 @@ net_chronon net_closest_advance_kinds(struct net_closest *node, struct net_close
       continue;
     }
     decide(node, group, right);
-    bool last = i + 1 == rights->count || rights->items[i + 1]->order > from;
-    forget(node, 1, right, last ? from : rights->items[i + 1]->order, group->sides[0].count == 0);
+    net_chronon next =
+        i + 1 == rights->count ? from : net_closest_order(node, 1, rights->items[i + 1]);
+    forget(node, 1, right, next < from ? next : from, group->sides[0].count == 0);
   }
   rights->count = kept;
   group->changed = forget_lefts(node, group, from) || kept > 0;

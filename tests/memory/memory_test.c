@@ -253,8 +253,6 @@ static const struct {
     {"as many keys, periods", 2.4},
     {"strings, no two alike", 2.2},
     {"greatest of all", 2.3},
-    {"distinct", 2.1},
-    {"uncertain distinct", 2.1},
     /* whatever one batch gives at once, from which nothing is waited for but its checkpoint */
     {"product of three", 9.0},
     {"uncertain join of three", 7.7},
