@@ -494,9 +494,8 @@ static const struct net_node_class class = {.kind = NET_NODE_AGGREGATE,
                                             .state_bytes = state_bytes,
                                             .done = done};
 
-/* May equal tuples differ in what the function takes from them: their starts, or an argument that is
- * computed, of their times perhaps? */
-static bool differs_among_equals(const struct net_aggregate *node) {
+/* Functions for which a group has an ordered set of the keys of its tuples, with their starts. */
+static bool keeps_tuples(const struct net_aggregate *node) {
   switch (node->function) {
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
@@ -506,8 +505,14 @@ static bool differs_among_equals(const struct net_aggregate *node) {
     case NET_AGG_LATEST:
       return true;
     default:
-      return node->argument == NET_TEMPORAL || !node->shares_argument;
+      return false;
   }
+}
+
+/* May equal tuples differ in what the function takes from them: their starts, or an argument that is
+ * computed, of their times perhaps? */
+static bool differs_among_equals(const struct net_aggregate *node) {
+  return keeps_tuples(node) || node->argument == NET_TEMPORAL || !node->shares_argument;
 }
 
 static size_t add_field(const struct net_layout *in, int field, uint32_t *slots, size_t count) {
@@ -542,21 +547,6 @@ static bool ignores_copies(enum net_aggregate_function function) {
     case NET_AGG_MAX:
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/* Functions for which a group has an ordered set of the keys of its tuples, with their starts. */
-static bool keeps_tuples(const struct net_aggregate *node) {
-  switch (node->function) {
-    case NET_AGG_FIRST:
-    case NET_AGG_LAST:
-    case NET_AGG_VARTS:
-    case NET_AGG_AVGTI:
-    case NET_AGG_EARLIEST:
-    case NET_AGG_LATEST:
       return true;
     default:
       return false;

@@ -85,6 +85,14 @@ enum { DISTINCT = 1, LEFT_STOPS = 2, NO_KEYS = 4 };
 extern const struct variant variants[];
 extern const size_t variant_count;
 
+/* --- programs.c: what nodes evaluate */
+
+struct net_program *build_begin(struct build *build);
+void build_step(struct build *build, struct net_program *program, enum net_op op, uint32_t slot,
+                int64_t i);
+/* In the general way a program has no quick form. */
+const struct net_program *build_finish(struct build *build, struct net_program *program);
+
 /* self_joins.c: OPTION of the variant: the right side takes part at its start; a condition has no quick form;
  * two keys; each side has the rows of one value. */
 enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4, SELF_VALUE = 8 };

@@ -5,59 +5,44 @@
 
 #include "tests/checkops/checkops.h"
 
-static void emit(struct build *build, struct net_program *program, enum net_op op, uint32_t slot,
-                 int64_t i) {
-  net_program_emit(build->arena, program, (struct net_step){.op = op, .slot = slot, .i = i});
-}
-
-static struct net_program *begin(struct build *build) {
-  return net_program_new(build->arena, NET_TIMELINE_ABSTRACT, build->strings);
-}
-
-static const struct net_program *finish(struct build *build, struct net_program *program) {
-  net_program_finish(program);
-  if (build->general) program->quick_count = 0;
-  return program;
-}
-
 /* x mod 2 = 0; x <= k + 1; y < 100.0, which has no quick form and always holds; x mod 2 = 1 */
 static const struct net_program *condition(struct build *build, unsigned which) {
   const struct net_layout *in = build->layouts[0];
-  struct net_program *program = begin(build);
+  struct net_program *program = build_begin(build);
   uint32_t k = in->fields[DOMAIN_K].slot, x = in->fields[DOMAIN_X].slot;
   if (which == 0 || which == 3) {
-    emit(build, program, NET_OP_SLOT, x, 0);
-    emit(build, program, NET_OP_INTEGER, 0, 2);
-    emit(build, program, NET_OP_I_MOD, 0, 0);
-    emit(build, program, NET_OP_INTEGER, 0, which == 3);
-    emit(build, program, NET_OP_I_COMPARE, 0, NET_EQ);
+    build_step(build, program, NET_OP_SLOT, x, 0);
+    build_step(build, program, NET_OP_INTEGER, 0, 2);
+    build_step(build, program, NET_OP_I_MOD, 0, 0);
+    build_step(build, program, NET_OP_INTEGER, 0, which == 3);
+    build_step(build, program, NET_OP_I_COMPARE, 0, NET_EQ);
   } else if (which == 1) {
-    emit(build, program, NET_OP_SLOT, x, 0);
-    emit(build, program, NET_OP_SLOT, k, 0);
-    emit(build, program, NET_OP_INTEGER, 0, 1);
-    emit(build, program, NET_OP_I_ADD, 0, 0);
-    emit(build, program, NET_OP_I_COMPARE, 0, NET_LE);
+    build_step(build, program, NET_OP_SLOT, x, 0);
+    build_step(build, program, NET_OP_SLOT, k, 0);
+    build_step(build, program, NET_OP_INTEGER, 0, 1);
+    build_step(build, program, NET_OP_I_ADD, 0, 0);
+    build_step(build, program, NET_OP_I_COMPARE, 0, NET_LE);
   } else {
     struct net_step bound = {.op = NET_OP_FLOAT, .f = 100};
-    emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_Y].slot, 0);
+    build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_Y].slot, 0);
     net_program_emit(build->arena, program, bound);
-    emit(build, program, NET_OP_F_COMPARE, 0, NET_LT);
+    build_step(build, program, NET_OP_F_COMPARE, 0, NET_LT);
   }
-  return finish(build, program);
+  return build_finish(build, program);
 }
 
 /* k * 8 + x / 4 */
 static const struct net_program *value(struct build *build) {
   const struct net_layout *in = build->layouts[0];
-  struct net_program *program = begin(build);
-  emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_K].slot, 0);
-  emit(build, program, NET_OP_INTEGER, 0, 8);
-  emit(build, program, NET_OP_I_MUL, 0, 0);
-  emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_X].slot, 0);
-  emit(build, program, NET_OP_INTEGER, 0, 4);
-  emit(build, program, NET_OP_I_DIV, 0, 0);
-  emit(build, program, NET_OP_I_ADD, 0, 0);
-  return finish(build, program);
+  struct net_program *program = build_begin(build);
+  build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_K].slot, 0);
+  build_step(build, program, NET_OP_INTEGER, 0, 8);
+  build_step(build, program, NET_OP_I_MUL, 0, 0);
+  build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_X].slot, 0);
+  build_step(build, program, NET_OP_INTEGER, 0, 4);
+  build_step(build, program, NET_OP_I_DIV, 0, 0);
+  build_step(build, program, NET_OP_I_ADD, 0, 0);
+  return build_finish(build, program);
 }
 
 static struct net_node *linked(struct net_node *node, struct net_node *input, unsigned port) {

@@ -4,21 +4,6 @@
 
 #include "tests/checkops/checkops.h"
 
-static void emit(struct build *build, struct net_program *program, enum net_op op, uint32_t slot,
-                 int64_t i) {
-  net_program_emit(build->arena, program, (struct net_step){.op = op, .slot = slot, .i = i});
-}
-
-static struct net_program *begin(struct build *build) {
-  return net_program_new(build->arena, NET_TIMELINE_ABSTRACT, build->strings);
-}
-
-static const struct net_program *finish(struct build *build, struct net_program *program) {
-  net_program_finish(program);
-  if (build->general) program->quick_count = 0;
-  return program;
-}
-
 static const struct net_field *field(const struct net_layout *layout, const char *name) {
   int index = net_layout_find(layout, name);
   BASE_CHECK(index >= 0, "checkops-field");
@@ -33,16 +18,18 @@ static struct net_node *linked(struct net_node *node, struct net_node *input) {
 /* b.x < 6, and that a starts no later than 900. */
 static struct net_node *select_some(struct build *build, struct net_node *below) {
   const struct net_layout *in = net_node_layout(below);
-  struct net_program *values = begin(build), *times = begin(build);
+  struct net_program *values = build_begin(build), *times = build_begin(build);
   struct net_step late = {.op = NET_OP_CONST_INSTANT, .instant = {900, 900}};
-  emit(build, values, NET_OP_SLOT, field(in, "b.x")->slot, 0);
-  emit(build, values, NET_OP_INTEGER, 0, 6);
-  emit(build, values, NET_OP_I_COMPARE, 0, NET_LT);
-  emit(build, times, NET_OP_INSTANT_SLOT, field(in, "a.start")->slot, 0);
+  build_step(build, values, NET_OP_SLOT, field(in, "b.x")->slot, 0);
+  build_step(build, values, NET_OP_INTEGER, 0, 6);
+  build_step(build, values, NET_OP_I_COMPARE, 0, NET_LT);
+  build_step(build, times, NET_OP_INSTANT_SLOT, field(in, "a.start")->slot, 0);
   net_program_emit(build->arena, times, late);
-  emit(build, times, NET_OP_NOT_AFTER, 0, 0);
-  below = linked(net_create_selection(build->network, "values", in, finish(build, values)), below);
-  return linked(net_create_selection(build->network, "times", in, finish(build, times)), below);
+  build_step(build, times, NET_OP_NOT_AFTER, 0, 0);
+  below = linked(net_create_selection(build->network, "values", in, build_finish(build, values)),
+                 below);
+  return linked(net_create_selection(build->network, "times", in, build_finish(build, times)),
+                below);
 }
 
 static struct net_node *apply(struct build *build, struct net_node *below, const char *name,
@@ -53,19 +40,20 @@ static struct net_node *apply(struct build *build, struct net_node *below, const
   fields[in->field_count] = (struct net_field){.name = name, .type = {NET_INTEGER, 8}};
   const struct net_layout *out =
       net_layout_new(build->arena, in->tuple_class, fields, in->field_count + 1);
-  return linked(net_create_apply(build->network, name, in, out, finish(build, program)), below);
+  return linked(net_create_apply(build->network, name, in, out, build_finish(build, program)),
+                below);
 }
 
 /* span(a.start, b.start); a.x + b.k, or a.x / b.x, which fails now and then. */
 static struct net_node *apply_both(struct build *build, struct net_node *below, bool fails) {
   const struct net_layout *in = net_node_layout(below);
-  struct net_program *span = begin(build), *value = begin(build);
-  emit(build, span, NET_OP_INSTANT_SLOT, field(in, "a.start")->slot, 0);
-  emit(build, span, NET_OP_INSTANT_SLOT, field(in, "b.start")->slot, 0);
-  emit(build, span, NET_OP_SPAN, 0, 0);
-  emit(build, value, NET_OP_SLOT, field(in, "a.x")->slot, 0);
-  emit(build, value, NET_OP_SLOT, field(in, fails ? "b.x" : "b.k")->slot, 0);
-  emit(build, value, fails ? NET_OP_I_DIV : NET_OP_I_ADD, 0, 0);
+  struct net_program *span = build_begin(build), *value = build_begin(build);
+  build_step(build, span, NET_OP_INSTANT_SLOT, field(in, "a.start")->slot, 0);
+  build_step(build, span, NET_OP_INSTANT_SLOT, field(in, "b.start")->slot, 0);
+  build_step(build, span, NET_OP_SPAN, 0, 0);
+  build_step(build, value, NET_OP_SLOT, field(in, "a.x")->slot, 0);
+  build_step(build, value, NET_OP_SLOT, field(in, fails ? "b.x" : "b.k")->slot, 0);
+  build_step(build, value, fails ? NET_OP_I_DIV : NET_OP_I_ADD, 0, 0);
   return apply(build, apply(build, below, "span", span), "value", value);
 }
 

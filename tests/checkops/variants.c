@@ -5,27 +5,11 @@
 
 /* --- programs */
 
-static struct net_program *program_new(struct build *build) {
-  return net_program_new(build->arena, NET_TIMELINE_ABSTRACT, build->strings);
-}
-
-static void emit(struct build *build, struct net_program *program, enum net_op op, uint32_t slot,
-                 int64_t i) {
-  net_program_emit(build->arena, program, (struct net_step){.op = op, .slot = slot, .i = i});
-}
-
-/* In the general way a program has no quick form. */
-static const struct net_program *finish(struct build *build, struct net_program *program) {
-  net_program_finish(program);
-  if (build->general) program->quick_count = 0;
-  return program;
-}
-
 static void compare_slots(struct build *build, struct net_program *program, uint32_t a, uint32_t b,
                           enum net_comparison comparison) {
-  emit(build, program, NET_OP_SLOT, a, 0);
-  emit(build, program, NET_OP_SLOT, b, 0);
-  emit(build, program, NET_OP_I_COMPARE, 0, comparison);
+  build_step(build, program, NET_OP_SLOT, a, 0);
+  build_step(build, program, NET_OP_SLOT, b, 0);
+  build_step(build, program, NET_OP_I_COMPARE, 0, comparison);
 }
 
 /* --- nodes */
@@ -79,31 +63,31 @@ static uint32_t slot_of(const struct combination *combination, const char *name)
 static void emit_instant(struct build *build, struct net_program *program,
                          const struct combination *combination, const char *name) {
   bool stop = strcmp(name + 2, "stop") == 0;
-  emit(build, program, stop ? NET_OP_STOP_SLOT : NET_OP_INSTANT_SLOT, slot_of(combination, name),
-       0);
+  build_step(build, program, stop ? NET_OP_STOP_SLOT : NET_OP_INSTANT_SLOT,
+             slot_of(combination, name), 0);
 }
 
 /* --- products and joins */
 
 enum {
   KEY = CHECKOPS_KEY, /* k is equal */
-  KEYS = 2,       /* k and x are equal */
-  SMALLER = 4,    /* a.x < b.x + 1 */
-  FULL = 8,       /* the full rule */
-  WITHIN = 16,    /* b starts with a or at most BOUND later */
-  PARTIAL = 32,   /* b starts while a lasts */
-  DIFFERENT = 64, /* a.x /= b.x, or else a starts before b: no quick program */
+  KEYS = 2,           /* k and x are equal */
+  SMALLER = 4,        /* a.x < b.x + 1 */
+  FULL = 8,           /* the full rule */
+  WITHIN = 16,        /* b starts with a or at most BOUND later */
+  PARTIAL = 32,       /* b starts while a lasts */
+  DIFFERENT = 64,     /* a.x /= b.x, or else a starts before b: no quick program */
   BOUND = 15,
 };
 
 static void conjoin(struct build *build, struct net_program *program, bool *any) {
-  if (*any) emit(build, program, NET_OP_AND, 0, 0);
+  if (*any) build_step(build, program, NET_OP_AND, 0, 0);
   *any = true;
 }
 
 static const struct net_program *condition(struct build *build, int option,
                                            const struct combination *combination) {
-  struct net_program *program = program_new(build);
+  struct net_program *program = build_begin(build);
   uint32_t ak = slot_of(combination, "a.k"), bk = slot_of(combination, "b.k");
   uint32_t ax = slot_of(combination, "a.x"), bx = slot_of(combination, "b.x");
   bool any = false;
@@ -116,40 +100,40 @@ static const struct net_program *condition(struct build *build, int option,
     conjoin(build, program, &any);
   }
   if (option & SMALLER) {
-    emit(build, program, NET_OP_SLOT, ax, 0);
-    emit(build, program, NET_OP_SLOT, bx, 0);
-    emit(build, program, NET_OP_INTEGER, 0, 1);
-    emit(build, program, NET_OP_I_ADD, 0, 0);
-    emit(build, program, NET_OP_I_COMPARE, 0, NET_LT);
+    build_step(build, program, NET_OP_SLOT, ax, 0);
+    build_step(build, program, NET_OP_SLOT, bx, 0);
+    build_step(build, program, NET_OP_INTEGER, 0, 1);
+    build_step(build, program, NET_OP_I_ADD, 0, 0);
+    build_step(build, program, NET_OP_I_COMPARE, 0, NET_LT);
     conjoin(build, program, &any);
   }
   if (option & DIFFERENT) {
     compare_slots(build, program, ax, bx, NET_NE);
     emit_instant(build, program, combination, "a.start");
     emit_instant(build, program, combination, "b.start");
-    emit(build, program, NET_OP_BEFORE, 0, 0);
-    emit(build, program, NET_OP_OR, 0, 0);
+    build_step(build, program, NET_OP_BEFORE, 0, 0);
+    build_step(build, program, NET_OP_OR, 0, 0);
     conjoin(build, program, &any);
   }
   if (option & (WITHIN | PARTIAL)) {
     emit_instant(build, program, combination, "a.start");
     emit_instant(build, program, combination, "b.start");
-    emit(build, program, NET_OP_NOT_AFTER, 0, 0);
+    build_step(build, program, NET_OP_NOT_AFTER, 0, 0);
     conjoin(build, program, &any);
   }
   if (option & WITHIN) {
     emit_instant(build, program, combination, "a.start");
     emit_instant(build, program, combination, "b.start");
-    emit(build, program, NET_OP_WITHIN, 0, BOUND);
+    build_step(build, program, NET_OP_WITHIN, 0, BOUND);
     conjoin(build, program, &any);
   }
   if (option & PARTIAL) {
     emit_instant(build, program, combination, "b.start");
     emit_instant(build, program, combination, "a.stop");
-    emit(build, program, NET_OP_BEFORE, 0, 0);
+    build_step(build, program, NET_OP_BEFORE, 0, 0);
     conjoin(build, program, &any);
   }
-  return any ? finish(build, program) : NULL;
+  return any ? build_finish(build, program) : NULL;
 }
 
 struct net_node *build_product(struct build *build, const struct variant *variant) {
@@ -211,20 +195,21 @@ static struct net_node *build_three(struct build *build, const struct variant *v
   struct net_participant third = {false, 0, 2};
   struct net_join_key key = {left->fields[net_layout_find(left, "b.x")].slot,
                              right->fields[DOMAIN_X].slot};
-  struct net_program *program = program_new(build);
+  struct net_program *program = build_begin(build);
   compare_slots(build, program, out->fields[1].slot, out->fields[2].slot, NET_EQ);
-  struct net_product_params params = {.rule = NET_PRODUCT_OVERLAP,
-                                      .left = left,
-                                      .right = right,
-                                      .out = out,
-                                      .left_participants = members,
-                                      .right_participants = &third,
-                                      .left_count = 2,
-                                      .right_count = 1,
-                                      .fields = from,
-                                      .keys = &key,
-                                      .key_count = build->general ? 0 : 1,
-                                      .predicate = build->general ? finish(build, program) : NULL};
+  struct net_product_params params = {
+      .rule = NET_PRODUCT_OVERLAP,
+      .left = left,
+      .right = right,
+      .out = out,
+      .left_participants = members,
+      .right_participants = &third,
+      .left_count = 2,
+      .right_count = 1,
+      .fields = from,
+      .keys = &key,
+      .key_count = build->general ? 0 : 1,
+      .predicate = build->general ? build_finish(build, program) : NULL};
   return joined(net_create_product(build->network, variant->name, &params), top, build->inputs[1]);
 }
 
@@ -264,20 +249,20 @@ enum { QUICK, STRINGS, TIMES };
 
 static const struct net_program *row_condition(struct build *build, int option) {
   const struct net_layout *in = build->layouts[0];
-  struct net_program *program = program_new(build);
-  emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_K].slot, 0);
-  emit(build, program, NET_OP_INTEGER, 0, 1);
-  emit(build, program, NET_OP_I_ADD, 0, 0);
-  emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_X].slot, 0);
-  emit(build, program, NET_OP_I_COMPARE, 0, NET_GE);
+  struct net_program *program = build_begin(build);
+  build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_K].slot, 0);
+  build_step(build, program, NET_OP_INTEGER, 0, 1);
+  build_step(build, program, NET_OP_I_ADD, 0, 0);
+  build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_X].slot, 0);
+  build_step(build, program, NET_OP_I_COMPARE, 0, NET_GE);
   if (option == TIMES) {
     struct net_step until = {.op = NET_OP_CONST_INSTANT, .instant = {200, 200}};
-    emit(build, program, NET_OP_STOP_SLOT, 2, 0);
+    build_step(build, program, NET_OP_STOP_SLOT, 2, 0);
     net_program_emit(build->arena, program, until);
-    emit(build, program, NET_OP_BEFORE, 0, 0);
-    emit(build, program, NET_OP_OR, 0, 0);
+    build_step(build, program, NET_OP_BEFORE, 0, 0);
+    build_step(build, program, NET_OP_OR, 0, 0);
   }
-  return finish(build, program);
+  return build_finish(build, program);
 }
 
 static struct net_node *build_selection(struct build *build, const struct variant *variant) {
@@ -291,21 +276,21 @@ static struct net_node *build_apply(struct build *build, const struct variant *v
   struct net_field fields[DOMAINS + 1];
   memcpy(fields, in->fields, DOMAINS * sizeof *fields);
   fields[DOMAINS] = (struct net_field){.name = "z", .type = {NET_INTEGER, 8}};
-  struct net_program *program = program_new(build);
+  struct net_program *program = build_begin(build);
   if (variant->option == TIMES) {
-    emit(build, program, NET_OP_INSTANT_SLOT, 0, 0);
-    emit(build, program, NET_OP_STOP_SLOT, 2, 0);
-    emit(build, program, NET_OP_SPAN, 0, 0);
+    build_step(build, program, NET_OP_INSTANT_SLOT, 0, 0);
+    build_step(build, program, NET_OP_STOP_SLOT, 2, 0);
+    build_step(build, program, NET_OP_SPAN, 0, 0);
   } else {
-    emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_X].slot, 0);
-    emit(build, program, NET_OP_SLOT, in->fields[DOMAIN_K].slot, 0);
-    emit(build, program, NET_OP_INTEGER, 0, 2);
-    emit(build, program, NET_OP_I_MOD, 0, 0);
-    emit(build, program, NET_OP_I_SUB, 0, 0);
+    build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_X].slot, 0);
+    build_step(build, program, NET_OP_SLOT, in->fields[DOMAIN_K].slot, 0);
+    build_step(build, program, NET_OP_INTEGER, 0, 2);
+    build_step(build, program, NET_OP_I_MOD, 0, 0);
+    build_step(build, program, NET_OP_I_SUB, 0, 0);
   }
   const struct net_layout *out = net_layout_new(build->arena, in->tuple_class, fields, DOMAINS + 1);
   struct net_node *node =
-      net_create_apply(build->network, variant->name, in, out, finish(build, program));
+      net_create_apply(build->network, variant->name, in, out, build_finish(build, program));
   return joined(node, build->inputs[0], NULL);
 }
 
