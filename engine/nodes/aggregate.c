@@ -28,17 +28,18 @@
 
 #define FEW_GROUPS 64
 
+#define MOST_IDS ((UINT64_C(1) << 56) - 1)
+
 /* With more segments to open than that, a node waits while more comes at once: most of them close then. */
 #define FEW_FRESH 2
 
 /* --- segments */
 
 /* Has the group result tuples now, and are they omega? */
-static bool is_there(const struct net_aggregate *node, const struct net_agg_group *group,
-                     bool *omega) {
+static bool is_there(const struct net_aggregate *node, struct net_agg_group *group, bool *omega) {
   *omega = node->function == NET_AGG_AVGC ? group->tainted : group->counted[NET_UNKNOWN - 1] > 0;
   if (node->params.by_count == 0) return true;
-  const int64_t *those = node->params.groups_of_all ? group->present : group->counted;
+  const int64_t *those = node->params.groups_of_all ? net_agg_present(node, group) : group->counted;
   if (those[NET_TRUE - 1] == 0 && those[NET_UNKNOWN - 1] == 0) return false;
   if (those[NET_TRUE - 1] == 0) *omega = true;
   return true;
@@ -62,7 +63,7 @@ static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon no
                       struct net_agg_value *value, bool *omega, enum base_status *status) {
   struct net_agg_group *group = net_agg_group(node, index);
   if (!is_there(node, group, omega)) {
-    net_agg_forget_failures(node, group);
+    net_agg_forget_failures(node, index);
     return false;
   }
   bool has = false, failed = group->failed;
@@ -71,9 +72,7 @@ static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon no
   if (error != NET_EVAL_OK && !failed && *status == BASE_OK)
     *status =
         net_node_error(&node->node, error, node->params.in, net_rowmap_row(&node->groups, index));
-  if (node->more_count > 0 &&
-      !net_agg_tell_more(node, group, now, net_rowmap_row(&node->groups, index), status))
-    return false;
+  if (node->more_count > 0 && !net_agg_tell_more(node, index, now, status)) return false;
   return has;
 }
 
@@ -172,8 +171,9 @@ static inline void put_number(struct net_aggregate *node, const struct net_agg_g
 static inline void look_at_number(struct net_aggregate *node, struct net_agg_group *group,
                                   uint32_t index, net_chronon now, enum base_status *status) {
   bool omega;
-  bool has = is_there(node, group, &omega) && (group->values > 0 || !node->params.some_only);
-  int64_t value = node->function == NET_AGG_ANY ? group->values > 0 : group->values;
+  int64_t values = net_agg_values(node, group);
+  bool has = is_there(node, group, &omega) && (values > 0 || !node->params.some_only);
+  int64_t value = node->function == NET_AGG_ANY ? values > 0 : values;
   if (group->begun && has && omega == group->omega && value == group->value.i) return;
   if (group->begun) {
     if (now > group->since && group->id == 0 && !group->omega) {
@@ -231,7 +231,9 @@ static void look_at_tally(struct net_aggregate *node, struct net_agg_group *grou
 static inline void forget_group(struct net_aggregate *node, struct net_agg_group *group,
                                 uint32_t index) {
   if (group->begun || group->references > 0 || node->groups.live <= FEW_GROUPS) return;
-  if (group->present[NET_TRUE - 1] > 0 || group->present[NET_UNKNOWN - 1] > 0) return;
+  const int64_t *present = net_agg_present(node, group);
+  if (present[NET_TRUE - 1] > 0 || present[NET_UNKNOWN - 1] > 0) return;
+  net_agg_forget_failures(node, index);
   net_agg_group_done(node, group);
   net_agg_group_done_more(node, group);
   net_rowmap_remove(&node->groups, index);
@@ -294,7 +296,7 @@ static void open_segments(struct net_aggregate *node, net_chronon checkpoint,
     group->fresh = false;
     if (!group->begun || group->id != 0) continue;
     BASE_CHECK(group->since < checkpoint, "aggregate-segment-began");
-    group->id = ++node->last_id;
+    group->id = ++node->last_id & MOST_IDS; /* so many never come */
     put_segment(node, index, NET_OPEN, checkpoint, status);
   }
   node->fresh_count = 0;
@@ -630,7 +632,7 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   node->alike.all = node->chooses_time;
   node->alike.mixed = params->unique || ignores_copies(node->function);
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
-                  net_agg_more_group_size(node));
+                  net_agg_place_rest(node));
   if (!node->names_rows) keep_key(&node->groups, 0);
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count, member_size(node));
   keep_key(&node->members,

@@ -26,27 +26,30 @@
 
 /* What a group keeps of the tuples that count for sure; each function uses what is its own, and has no more. */
 struct net_tally {
-  uint32_t ordered; /* root: min, max, first, last that may go; varts, avgti */
-  uint32_t stairs;  /* root: those of which the ends are known (aggregate_best.c) */
   union {
     struct {
-      struct net_ordered_key best; /* min, max, first, last that never go */
-      union net_slot
-          chosen[3]; /* earliest, latest: the value of the segment but for its first slot */
+      uint32_t ordered; /* root: min, max, first, last that may go; varts, avgti */
+      union {
+        struct {
+          struct net_ordered_key best; /* min, max, first, last that never go */
+          union net_slot
+              chosen[3]; /* earliest, latest: the value of the segment but for its first slot */
+        };
+        struct {
+          uint64_t spans; /* varts: the sum of the spans between successive starts */
+          net_wide_unsigned span_squares;
+        };
+        struct {
+          struct net_sum rates;    /* avgti */
+          int64_t pairs, infinite; /* successive tuples of different starts; too steep ones */
+        };
+      };
     };
     net_wide sum; /* sum, avg of integers */
     struct {
-      uint64_t spans; /* varts: the sum of the spans between successive starts */
-      net_wide_unsigned span_squares;
-    };
-    struct {
-      struct net_sum exact; /* sum, avg of floats; stdev: of all arguments; avgti: of the rates */
+      struct net_sum exact; /* sum, avg of floats; stdev: of all arguments */
       union {
         struct net_sum squares; /* stdev */
-        struct {
-          int64_t pairs,
-              infinite; /* avgti: successive tuples of different starts; too steep ones */
-        };
         struct {
           struct net_sum slopes,
               moments; /* temporal arguments: sums of slope, and of slope times start */
@@ -83,22 +86,24 @@ struct net_agg_function {
   };
 };
 
+/* Many nodes have a group for each tuple: a group has what its node asks for, and no more. Behind what is here there are
+ * the parts of further functions, then what few nodes have (net_agg_place_rest). */
 struct net_agg_group {
-  int64_t counted[2];  /* tuples (of a set: members) by how surely they count: perhaps, for sure */
-  int64_t present[2];  /* tuples, counting or not */
-  uint64_t id;         /* of the segment; 0: it has not gone out open */
+  int64_t counted[2];   /* tuples (of a set: members) by how surely they count: perhaps, for sure */
+  uint64_t id : 56;     /* of the segment; 0: it has not gone out open */
+  bool begun : 1;       /* a segment runs */
+  bool omega : 1;       /* of the segment */
+  bool in_doubt : 1;    /* of the segment, avgc of what is there for sure */
+  bool tainted : 1;     /* avgc: something uncertain came and never goes */
+  bool failed : 1;      /* the value cannot be told; it was reported */
+  bool more_failed : 1; /* the same of further functions perhaps (aggregate_more.c) */
+  bool touched : 1;
+  bool fresh : 1;      /* among those whose segment has to go out open */
   net_chronon since;   /* start of the segment */
   uint32_t references; /* changes to come */
-  bool tainted;        /* avgc: something uncertain came and never goes */
-  bool begun;          /* a segment runs */
-  bool omega;          /* of the segment */
-  bool in_doubt;       /* of the segment, avgc of what is there for sure */
+  uint32_t stairs;     /* root: the best of those of which the ends are known (aggregate_best.c) */
   /* Further functions have what follows alone (aggregate_more.c). */
-  int64_t values; /* what the function is of: what counts for sure, or its distinct arguments */
   union net_slot value; /* of the segment, its first slot */
-  bool failed;          /* the value cannot be told; it was reported */
-  bool touched;
-  bool fresh; /* among those whose segment has to go out open */
   /* count and any have none of the following: their groups end here */
   struct net_tally tally;
   /* functions whose values do not change with time: here */
@@ -234,6 +239,7 @@ struct net_aggregate {
   struct net_aggregate_params params;
   struct net_agg_more *more;
   size_t more_count;
+  struct net_rowmap failures; /* further functions of groups, whose values cannot be told */
   enum net_aggregate_function function; /* avgc of events is avg */
   bool set;                             /* equal tuples are one */
   bool shares_argument;                 /* equal tuples do */
@@ -305,6 +311,9 @@ struct net_aggregate {
   bool waits;                      /* for more, with its own checkpoint behind that of its input */
   struct net_batch_builder closes; /* apart, so that the other rows are plain */
   uint32_t value_slot, value_width, argument_slot;
+  /* Of a group: where it is numbered what is there, counting or not, and what the function is of; 0: see
+   * net_agg_present and net_agg_values. Of a further function: where its part of a group is, from that of the node. */
+  size_t present_at, values_at, part_at;
   bool settles;                /* gives up what no later tuple can change */
   bool forgets;                /* groups of which nothing is left */
   enum net_base_type argument; /* NET_INTEGER where there is none */
@@ -320,6 +329,34 @@ struct net_aggregate {
 static inline struct net_agg_group *net_agg_group(const struct net_aggregate *node,
                                                   uint32_t index) {
   return net_rowmap_state(&node->groups, index);
+}
+
+/* Tuples that are there by how surely they are: perhaps, for sure. Where all that are there count, those that count stand
+ * for them (of a set its members): how many there are is not asked, but whether there are some. */
+static inline int64_t *net_agg_present(const struct net_aggregate *node,
+                                       struct net_agg_group *group) {
+  if (node->present_at == 0) return group->counted;
+  return (int64_t *)(void *)((unsigned char *)group + node->present_at);
+}
+/* One more (or less: COMES -1) is there, AS surely as that. */
+static inline void net_agg_count_present(const struct net_aggregate *node,
+                                         struct net_agg_group *group, enum net_truth as,
+                                         int64_t comes) {
+  if (node->present_at != 0 && as != NET_FALSE) net_agg_present(node, group)[as - 1] += comes;
+}
+
+/* What the function is of: what counts for sure, or its distinct arguments. GROUP may be the part of a further one. */
+static inline int64_t net_agg_values(const struct net_aggregate *node,
+                                     const struct net_agg_group *group) {
+  const unsigned char *memory = (const unsigned char *)group;
+  if (node->values_at != 0) return *(const int64_t *)(const void *)(memory + node->values_at);
+  return ((const struct net_agg_group *)(const void *)(memory - node->part_at))
+      ->counted[NET_TRUE - 1];
+}
+/* A distinct argument comes (or goes: COMES -1); others are counted elsewhere. */
+static inline void net_agg_count_values(const struct net_aggregate *node,
+                                        struct net_agg_group *group, int64_t comes) {
+  if (node->values_at != 0) *(int64_t *)(void *)((unsigned char *)group + node->values_at) += comes;
 }
 
 /* Of a node whose values are wide, that of the group's segment behind its first slot. */
@@ -445,7 +482,7 @@ int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_k
                     const struct net_ordered_key *b);
 /* NET_KEEP_...: what is asked of a tuple's key (ordered.h), without the end of those whose ends are known. */
 unsigned net_agg_kept(const struct net_aggregate *node);
-/* A tuple counts for sure now, or no longer; GROUP->values is changed already. */
+/* A tuple counts for sure now, or no longer; the group has counted it already. */
 void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
                  const struct net_ordered_key *key);
 void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
@@ -506,17 +543,17 @@ void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings 
 void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
                        void (*configure)(struct net_aggregate *function));
 void net_agg_more_done(struct net_aggregate *node);
-/* What of a group the node has, with those of all functions. */
-size_t net_agg_more_group_size(const struct net_aggregate *node);
+/* Bytes that a group of the node has, with the parts of all functions, and with what few nodes have behind them. */
+size_t net_agg_place_rest(struct net_aggregate *node);
 size_t net_agg_more_bytes(const struct net_aggregate *node);
 /* The tuple of ROW, a member of the group, counts for sure now, or no longer. */
 void net_agg_count_more(struct net_aggregate *node, struct net_agg_group *group,
                         const union net_slot *row, bool comes);
 /* Have all further functions a value at NOW? It is in their scratch. */
-bool net_agg_tell_more(struct net_aggregate *node, struct net_agg_group *group, net_chronon now,
-                       const union net_slot *last, enum base_status *status);
+bool net_agg_tell_more(struct net_aggregate *node, uint32_t index, net_chronon now,
+                       enum base_status *status);
 /* Nothing of the group is there: what fails later is reported again. */
-void net_agg_forget_failures(struct net_aggregate *node, struct net_agg_group *group);
+void net_agg_forget_failures(struct net_aggregate *node, uint32_t index);
 bool net_agg_same_more(const struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_keep_more(struct net_aggregate *node, struct net_agg_group *group);
 /* Their values into a ROW of the result. */

@@ -171,7 +171,7 @@ static bool tell_segment(struct net_aggregate *node, struct group *group, uint32
   struct net_agg_value value;
   struct net_agg_group *of = net_agg_group(node, index);
   bool has = false;
-  of->counted[NET_TRUE - 1] = of->present[NET_TRUE - 1] = (int64_t)group->count;
+  of->counted[NET_TRUE - 1] = net_agg_present(node, of)[NET_TRUE - 1] = (int64_t)group->count;
   const struct moment *then = &group->moments[group->which ^ 1];
   of->tally.whole_integral = then->integral;
   of->tally.whole_weight = then->weight;
@@ -333,7 +333,7 @@ static bool tell(struct net_asked *asked, struct group *group, uint32_t index, n
     return group->told || tell_segment(node, group, index);
   }
   struct net_agg_group *of = net_agg_group(node, index);
-  const int64_t *those = node->params.groups_of_all ? of->present : of->counted;
+  const int64_t *those = node->params.groups_of_all ? net_agg_present(node, of) : of->counted;
   if (those[NET_TRUE - 1] == 0) return false;
   enum net_eval_error error = net_agg_tell(node, of, now, &value, &has);
   BASE_CHECK(error == NET_EVAL_OK, "asked-value");

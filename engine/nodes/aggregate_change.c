@@ -187,6 +187,12 @@ static void move(int64_t *by_truth, enum net_truth from, enum net_truth to) {
   if (to != NET_FALSE) by_truth[to - 1]++;
 }
 
+static void move_present(const struct net_aggregate *node, struct net_agg_group *group,
+                         const struct net_agg_change *change) {
+  net_agg_count_present(node, group, change->from, -1);
+  net_agg_count_present(node, group, change->to, 1);
+}
+
 static void move_tuple(struct net_agg_member *member, enum net_truth from, enum net_truth to) {
   uint32_t *counted = member->counted;
   if (from != NET_FALSE) counted[from - 1]--;
@@ -204,10 +210,10 @@ static void count_sure(struct net_aggregate *node, struct net_agg_group *group,
     if (others > 0) return;
   }
   if (comes) {
-    group->values++;
+    net_agg_count_values(node, group, 1);
     net_agg_add(node, group, key);
   } else {
-    group->values--;
+    net_agg_count_values(node, group, -1);
     net_agg_remove(node, group, key);
   }
 }
@@ -322,9 +328,8 @@ static void count_standing(struct net_aggregate *node, struct net_agg_group *gro
 static void count_ranked(struct net_aggregate *node, struct net_agg_group *group,
                          struct net_agg_member *member, const struct net_agg_change *change,
                          enum net_truth from, enum net_truth to) {
-  bool counted = from == NET_TRUE, counts = to == NET_TRUE;
+  bool counts = to == NET_TRUE;
   move(group->counted, from, to);
-  group->values += counts - counted;
   if (counts == net_agg_is(member, NET_MEMBER_RANKED)) return;
   net_agg_set(member, NET_MEMBER_RANKED, counts);
   if (counts) {
@@ -340,7 +345,6 @@ static void count_tuple(struct net_aggregate *node, struct net_agg_group *group,
                         enum net_truth old, enum net_truth from, enum net_truth to) {
   enum net_truth now = net_agg_surest(member);
   move(group->counted, old, now);
-  group->values += (now == NET_TRUE) - (old == NET_TRUE);
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
   if (to == NET_TRUE)
     net_agg_add(node, group, &change->key);
@@ -380,7 +384,7 @@ static void apply_average(struct net_aggregate *node, struct net_agg_group *grou
   if (!change->weightless && (from == NET_TRUE) != (to == NET_TRUE))
     net_agg_weigh(node, group, change->key.value, to == NET_TRUE ? 1 : -1);
   if (change->to < change->from) return;
-  move(group->present, change->from, change->to);
+  move_present(node, group, change);
   move(group->counted, from, to);
 }
 
@@ -399,7 +403,7 @@ void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *chan
   if (node->function == NET_AGG_AVGC) {
     apply_average(node, group, change);
   } else {
-    move(group->present, change->from, change->to);
+    move_present(node, group, change);
     if (node->set) {
       apply_member(node, group, change);
     } else {

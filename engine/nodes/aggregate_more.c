@@ -3,8 +3,7 @@
  *      count(p by p.k), sum(p.x by p.k)        group: [ count's | sum's ]      out: k, count, sum
  *
  * Groups, members and stops are looked up and waited for once; each function has its own part of a group
- * behind that of the first one, with the number of tuples that count for sure, its tally, and the value of
- * the segment. A segment ends when any of the values does, and there is one only while all are there: the
+ * behind that of the first one, with its tally, and the value of the segment. A segment ends when any of the values does, and there is one only while all are there: the
  * periods are those that a join of the functions' own segments has. What decides whether a segment is
  * omega (who is there, and whether the inner where and when hold) is the same for all of them.
  *
@@ -16,7 +15,7 @@
 #include "engine/nodes/aggregate.h"
 
 /* A part of a group is one without what the node has for all of them. */
-#define PART offsetof(struct net_agg_group, values)
+#define PART offsetof(struct net_agg_group, value)
 
 static struct net_agg_group *part_of(const struct net_agg_more *more,
                                      const struct net_agg_group *group) {
@@ -35,6 +34,7 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
   const struct net_aggregate_params *params = &node->params;
   size_t offset = rounded(net_agg_group_size(node));
   node->more_count = params->more_count;
+  net_rowmap_init(&node->failures, NULL, NET_KEY_ID, 0, NULL, 0, 0);
   node->more = BASE_NEW_ARRAY(arena, params->more_count, struct net_agg_more);
   for (size_t i = 0; i < params->more_count; i++) {
     struct net_aggregate *function = BASE_NEW(arena, struct net_aggregate);
@@ -46,7 +46,9 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
     function->params.more_count = 0;
     configure(function);
     BASE_CHECK(node->set && !node->stands && !function->stands, "aggregate-more-of-sets");
+    BASE_CHECK(!params->unique, "aggregate-more-counts-all");
     function->has_stairs = false; /* stops are the node's own */
+    function->part_at = offset - PART;
     net_agg_value_init(function);
     node->more[i] =
         (struct net_agg_more){.function = function,
@@ -57,13 +59,24 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
   }
 }
 
-size_t net_agg_more_group_size(const struct net_aggregate *node) {
-  if (node->more_count == 0) return net_agg_group_size(node);
-  const struct net_agg_more *last = &node->more[node->more_count - 1];
-  return last->offset + rounded(net_agg_group_size(last->function) - PART);
+size_t net_agg_place_rest(struct net_aggregate *node) {
+  const struct net_agg_more *last = node->more + node->more_count - (node->more_count > 0);
+  size_t size = rounded(net_agg_group_size(node));
+  if (node->more_count > 0)
+    size = last->offset + rounded(net_agg_group_size(last->function) - PART);
+  if (node->params.unique) {
+    node->values_at = size;
+    size += sizeof(int64_t);
+  }
+  if (node->params.where_field >= 0 || node->params.when_field >= 0) {
+    node->present_at = size;
+    size += 2 * sizeof(int64_t);
+  }
+  return size;
 }
 
 void net_agg_more_done(struct net_aggregate *node) {
+  net_rowmap_done(&node->failures);
   for (size_t i = 0; i < node->more_count; i++) {
     net_ordered_done(&node->more[i].function->ordered);
     net_sum_done(&node->more[i].function->scratch);
@@ -71,7 +84,7 @@ void net_agg_more_done(struct net_aggregate *node) {
 }
 
 size_t net_agg_more_bytes(const struct net_aggregate *node) {
-  size_t bytes = 0;
+  size_t bytes = net_rowmap_bytes(&node->failures);
   for (size_t i = 0; i < node->more_count; i++)
     bytes += net_ordered_bytes(&node->more[i].function->ordered);
   return bytes;
@@ -88,7 +101,6 @@ void net_agg_count_more(struct net_aggregate *node, struct net_agg_group *group,
   for (size_t i = 0; i < node->more_count; i++) {
     struct net_aggregate *function = node->more[i].function;
     struct net_agg_group *part = part_of(&node->more[i], group);
-    part->values += comes ? 1 : -1;
     if (!keeps_tally(function)) continue;
     struct net_ordered_key key = {.value = row[function->argument_slot]};
     if (function->adds_integers)
@@ -102,25 +114,45 @@ void net_agg_count_more(struct net_aggregate *node, struct net_agg_group *group,
 
 /* --- values */
 
-bool net_agg_tell_more(struct net_aggregate *node, struct net_agg_group *group, net_chronon now,
-                       const union net_slot *last, enum base_status *status) {
+/* Does the function at WHICH of the group at INDEX fail, which did not before? Those that do are few: a group itself has
+ * but a mark that some may be among them. */
+static bool note_failure(struct net_aggregate *node, uint32_t index, size_t which, bool fails) {
+  struct net_agg_group *group = net_agg_group(node, index);
+  if (!fails && !group->more_failed) return false;
+  uint64_t id = (uint64_t)index * node->more_count + which + 1;
+  uint32_t place = net_rowmap_find_id(&node->failures, id);
+  if (fails == (place != NET_NO_ENTRY)) return false;
+  group->more_failed = true;
+  if (fails)
+    (void)net_rowmap_put_id(&node->failures, id, NULL);
+  else
+    net_rowmap_remove(&node->failures, place);
+  return fails;
+}
+
+bool net_agg_tell_more(struct net_aggregate *node, uint32_t index, net_chronon now,
+                       enum base_status *status) {
+  struct net_agg_group *group = net_agg_group(node, index);
   bool all = true;
   for (size_t i = 0; i < node->more_count; i++) {
     struct net_agg_more *more = &node->more[i];
-    struct net_agg_group *part = part_of(more, group);
-    bool has = false, failed = part->failed;
-    enum net_eval_error error = net_agg_tell(more->function, part, now, &more->value, &has);
-    part->failed = error != NET_EVAL_OK;
-    if (part->failed && !failed && *status == BASE_OK)
-      *status = net_node_error(&node->node, error, node->params.in, last);
+    bool has = false;
+    enum net_eval_error error =
+        net_agg_tell(more->function, part_of(more, group), now, &more->value, &has);
+    if (note_failure(node, index, i, error != NET_EVAL_OK) && *status == BASE_OK)
+      *status =
+          net_node_error(&node->node, error, node->params.in, net_rowmap_row(&node->groups, index));
     all = all && has;
   }
   return all;
 }
 
-void net_agg_forget_failures(struct net_aggregate *node, struct net_agg_group *group) {
+void net_agg_forget_failures(struct net_aggregate *node, uint32_t index) {
+  struct net_agg_group *group = net_agg_group(node, index);
   group->failed = false;
-  for (size_t i = 0; i < node->more_count; i++) part_of(&node->more[i], group)->failed = false;
+  for (size_t i = 0; group->more_failed && i < node->more_count; i++)
+    (void)note_failure(node, index, i, false);
+  group->more_failed = false;
 }
 
 bool net_agg_same_more(const struct net_aggregate *node, struct net_agg_group *group) {

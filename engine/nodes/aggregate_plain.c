@@ -206,7 +206,7 @@ static inline void rank(struct net_aggregate *node, struct net_agg_group *group,
 /* KEY comes to what counts for sure in GROUP, or goes. */
 static inline void count_sure(struct net_aggregate *node, struct net_agg_group *group,
                               const struct net_ordered_key *key, bool comes) {
-  group->values += comes ? 1 : -1;
+  net_agg_count_values(node, group, comes ? 1 : -1);
   if (!keeps_tally(node) || node->has_stairs) return;
   if (node->adds_integers) {
     group->tally.sum += comes ? (net_wide)key->value.i : -(net_wide)key->value.i;
@@ -326,7 +326,7 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   if (node->names_rows)
     net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
   enum net_truth counts = counts_of(node, row);
-  group->present[NET_TRUE - 1]++;
+  net_agg_count_present(node, group, NET_TRUE, 1);
   count_in(node, group, member, row, counts);
   if (node->has_stairs && counts == NET_TRUE) {
     struct net_ordered_key key = net_agg_key(node, row);
@@ -385,7 +385,7 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
   struct net_agg_member *member = net_rowmap_state(&node->members, stop.member);
   struct net_agg_group *group = net_agg_group(node, member->group);
   const union net_slot *row = net_rowmap_row(&node->members, stop.member);
-  group->present[NET_TRUE - 1]--;
+  net_agg_count_present(node, group, NET_TRUE, -1);
   count_out(node, group, member, row, stop.counts);
   if (node->stands && stop.counts == NET_TRUE) stop_standing(node, group, member);
   if (net_agg_is(member, NET_MEMBER_RANKED) && member->counted[NET_TRUE - 1] == 0) {
@@ -419,7 +419,6 @@ static inline bool changes_nothing(const struct net_aggregate *node, struct net_
   int64_t value = row[node->argument_slot].i;
   if (node->function == NET_AGG_MIN ? value < best->value.i : value > best->value.i) return false;
   group->counted[NET_TRUE - 1]++;
-  group->values++;
   return true;
 }
 
@@ -427,7 +426,7 @@ uint32_t net_agg_stay(struct net_aggregate *node, const union net_slot *row, boo
   uint32_t index = group_of(node, row);
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
-  group->present[NET_TRUE - 1]++;
+  net_agg_count_present(node, group, NET_TRUE, 1);
   *ret_same = counts == NET_TRUE && changes_nothing(node, group, row);
   if (!*ret_same) move_member(node, group, row, NET_FALSE, counts);
   return index;
@@ -456,8 +455,9 @@ static bool may_count_each(const struct net_aggregate *node, const struct net_ag
   bool known = node->first_known && node->origin_known && node->averaging_known;
   return known && node->heap_count == 0 && node->same_start.live == 0 && group->begun &&
          group->fresh && group->id == 0 && !group->omega && group->counted[NET_UNKNOWN - 1] == 0 &&
-         group->values > 0 && group->values != group->value.i && node->touched_count == 1 &&
-         node->touched_at > group->since && node->touched_at >= node->origin;
+         group->counted[NET_TRUE - 1] > 0 && group->counted[NET_TRUE - 1] != group->value.i &&
+         node->touched_count == 1 && node->touched_at > group->since &&
+         node->touched_at >= node->origin;
 }
 
 /* Rows of BATCH from I on, up to COUNT, that each come at a time of their own: what arrive_to_stay and the look at the
@@ -466,8 +466,7 @@ static uint32_t count_each(struct net_aggregate *node, const struct net_batch *b
                            uint32_t count, enum base_status *status) {
   struct net_agg_group *group = net_agg_group(node, 0);
   net_chronon since = group->since, touched = node->touched_at;
-  int64_t value = group->value.i, values = group->values;
-  uint32_t first = i;
+  int64_t value = group->value.i, values = group->counted[NET_TRUE - 1];
   for (; i < count && *status == BASE_OK; i++) {
     net_chronon now = net_batch_row(batch, i)[0].i;
     if (now <= touched || starts_with(batch, i + 1, now)) break;
@@ -481,9 +480,7 @@ static uint32_t count_each(struct net_aggregate *node, const struct net_batch *b
   }
   group->since = since;
   group->value.i = value;
-  group->values = values;
-  group->counted[NET_TRUE - 1] += i - first;
-  group->present[NET_TRUE - 1] += i - first;
+  group->counted[NET_TRUE - 1] = values;
   node->touched_at = touched;
   return i;
 }
@@ -549,7 +546,7 @@ static void arrive_to_go(struct net_aggregate *node, const union net_slot *row, 
   uint32_t index = group_of(node, row), distinct = NET_NO_ENTRY;
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
-  group->present[NET_TRUE - 1]++;
+  net_agg_count_present(node, group, NET_TRUE, 1);
   if (counts != NET_FALSE) group->counted[counts - 1]++;
   if (node->params.unique && counts == NET_TRUE)
     distinct = net_rowmap_put(&node->distinct, row, NULL);
@@ -564,7 +561,7 @@ static void arrive_to_go(struct net_aggregate *node, const union net_slot *row, 
 static void stop_tuple(struct net_aggregate *node, struct net_agg_stop stop) {
   uint32_t *tuple = tuple_at(node, stop.member), index = tuple[GROUP];
   struct net_agg_group *group = net_agg_group(node, index);
-  group->present[NET_TRUE - 1]--;
+  net_agg_count_present(node, group, NET_TRUE, -1);
   if (stop.counts != NET_FALSE) group->counted[stop.counts - 1]--;
   if (stop.counts == NET_TRUE) {
     struct net_ordered_key key = key_of(node, tuple, stop.time);
@@ -599,7 +596,7 @@ static void arrive_to_weigh(struct net_aggregate *node, const union net_slot *ro
   union net_slot value = {.i = 1};
   if (node->params.argument_field >= 0) value = row[node->argument_slot];
   net_agg_integrate(node, group, row[0].i);
-  group->present[NET_TRUE - 1]++;
+  net_agg_count_present(node, group, NET_TRUE, 1);
   if (counts != NET_FALSE) group->counted[counts - 1]++;
   if (counts == NET_UNKNOWN) group->tainted = true;
   if (counts == NET_TRUE) net_agg_weigh(node, group, value, 1);

@@ -131,11 +131,11 @@ static void add_rate(struct net_aggregate *node, struct net_tally *tally,
   uint64_t span = span_between(a, b);
   int64_t unit = chronons_a_unit(node);
   if (node->argument == NET_FLOAT) {
-    net_sum_add_quotient(&tally->exact, b->value.f, unit, span, take_away);
-    net_sum_add_quotient(&tally->exact, a->value.f, unit, span, !take_away);
+    net_sum_add_quotient(&tally->rates, b->value.f, unit, span, take_away);
+    net_sum_add_quotient(&tally->rates, a->value.f, unit, span, !take_away);
   } else {
     net_wide rise = (net_wide)b->value.i - a->value.i;
-    net_sum_add_integer_quotient(&tally->exact, rise * unit, span, take_away);
+    net_sum_add_integer_quotient(&tally->rates, rise * unit, span, take_away);
   }
 }
 
@@ -235,8 +235,8 @@ static void choose(struct net_aggregate *node, struct net_agg_group *group,
   struct net_ordered_key *best = &group->tally.best;
   int order = net_agg_compare(node, key, best);
   bool better = node->wants_smallest ? order < 0 : order > 0;
-  if (group->values > 1 && !better) return;
-  if (group->values > 1) net_agg_floor_remove(node, best->start.lo);
+  if (net_agg_values(node, group) > 1 && !better) return;
+  if (net_agg_values(node, group) > 1) net_agg_floor_remove(node, best->start.lo);
   net_agg_floor_add(node, key->start.lo);
   *best = *key;
 }
@@ -459,8 +459,8 @@ static enum net_eval_error temporal_sum(struct net_aggregate *node, struct net_a
   long double n0 = net_sum_long(value) / (long double)unit;
   long double n1 = net_sum_long(&tally->slopes);
   if (node->function == NET_AGG_AVG) {
-    n0 /= (long double)group->values;
-    n1 /= (long double)group->values;
+    n0 /= (long double)net_agg_values(node, group);
+    n1 /= (long double)net_agg_values(node, group);
   }
   struct net_temporal function = {(double)n0, (double)n1, 1, 0};
   if (!isfinite(function.n0) || !isfinite(function.n1)) return NET_EVAL_NUMBER;
@@ -474,7 +474,7 @@ static bool same_temporal_sum(struct net_aggregate *node, struct net_agg_group *
   struct net_agg_function *then = &group->function;
   struct net_sum *rest = &node->scratch;
   bool mean = node->function == NET_AGG_AVG;
-  int64_t count = mean ? group->values : 1, old_count = mean ? then->count : 1;
+  int64_t count = mean ? net_agg_values(node, group) : 1, old_count = mean ? then->count : 1;
   net_sum_clear(rest);
   subtract(rest, &now->slopes, old_count, &then->slopes, count);
   if (net_sum_sign(rest) != 0) return false;
@@ -498,7 +498,7 @@ static enum net_eval_error tell_sum(struct net_aggregate *node, struct net_agg_g
   bool mean = node->function == NET_AGG_AVG;
   if (node->argument == NET_TEMPORAL) return temporal_sum(node, group, now, ret);
   if (mean) {
-    uint64_t count = (uint64_t)group->values;
+    uint64_t count = (uint64_t)net_agg_values(node, group);
     return finite_value(node->argument == NET_INTEGER ? net_wide_mean(tally->sum, count)
                                                       : net_sum_mean(&tally->exact, count),
                         ret);
@@ -513,7 +513,7 @@ static enum net_eval_error tell_sum(struct net_aggregate *node, struct net_agg_g
 static enum net_eval_error deviation(struct net_aggregate *node, struct net_agg_group *group,
                                      struct net_agg_value *ret) {
   struct net_sum *squares = &node->scratch;
-  int64_t count = group->values;
+  int64_t count = net_agg_values(node, group);
   net_sum_clear(squares);
   net_sum_add_multiple(squares, &group->tally.squares, count);
   net_sum_subtract_square_of(squares, &group->tally.exact);
@@ -521,9 +521,10 @@ static enum net_eval_error deviation(struct net_aggregate *node, struct net_agg_
 }
 
 /* The square root of n sum s^2 - (sum s)^2, over sum s: all exact but the last two steps. */
-static enum net_eval_error variation(const struct net_agg_group *group, struct net_agg_value *ret) {
+static enum net_eval_error variation(const struct net_aggregate *node,
+                                     const struct net_agg_group *group, struct net_agg_value *ret) {
   const struct net_tally *tally = &group->tally;
-  net_wide_unsigned count = (net_wide_unsigned)(group->values - 1);
+  net_wide_unsigned count = (net_wide_unsigned)(net_agg_values(node, group) - 1);
   net_wide_unsigned low_bits = UINT64_MAX;
   net_wide_unsigned square = (net_wide_unsigned)tally->spans * tally->spans;
   net_wide high = (net_wide)(count * (tally->span_squares >> 64)) - (net_wide)(square >> 64);
@@ -585,22 +586,22 @@ static bool has_value(const struct net_aggregate *node, const struct net_agg_gro
     case NET_AGG_COUNT:
     case NET_AGG_ANY:
     case NET_AGG_SUM:
-      return !node->params.some_only || group->values > 0;
+      return !node->params.some_only || net_agg_values(node, group) > 0;
     case NET_AGG_AVGC: /* its values come and go */
       return !node->params.some_only || group->counted[NET_TRUE - 1] > 0;
     case NET_AGG_VARTS:
-      return group->values > 1 && group->tally.spans > 0;
+      return net_agg_values(node, group) > 1 && group->tally.spans > 0;
     case NET_AGG_AVGTI:
       return group->tally.pairs > 0;
     default:
-      return group->values > 0;
+      return net_agg_values(node, group) > 0;
   }
 }
 
 enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_group *group,
                                  net_chronon now, struct net_agg_value *ret, bool *ret_has) {
   enum net_eval_error error = NET_EVAL_OK;
-  int64_t sure = group->values;
+  int64_t sure = net_agg_values(node, group);
   memset(ret, 0, sizeof *ret);
   if (!has_value(node, group)) {
     *ret_has = false;
@@ -624,13 +625,13 @@ enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_grou
       error = deviation(node, group, ret);
       break;
     case NET_AGG_VARTS:
-      error = variation(group, ret);
+      error = variation(node, group, ret);
       break;
     case NET_AGG_AVGTI:
       error =
           group->tally.infinite > 0
               ? NET_EVAL_NUMBER
-              : finite_value(net_sum_mean(&group->tally.exact, (uint64_t)group->tally.pairs), ret);
+              : finite_value(net_sum_mean(&group->tally.rates, (uint64_t)group->tally.pairs), ret);
       break;
     default:
       tell_choice(node, group, now, ret);
@@ -661,7 +662,7 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
     net_sum_copy(&group->function.exact, &tally->exact);
     net_sum_copy(&group->function.slopes, &tally->slopes);
     net_sum_copy(&group->function.moments, &tally->moments);
-    group->function.count = group->values;
+    group->function.count = net_agg_values(node, group);
   }
 }
 
@@ -686,7 +687,7 @@ void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool com
 
 /* --- the end, and strings */
 
-/* What is in the tally besides the roots. */
+/* What is in the tally. */
 enum tally_kind { NOTHING, BEST, SETS, INTEGERS, SPANS, EXACT, SQUARES, RATES, FUNCTIONS, AVERAGE };
 
 static enum tally_kind tally_kind(const struct net_aggregate *node) {
@@ -711,26 +712,51 @@ static enum tally_kind tally_kind(const struct net_aggregate *node) {
   }
 }
 
+static void sums_done(enum tally_kind kind, struct net_tally *tally,
+                      struct net_agg_function *function) {
+  switch (kind) {
+    case SQUARES:
+      net_sum_done(&tally->squares);
+      break;
+    case FUNCTIONS:
+      net_sum_done(&tally->slopes);
+      net_sum_done(&tally->moments);
+      net_sum_done(&function->exact);
+      net_sum_done(&function->slopes);
+      net_sum_done(&function->moments);
+      break;
+    default:
+      break;
+  }
+  net_sum_done(&tally->exact);
+}
+
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group) {
   struct net_tally *tally = &group->tally;
-  struct net_agg_function *function = &group->function;
-  enum tally_kind kind = tally_kind(node);
-  if (kind == NOTHING) return;
-  net_ordered_clear(&node->ordered, &tally->ordered);
-  net_ordered_clear(&node->stairs, &tally->stairs);
-  if (kind == EXACT || kind == SQUARES || kind == RATES || kind == FUNCTIONS)
-    net_sum_done(&tally->exact);
-  if (kind == SQUARES) net_sum_done(&tally->squares);
-  if (kind == AVERAGE) {
-    net_sum_done(&tally->weight);
-    net_sum_done(&tally->integral);
-    net_sum_done(&function->weight);
-  } else if (kind == FUNCTIONS) {
-    net_sum_done(&tally->slopes);
-    net_sum_done(&tally->moments);
-    net_sum_done(&function->exact);
-    net_sum_done(&function->slopes);
-    net_sum_done(&function->moments);
+  if (node->has_stairs) net_ordered_clear(&node->stairs, &group->stairs);
+  switch (tally_kind(node)) {
+    case NOTHING:
+    case INTEGERS:
+      break;
+    case BEST:
+    case SETS:
+    case SPANS:
+      net_ordered_clear(&node->ordered, &tally->ordered);
+      break;
+    case RATES:
+      net_ordered_clear(&node->ordered, &tally->ordered);
+      net_sum_done(&tally->rates);
+      break;
+    case EXACT:
+    case SQUARES:
+    case FUNCTIONS:
+      sums_done(tally_kind(node), tally, &group->function);
+      break;
+    case AVERAGE:
+      net_sum_done(&tally->weight);
+      net_sum_done(&tally->integral);
+      net_sum_done(&group->function.weight);
+      break;
   }
 }
 
@@ -740,9 +766,9 @@ void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group)
 size_t net_agg_group_size(const struct net_aggregate *node) {
   switch (tally_kind(node)) {
     case NOTHING:
-      return UP_TO(fresh);
+      return UP_TO(value);
     case SETS:
-      return UP_TO(tally.stairs);
+      return UP_TO(tally.ordered);
     case BEST:
       return node->chooses_time ? UP_TO(tally.chosen) : UP_TO(tally.best);
     case INTEGERS:

@@ -242,12 +242,8 @@ static const struct {
     {"uncertain first", 2.6},
     {"uncertain last by group", 2.9},
     {"last of open periods", 2.3},
-    {"several, no two alike", 2.3}, /* an order for each function */
-    /* a group for each tuple, of which each has what its value needs */
-    {"unique by two keys", 2.3},
-    {"sum for as many groups", 2.4},
-    {"last for as many groups", 2.4},
-    {"several for as many groups", 3.1},
+    {"several, no two alike", 2.3},      /* an order for each function */
+    {"several for as many groups", 2.4}, /* a group for each tuple, with what each value needs */
     {"sum of open periods by group", 2.5},
     {"as many keys as tuples", 3.0},
     {"as many keys, periods", 2.4},
