@@ -44,23 +44,43 @@ static inline struct net_ordered_node *node_at(const struct net_ordered *sets, u
   return net_ordered_node(sets, index);
 }
 
+/* Where it says what is left of the node at INDEX. */
+static inline uint32_t *left_at(const struct net_ordered *sets, uint32_t index) {
+  uint32_t *left = &node_at(sets, index)->left;
+  return *left & NET_ORDERED_MANY ? &node_at(sets, *left & ~NET_ORDERED_MANY)->left : left;
+}
+
+static inline uint32_t left_of(const struct net_ordered *sets, uint32_t index) {
+  return *left_at(sets, index);
+}
+
 static inline uint32_t priority(uint32_t index) {
   uint32_t x = index * 0x9e3779b1u;
   x = (x ^ x >> 15) * 0x85ebca6bu;
   return x ^ x >> 13;
 }
 
-static uint32_t new_node(struct net_ordered *sets, const struct net_packed_slot *key) {
+static uint32_t new_place(struct net_ordered *sets) {
   uint32_t index = sets->free_list;
   if (index != 0) {
     sets->free_list = node_at(sets, index)->left;
   } else {
-    BASE_CHECK(sets->used < UINT32_MAX, "ordered-size");
+    BASE_CHECK(sets->used < NET_ORDERED_MANY, "ordered-size");
     base_grow_little(&sets->nodes, &sets->capacity, sets->used + 1, sets->stride);
     index = (uint32_t)sets->used++;
   }
+  return index;
+}
+
+static void free_place(struct net_ordered *sets, uint32_t index) {
+  node_at(sets, index)->right = NET_ORDERED_NO_KEY;
+  node_at(sets, index)->left = sets->free_list;
+  sets->free_list = index;
+}
+
+static uint32_t new_node(struct net_ordered *sets, const struct net_packed_slot *key) {
+  uint32_t index = new_place(sets);
   struct net_ordered_node *node = node_at(sets, index);
-  node->count = 1;
   node->left = node->right = 0;
   for (uint32_t i = 0; i < sets->slots; i++) node->key[i] = key[i];
   sets->live++;
@@ -68,11 +88,41 @@ static uint32_t new_node(struct net_ordered *sets, const struct net_packed_slot 
 }
 
 static void free_node(struct net_ordered *sets, uint32_t index) {
-  node_at(sets, index)->count = 0;
-  node_at(sets, index)->left = sets->free_list;
-  sets->free_list = index;
+  uint32_t left = node_at(sets, index)->left;
+  if (left & NET_ORDERED_MANY) free_place(sets, left & ~NET_ORDERED_MANY);
+  free_place(sets, index);
   sets->live--;
 }
+
+/* --- how often a key is there, if not once */
+
+static void count_one_more(struct net_ordered *sets, uint32_t index) {
+  uint32_t left = node_at(sets, index)->left;
+  if (left & NET_ORDERED_MANY) {
+    node_at(sets, left & ~NET_ORDERED_MANY)->key[0].slot.i++;
+    return;
+  }
+  uint32_t place = new_place(sets);
+  struct net_ordered_node *many = node_at(sets, place);
+  many->left = left;
+  many->right = NET_ORDERED_NO_KEY;
+  many->key[0].slot.i = 2;
+  node_at(sets, index)->left = place | NET_ORDERED_MANY;
+}
+
+/* False: there is but one. */
+static bool count_one_less(struct net_ordered *sets, uint32_t index) {
+  uint32_t left = node_at(sets, index)->left;
+  if (!(left & NET_ORDERED_MANY)) return false;
+  uint32_t place = left & ~NET_ORDERED_MANY;
+  struct net_ordered_node *many = node_at(sets, place);
+  if (--many->key[0].slot.i > 1) return true;
+  node_at(sets, index)->left = many->left;
+  free_place(sets, place);
+  return true;
+}
+
+/* --- the tree */
 
 static inline int compare(const struct net_ordered *sets, const struct net_packed_slot *key,
                           uint32_t index) {
@@ -90,7 +140,7 @@ static uint32_t find(const struct net_ordered *sets, uint32_t root,
   while (root != 0) {
     int order = compare(sets, key, root);
     if (order == 0) break;
-    root = order < 0 ? node_at(sets, root)->left : node_at(sets, root)->right;
+    root = order < 0 ? left_of(sets, root) : node_at(sets, root)->right;
   }
   return root;
 }
@@ -102,12 +152,13 @@ static void split(struct net_ordered *sets, uint32_t root, const struct net_pack
     *ret_before = *ret_after = 0;
     return;
   }
-  struct net_ordered_node *node = node_at(sets, root);
   if (compare(sets, key, root) < 0) {
-    split(sets, node->left, key, ret_before, &node->left);
+    uint32_t *left = left_at(sets, root);
+    split(sets, *left, key, ret_before, left);
     *ret_after = root;
   } else {
-    split(sets, node->right, key, &node->right, ret_after);
+    uint32_t *right = &node_at(sets, root)->right;
+    split(sets, *right, key, right, ret_after);
     *ret_before = root;
   }
 }
@@ -115,12 +166,13 @@ static void split(struct net_ordered *sets, uint32_t root, const struct net_pack
 static uint32_t merge(struct net_ordered *sets, uint32_t before, uint32_t after) {
   if (before == 0) return after;
   if (after == 0) return before;
-  struct net_ordered_node *a = node_at(sets, before), *b = node_at(sets, after);
   if (priority(before) > priority(after)) {
-    a->right = merge(sets, a->right, after);
+    uint32_t *right = &node_at(sets, before)->right;
+    *right = merge(sets, *right, after);
     return before;
   }
-  b->left = merge(sets, before, b->left);
+  uint32_t *left = left_at(sets, after);
+  *left = merge(sets, before, *left);
   return after;
 }
 
@@ -130,16 +182,15 @@ bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
   net_key_pack(sets->kept, key, packed);
   uint32_t found = find(sets, *root, packed);
   if (found != 0) {
-    BASE_CHECK(node_at(sets, found)->count < UINT32_MAX, "ordered-count");
-    node_at(sets, found)->count++;
+    count_one_more(sets, found);
     return false;
   }
   uint32_t fresh = new_node(sets, packed);
   struct net_ordered_node *node = node_at(sets, fresh);
   uint32_t *place = root;
   while (*place != 0 && priority(*place) > priority(fresh))
-    place = compare(sets, packed, *place) < 0 ? &node_at(sets, *place)->left
-                                              : &node_at(sets, *place)->right;
+    place =
+        compare(sets, packed, *place) < 0 ? left_at(sets, *place) : &node_at(sets, *place)->right;
   split(sets, *place, packed, &node->left, &node->right);
   *place = fresh;
   return true;
@@ -154,10 +205,10 @@ bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
     BASE_CHECK(*place != 0, "ordered-remove");
     int order = compare(sets, packed, *place);
     if (order == 0) break;
-    place = order < 0 ? &node_at(sets, *place)->left : &node_at(sets, *place)->right;
+    place = order < 0 ? left_at(sets, *place) : &node_at(sets, *place)->right;
   }
   uint32_t found = *place;
-  if (--node_at(sets, found)->count > 0) return false;
+  if (count_one_less(sets, found)) return false;
   *place = merge(sets, node_at(sets, found)->left, node_at(sets, found)->right);
   free_node(sets, found);
   return true;
@@ -171,7 +222,7 @@ uint32_t net_ordered_find(const struct net_ordered *sets, uint32_t root,
 }
 
 uint32_t net_ordered_first(const struct net_ordered *sets, uint32_t root) {
-  while (root != 0 && node_at(sets, root)->left != 0) root = node_at(sets, root)->left;
+  while (root != 0 && left_of(sets, root) != 0) root = left_of(sets, root);
   return root;
 }
 
@@ -188,7 +239,7 @@ uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
   while (root != 0) {
     bool after = compare(sets, packed, root) > 0;
     if (after) best = root;
-    root = after ? node_at(sets, root)->right : node_at(sets, root)->left;
+    root = after ? node_at(sets, root)->right : left_of(sets, root);
   }
   return best;
 }
@@ -201,14 +252,14 @@ uint32_t net_ordered_after(const struct net_ordered *sets, uint32_t root,
   while (root != 0) {
     bool before = compare(sets, packed, root) < 0;
     if (before) best = root;
-    root = before ? node_at(sets, root)->left : node_at(sets, root)->right;
+    root = before ? left_of(sets, root) : node_at(sets, root)->right;
   }
   return best;
 }
 
 void net_ordered_clear(struct net_ordered *sets, uint32_t *root) {
   if (*root == 0) return;
-  net_ordered_clear(sets, &node_at(sets, *root)->left);
+  net_ordered_clear(sets, left_at(sets, *root));
   net_ordered_clear(sets, &node_at(sets, *root)->right);
   free_node(sets, *root);
   *root = 0;

@@ -2,7 +2,7 @@
  *
  * A treap whose priorities are scattered from the places of its nodes, so that the same history of operations
  * makes the same tree: insertion, removal, the ends and the neighbours of a key take the logarithm of the size.
- * Equal keys are counted.                               */
+ * Equal keys are counted; as most keys are there once, only those that are not have a count, in a place of its own. */
 #ifndef NET_ORDERED_H
 #define NET_ORDERED_H
 
@@ -60,10 +60,13 @@ static inline void net_key_unpack(unsigned kept, const struct net_packed_slot *f
 }
 
 struct net_ordered_node {
-  uint32_t count; /* 0: free */
-  uint32_t left, right;
+  uint32_t
+      left; /* with NET_ORDERED_MANY: the place that has the number of those like it, and has LEFT */
+  uint32_t right; /* NET_ORDERED_NO_KEY: this place is free, or has but a number */
   struct net_packed_slot key[];
 };
+#define NET_ORDERED_MANY   (UINT32_C(1) << 31)
+#define NET_ORDERED_NO_KEY UINT32_MAX
 
 typedef int (*net_ordered_compare_fn)(const void *context, union net_slot a, union net_slot b);
 
@@ -103,6 +106,10 @@ uint32_t net_ordered_after(const struct net_ordered *sets, uint32_t root,
 static inline struct net_ordered_node *net_ordered_node(const struct net_ordered *sets,
                                                         uint32_t index) {
   return (struct net_ordered_node *)(void *)(sets->nodes + index * sets->stride);
+}
+/* Has the place at INDEX, of those from 1 to USED - 1, a key? */
+static inline bool net_ordered_has_key(const struct net_ordered *sets, uint32_t index) {
+  return net_ordered_node(sets, index)->right != NET_ORDERED_NO_KEY;
 }
 /* The key at INDEX, which is not 0, as far as it is kept. */
 static inline void net_ordered_get(const struct net_ordered *sets, uint32_t index,

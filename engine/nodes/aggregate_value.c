@@ -792,7 +792,7 @@ size_t net_agg_group_size(const struct net_aggregate *node) {
 static void mark_keys(const struct net_ordered *sets, struct base_strings *strings) {
   struct net_ordered_key key;
   for (uint32_t i = 1; i < sets->used; i++) {
-    if (net_ordered_node(sets, i)->count == 0) continue;
+    if (!net_ordered_has_key(sets, i)) continue;
     net_ordered_get(sets, i, &key);
     base_strings_mark(strings, key.value.s);
   }
