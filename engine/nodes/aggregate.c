@@ -36,20 +36,20 @@
 /* --- segments */
 
 /* Has the group result tuples now, and are they omega? */
-static bool is_there(const struct net_aggregate *node, struct net_agg_group *group, bool *omega) {
-  *omega = node->function == NET_AGG_AVGC ? group->tainted : group->counted[NET_UNKNOWN - 1] > 0;
+static bool is_there(const struct net_aggregate *node, const struct net_agg_group *group,
+                     bool *omega) {
+  *omega = node->function == NET_AGG_AVGC ? group->tainted : group->perhaps > 0;
   if (node->params.by_count == 0) return true;
-  const int64_t *those = node->params.groups_of_all ? net_agg_present(node, group) : group->counted;
-  if (those[NET_TRUE - 1] == 0 && those[NET_UNKNOWN - 1] == 0) return false;
-  if (those[NET_TRUE - 1] == 0) *omega = true;
-  return true;
+  enum net_truth there =
+      node->params.groups_of_all ? net_agg_is_present(node, group) : net_agg_is_counted(group);
+  if (there == NET_UNKNOWN) *omega = true;
+  return there != NET_FALSE;
 }
 
 /* Where avgc stands for a function that is omega only while something is in doubt, its segments end where that
  * changes, though its own value is in doubt for ever. */
 static inline bool in_doubt(const struct net_aggregate *node, const struct net_agg_group *group) {
-  return node->params.some_only && node->function == NET_AGG_AVGC &&
-         group->counted[NET_UNKNOWN - 1] > 0;
+  return node->params.some_only && node->function == NET_AGG_AVGC && group->perhaps > 0;
 }
 
 /* What net_agg_tell says of the functions that cannot fail and depend on numbers alone. */
@@ -231,8 +231,7 @@ static void look_at_tally(struct net_aggregate *node, struct net_agg_group *grou
 static inline void forget_group(struct net_aggregate *node, struct net_agg_group *group,
                                 uint32_t index) {
   if (group->begun || group->references > 0 || node->groups.live <= FEW_GROUPS) return;
-  const int64_t *present = net_agg_present(node, group);
-  if (present[NET_TRUE - 1] > 0 || present[NET_UNKNOWN - 1] > 0) return;
+  if (net_agg_is_present(node, group) != NET_FALSE) return;
   net_agg_forget_failures(node, index);
   net_agg_group_done(node, group);
   net_agg_group_done_more(node, group);

@@ -29,6 +29,7 @@ struct net_tally {
   union {
     struct {
       uint32_t ordered; /* root: min, max, first, last that may go; varts, avgti */
+      uint32_t stairs;  /* root: those of which the ends are known (aggregate_best.c) */
       union {
         struct {
           struct net_ordered_key best; /* min, max, first, last that never go */
@@ -89,7 +90,7 @@ struct net_agg_function {
 /* Many nodes have a group for each tuple: a group has what its node asks for, and no more. Behind what is here there are
  * the parts of further functions, then what few nodes have (net_agg_place_rest). */
 struct net_agg_group {
-  int64_t counted[2];   /* tuples (of a set: members) by how surely they count: perhaps, for sure */
+  int64_t sure;         /* tuples (of a set: members) that count for sure */
   uint64_t id : 56;     /* of the segment; 0: it has not gone out open */
   bool begun : 1;       /* a segment runs */
   bool omega : 1;       /* of the segment */
@@ -98,10 +99,10 @@ struct net_agg_group {
   bool failed : 1;      /* the value cannot be told; it was reported */
   bool more_failed : 1; /* the same of further functions perhaps (aggregate_more.c) */
   bool touched : 1;
-  bool fresh : 1;      /* among those whose segment has to go out open */
-  net_chronon since;   /* start of the segment */
+  bool fresh : 1;    /* among those whose segment has to go out open */
+  net_chronon since; /* start of the segment */
+  uint32_t perhaps; /* those that count perhaps; UINT32_MAX: so many that there are some for ever */
   uint32_t references; /* changes to come */
-  uint32_t stairs;     /* root: the best of those of which the ends are known (aggregate_best.c) */
   /* Further functions have what follows alone (aggregate_more.c). */
   union net_slot value; /* of the segment, its first slot */
   /* count and any have none of the following: their groups end here */
@@ -331,18 +332,42 @@ static inline struct net_agg_group *net_agg_group(const struct net_aggregate *no
   return net_rowmap_state(&node->groups, index);
 }
 
-/* Tuples that are there by how surely they are: perhaps, for sure. Where all that are there count, those that count stand
- * for them (of a set its members): how many there are is not asked, but whether there are some. */
+/* A tuple of GROUP (of a set: a member) counted AS surely as that, and does so no longer; or does so now. It is not asked
+ * how many count perhaps, but whether some do. There are never so many that wait to count for sure, or not to count, that
+ * none would be left of those that 32 bits do not count. */
+static inline void net_agg_count_out(struct net_agg_group *group, enum net_truth as) {
+  if (as == NET_TRUE) group->sure--;
+  if (as == NET_UNKNOWN && group->perhaps < UINT32_MAX) group->perhaps--;
+}
+static inline void net_agg_count_in(struct net_agg_group *group, enum net_truth as) {
+  if (as == NET_TRUE) group->sure++;
+  if (as == NET_UNKNOWN && group->perhaps < UINT32_MAX) group->perhaps++;
+}
+
+/* Tuples that are there by how surely they are: perhaps, for sure. NULL: all that are there count, so those that count
+ * stand for them (of a set its members): it is not asked how many there are, but whether there are some. */
 static inline int64_t *net_agg_present(const struct net_aggregate *node,
-                                       struct net_agg_group *group) {
-  if (node->present_at == 0) return group->counted;
-  return (int64_t *)(void *)((unsigned char *)group + node->present_at);
+                                       const struct net_agg_group *group) {
+  if (node->present_at == 0) return NULL;
+  return (int64_t *)(void *)((unsigned char *)(uintptr_t)group + node->present_at);
 }
 /* One more (or less: COMES -1) is there, AS surely as that. */
 static inline void net_agg_count_present(const struct net_aggregate *node,
-                                         struct net_agg_group *group, enum net_truth as,
+                                         const struct net_agg_group *group, enum net_truth as,
                                          int64_t comes) {
   if (node->present_at != 0 && as != NET_FALSE) net_agg_present(node, group)[as - 1] += comes;
+}
+/* How surely something of the group is there, or counts. */
+static inline enum net_truth net_agg_is_present(const struct net_aggregate *node,
+                                                const struct net_agg_group *group) {
+  const int64_t *present = net_agg_present(node, group);
+  if (present != NULL ? present[NET_TRUE - 1] > 0 : group->sure > 0) return NET_TRUE;
+  if (present != NULL ? present[NET_UNKNOWN - 1] > 0 : group->perhaps > 0) return NET_UNKNOWN;
+  return NET_FALSE;
+}
+static inline enum net_truth net_agg_is_counted(const struct net_agg_group *group) {
+  if (group->sure > 0) return NET_TRUE;
+  return group->perhaps > 0 ? NET_UNKNOWN : NET_FALSE;
 }
 
 /* What the function is of: what counts for sure, or its distinct arguments. GROUP may be the part of a further one. */
@@ -350,8 +375,7 @@ static inline int64_t net_agg_values(const struct net_aggregate *node,
                                      const struct net_agg_group *group) {
   const unsigned char *memory = (const unsigned char *)group;
   if (node->values_at != 0) return *(const int64_t *)(const void *)(memory + node->values_at);
-  return ((const struct net_agg_group *)(const void *)(memory - node->part_at))
-      ->counted[NET_TRUE - 1];
+  return ((const struct net_agg_group *)(const void *)(memory - node->part_at))->sure;
 }
 /* A distinct argument comes (or goes: COMES -1); others are counted elsewhere. */
 static inline void net_agg_count_values(const struct net_aggregate *node,

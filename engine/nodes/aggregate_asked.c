@@ -171,7 +171,8 @@ static bool tell_segment(struct net_aggregate *node, struct group *group, uint32
   struct net_agg_value value;
   struct net_agg_group *of = net_agg_group(node, index);
   bool has = false;
-  of->counted[NET_TRUE - 1] = net_agg_present(node, of)[NET_TRUE - 1] = (int64_t)group->count;
+  of->sure = (int64_t)group->count;
+  if (node->present_at != 0) net_agg_present(node, of)[NET_TRUE - 1] = of->sure;
   const struct moment *then = &group->moments[group->which ^ 1];
   of->tally.whole_integral = then->integral;
   of->tally.whole_weight = then->weight;
@@ -333,8 +334,9 @@ static bool tell(struct net_asked *asked, struct group *group, uint32_t index, n
     return group->told || tell_segment(node, group, index);
   }
   struct net_agg_group *of = net_agg_group(node, index);
-  const int64_t *those = node->params.groups_of_all ? net_agg_present(node, of) : of->counted;
-  if (those[NET_TRUE - 1] == 0) return false;
+  enum net_truth there =
+      node->params.groups_of_all ? net_agg_is_present(node, of) : net_agg_is_counted(of);
+  if (there != NET_TRUE) return false;
   enum net_eval_error error = net_agg_tell(node, of, now, &value, &has);
   BASE_CHECK(error == NET_EVAL_OK, "asked-value");
   memcpy(group->answer + 2, &value, sizeof value);

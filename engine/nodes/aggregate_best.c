@@ -37,7 +37,7 @@ static void take_out(struct net_aggregate *node, uint32_t *root, uint32_t index)
 
 void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
                       struct net_ordered_key key, net_chronon stop) {
-  uint32_t *root = &group->stairs;
+  uint32_t *root = &group->tally.stairs;
   uint32_t other = net_ordered_find(&node->stairs, *root, &key);
   key.stop = (struct net_instant){stop, stop};
   if (other != 0 && stop_of(node, other) >= stop) return;
@@ -50,7 +50,7 @@ void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
 }
 
 uint32_t net_agg_best(struct net_aggregate *node, struct net_agg_group *group, net_chronon now) {
-  uint32_t *root = &group->stairs, best;
+  uint32_t *root = &group->tally.stairs, best;
   while ((best = node->wants_smallest ? net_ordered_first(&node->stairs, *root)
                                       : net_ordered_last(&node->stairs, *root)) != 0 &&
          stop_of(node, best) <= now)

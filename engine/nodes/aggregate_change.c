@@ -182,9 +182,9 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
 
 /* --- applying changes */
 
-static void move(int64_t *by_truth, enum net_truth from, enum net_truth to) {
-  if (from != NET_FALSE) by_truth[from - 1]--;
-  if (to != NET_FALSE) by_truth[to - 1]++;
+static void move(struct net_agg_group *group, enum net_truth from, enum net_truth to) {
+  net_agg_count_out(group, from);
+  net_agg_count_in(group, to);
 }
 
 static void move_present(const struct net_aggregate *node, struct net_agg_group *group,
@@ -220,7 +220,7 @@ static void count_sure(struct net_aggregate *node, struct net_agg_group *group,
 
 static void count(struct net_aggregate *node, struct net_agg_group *group,
                   const struct net_agg_change *change, enum net_truth from, enum net_truth to) {
-  move(group->counted, from, to);
+  move(group, from, to);
   if ((from == NET_TRUE) != (to == NET_TRUE))
     count_sure(node, group, change, &change->key, to == NET_TRUE);
 }
@@ -329,7 +329,7 @@ static void count_ranked(struct net_aggregate *node, struct net_agg_group *group
                          struct net_agg_member *member, const struct net_agg_change *change,
                          enum net_truth from, enum net_truth to) {
   bool counts = to == NET_TRUE;
-  move(group->counted, from, to);
+  move(group, from, to);
   if (counts == net_agg_is(member, NET_MEMBER_RANKED)) return;
   net_agg_set(member, NET_MEMBER_RANKED, counts);
   if (counts) {
@@ -344,7 +344,7 @@ static void count_tuple(struct net_aggregate *node, struct net_agg_group *group,
                         const struct net_agg_member *member, const struct net_agg_change *change,
                         enum net_truth old, enum net_truth from, enum net_truth to) {
   enum net_truth now = net_agg_surest(member);
-  move(group->counted, old, now);
+  move(group, old, now);
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
   if (to == NET_TRUE)
     net_agg_add(node, group, &change->key);
@@ -360,7 +360,7 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
   move_tuple(member, from, to);
   if (node->stands) {
     count_standing(node, group, change, from, to);
-    move(group->counted, old, net_agg_surest(member));
+    move(group, old, net_agg_surest(member));
   } else if (node->counts_tuples) {
     count_tuple(node, group, member, change, old, from, to);
   } else if (node->has_stairs) {
@@ -385,7 +385,7 @@ static void apply_average(struct net_aggregate *node, struct net_agg_group *grou
     net_agg_weigh(node, group, change->key.value, to == NET_TRUE ? 1 : -1);
   if (change->to < change->from) return;
   move_present(node, group, change);
-  move(group->counted, from, to);
+  move(group, from, to);
 }
 
 static void release_distinct(struct net_aggregate *node, uint32_t index) {

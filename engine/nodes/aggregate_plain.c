@@ -221,8 +221,8 @@ static inline void count_sure(struct net_aggregate *node, struct net_agg_group *
 static inline void move_member(struct net_aggregate *node, struct net_agg_group *group,
                                const union net_slot *row, enum net_truth from, enum net_truth to) {
   if (from == to) return;
-  if (from != NET_FALSE) group->counted[from - 1]--;
-  if (to != NET_FALSE) group->counted[to - 1]++;
+  net_agg_count_out(group, from);
+  net_agg_count_in(group, to);
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
   if (node->more_count > 0) net_agg_count_more(node, group, row, to == NET_TRUE);
   if (node->params.unique &&
@@ -413,12 +413,12 @@ static inline uint32_t group_of(struct net_aggregate *node, const union net_slot
 static inline bool changes_nothing(const struct net_aggregate *node, struct net_agg_group *group,
                                    const union net_slot *row) {
   const struct net_ordered_key *best = &group->tally.best;
-  if (group->counted[NET_TRUE - 1] == 0 || node->argument != NET_INTEGER) return false;
+  if (group->sure == 0 || node->argument != NET_INTEGER) return false;
   if (node->params.argument_field < 0 || node->params.unique) return false;
   if (node->function != NET_AGG_MIN && node->function != NET_AGG_MAX) return false;
   int64_t value = row[node->argument_slot].i;
   if (node->function == NET_AGG_MIN ? value < best->value.i : value > best->value.i) return false;
-  group->counted[NET_TRUE - 1]++;
+  group->sure++;
   return true;
 }
 
@@ -454,10 +454,9 @@ static bool counts_each(const struct net_aggregate *node) {
 static bool may_count_each(const struct net_aggregate *node, const struct net_agg_group *group) {
   bool known = node->first_known && node->origin_known && node->averaging_known;
   return known && node->heap_count == 0 && node->same_start.live == 0 && group->begun &&
-         group->fresh && group->id == 0 && !group->omega && group->counted[NET_UNKNOWN - 1] == 0 &&
-         group->counted[NET_TRUE - 1] > 0 && group->counted[NET_TRUE - 1] != group->value.i &&
-         node->touched_count == 1 && node->touched_at > group->since &&
-         node->touched_at >= node->origin;
+         group->fresh && group->id == 0 && !group->omega && group->perhaps == 0 &&
+         group->sure > 0 && group->sure != group->value.i && node->touched_count == 1 &&
+         node->touched_at > group->since && node->touched_at >= node->origin;
 }
 
 /* Rows of BATCH from I on, up to COUNT, that each come at a time of their own: what arrive_to_stay and the look at the
@@ -466,7 +465,7 @@ static uint32_t count_each(struct net_aggregate *node, const struct net_batch *b
                            uint32_t count, enum base_status *status) {
   struct net_agg_group *group = net_agg_group(node, 0);
   net_chronon since = group->since, touched = node->touched_at;
-  int64_t value = group->value.i, values = group->counted[NET_TRUE - 1];
+  int64_t value = group->value.i, values = group->sure;
   for (; i < count && *status == BASE_OK; i++) {
     net_chronon now = net_batch_row(batch, i)[0].i;
     if (now <= touched || starts_with(batch, i + 1, now)) break;
@@ -480,7 +479,7 @@ static uint32_t count_each(struct net_aggregate *node, const struct net_batch *b
   }
   group->since = since;
   group->value.i = value;
-  group->counted[NET_TRUE - 1] = values;
+  group->sure = values;
   node->touched_at = touched;
   return i;
 }
@@ -547,7 +546,7 @@ static void arrive_to_go(struct net_aggregate *node, const union net_slot *row, 
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
   net_agg_count_present(node, group, NET_TRUE, 1);
-  if (counts != NET_FALSE) group->counted[counts - 1]++;
+  net_agg_count_in(group, counts);
   if (node->params.unique && counts == NET_TRUE)
     distinct = net_rowmap_put(&node->distinct, row, NULL);
   if (counts == NET_TRUE && (distinct == NET_NO_ENTRY || count_distinct(node, distinct, true)))
@@ -562,7 +561,7 @@ static void stop_tuple(struct net_aggregate *node, struct net_agg_stop stop) {
   uint32_t *tuple = tuple_at(node, stop.member), index = tuple[GROUP];
   struct net_agg_group *group = net_agg_group(node, index);
   net_agg_count_present(node, group, NET_TRUE, -1);
-  if (stop.counts != NET_FALSE) group->counted[stop.counts - 1]--;
+  net_agg_count_out(group, stop.counts);
   if (stop.counts == NET_TRUE) {
     struct net_ordered_key key = key_of(node, tuple, stop.time);
     if (!node->params.unique || count_distinct(node, tuple[DISTINCT], false))
@@ -597,7 +596,7 @@ static void arrive_to_weigh(struct net_aggregate *node, const union net_slot *ro
   if (node->params.argument_field >= 0) value = row[node->argument_slot];
   net_agg_integrate(node, group, row[0].i);
   net_agg_count_present(node, group, NET_TRUE, 1);
-  if (counts != NET_FALSE) group->counted[counts - 1]++;
+  net_agg_count_in(group, counts);
   if (counts == NET_UNKNOWN) group->tainted = true;
   if (counts == NET_TRUE) net_agg_weigh(node, group, value, 1);
   touch_at(node, index, row[0].i);

@@ -588,7 +588,7 @@ static bool has_value(const struct net_aggregate *node, const struct net_agg_gro
     case NET_AGG_SUM:
       return !node->params.some_only || net_agg_values(node, group) > 0;
     case NET_AGG_AVGC: /* its values come and go */
-      return !node->params.some_only || group->counted[NET_TRUE - 1] > 0;
+      return !node->params.some_only || group->sure > 0;
     case NET_AGG_VARTS:
       return net_agg_values(node, group) > 1 && group->tally.spans > 0;
     case NET_AGG_AVGTI:
@@ -733,7 +733,7 @@ static void sums_done(enum tally_kind kind, struct net_tally *tally,
 
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group) {
   struct net_tally *tally = &group->tally;
-  if (node->has_stairs) net_ordered_clear(&node->stairs, &group->stairs);
+  if (node->has_stairs) net_ordered_clear(&node->stairs, &group->tally.stairs);
   switch (tally_kind(node)) {
     case NOTHING:
     case INTEGERS:
@@ -768,7 +768,7 @@ size_t net_agg_group_size(const struct net_aggregate *node) {
     case NOTHING:
       return UP_TO(value);
     case SETS:
-      return UP_TO(tally.ordered);
+      return UP_TO(tally.stairs);
     case BEST:
       return node->chooses_time ? UP_TO(tally.chosen) : UP_TO(tally.best);
     case INTEGERS:
