@@ -580,6 +580,8 @@ static void configure(struct net_aggregate *node) {
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;
   node->way = net_agg_way(node);
+  node->stands_plain = node->stands && node->way == NET_AGG_MEMBER && params->where_field < 0 &&
+                       params->when_field < 0;
   node->wants_smallest = net_agg_wants_smallest(node->function);
   node->has_stairs = (node->way == NET_AGG_MEMBER || node->way == NET_AGG_TUPLE) &&
                      (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX ||
@@ -608,9 +610,7 @@ static void keep_key(struct net_rowmap *map, uint32_t slot) {
 
 /* Members have what their function asks for. */
 static size_t member_size(const struct net_aggregate *node) {
-  if (!node->stands) return offsetof(struct net_agg_member, standing);
-  return node->way == NET_AGG_MEMBER ? sizeof(struct net_agg_member)
-                                     : offsetof(struct net_agg_member, plain_until);
+  return node->stands ? sizeof(struct net_agg_member) : offsetof(struct net_agg_member, standing);
 }
 
 static void init_maps(struct net_aggregate *node, struct base_arena *arena) {

@@ -112,24 +112,32 @@ struct net_agg_group {
 };
 
 enum {
-  NET_MEMBER_RANKED = 1,     /* its key is in the group's ordered set */
-  NET_MEMBER_IDLE = 2,       /* no tuple of it is there, nor will be by what is known */
-  NET_MEMBER_LISTED = 4,     /* among the idle ones of the node, if it is idle */
-  NET_MEMBER_MIXED = 8,      /* something of it came the long way since nothing of it was there */
+  NET_MEMBER_RANKED = 1, /* its key is in the group's ordered set */
+  NET_MEMBER_IDLE = 2,   /* no tuple of it is there, nor will be by what is known */
+  NET_MEMBER_LISTED = 4, /* among the idle ones of the node, if it is idle */
+  NET_MEMBER_PLAIN =
+      8, /* what is there came the short way, counts for sure, and goes in the order of starts */
   NET_MEMBER_IN_STAIRS = 16, /* what stands came the short way, and is among the group's stairs */
   NET_MEMBER_HOLDS = 32,     /* one change to come */
 };
 
 /* A set of equal tuples of a group. */
 struct net_agg_member {
-  uint32_t counted[2]; /* tuples by how surely they count: perhaps, for sure */
-  uint32_t state;      /* NET_MEMBER_...; above them, in HOLDS, changes to come */
+  uint32_t state; /* NET_MEMBER_...; above them, in HOLDS, changes to come */
   uint32_t group;
-  /* If it matters which of those that count for sure stands for all: */
-  uint32_t standing; /* its key, in the group's ordered set */
-  uint32_t others;   /* root: the keys of the others; of functions without such a set, of all */
-  net_chronon
-      plain_until; /* those that came the short way go in the order of their starts, the last then */
+  uint32_t sure; /* tuples that count for sure */
+  union {
+    struct {
+      uint32_t perhaps; /* tuples that count perhaps */
+      /* If it matters which of those that count for sure stands for all: */
+      uint32_t standing; /* its key, in the group's ordered set */
+    };
+    struct {
+      net_chronon time; /* NET_MEMBER_PLAIN: when the last of the tuples stops */
+    } __attribute__((packed, aligned(4))) until;
+  };
+  uint32_t
+      others; /* root: the keys of the others; of functions without such a set, and PLAIN, of all */
 };
 
 /* A distinct argument of a group. */
@@ -161,10 +169,13 @@ static inline bool net_agg_release(struct net_agg_member *member) {
   return member->state < NET_MEMBER_HOLDS;
 }
 
+/* How surely MEMBER counts but for tuples that do for sure. */
+static inline enum net_truth net_agg_else(const struct net_agg_member *member) {
+  return member->perhaps > 0 && !net_agg_is(member, NET_MEMBER_PLAIN) ? NET_UNKNOWN : NET_FALSE;
+}
 /* How surely MEMBER counts: as its surest tuple. */
 static inline enum net_truth net_agg_surest(const struct net_agg_member *member) {
-  if (member->counted[NET_TRUE - 1] > 0) return NET_TRUE;
-  return member->counted[NET_UNKNOWN - 1] > 0 ? NET_UNKNOWN : NET_FALSE;
+  return member->sure > 0 ? NET_TRUE : net_agg_else(member);
 }
 
 struct net_agg_change {
@@ -246,6 +257,7 @@ struct net_aggregate {
   bool shares_argument;                 /* equal tuples do */
   bool stands_in_group;                 /* ... whose key is in the group's ordered set as it is */
   bool stands;                          /* ... and the one that starts first stands for all */
+  bool stands_plain;                    /* ... and members may be NET_MEMBER_PLAIN */
   bool
       counts_tuples; /* ... and the function is of each of them: as for all, the best alone matters */
   bool timeless;     /* ... and nothing depends on when one of them starts: members have no time */
@@ -398,6 +410,8 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
 void net_agg_begin(struct net_aggregate *node, net_chronon origin);
 /* Moves the tuple; groups that change are touched. */
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
+/* Something comes to MEMBER the long way: it is PLAIN no more. */
+void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member);
 /* What stood for MEMBER is gone; of the others, which count for sure, the first stands now. */
 struct net_ordered_key net_agg_take_first(struct net_aggregate *node,
                                           struct net_agg_member *member);

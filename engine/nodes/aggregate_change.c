@@ -77,7 +77,7 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
     change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
     struct net_agg_member *member = net_agg_wake(node, change.member);
     member->group = change.group;
-    net_agg_set(member, NET_MEMBER_MIXED, true);
+    if (net_agg_is(member, NET_MEMBER_PLAIN)) net_agg_mix(node, member);
   }
   if (node->params.unique) change.distinct = net_rowmap_put(&node->distinct, row, NULL);
   return change;
@@ -194,9 +194,10 @@ static void move_present(const struct net_aggregate *node, struct net_agg_group 
 }
 
 static void move_tuple(struct net_agg_member *member, enum net_truth from, enum net_truth to) {
-  uint32_t *counted = member->counted;
-  if (from != NET_FALSE) counted[from - 1]--;
-  if (to != NET_FALSE) counted[to - 1] = net_agg_one_more(counted[to - 1]);
+  if (from == NET_TRUE) member->sure--;
+  if (from == NET_UNKNOWN) member->perhaps--;
+  if (to == NET_TRUE) member->sure = net_agg_one_more(member->sure);
+  if (to == NET_UNKNOWN) member->perhaps = net_agg_one_more(member->perhaps);
 }
 
 /* Something counts for sure that did not, or the reverse: of distinct arguments the first, or the last. */
@@ -263,6 +264,15 @@ void net_agg_let_next_stand(struct net_aggregate *node, struct net_agg_group *gr
   member->standing = net_ordered_find(&node->ordered, group->tally.ordered, &key);
 }
 
+void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member) {
+  const struct net_agg_group *group = net_agg_group(node, member->group);
+  net_agg_set(member, NET_MEMBER_PLAIN, false);
+  member->perhaps = member->standing = 0;
+  if (member->sure == 0 || net_agg_is(member, NET_MEMBER_IN_STAIRS)) return;
+  struct net_ordered_key key = net_agg_take_first(node, member);
+  member->standing = net_ordered_find(&node->ordered, group->tally.ordered, &key);
+}
+
 /* One of KEY comes. OLD: what stood; NULL: nothing. */
 static void add_standing(struct net_aggregate *node, struct net_agg_group *group,
                          const struct net_agg_change *change, const struct net_ordered_key *old) {
@@ -303,7 +313,7 @@ static void count_standing(struct net_aggregate *node, struct net_agg_group *gro
                            const struct net_agg_change *change, enum net_truth from,
                            enum net_truth to) {
   struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
-  uint32_t count = member->counted[NET_TRUE - 1];
+  uint32_t count = member->sure;
   bool comes = to == NET_TRUE && from != NET_TRUE, goes = from == NET_TRUE && to != NET_TRUE;
   if (!comes && !goes) return;
   if (node->chooses_time) net_agg_floor_count(node, change->key.start.lo, comes);

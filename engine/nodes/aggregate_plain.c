@@ -286,20 +286,14 @@ static void hold_members(struct net_aggregate *node, const struct net_batch *bat
   }
 }
 
-/* How surely the member counts but for tuples that do for sure. */
-static inline enum net_truth otherwise(const struct net_agg_member *member) {
-  return member->counted[NET_UNKNOWN - 1] > 0 ? NET_UNKNOWN : NET_FALSE;
-}
-
 static inline void count_in(struct net_aggregate *node, struct net_agg_group *group,
                             struct net_agg_member *member, const union net_slot *row,
                             enum net_truth counts) {
   if (counts == NET_TRUE) {
-    if (member->counted[NET_TRUE - 1]++ == 0)
-      move_member(node, group, row, otherwise(member), NET_TRUE);
+    if (member->sure++ == 0) move_member(node, group, row, net_agg_else(member), NET_TRUE);
   } else if (counts == NET_UNKNOWN) {
     enum net_truth old = net_agg_surest(member);
-    member->counted[NET_UNKNOWN - 1]++;
+    member->perhaps++;
     move_member(node, group, row, old, net_agg_surest(member));
   }
 }
@@ -308,11 +302,10 @@ static inline void count_out(struct net_aggregate *node, struct net_agg_group *g
                              struct net_agg_member *member, const union net_slot *row,
                              enum net_truth counts) {
   if (counts == NET_TRUE) {
-    if (--member->counted[NET_TRUE - 1] == 0)
-      move_member(node, group, row, NET_TRUE, otherwise(member));
+    if (--member->sure == 0) move_member(node, group, row, NET_TRUE, net_agg_else(member));
   } else if (counts == NET_UNKNOWN) {
     enum net_truth old = net_agg_surest(member);
-    member->counted[NET_UNKNOWN - 1]--;
+    member->perhaps--;
     move_member(node, group, row, old, net_agg_surest(member));
   }
 }
@@ -330,14 +323,17 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   count_in(node, group, member, row, counts);
   if (node->has_stairs && counts == NET_TRUE) {
     struct net_ordered_key key = net_agg_key(node, row);
-    if (node->stands && member->counted[NET_TRUE - 1] > 1) {
+    if (node->stands && member->sure > 1) {
       (void)net_ordered_insert(&node->ordered, &member->others, &key);
     } else {
       rank(node, group, &key, stop);
       net_agg_set(member, NET_MEMBER_IN_STAIRS, node->stands);
     }
   }
-  if (node->stands) member->plain_until = stop;
+  if (node->stands_plain) {
+    net_agg_set(member, NET_MEMBER_PLAIN, true);
+    member->until.time = stop;
+  }
   touch_at(node, member->group, row[0].i);
   if (stop != NET_FOREVER) {
     push_stop(node, (struct net_agg_stop){stop, index, counts});
@@ -355,10 +351,7 @@ static inline uint32_t hold_first(struct net_aggregate *node, const union net_sl
   if (!node->stands) return index;
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
   bool alone = member->state < 2 * NET_MEMBER_HOLDS && net_agg_surest(member) == NET_FALSE;
-  bool each = node->params.where_field < 0 && node->params.when_field < 0;
-  if (alone) net_agg_set(member, NET_MEMBER_MIXED, false);
-  if (alone || (each && !net_agg_is(member, NET_MEMBER_MIXED) && stop >= member->plain_until))
-    return index;
+  if (alone || (net_agg_is(member, NET_MEMBER_PLAIN) && stop >= member->until.time)) return index;
   (void)net_agg_release(member);
   return NET_NO_ENTRY;
 }
@@ -366,17 +359,23 @@ static inline uint32_t hold_first(struct net_aggregate *node, const union net_sl
 /* What stands for MEMBER, and came the short way, goes. */
 static void stop_standing(struct net_aggregate *node, struct net_agg_group *group,
                           struct net_agg_member *member) {
+  bool plain = net_agg_is(member, NET_MEMBER_PLAIN);
+  struct net_ordered_key key;
   if (!net_agg_is(member, NET_MEMBER_IN_STAIRS)) {
-    struct net_ordered_key key;
-    net_ordered_get(&node->ordered, member->standing, &key);
+    if (plain)
+      key = net_agg_take_first(node, member);
+    else
+      net_ordered_get(&node->ordered, member->standing, &key);
     net_agg_remove(node, group, &key);
   }
-  uint32_t others = member->counted[NET_TRUE - 1];
-  net_agg_set(member, NET_MEMBER_IN_STAIRS, others == 1 && !net_agg_is(member, NET_MEMBER_MIXED));
+  net_agg_set(member, NET_MEMBER_IN_STAIRS, plain && member->sure == 1);
   if (net_agg_is(member, NET_MEMBER_IN_STAIRS)) { /* it goes when the last goes */
-    struct net_ordered_key key = net_agg_take_first(node, member);
-    rank(node, group, &key, member->plain_until);
-  } else if (others > 0) {
+    key = net_agg_take_first(node, member);
+    rank(node, group, &key, member->until.time);
+  } else if (plain && member->sure > 0) {
+    net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->others), &key);
+    net_agg_add(node, group, &key);
+  } else if (member->sure > 0) {
     net_agg_let_next_stand(node, group, member);
   }
 }
@@ -388,7 +387,7 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
   net_agg_count_present(node, group, NET_TRUE, -1);
   count_out(node, group, member, row, stop.counts);
   if (node->stands && stop.counts == NET_TRUE) stop_standing(node, group, member);
-  if (net_agg_is(member, NET_MEMBER_RANKED) && member->counted[NET_TRUE - 1] == 0) {
+  if (net_agg_is(member, NET_MEMBER_RANKED) && member->sure == 0) {
     struct net_ordered_key key = net_agg_key(node, row);
     net_agg_remove(node, group, &key);
     net_agg_set(member, NET_MEMBER_RANKED, false);

@@ -239,11 +239,9 @@ static const struct {
   double most;
 } exceptions[] = {
     /* each tuple waits for both of its stops, and has a place in an order beside its member's */
-    {"uncertain first", 2.6},
-    {"uncertain last by group", 2.9},
-    {"last of open periods", 2.3},
-    {"several, no two alike", 2.3},      /* an order for each function */
-    {"several for as many groups", 2.4}, /* a group for each tuple, with what each value needs */
+    {"uncertain first", 2.5},
+    {"uncertain last by group", 2.6},
+    {"several for as many groups", 2.3}, /* a group for each tuple, with what each value needs */
     {"sum of open periods by group", 2.5},
     {"as many keys as tuples", 3.0},
     {"as many keys, periods", 2.4},
