@@ -18,6 +18,7 @@ void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
   inbox->ports[1].layout = right;
   inbox->port_count = right ? 2 : 1;
   inbox->closes = closes;
+  inbox->limit = NET_FOREVER;
   for (unsigned i = 0; i < inbox->port_count; i++) inbox->ports[i].checkpoint = NET_BEGINNING;
 }
 
@@ -153,7 +154,7 @@ net_chronon net_inbox_checkpoint(const struct net_inbox *inbox) {
   net_chronon checkpoint = inbox->ports[0].checkpoint;
   if (inbox->port_count == 2 && inbox->ports[1].checkpoint < checkpoint)
     checkpoint = inbox->ports[1].checkpoint;
-  return checkpoint;
+  return checkpoint < inbox->limit ? checkpoint : inbox->limit;
 }
 
 /* --- putting in order */

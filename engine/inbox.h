@@ -55,6 +55,7 @@ struct net_inbox {
   struct net_inbox_port ports[2];
   unsigned port_count;
   enum net_inbox_closes closes;
+  net_chronon limit; /* nobody wants what starts then or later; FOREVER: it is not so */
 };
 
 void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
@@ -63,7 +64,7 @@ void net_inbox_init(struct net_inbox *inbox, const struct net_layout *left,
 void net_inbox_done(struct net_inbox *inbox);
 /* Copies the rows in. The port's checkpoint never goes back. */
 void net_inbox_add(struct net_inbox *inbox, unsigned port, const struct net_batch *batch);
-/* The smallest checkpoint of the ports. */
+/* The smallest checkpoint of the ports, and no later than LIMIT. */
 net_chronon net_inbox_checkpoint(const struct net_inbox *inbox);
 /* The next row before the smallest checkpoint (at forever: all rows), or NULL. The row is good until
  * net_inbox_tidy.                                                                                   */

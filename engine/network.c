@@ -321,6 +321,15 @@ void net_out_send_full(struct net_node *node, net_chronon bound, enum base_statu
   net_batch_builder_clear(&node->out);
 }
 
+void net_out_send_part(struct net_node *node, net_chronon checkpoint, enum base_status *status) {
+  struct net_batch batch = net_batch_builder_batch(&node->out, checkpoint);
+  batch.bound = node->checkpoint;
+  batch.more = true;
+  enum base_status emitted = net_emit(node, &batch);
+  if (*status == BASE_OK) *status = emitted;
+  net_batch_builder_clear(&node->out);
+}
+
 union net_slot *net_out_row(struct net_node *node, uint8_t marks, uint64_t id, net_chronon bound,
                             enum base_status *status) {
   if (net_batch_builder_full(&node->out)) net_out_send_full(node, bound, status);

@@ -62,6 +62,9 @@ union net_slot *net_out_row(struct net_node *node, uint8_t marks, uint64_t id, n
                             enum base_status *status);
 /* Sends on what is in the output, which is full; see net_out_plain. */
 void net_out_send_full(struct net_node *node, net_chronon bound, enum base_status *status);
+/* The same in the midst of work: more of it comes at once (batch.h), and nothing before CHECKPOINT, which does not
+ * go back. No row that went out is open. */
+void net_out_send_part(struct net_node *node, net_chronon checkpoint, enum base_status *status);
 /* The same for a plain row (batch.h): the caller fills all its slots. */
 static inline union net_slot *net_out_plain(struct net_node *node, net_chronon bound,
                                             enum base_status *status) {

@@ -27,7 +27,8 @@
  *
  * Both sides may be chosen of the rows of one port (product_self.c). One side may be an aggregate that is asked
  * for its value at each row of the other (aggregate_asked.c). What stands behind a join may be done in it, for
- * plain rows (product_tail.c).
+ * plain rows (product_tail.c). One that feeds another goes as far as that can use its results, and gives them in parts
+ * (product_pace.c).
  *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>
@@ -138,6 +139,11 @@ static bool has_closes(const struct net_batch *batch) {
   return false;
 }
 
+net_chronon net_product_promise(const struct net_product *product, net_chronon now) {
+  net_chronon promised = out_checkpoint(product, now);
+  return promised > product->node.checkpoint ? promised : product->node.checkpoint;
+}
+
 /* What waits before CHECKPOINT, and what is known of pairs then. */
 static enum base_status advance(struct net_product *product, net_chronon checkpoint) {
   struct net_node *node = &product->node;
@@ -145,7 +151,7 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
   net_product_sweep(product, checkpoint, &status);
   if (status == BASE_OK && product->pairs_live > 0 && node->out.plain && node->out.count > 0)
     status = net_out_flush(node, node->checkpoint, node->checkpoint, NULL);
-  product->lasting = checkpoint;
+  product->lasting = product->settled = checkpoint;
   for (uint32_t i = 0; i < product->pair_count && status == BASE_OK; i++)
     if (product->pairs[i].used) net_product_settle(product, i, checkpoint, &status);
   if (status != BASE_OK) return status;
@@ -157,7 +163,29 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
                           wants_floor ? floors(product, checkpoint) : NULL);
   if (status == BASE_OK && net_product_tail_waits(product))
     status = net_product_tail_flush(product);
+  /* Who has been told that more comes hears that it has come. */
+  if (status == BASE_OK && node->more) {
+    struct net_batch end = net_batch_builder_batch(&node->out, node->checkpoint);
+    end.bound = node->checkpoint;
+    status = net_emit(node, &end);
+  }
   return status;
+}
+
+/* Nothing is to be said at CHECKPOINT that was not said before. */
+static bool is_settled(const struct net_product *product, net_chronon checkpoint) {
+  return checkpoint == product->settled && checkpoint != NET_FOREVER &&
+         product->node.out.count == 0 && !product->node.more && !net_product_tail_waits(product);
+}
+
+enum base_status net_product_go_on(struct net_product *product) {
+  enum base_status status = BASE_OK;
+  net_product_pace(product);
+  for (unsigned port = 0; port < 2 && status == BASE_OK; port++)
+    status = net_product_feed(product, port);
+  net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
+  if (status != BASE_OK || checkpoint == product->settled) return status;
+  return advance(product, checkpoint);
 }
 
 static enum base_status consume(struct net_node *node, unsigned port,
@@ -168,7 +196,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
   if (product->asked != NULL && net_asked_take(product->asked, NET_ASKED_EVENTS, batch, &status))
     return status;
   if (status != BASE_OK) return status;
-  net_chronon before = net_inbox_checkpoint(&product->inbox);
+  net_product_pace(product);
   if (product->self != NULL) {
     status = net_product_self_take(product, batch, &closes);
   } else {
@@ -179,11 +207,16 @@ static enum base_status consume(struct net_node *node, unsigned port,
   for (unsigned side = 0; side < 2 && batch->floor != NULL; side++)
     if (side == port || product->self != NULL)
       keep_floor(&product->sides[side], batch->floor, batch->layout->slot_count);
+  status = net_product_feed(product, 1 - port);
+  if (status != BASE_OK) return status;
   net_chronon checkpoint = net_inbox_checkpoint(&product->inbox);
+  if (batch->more && net_product_is_fed(product, port)) {
+    net_product_sweep(product, checkpoint, &status);
+    net_product_purge(product, checkpoint);
+    return status;
+  }
   /* Closes of rows that were taken are news also where the other input holds the checkpoint back. */
-  if (checkpoint == before && checkpoint != NET_FOREVER && !closes &&
-      product->node.out.count == 0 && !net_product_tail_waits(product))
-    return BASE_OK;
+  if (!closes && is_settled(product, checkpoint)) return BASE_OK;
   return advance(product, checkpoint);
 }
 
@@ -317,6 +350,8 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   for (unsigned which = 0; which < 2; which++)
     product->sides[which].general = product->node.general;
   product->pair_free = NET_NO_PAIR;
+  product->settled = NET_BEGINNING;
+  product->part_rows = product->node.out.capacity;
   plan_slots(product, arena);
   plan_moves(product, arena);
   plan_predicate(product, arena);

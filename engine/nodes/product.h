@@ -1,5 +1,6 @@
 /* The inside of product and join, shared by their files: product.c, product_live.c, product_pairs.c,
- * product_sweep.c, product_shortest.c, product_meet.c, product_tail.c, product_self.c. What they do together is told in product.c.                                       */
+ * product_sweep.c, product_shortest.c, product_meet.c, product_tail.c, product_self.c, product_pace.c. What they do
+ * together is told in product.c.                                                                    */
 #ifndef NET_NODES_PRODUCT_H
 #define NET_NODES_PRODUCT_H
 
@@ -98,6 +99,8 @@ struct net_product {
   uint32_t pair_free;
   uint64_t last_id;
   net_chronon lasting; /* so long last the rows that went out open; of the round */
+  net_chronon settled; /* the checkpoint at which the last round ended */
+  uint32_t part_rows;  /* so many rows of the output go together: see product_pace.c */
   struct net_product_group *groups;
   size_t group_count, group_capacity; /* a power of two */
   unsigned group_shift;               /* see net_product_home */
@@ -332,6 +335,28 @@ bool net_product_tail_takes(struct net_meetings *met, uint32_t count, enum base_
 bool net_product_tail_waits(const struct net_product *product);
 /* They are sent on. */
 enum base_status net_product_tail_flush(struct net_product *product);
+
+/* --- what feeds another product (product_pace.c) */
+
+/* No later result starts before it, when all rows before NOW have been taken; at most NOW. (product.c) */
+net_chronon net_product_promise(const struct net_product *product, net_chronon now);
+/* Takes what its reader wants by now, if that is more than before. (product.c) */
+enum base_status net_product_go_on(struct net_product *product);
+/* Looks how far the reader wants rows, and how many at once: the inbox gives no others. Those that it would have
+ * given before are taken. */
+void net_product_pace(struct net_product *product);
+/* What feeds PORT, if another product does, goes on as far as the other input has got. */
+enum base_status net_product_feed(struct net_product *product, unsigned port);
+/* Does another product feed PORT, whose batches come in parts? */
+bool net_product_is_fed(const struct net_product *product, unsigned port);
+/* The output is full (part_rows): it is sent on, as a part of what comes of a round. All rows that start before NOW
+ * have been taken. *STATUS keeps the first failure. */
+void net_product_send_full(struct net_product *product, net_chronon now, enum base_status *status);
+/* Room for a row in the output. */
+static inline void net_product_make_room(struct net_product *product, net_chronon now,
+                                         enum base_status *status) {
+  if (product->node.out.count >= product->part_rows) net_product_send_full(product, now, status);
+}
 
 /* --- both sides of one port (product_self.c) */
 

@@ -158,8 +158,8 @@ void net_product_meet_all(struct net_meetings *met, enum base_status *status) {
   }
   if (count > 0 && net_product_tail_takes(met, count, status)) count = 0;
   for (uint32_t done = 0, more; done < count && *status == BASE_OK; done += more) {
-    if (net_batch_builder_full(&node->out)) net_out_send_full(node, node->checkpoint, status);
-    uint32_t room = node->out.capacity - node->out.count;
+    net_product_make_room(product, met->items[met->held[done]].now, status);
+    uint32_t room = product->part_rows - node->out.count;
     more = count - done < room ? count - done : room;
     fill(met, done, more, net_batch_builder_add_plains(&node->out, more));
   }

@@ -43,6 +43,7 @@ static inline void meet_plain(struct net_product *product, const union net_slot 
     if (net_pair_program_holds(product->quick, left, right, times, &holds) && !holds) return;
   }
   if (holds) {
+    net_product_make_room(product, now, status);
     fill_plain(product, out, left, right, now, stop,
                marks == NET_DEFINITE ? net_out_plain(&product->node, bound, status)
                                      : net_out_row(&product->node, marks, 0, bound, status));
@@ -51,6 +52,7 @@ static inline void meet_plain(struct net_product *product, const union net_slot 
   struct net_value value;
   fill_plain(product, product->params.test, left, right, now, stop, product->scratch);
   enum net_eval_error error = net_program_run(predicate, product->scratch, now, &value);
+  if (error == NET_EVAL_OK && value.truth != NET_FALSE) net_product_make_room(product, now, status);
   if (error != NET_EVAL_OK)
     *status = net_node_error(&product->node, error, product->params.test, product->scratch);
   else if (value.truth == NET_TRUE && marks == NET_DEFINITE)
@@ -90,6 +92,7 @@ static void meet(struct net_product *product, unsigned which, struct net_live *l
   } else {
     net_product_combine(product, left, right, false, now);
     enum net_truth truth = net_product_judge(product, left, right, now, status).truth;
+    if (truth != NET_FALSE) net_product_make_room(product, now, status);
     if (truth != NET_FALSE)
       net_product_put(product, truth == NET_TRUE ? marks : 0, 0, product->node.checkpoint, status);
   }

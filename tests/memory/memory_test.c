@@ -247,9 +247,6 @@ static const struct {
     {"as many keys, periods", 2.4},
     {"strings, no two alike", 2.2},
     {"greatest of all", 2.3},
-    /* whatever one batch gives at once, from which nothing is waited for but its checkpoint */
-    {"product of three", 9.0},
-    {"uncertain join of three", 7.7},
 };
 
 /* Bytes of the widest rows that come to NODE, or leave it if none do. */
