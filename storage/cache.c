@@ -21,6 +21,7 @@
  *
  * A scan holds the rows that it reads: who changes rows that are held makes a copy. The strings of all
  * rows in memory are marked by st_mark_strings.                                                      */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +68,20 @@ static bool has_room(struct st_database *database, const struct st_table *table,
   return st_cache_make_room(database, table, (grown - counted) * row);
 }
 
-void st_set_cache(struct st_database *database, size_t bytes) {
+/* Pages of the file stay in SQLite until it has as many as it may, so a session that only writes comes to
+ * hold them all, in time: as many as helps where rows are put into the midst of an index, and not more
+ * than rows may have. With less than the least a statement would read the same pages again and again. */
+static size_t page_bytes(size_t limit) {
+  if (limit > ST_PAGE_BYTES_MOST) return ST_PAGE_BYTES_MOST;
+  return limit < ST_PAGE_BYTES_LEAST ? ST_PAGE_BYTES_LEAST : limit;
+}
+
+enum base_status st_set_cache(struct st_database *database, size_t bytes) {
+  char sql[64];
   database->cache_limit = bytes;
   (void)st_cache_make_room(database, NULL, 0);
+  snprintf(sql, sizeof sql, "PRAGMA cache_size=-%zu", page_bytes(bytes) / 1024);
+  return st_run(database, sql, "setting the size of the cache");
 }
 
 /* ---- holding ---- */
@@ -114,9 +126,9 @@ size_t st_cache_limit(const struct st_database *database) {
 }
 
 enum base_status st_version(struct st_database *database, struct st_version *ret) {
-  *ret = (struct st_version){.own = sqlite3_total_changes64(database->sqlite) +
-                                    (int64_t)database->appended,
-                             .taken_back = database->taken_back};
+  *ret = (struct st_version){
+      .own = sqlite3_total_changes64(database->sqlite) + (int64_t)database->appended,
+      .taken_back = database->taken_back};
   return read_version(database, &ret->others) ? BASE_OK : BASE_SYSTEM;
 }
 

@@ -16,7 +16,6 @@
 #include "storage/internal.h"
 
 #define BUSY_TIMEOUT_MS     5000
-#define CACHE_KIB           "65536"
 #define STEPS_BETWEEN_LOOKS 20000 /* of SQLite's machine, before we look for an interrupt */
 
 /* ---- errors ---- */
@@ -325,14 +324,12 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   database->strings = strings;
   database->diags = diags;
   database->timeline = options->timeline;
-  database->cache_limit = ST_CACHE_BYTES;
   database->log = (struct st_log_limits){
       .least = 4096, .most = 8388608, .flush = 6144, .piece = ST_PIECE_ROWS};
   database->label = base_xstrdup(options->path ? options->path : "the database in memory");
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;
-  if (status == BASE_OK)
-    status = st_run(database, "PRAGMA cache_size=-" CACHE_KIB, "setting the size of the cache");
+  if (status == BASE_OK) status = st_set_cache(database, ST_CACHE_BYTES);
   if (status == BASE_OK) status = st_catalogue_load(database);
   if (status == BASE_OK)
     *ret = database;

@@ -25,6 +25,10 @@
 /* What all relations together may have in memory, as long as st_set_cache says nothing else. */
 #define ST_CACHE_BYTES ((size_t)1 << 30)
 
+/* What SQLite may have for pages of the file, within that. */
+#define ST_PAGE_BYTES_LEAST ((size_t)2 << 20)
+#define ST_PAGE_BYTES_MOST  ((size_t)64 << 20)
+
 /* Rows of a piece of the log, at most. */
 #define ST_PIECE_ROWS 65536
 

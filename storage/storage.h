@@ -183,8 +183,9 @@ enum base_status st_rule_remove(struct st_database *database, enum st_rule_kind 
 bool st_is_owner(const struct st_database *database);
 
 /* Rows that were written or read are kept in memory, of all relations together BYTES at most; 0: none.
- * It is 1 GiB at first. */
-void st_set_cache(struct st_database *database, size_t bytes);
+ * It is 1 GiB at first. Beside them SQLite keeps pages of the file: as many bytes, but 2 MiB at least and
+ * 64 MiB at most. */
+enum base_status st_set_cache(struct st_database *database, size_t bytes) BASE_MUST_USE;
 size_t st_cache_limit(const struct st_database *database);
 /* Of what is stored: as long as it is the same nothing has been written, by this connection or another, and
  * nothing that was written has been taken back. */

@@ -453,7 +453,7 @@ static void bench_scans(struct bench *bench, const char *path) {
     hand[i] = now() - began;
     for (int k = 0; k < 3; k++) {
       if (k < 2) open_store(&store, path);
-      if (k == 0) st_set_cache(store.database, 0);
+      if (k == 0) must(st_set_cache(store.database, 0), "cannot set the cache");
       struct net_layout *layout = layout_of_rows(store.arena);
       began = now();
       struct outcome scanned = scan(&store, layout);

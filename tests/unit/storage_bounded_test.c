@@ -127,8 +127,8 @@ static void check_scan(struct st_database *database, const struct net_layout *la
   struct net_rows all, found;
   scan_form(database, "R", layout, NET_SCAN_TUPLES, checkpoint, 7, &all);
   if (below(2)) { /* nothing in memory */
-    st_set_cache(database, 0);
-    st_set_cache(database, ST_CACHE_BYTES);
+    ck_assert_int_eq(st_set_cache(database, 0), BASE_OK);
+    ck_assert_int_eq(st_set_cache(database, ST_CACHE_BYTES), BASE_OK);
   }
   scan_wanted(database, "R", layout, NET_SCAN_TUPLES, checkpoint, below(2) ? 1024 : 5, &wanted,
               &found);
@@ -218,7 +218,7 @@ START_TEST(the_last_minute) {
   ok(st_put_rows(database, "R", &rows));
   ok(st_commit(database));
   net_rows_done(&rows);
-  st_set_cache(database, 0);
+  ck_assert_int_eq(st_set_cache(database, 0), BASE_OK);
   struct net_wanted wanted = NET_WANTED_ALL;
   check_bounded(database, layout, &wanted, false);
   wanted.stop_hi_min = (10800 - 60) * SECOND + 1;

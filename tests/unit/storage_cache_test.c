@@ -257,7 +257,8 @@ static void step(struct world *world) {
   } else if (what < 13) {
     sweep(world);
   } else if (what < 14) {
-    st_set_cache(world->databases[WITH], below(world, 2) ? ST_CACHE_BYTES : 1000);
+    ck_assert_int_eq(st_set_cache(world->databases[WITH], below(world, 2) ? ST_CACHE_BYTES : 1000),
+                     BASE_OK);
   } else if (what < 16) {
     leave_a_scan(world);
   } else if (world->transactions) {
@@ -296,7 +297,7 @@ static void open_world(struct world *world, uint64_t seed) {
     create(world->databases[i], &traced);
     ck_assert_int_eq(sqlite3_open(where, &world->others[i]), SQLITE_OK);
   }
-  st_set_cache(world->databases[WITHOUT], 0);
+  ck_assert_int_eq(st_set_cache(world->databases[WITHOUT], 0), BASE_OK);
 }
 
 static void close_world(struct world *world) {
@@ -450,7 +451,7 @@ START_TEST(memory_is_bounded) {
   other.name = "F";
   create(database, &event_e);
   create(database, &other);
-  st_set_cache(database, 3000);
+  ck_assert_int_eq(st_set_cache(database, 3000), BASE_OK);
   ok(st_begin(database));
   put_events(database, 100);
   ok(st_commit(database));

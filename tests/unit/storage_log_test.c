@@ -180,7 +180,7 @@ static void reopen(struct world *world) {
     st_close(world->databases[i]);
     open_one(world, i);
   }
-  st_set_cache(world->databases[WITHOUT], 0);
+  ck_assert_int_eq(st_set_cache(world->databases[WITHOUT], 0), BASE_OK);
 }
 
 static void check_same(const struct net_rows *a, const struct net_rows *b) {
@@ -258,8 +258,8 @@ static void fold_some(struct world *world) {
 
 static void change_caches(struct world *world) {
   static const size_t sizes[] = {0, 1000, ST_CACHE_BYTES};
-  st_set_cache(world->databases[WITH], sizes[below(world, 3)]);
-  st_set_cache(world->reader, sizes[below(world, 3)]);
+  ck_assert_int_eq(st_set_cache(world->databases[WITH], sizes[below(world, 3)]), BASE_OK);
+  ck_assert_int_eq(st_set_cache(world->reader, sizes[below(world, 3)]), BASE_OK);
 }
 
 static void step(struct world *world) {
@@ -309,7 +309,7 @@ static void open_world(struct world *world, uint64_t seed) {
     ck_assert_int_eq(sqlite3_open(world->paths[i], &world->others[i]), SQLITE_OK);
   }
   world->reader = open_reader(world->paths[WITH]);
-  st_set_cache(world->databases[WITHOUT], 0);
+  ck_assert_int_eq(st_set_cache(world->databases[WITHOUT], 0), BASE_OK);
 }
 
 static void close_world(struct world *world) {

@@ -138,8 +138,7 @@ static enum base_status set_cache(struct tql_session *session,
   const int64_t most = (int64_t)(SIZE_MAX >> 20);
   if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < 0 || value->integer > most)
     return bad_value(session, statement, "a number of MiB, or 0 for none", "256");
-  st_set_cache(session->database, (size_t)value->integer << 20);
-  return BASE_OK;
+  return st_set_cache(session->database, (size_t)value->integer << 20);
 }
 
 static enum base_status set_compensate(struct tql_session *session,
