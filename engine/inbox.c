@@ -212,6 +212,8 @@ static void sort_queue(const struct net_inbox *inbox, struct net_inbox_port *por
   sorted.mixed = queue->mixed;
   sorted.unsorted = false;
   sorted.head = sorted.count = 0;
+  sorted.most = queue->most;
+  sorted.rounds = queue->rounds;
   grow(&sorted, waiting, (uint32_t)width, queue->has_ids, others);
   for (size_t i = 0; i < waiting; i++) {
     size_t from = places[i].index;
@@ -295,8 +297,42 @@ size_t net_inbox_take_starts(struct net_inbox *inbox, const union net_slot **ret
   return count;
 }
 
+/* A look at what is used every so many rounds: what comes and goes with each of them must not be allocated anew. */
+enum { ROUNDS = 256, FEW_ROWS = 256 };
+
+static void keep_room(struct net_inbox_queue *queue, size_t count, size_t width) {
+  queue->row_capacity = count * width;
+  queue->rows = base_xrealloc(queue->rows, queue->row_capacity, sizeof *queue->rows);
+  queue->mark_capacity = count;
+  queue->marks = base_xrealloc(queue->marks, count, sizeof *queue->marks);
+  free(queue->ids);
+  free(queue->times);
+  queue->ids = NULL;
+  queue->times = NULL;
+  queue->id_capacity = queue->time_capacity = 0;
+}
+
+/* Of an empty queue twice the room that was needed is kept. True: the rest was much, and is given back. */
+static bool give_back(struct net_inbox_queue *queue, size_t width) {
+  size_t most = queue->most > FEW_ROWS ? queue->most : FEW_ROWS;
+  queue->most = queue->rounds = 0;
+  if (queue->mark_capacity / 4 <= most) return false;
+  keep_room(queue, 2 * most, width);
+  return true;
+}
+
+static void drop_scratch(struct net_inbox_port *port) {
+  queue_done(&port->spare);
+  free(port->places);
+  port->spare = (struct net_inbox_queue){.rows = NULL};
+  port->places = NULL;
+  port->place_capacity = 0;
+}
+
 static void tidy_queue(struct net_inbox_queue *queue, size_t width, bool times) {
   size_t waiting = queue->count - queue->head;
+  if (queue->count > queue->most) queue->most = queue->count;
+  queue->rounds++;
   if (waiting == 0) {
     queue->head = queue->count = 0;
     queue->has_ids = queue->unsorted = queue->mixed = false;
@@ -316,6 +352,11 @@ void net_inbox_tidy(struct net_inbox *inbox) {
     struct net_inbox_port *port = &inbox->ports[i];
     tidy_queue(&port->starts, port->layout->slot_count, false);
     tidy_queue(&port->others, port->layout->slot_count, true);
+    struct net_inbox_queue *queues[] = {&port->starts, &port->others};
+    for (unsigned q = 0; q < 2; q++)
+      if (queues[q]->rounds >= ROUNDS && queues[q]->count == 0 &&
+          give_back(queues[q], port->layout->slot_count))
+        drop_scratch(port);
   }
 }
 

@@ -36,6 +36,8 @@ struct net_inbox_queue {
   net_chronon *times; /* of closes; that of a start is its first slot */
   size_t row_capacity, mark_capacity, id_capacity, time_capacity;
   size_t head, count; /* head .. count - 1 wait */
+  size_t most;        /* the greatest count of these rounds */
+  unsigned rounds;
   bool has_ids, unsorted;
   bool mixed; /* some came in a batch that was not plain (batch.h) */
 };
@@ -95,7 +97,7 @@ static inline const union net_slot *net_inbox_waiting(const struct net_inbox_por
 }
 /* Sorts what is unsorted, as net_inbox_next does: for those who take rows from the queues themselves. */
 void net_inbox_sort(struct net_inbox *inbox);
-/* Gives back the memory of rows given out; call after a round of net_inbox_next. */
+/* Forgets rows given out; call after a round of net_inbox_next. Room that many rounds have not needed is given back. */
 void net_inbox_tidy(struct net_inbox *inbox);
 size_t net_inbox_rows(const struct net_inbox *inbox);
 size_t net_inbox_bytes(const struct net_inbox *inbox); /* memory held */

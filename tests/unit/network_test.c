@@ -342,6 +342,31 @@ START_TEST(order_gives_rows_out_in_time_up_to_the_checkpoint) {
 }
 END_TEST
 
+START_TEST(an_inbox_gives_back_what_it_does_not_need) {
+  const int64_t starts[8] = {1, 2, 3, 4, 5, 6, 7, 0};
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+  struct net_node *order = net_create_order(network, "order", layout);
+  struct net_rows seen;
+  net_rows_init(&seen, layout);
+  struct net_node *file = net_create_file_store(network, "file", layout, remember, &seen);
+  ck_assert_int_eq(net_link(access, order, 0), BASE_OK);
+  ck_assert_int_eq(net_link(order, file, 0), BASE_OK);
+  net_freeze(network);
+  for (int i = 0; i < 2000; i++) push_starts(access, starts, 8, 0);
+  push_starts(access, NULL, 0, 10);
+  ck_assert_uint_eq(seen.count, 16000);
+  size_t bytes = net_node_stats(order).state_bytes;
+  for (int64_t now = 10; now < 1000; now++) push_starts(access, &now, 1, now + 1);
+  ck_assert_uint_eq(seen.count, 16990);
+  ck_assert_uint_gt(bytes, 16000 * 40);
+  ck_assert_uint_lt(net_node_stats(order).state_bytes, bytes / 20);
+  push_starts(access, NULL, 0, NET_FOREVER);
+  net_network_free(network);
+  net_rows_done(&seen);
+}
+END_TEST
+
 START_TEST(an_input_that_two_read) {
   struct net_rows seen, other;
   net_rows_init(&seen, layout);
@@ -471,6 +496,7 @@ int main(void) {
   tcase_add_test(tests, an_input_that_two_read);
   tcase_add_test(tests, an_interrupt_stops_a_batch);
   tcase_add_test(tests, what_a_node_costs);
+  tcase_add_test(tests, an_inbox_gives_back_what_it_does_not_need);
   tcase_add_test(tests, order_gives_rows_out_in_time_up_to_the_checkpoint);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
