@@ -28,8 +28,6 @@
 
 #define FEW_GROUPS 64
 
-#define MOST_IDS ((UINT64_C(1) << 56) - 1)
-
 /* With more segments to open than that, a node waits while more comes at once: most of them close then. */
 #define FEW_FRESH 2
 
@@ -295,7 +293,7 @@ static void open_segments(struct net_aggregate *node, net_chronon checkpoint,
     group->fresh = false;
     if (!group->begun || group->id != 0) continue;
     BASE_CHECK(group->since < checkpoint, "aggregate-segment-began");
-    group->id = ++node->last_id & MOST_IDS; /* so many never come */
+    group->id = ++node->last_id;
     put_segment(node, index, NET_OPEN, checkpoint, status);
   }
   node->fresh_count = 0;

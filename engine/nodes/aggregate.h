@@ -90,16 +90,17 @@ struct net_agg_function {
 /* Many nodes have a group for each tuple: a group has what its node asks for, and no more. Behind what is here there are
  * the parts of further functions, then what few nodes have (net_agg_place_rest). */
 struct net_agg_group {
-  int64_t sure;         /* tuples (of a set: members) that count for sure */
-  uint64_t id : 56;     /* of the segment; 0: it has not gone out open */
-  bool begun : 1;       /* a segment runs */
-  bool omega : 1;       /* of the segment */
-  bool in_doubt : 1;    /* of the segment, avgc of what is there for sure */
-  bool tainted : 1;     /* avgc: something uncertain came and never goes */
-  bool failed : 1;      /* the value cannot be told; it was reported */
-  bool more_failed : 1; /* the same of further functions perhaps (aggregate_more.c) */
-  bool touched : 1;
-  bool fresh : 1;    /* among those whose segment has to go out open */
+  int64_t sure; /* tuples (of a set: members) that count for sure */
+  uint64_t id;  /* of the segment; 0: it has not gone out open */
+  /* Flags are bytes, as they are written all the time: a word that has just been written in parts is slow to read. */
+  bool begun;       /* a segment runs */
+  bool omega;       /* of the segment */
+  bool in_doubt;    /* of the segment, avgc of what is there for sure */
+  bool tainted;     /* avgc: something uncertain came and never goes */
+  bool failed;      /* the value cannot be told; it was reported */
+  bool more_failed; /* the same of further functions perhaps (aggregate_more.c) */
+  bool touched;
+  bool fresh;        /* among those whose segment has to go out open */
   net_chronon since; /* start of the segment */
   uint32_t perhaps; /* those that count perhaps; UINT32_MAX: so many that there are some for ever */
   uint32_t references; /* changes to come */
