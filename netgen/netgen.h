@@ -72,6 +72,7 @@ void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches)
 struct ng_unbounded {
   const struct ng_query *query;
   struct base_range clause; /* that causes it, in the query's source */
+  bool within;              /* it says within which time, and that does not help */
   const char *kept;         /* the variables whose tuples are kept for ever: "A, B" */
 };
 /* The first such part of PLAN, which has been transformed; false: there is none. */

@@ -32,6 +32,18 @@ static const struct ng_expr *conjunct_of_both(const struct ng_expr *expr, bool *
   return speaks_of(expr, sides[0]) && speaks_of(expr, sides[1]) ? expr : NULL;
 }
 
+/* Does EXPR say within which time a tuple of one side comes behind one of the other? */
+static bool says_within(const struct ng_expr *expr, bool *const *sides) {
+  for (unsigned port = 0; port < 2 && expr->op == NG_T_SEQUENCE && expr->integer >= 0; port++) {
+    if (speaks_of(expr->args[0], sides[port]) && speaks_of(expr->args[1], sides[!port]))
+      return true;
+  }
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (says_within(expr->args[i], sides)) return true;
+  }
+  return false;
+}
+
 static void add_names(struct ng_plan *plan, const struct ng_query *query, const bool *used,
                       const char **names) {
   for (size_t i = 0; i < query->variable_count; i++) {
@@ -51,8 +63,9 @@ static void describe(struct ng_plan *plan, const struct ng_query *query, const s
     if (!node->expiry_counts[port]) add_names(plan, query, sides[port], &kept);
   }
   const struct ng_expr *clause = query->when ? conjunct_of_both(query->when, sides) : NULL;
+  bool within = clause && says_within(clause, sides);
   if (!clause) clause = query->when;
-  *ret = (struct ng_unbounded){query, clause ? clause->range : query->range,
+  *ret = (struct ng_unbounded){query, clause ? clause->range : query->range, within,
                                kept ? kept : "an aggregate"};
 }
 

@@ -5,11 +5,19 @@
  * them. A view has no state of its own; it counts with the queries that read it. */
 #include "tquel/session/session_impl.h"
 
+/* `within` is of use where the times are exact, as those of a relation are; of what two uncertain tuples have
+ * in common a third one says too little. */
+static const char *hint_of(const struct ng_unbounded *unbounded) {
+  if (unbounded->within)
+    return "make a part of it a derived relation, and ask for what comes behind that (help "
+           "\"set\"); or let the tuples overlap; or set unbounded allowed";
+  return "write `; within DURATION`, or let the tuples overlap; or set unbounded allowed";
+}
+
 static enum base_status report(struct tql_session *session, const struct ng_unbounded *unbounded,
                                const char *name, bool fed) {
   base_report_hint(session->diags, fed ? MSG_UNBOUNDED : MSG_UNBOUNDED_WARNING,
-                   unbounded->query->source, &unbounded->clause,
-                   "write `; within DURATION`, or let the tuples overlap; or set unbounded allowed",
+                   unbounded->query->source, &unbounded->clause, hint_of(unbounded),
                    "nothing says when %s can forget the tuples of %s", name, unbounded->kept);
   return fed ? BASE_USER : BASE_OK;
 }
