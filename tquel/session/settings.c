@@ -16,16 +16,23 @@ static const char *word(const struct tql_statement *statement) {
              : "";
 }
 
+/* What STATEMENT sets: the setting, and of rules which. */
+static const char *setting_of(struct tql_session *session, const struct tql_statement *statement) {
+  if (!statement->name.text) return statement->words;
+  return base_arena_printf(session->arena, "%s %s", statement->words, statement->name.text);
+}
+
 /* EXPECTED says what the setting takes, EXAMPLE is one such value. */
 static enum base_status bad_value(struct tql_session *session,
                                   const struct tql_statement *statement, const char *expected,
                                   const char *example) {
+  const char *setting = setting_of(session, statement);
   base_report_hint(
       session->diags, MSG_SETTING_VALUE, session->source,
       statement->value ? &statement->value->range : &statement->words_range,
       base_arena_printf(session->statement_arena ? session->statement_arena : session->arena,
-                        "write: set %s %s", statement->words, example),
-      "set %s takes %s", statement->words, expected);
+                        "write: set %s %s", setting, example),
+      "set %s takes %s", setting, expected);
   return BASE_USER;
 }
 
@@ -37,9 +44,9 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
   } else if (strcasecmp(word(statement), yes) == 0) {
     *ret = true;
   } else {
-    return bad_value(
-        session, statement, base_arena_printf(session->arena, "%s or %s", no, yes),
-        base_arena_printf(session->arena, "%s or set %s %s", no, statement->words, yes));
+    return bad_value(session, statement, base_arena_printf(session->arena, "%s or %s", no, yes),
+                     base_arena_printf(session->arena, "%s or set %s %s", no,
+                                       setting_of(session, statement), yes));
   }
   return BASE_OK;
 }
