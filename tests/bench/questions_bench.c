@@ -1,14 +1,14 @@
 /* Benchmark: four questions through the update network, against programs by hand, in the same run, and
  * beside them in SQLite and DuckDB.
  *
- *     questions_bench [--runs N] [--only NAME] [--alone] [SIZE]...
+ *     questions_bench [--runs N] [--only NAME] [SIZE]... [--alone [SIZE]...]
  *
  * For each SIZE (100000) makes the data (data.h), and for each question loads what it needs into a database in
  * memory, asks in TQuel, and prints, as medians of N runs (5), the time of the networks alone (network_us of
  * --timing), that of the program by hand, which has its data in arrays, and the ratio of the two; then what
  * the same question takes in SQLite and DuckDB (engines.h), in memory, loaded and indexed before, as a multiple
  * of the program by hand. All must agree on sums over all rows of the answer; the exit status says whether
- * they do. --alone: without the others. Above a million they are asked once; what SQLite has not answered in
+ * they do. SIZEs behind --alone are asked without the others. Above a million they are asked once; what SQLite has not answered in
  * half an hour is stopped, and "over" so many times the program by hand is printed.
  *
  * All times are processor time. What is printed is a table in Markdown. Perfetto and Esper are figures from elsewhere: they were asked the same on
@@ -43,7 +43,7 @@ static const struct bench_engine *const others[OTHERS] = {&bench_duckdb, &bench_
 struct options {
   size_t runs;
   const char *only;
-  bool alone;
+  size_t with_others; /* so many of the sizes, the first ones */
 };
 
 /* Of one question at one size. */
@@ -104,7 +104,7 @@ static int64_t median_of_other(const struct bench_engine *engine, enum bench_que
 }
 
 static struct measured measure(enum bench_question question, const struct bench_data *data,
-                               size_t size, const struct options *options) {
+                               size_t size, bool alone, const struct options *options) {
   size_t runs = options->runs;
   int64_t *network = base_xcalloc(runs, sizeof *network), *hand = base_xcalloc(runs, sizeof *hand);
   struct measured measured = {.agree = true};
@@ -124,7 +124,7 @@ static struct measured measure(enum bench_question question, const struct bench_
   measured.rows = by_hand.rows + (question == BENCH_PDE ? by_hand.extra : 0);
   measured.network_ns = bench_median(network, runs);
   measured.hand_ns = bench_median(hand, runs);
-  for (size_t i = 0; i < OTHERS && !options->alone; i++)
+  for (size_t i = 0; i < OTHERS && !alone; i++)
     if (others[i]->version() != NULL)
       measured.others_ns[i] = median_of_other(others[i], question, data, by_hand,
                                               size > 1000000 ? 1 : runs, &measured.agree);
@@ -151,20 +151,20 @@ static void print_title(const struct options *options) {
       "aim |");
   for (size_t i = 0; i < OTHERS; i++) printf(" %s |", others[i]->name);
   printf(" Perfetto* | Esper* | sums |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-  for (size_t i = 0; i < OTHERS && !options->alone; i++)
+  for (size_t i = 0; i < OTHERS && options->with_others > 0; i++)
     if (others[i]->version() == NULL)
       fprintf(stderr, "%s is not installed%s\n", others[i]->name,
               others[i] == &bench_duckdb ? " (TQUEL_BENCH_DUCKDB: where libduckdb.so is)" : "");
 }
 
 static void print_line(enum bench_question question, size_t tuples, const struct measured *measured,
-                       const struct options *options) {
+                       bool alone) {
   const struct question *it = &questions[question];
   double hand = (double)measured->hand_ns / 1e6, network = (double)measured->network_ns / 1e6;
   printf("| %s | %zu | %" PRId64 " | %.2f | %.0f | %.2f | **%.1f** | %s |", it->name, tuples,
          measured->rows, hand, (double)tuples / hand / 1e3, network, network / hand, it->aim);
   for (size_t i = 0; i < OTHERS; i++)
-    if (!options->alone && others[i]->version() == NULL)
+    if (!alone && others[i]->version() == NULL)
       printf(" not installed |");
     else
       print_ratio(measured->others_ns[i], measured->hand_ns);
@@ -193,7 +193,7 @@ static void print_growth(struct measured (*all)[BENCH_QUESTIONS], const size_t *
 static void print_legend(const struct options *options) {
   printf("\nProcessor time; each ratio is to the program by hand in the same run; medians of %zu.",
          options->runs);
-  for (size_t i = 0; i < OTHERS && !options->alone; i++)
+  for (size_t i = 0; i < OTHERS && options->with_others > 0; i++)
     if (others[i]->version() != NULL)
       printf(" %s %s, one thread, in memory, the query alone.", others[i]->name,
              others[i]->version());
@@ -208,11 +208,12 @@ static bool measure_all(const size_t *sizes, size_t count, const struct options 
   print_title(options);
   for (size_t i = 0; i < count; i++) {
     struct bench_data data;
+    bool alone = i >= options->with_others;
     bench_data_make(&data, sizes[i]);
     for (enum bench_question question = 0; question < BENCH_QUESTIONS; question++) {
       if (options->only != NULL && strcmp(options->only, questions[question].name)) continue;
-      all[i][question] = measure(question, &data, sizes[i], options);
-      print_line(question, tuples_of(question, &data), &all[i][question], options);
+      all[i][question] = measure(question, &data, sizes[i], alone, options);
+      print_line(question, tuples_of(question, &data), &all[i][question], alone);
       agree = agree && all[i][question].agree;
     }
     bench_data_done(&data);
@@ -224,7 +225,7 @@ static bool measure_all(const size_t *sizes, size_t count, const struct options 
 
 int main(int argc, char **argv) {
   base_env_use_processor_clock();
-  struct options options = {.runs = 5};
+  struct options options = {.runs = 5, .with_others = SIZE_MAX};
   size_t sizes[SIZES_MAX] = {100000}, count = 0;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--runs") && i + 1 < argc) {
@@ -232,11 +233,12 @@ int main(int argc, char **argv) {
     } else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
       options.only = argv[++i];
     } else if (!strcmp(argv[i], "--alone")) {
-      options.alone = true;
+      options.with_others = count;
     } else if (argv[i][0] >= '1' && argv[i][0] <= '9' && count < SIZES_MAX) {
       sizes[count++] = strtoull(argv[i], NULL, 10);
     } else {
-      fprintf(stderr, "usage: questions_bench [--runs N] [--only NAME] [--alone] [SIZE]...\n");
+      fprintf(stderr,
+              "usage: questions_bench [--runs N] [--only NAME] [SIZE]... [--alone [SIZE]...]\n");
       return 2;
     }
   }
