@@ -158,6 +158,7 @@ struct ng_plan {
   bool over_store;                        /* see ng_plan_over_store */
   bool may_speculate;                     /* see ng_plan_may_speculate */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
+  const struct ng_switches *switches;     /* while rules run; NULL: all are on */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
   struct ng_node **displays;
@@ -238,9 +239,19 @@ bool ng_selection_moves(const struct ng_node *selection);
  * stays. The plan is to be refreshed. */
 bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
 
+/* Makes a switch-disposition one with the projection below it, where nothing but the start of a tuple's own
+ * period is asked for (rules/unused_domains.c); false: NODE is none, or something else is. */
+bool ng_switch_merge(struct ng_plan *plan, struct ng_node *node);
+
+/* Makes PRODUCT, of the full rule, an overlap product if the conditions above it say so, and drops those that
+ * it tests itself (rules/product_rule.c); false: they do not. The plan is to be refreshed before. */
+bool ng_product_overlaps(struct ng_plan *plan, struct ng_node *product);
 /* Do the conditions above PRODUCT, of the full rule, say until when rows of both sides are kept
  * (rules/partial_overlap.c)? */
 bool ng_product_is_bounded(struct ng_plan *plan, const struct ng_node *product);
+/* Do they say that no row at PORT of it is kept once INSTANT of PARTICIPANT, its start or its stop, is over? */
+bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product, unsigned port,
+                            struct ng_participant participant, const struct ng_column *instant);
 
 /* --- explain */
 

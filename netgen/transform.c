@@ -66,12 +66,14 @@ bool ng_plan_speculates(const struct ng_plan *plan) {
 }
 
 void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches) {
+  plan->switches = switches;
   for (int i = 0; i < NG_RULES; i++) {
     if (switches && switches->off[i]) continue;
     ng_plan_refresh(plan);
     rules[i](plan);
     ng_plan_refresh(plan);
   }
+  plan->switches = NULL;
 }
 
 void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, const char *format,

@@ -1,60 +1,340 @@
-/* Combined events: what two events have in common with a third is asked of one of them.
+/* Combined events: what a combination has in common with a third input is asked of one of its instants.
  *
- *      selection B.at before C.at, ...                   selection B.at before C.at, ...
+ *      selection A.at before B.at, ...                   selection B.at before C.at, ...
  *            |                                                 |
  *       full product                                      full product, bounded
  *         /      \                                         /        \
- *   selection A.at before B.at, ...      ==>     projection at B.at    C
+ *   selection B.at before C.at, ...      ==>     projection at B.at    C
  *        |        C                                  |
  *   full product                               selection A.at before B.at, ...
  *      /    \                                        |
  *     A      B                                  full product
+ *                                                  /    \
+ *                                                 A      B
  *
- * A combination of events comes when the last of them does, and where their instants are uncertain nothing
+ * A combination comes when the last of its participants does, and where their instants are uncertain nothing
  * follows from `a before b` and `b before c` for a and c (partial_overlap.c): so nothing says when C has met all
- * combinations, which may hold an a of much later. But if all that the conditions ask C for is asked of B, the
- * combination may as well come as an event at B.at. It may come later than others that are at a later B.at; the
- * projection knows how late (its floors), and holds its checkpoint back for the events B that still
- * wait. All other instants are domains of the combination.
+ * combinations, which may hold an a of much later. Nor is it an event to an aggregate that is asked for its value
+ * at B.start, if A and B take part as periods below. But if all that the conditions ask C for is asked of one
+ * instant, the combination may as well come as an event at that instant. It may come later than others that are
+ * at a later one; the projection knows how late (its floors), and holds its checkpoint back for what
+ * still waits. All other instants are domains of the combination.
  *
- * Done only where it says until when both sides of the upper product are kept, what did not say so before. */
+ * The instant is the start or the stop of a participant, or what the conditions make of several, as in
+ * `(A , B) ; C`, earlier(A.stop, B.stop), which an apply below the projection computes. A stop is known for good
+ * when the event goes out, so it is another column then, which is not open. No other stop that may be
+ * open can be a domain of an event: nothing above may read one. Conditions on the combination alone that read
+ * stops, which predicates-down leaves above the products, are therefore asked below the projection; what they
+ * make wait there would wait above as well.
+ *
+ * Done only where the upper product then overlaps, or it is said until when both sides of it are kept, what did
+ * not hold before. */
 #include "netgen/plan.h"
 
-/* Are all of SIDE's participants events? */
-static bool is_of_events(struct ng_plan *plan, const struct ng_node *side,
-                         struct ng_participants *ret) {
-  ng_node_participants(plan, side, ret);
+#include "netgen/expr.h"
+
+/* The nodes above a product, in order, up to the projection that makes the result. */
+struct above {
+  struct ng_node **nodes;
+  size_t count, capacity;
+};
+
+/* The plan as it was before an attempt. */
+struct before {
+  struct ng_node **nodes;
+  struct ng_node *copies;
+  size_t count;
+  struct ng_node **results; /* of its queries */
+};
+
+static void remember(const struct ng_plan *plan, struct before *ret) {
+  ret->count = plan->node_count;
+  ret->nodes = BASE_NEW_ARRAY(plan->arena, ret->count, struct ng_node *);
+  ret->copies = BASE_NEW_ARRAY(plan->arena, ret->count, struct ng_node);
   for (size_t i = 0; i < ret->count; i++) {
-    if (ret->items[i].stop || ret->items[i].start->openable) return false;
+    ret->nodes[i] = plan->nodes[i];
+    ret->copies[i] = *plan->nodes[i];
   }
-  return ret->count > 1;
+  ret->results = BASE_NEW_ARRAY(plan->arena, plan->query_count, struct ng_node *);
+  for (size_t i = 0; i < plan->query_count; i++) ret->results[i] = plan->queries[i].result;
 }
 
-/* SIDE's rows as events at INSTANT. Columns are the same above and below. */
+static void restore(struct ng_plan *plan, const struct before *before) {
+  for (size_t i = 0; i < before->count; i++) *before->nodes[i] = before->copies[i];
+  for (size_t i = 0; i < plan->query_count; i++) plan->queries[i].result = before->results[i];
+  ng_plan_refresh(plan);
+}
+
+/* False: others than full products, and what follows them, read PRODUCT's rows. */
+static bool find_above(struct ng_plan *plan, const struct ng_node *product, struct above *ret) {
+  struct ng_node *node = ng_node_reader(plan, product);
+  *ret = (struct above){0};
+  while (node && !node->alias) {
+    bool full = node->kind == NET_NODE_PRODUCT && node->rule == NET_PRODUCT_FULL;
+    bool last = node->kind == NET_NODE_PROJECTION && !node->carries;
+    if (!full && !last && node->kind != NET_NODE_SELECTION && node->kind != NET_NODE_APPLY)
+      return false;
+    ret->nodes =
+        ng_grown(plan->arena, ret->nodes, ret->count, &ret->capacity, sizeof(struct ng_node *));
+    ret->nodes[ret->count++] = node;
+    if (last) return true;
+    node = ng_node_reader(plan, node);
+  }
+  return false;
+}
+
+/* --- the instants that may be the event's */
+
+static bool is_instant(const struct ng_expr *expr, const struct ng_node *side) {
+  return expr->type.base == NET_INSTANT && !ng_expr_reads_nothing(expr) &&
+         !ng_expr_can_fail(expr) && ng_expr_fits(expr, side);
+}
+
+static void add_instant(struct ng_plan *plan, struct ng_exprs *instants,
+                        const struct ng_expr *instant) {
+  for (size_t i = 0; i < instants->count; i++)
+    if (ng_expr_equal(instants->items[i], instant)) return;
+  ng_exprs_add(plan->arena, instants, instant);
+}
+
+/* What EXPR computes of several of SIDE's instants. */
+static void add_computed(struct ng_plan *plan, struct ng_exprs *instants,
+                         const struct ng_expr *expr, const struct ng_node *side) {
+  if (expr->op != NG_COLUMN && is_instant(expr, side)) {
+    add_instant(plan, instants, expr);
+    return;
+  }
+  for (unsigned i = 0; i < expr->arg_count; i++) add_computed(plan, instants, expr->args[i], side);
+}
+
+/* Starts first, for which nothing has to wait, then stops and what is computed. */
+static void find_instants(struct ng_plan *plan, const struct above *above,
+                          const struct ng_node *side, struct ng_exprs *ret) {
+  struct ng_participants participants = {0};
+  ng_node_participants(plan, side, &participants);
+  if (participants.count < 2) return;
+  for (size_t i = 0; i < participants.count; i++)
+    add_instant(plan, ret, ng_expr_column(plan->arena, participants.items[i].start));
+  for (size_t i = 0; i < participants.count; i++)
+    if (participants.items[i].stop)
+      add_instant(plan, ret, ng_expr_column(plan->arena, participants.items[i].stop));
+  for (size_t i = 0; i < above->count; i++)
+    if (above->nodes[i]->expr) add_computed(plan, ret, above->nodes[i]->expr, side);
+}
+
+/* --- the event */
+
+/* EXPR with COLUMN in the place of INSTANT. */
+static const struct ng_expr *with_column(struct ng_plan *plan, const struct ng_expr *expr,
+                                         const struct ng_expr *instant,
+                                         const struct ng_column *column) {
+  if (ng_expr_equal(expr, instant)) return ng_expr_column(plan->arena, column);
+  struct ng_expr *copy = BASE_NEW(plan->arena, struct ng_expr);
+  *copy = *expr;
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    copy->args[i] = with_column(plan, expr->args[i], instant, column);
+  return copy;
+}
+
+/* Everything above that read INSTANT reads COLUMN. */
+static void read_instead(struct ng_plan *plan, const struct above *above,
+                         const struct ng_expr *instant, const struct ng_column *column) {
+  for (size_t i = 0; i < above->count; i++) {
+    struct ng_node *node = above->nodes[i];
+    if (node->expr) node->expr = with_column(plan, node->expr, instant, column);
+    if (instant->op != NG_COLUMN) continue;
+    if (node->start_from == instant->column) node->start_from = column;
+    if (node->stop_from == instant->column) node->stop_from = column;
+    struct ng_columns sources = {0};
+    for (size_t k = 0; k < node->sources.count; k++)
+      ng_columns_add(plan->arena, &sources,
+                     node->sources.items[k] == instant->column ? column : node->sources.items[k]);
+    node->sources = sources;
+  }
+}
+
+/* SIDE below what the conditions on it alone ask, which read stops. */
+static struct ng_node *select_below(struct ng_plan *plan, const struct above *above,
+                                    struct ng_node *side) {
+  struct ng_node *top = side;
+  for (size_t i = 0; i < above->count; i++) {
+    struct ng_node *node = above->nodes[i];
+    if (node->kind != NET_NODE_SELECTION || !ng_expr_reads_open(node->expr) ||
+        !ng_selection_moves(node) || !ng_expr_fits(node->expr, side))
+      continue;
+    ng_plan_replace(plan, node, node->inputs[0]);
+    node->inputs[0] = top;
+    top = node;
+  }
+  return top;
+}
+
+/* SIDE with a column that is INSTANT. */
+static struct ng_node *with_instant(struct ng_plan *plan, struct ng_node *side,
+                                    const struct ng_expr *instant, const struct ng_column **ret) {
+  *ret = instant->column;
+  if (instant->op == NG_COLUMN) return side;
+  struct ng_node *apply = ng_node_new(plan, NET_NODE_APPLY, side, NULL);
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  ng_expr_print(&name, plan, instant);
+  *ret = ng_column_computed(plan, base_arena_strdup(plan->arena, base_buffer_text(&name)),
+                            instant->type, ng_expr_reads_open(instant));
+  base_buffer_done(&name);
+  apply->expr = instant;
+  ng_columns_add(plan->arena, &apply->own, *ret);
+  return apply;
+}
+
+/* SIDE's rows, which have all of its columns that are not open, as events at FROM, which is AT then. */
 static struct ng_node *event_at(struct ng_plan *plan, struct ng_node *side,
-                                const struct ng_column *instant) {
+                                const struct ng_columns *columns, const struct ng_column *from,
+                                const struct ng_column *at) {
   struct ng_node *projection = ng_node_new(plan, NET_NODE_PROJECTION, side, NULL);
-  for (size_t i = 0; i < side->fields.count; i++) {
-    const struct ng_column *column = side->fields.items[i];
-    if (column == instant) continue;
+  for (size_t i = 0; i < columns->count; i++) {
+    const struct ng_column *column = columns->items[i];
+    if (column == at || column->openable) continue;
     ng_columns_add(plan->arena, &projection->own, column);
     ng_columns_add(plan->arena, &projection->sources, column);
   }
-  projection->own_start = projection->start_from = instant;
+  projection->own_start = at;
+  projection->start_from = from;
   projection->carries = true;
   return projection;
 }
 
+/* --- how soon it comes */
+
+static bool takes_part(struct ng_plan *plan, const struct ng_node *side,
+                       struct ng_participant participant) {
+  struct ng_participants all = {0};
+  ng_node_participants(plan, side, &all);
+  for (size_t i = 0; i < all.count; i++)
+    if (all.items[i].start == participant.start) return true;
+  return false;
+}
+
+/* Has NODE, whose rows are combinations with PARTICIPANT, given all that have an INSTANT of it before the
+ * checkpoint, as soon as the checkpoint is there? INSTANT is its start or its stop. */
+static bool is_prompt(struct ng_plan *plan, const struct ng_node *node,
+                      struct ng_participant participant, const struct ng_column *instant) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (!ng_node_is_product(node)) return true;
+  if (node->kind == NET_NODE_CLOSEST) return false;
+  unsigned port = takes_part(plan, node->inputs[0], participant) ? 0 : 1;
+  if (node->rule == NET_PRODUCT_FULL) {
+    bool kept = plan->switches && plan->switches->off[NG_RULE_PARTIAL_OVERLAP];
+    if (kept || !ng_product_keeps_until(plan, node, port, participant, instant)) return false;
+  } else if (ng_columns_have(&node->untested, participant.start) ||
+             (instant == participant.start && !ng_product_takes_event(node, participant))) {
+    return false;
+  }
+  return is_prompt(plan, node->inputs[port], participant, instant);
+}
+
+/* A stop that is open is at or after the checkpoint, and all starts in a row are before it. Is it known at
+ * once then, but for uncertain instants, what EXPR says? */
+static bool is_known_at_once(const struct ng_expr *expr) {
+  const struct ng_expr *const *args = expr->args;
+  switch (expr->op) {
+    case NG_BEFORE:
+    case NG_NOT_AFTER:
+    case NG_EQUAL_INSTANTS:
+      return args[0]->op == NG_COLUMN && args[1]->op == NG_COLUMN &&
+             !(args[0]->column->openable && args[1]->column->openable);
+    case NG_WITHIN:
+      return args[0]->op == NG_COLUMN && args[1]->op == NG_COLUMN && !args[1]->column->openable;
+    case NG_OVERLAP_EVENT:
+      return args[0]->op == NG_COLUMN && !args[0]->column->openable && args[1]->op == NG_COLUMN &&
+             args[2]->op == NG_COLUMN;
+    default:
+      return false;
+  }
+}
+
+static bool is_all_events(const struct ng_participants *participants) {
+  for (size_t i = 0; i < participants->count; i++)
+    if (participants->items[i].stop || participants->items[i].start->openable) return false;
+  return true;
+}
+
+/* May SIDE, the rows below the projection, wait for FROM where more is to come? What goes on above must
+ * not wait for long: a period that stays open would keep all events that come later. */
+static bool may_wait(struct ng_plan *plan, const struct ng_node *side, const struct above *above,
+                     const struct ng_column *from) {
+  struct ng_participants all = {0};
+  if (plan->may_speculate) return true; /* nothing is to come */
+  ng_node_participants(plan, side, &all);
+  if (is_all_events(&all)) return true;
+  const struct ng_node *node = side;
+  for (; node->kind == NET_NODE_SELECTION; node = node->inputs[0])
+    if (ng_expr_reads_open(node->expr) && !is_known_at_once(node->expr)) return false;
+  /* An event at a stop says nothing of the floors of other instants. */
+  const struct ng_node *result = above->nodes[above->count - 1];
+  if (from->openable && ng_node_has(side, result->start_from)) return false;
+  for (size_t i = 0; i < all.count; i++)
+    if (all.items[i].start == from || all.items[i].stop == from)
+      return is_prompt(plan, side, all.items[i], from);
+  return false;
+}
+
+/* --- whether it can be */
+
+static bool reads_lost(const struct ng_expr *expr, const struct ng_columns *columns) {
+  if (expr->op == NG_COLUMN)
+    return expr->column->openable && ng_columns_have(columns, expr->column);
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (reads_lost(expr->args[i], columns)) return true;
+  return false;
+}
+
+static bool is_lost(const struct ng_column *column, const struct ng_columns *columns) {
+  return column && column->openable && ng_columns_have(columns, column);
+}
+
+/* Does anything above read one of COLUMNS that is open? */
+static bool lacks_any(const struct above *above, const struct ng_columns *columns) {
+  for (size_t i = 0; i < above->count; i++) {
+    const struct ng_node *node = above->nodes[i];
+    if (node->expr && reads_lost(node->expr, columns)) return true;
+    if (is_lost(node->start_from, columns) || is_lost(node->stop_from, columns)) return true;
+    for (size_t k = 0; k < node->sources.count; k++)
+      if (is_lost(node->sources.items[k], columns)) return true;
+  }
+  return false;
+}
+
+/* Leaves the plan half changed if it is false. */
+static bool combine_at(struct ng_plan *plan, const struct above *above, struct ng_node *product,
+                       unsigned port, const struct ng_expr *instant) {
+  struct above left;
+  struct ng_columns columns = product->inputs[port]->fields;
+  struct ng_node *side = select_below(plan, above, product->inputs[port]);
+  const struct ng_column *from, *at;
+  struct ng_node *reader = ng_node_reader(plan, above->nodes[above->count - 1]);
+  if (reader) ng_switch_merge(plan, reader);
+  side = with_instant(plan, side, instant, &from);
+  at = from->openable ? ng_column_computed(plan, from->name, from->type, false) : from;
+  product->inputs[port] = event_at(plan, side, &columns, from, at);
+  ng_plan_refresh(plan);
+  if (!find_above(plan, product, &left)) return false;
+  read_instead(plan, &left, instant, at);
+  if (lacks_any(&left, &columns)) return false;
+  ng_plan_refresh(plan);
+  if (!may_wait(plan, side, &left, from)) return false;
+  return ng_product_overlaps(plan, product) || ng_product_is_bounded(plan, product);
+}
+
 static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port) {
-  struct ng_node *side = product->inputs[port];
-  struct ng_participants events = {0};
-  if (ng_node_readers(plan, side) != 1 || !is_of_events(plan, side, &events)) return false;
-  for (size_t i = 0; i < events.count; i++) {
-    product->inputs[port] = event_at(plan, side, events.items[i].start);
-    ng_plan_refresh(plan);
-    if (ng_product_is_bounded(plan, product)) return true;
-    product->inputs[port] = side;
-    ng_plan_refresh(plan);
+  struct above above;
+  struct before before;
+  struct ng_exprs instants = {0};
+  if (ng_node_readers(plan, product->inputs[port]) != 1 || !find_above(plan, product, &above))
+    return false;
+  find_instants(plan, &above, product->inputs[port], &instants);
+  if (instants.count) remember(plan, &before);
+  for (size_t i = 0; i < instants.count; i++) {
+    if (combine_at(plan, &above, product, port, instants.items[i])) return true;
+    restore(plan, &before);
   }
   return false;
 }
@@ -63,10 +343,10 @@ void ng_rule_combined_events(struct ng_plan *plan) {
   size_t count = plan->node_count, combined = 0;
   struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);
   for (size_t i = 0; i < count; i++) nodes[i] = plan->nodes[i];
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++) { /* inputs come before readers: from below upwards */
     struct ng_node *node = nodes[i];
     if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL ||
-        ng_product_is_bounded(plan, node))
+        (combined && ng_product_overlaps(plan, node)) || ng_product_is_bounded(plan, node))
       continue;
     if (combine(plan, node, 0) || combine(plan, node, 1)) combined++;
   }

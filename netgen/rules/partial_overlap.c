@@ -259,6 +259,19 @@ bool ng_product_is_bounded(struct ng_plan *plan, const struct ng_node *product) 
   return bound(plan, product, expiries, counts) == 2;
 }
 
+bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product, unsigned port,
+                            struct ng_participant participant, const struct ng_column *instant) {
+  struct ng_expiry *expiries[2];
+  size_t counts[2] = {0, 0};
+  bound(plan, product, expiries, counts);
+  for (size_t i = 0; i < counts[port]; i++) {
+    const struct ng_expiry *expiry = &expiries[port][i];
+    bool is_its = expiry->instant == instant || expiry->instant == participant.start;
+    if (!is_its || expiry->bound > 0) return false;
+  }
+  return counts[port] > 0;
+}
+
 void ng_rule_partial_overlap(struct ng_plan *plan) {
   size_t products = 0, sides = 0;
   for (size_t i = 0; i < plan->node_count; i++) {

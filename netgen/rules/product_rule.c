@@ -374,6 +374,13 @@ static bool change(struct ng_plan *plan, struct ng_node *product, size_t *droppe
   return true;
 }
 
+bool ng_product_overlaps(struct ng_plan *plan, struct ng_node *product) {
+  size_t dropped = 0;
+  if (!change(plan, product, &dropped)) return false;
+  ng_plan_refresh(plan);
+  return true;
+}
+
 void ng_rule_product_rule(struct ng_plan *plan) {
   size_t count = plan->node_count, changed = 0, dropped = 0;
   struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);

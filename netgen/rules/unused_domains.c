@@ -179,21 +179,21 @@ static size_t drop_applies(struct ng_plan *plan, const struct needs *needs) {
   return dropped;
 }
 
+bool ng_switch_merge(struct ng_plan *plan, struct ng_node *node) {
+  struct ng_node *projection = node->inputs[0];
+  if (node->kind != NET_NODE_SWITCH_DISPOSITION || projection->kind != NET_NODE_PROJECTION ||
+      ng_node_readers(plan, projection) != 1 ||
+      !ng_node_is_own_period(projection->inputs[0], projection->start_from, projection->stop_from))
+    return false;
+  projection->own_stop = NULL;
+  projection->stop_from = NULL;
+  ng_plan_replace(plan, node, projection);
+  return true;
+}
+
 static size_t merge_switches(struct ng_plan *plan) {
   size_t merged = 0;
-  for (size_t i = 0; i < plan->node_count; i++) {
-    struct ng_node *node = plan->nodes[i], *projection = node->inputs[0];
-    if (node->kind != NET_NODE_SWITCH_DISPOSITION || projection->kind != NET_NODE_PROJECTION ||
-        ng_node_readers(plan, projection) != 1 ||
-        !ng_node_is_own_period(projection->inputs[0], projection->start_from,
-                               projection->stop_from)) {
-      continue;
-    }
-    projection->own_stop = NULL;
-    projection->stop_from = NULL;
-    ng_plan_replace(plan, node, projection);
-    merged++;
-  }
+  for (size_t i = 0; i < plan->node_count; i++) merged += ng_switch_merge(plan, plan->nodes[i]);
   return merged;
 }
 

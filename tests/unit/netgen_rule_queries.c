@@ -294,6 +294,40 @@ const struct ng_query *query_common(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* when E , F and F ; within 5 G at G.start: what waits for G is asked of F's stop. */
+const struct ng_query *query_stop_within(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 3);
+  const struct ng_expr *f = nq_variable(query, 1), *g = nq_variable(query, 2);
+  query->when = nq_binary(NG_AND, overlaps(nq_variable(query, 0), f), within(f, g));
+  query->at = nq_start(g);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* when (E , F) ; within 5 G at G.start: what waits for G is asked of the earlier stop. */
+const struct ng_query *query_common_within(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 3);
+  const struct ng_expr *g = nq_variable(query, 2);
+  query->when =
+      within(nq_temporal(NG_T_OVERLAP, nq_variable(query, 0), nq_variable(query, 1)), g);
+  query->at = nq_start(g);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* count(G) when E ; within 5 F at E.stop. */
+const struct ng_query *query_count_at_stop(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 3);
+  const struct ng_expr *e = nq_variable(query, 0);
+  struct ng_aggregate count = {.function = NET_AGG_COUNT, .variable = 2, .type = type_long};
+  query->variables[2].outside = false;
+  query->when = within(e, nq_variable(query, 1));
+  query->at = nq_stop(e);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "n", nq_aggregate_value(query, nq_aggregate(query, count)));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* E with F by one domain, F with G by the other, E of a certain kind. */
 const struct ng_query *query_keyed(void) {
   const struct ng_relation *relations[] = {nq_relation("Large", NG_REL_PERIOD, 2, 4),
