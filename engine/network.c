@@ -20,7 +20,8 @@ struct net_network {
   net_reject_fn reject;
   void *reject_context;
   uint32_t batch_rows;
-  bool general; /* see net_network_set_general */
+  bool general;      /* see net_network_set_general */
+  size_t young_most; /* see net_network_set_young */
   struct net_node *first, *last;
   size_t node_count;
   bool measured;
@@ -48,6 +49,7 @@ struct net_network *net_network_new(struct base_strings *strings, enum net_timel
   network->timeline = timeline;
   network->diags = diags;
   network->batch_rows = NET_BATCH_ROWS;
+  network->young_most = NET_YOUNG_ROWS;
   return network;
 }
 
@@ -88,6 +90,11 @@ void net_network_set_general(struct net_network *network) {
   network->general = true;
 }
 
+void net_network_set_young(struct net_network *network, size_t rows) {
+  BASE_CHECK(network->first == NULL, "young");
+  network->young_most = rows;
+}
+
 struct base_strings *net_network_strings(const struct net_network *network) {
   return network->strings;
 }
@@ -109,6 +116,7 @@ void *net_node_new(struct net_network *network, size_t size, const struct net_no
   node->layout = layout;
   node->checkpoint = NET_BEGINNING;
   node->general = network->general;
+  node->young_most = network->young_most;
   if (layout != NULL) net_batch_builder_init(&node->out, layout, network->batch_rows);
   if (network->last == NULL) {
     network->first = node;

@@ -42,6 +42,7 @@ struct net_node {
   bool sink;
   bool frozen;
   bool general;           /* takes no short way: see net_network_set_general */
+  size_t young_most;      /* see net_network_set_young */
   bool wants_floor;       /* some reader can use floors */
   bool wants_more;        /* some reader waits for more (batch.h) */
   net_chronon checkpoint; /* last passed on */

@@ -52,7 +52,7 @@ static net_chronon out_checkpoint(const struct net_product *product, net_chronon
   for (unsigned which = 0; which < 2 && product->event_result; which++) {
     /* Those whose instants are determinate are over before the checkpoint, or begin there. */
     if (!product->sides[which].has_event || product->sides[which].odd_count == 0) continue;
-    net_chronon start = net_product_events_start(&product->sides[which], checkpoint);
+    net_chronon start = net_product_events_start(product, which, checkpoint);
     if (start < promised) promised = start;
   }
   return promised;
@@ -110,10 +110,14 @@ static const union net_slot *floors(struct net_product *product, net_chronon che
     uint32_t slot = product->params.fields[f].slot;
     net_chronon smallest = lower_of_input(product, which, field, slot, checkpoint);
     struct net_live *live;
+    const union net_slot *row;
     const struct net_product_side *side = &product->sides[which];
     for (size_t at = 0; !is_later(side, slot) && (live = net_product_next(side, &at)) != NULL;)
       if ((live->state & NET_LIVE_IN_CHAIN) && live->expires > checkpoint)
         smallest = lower(field, net_live_row(live), slot, smallest);
+    for (size_t at = 0; !is_later(side, slot) && (row = net_old_row(product, which, &at)) != NULL;)
+      if (net_product_expires(product, which, row) > checkpoint)
+        smallest = lower(field, row, slot, smallest);
     for (uint32_t i = 0; i < product->pair_count; i++) {
       const struct net_pair *pair = &product->pairs[i];
       if (pair->used && pair->id == 0)
@@ -228,13 +232,16 @@ static void mark_strings(const struct net_node *node, struct base_strings *strin
     struct net_live *live;
     for (size_t at = 0; (live = net_product_next(side, &at)) != NULL;)
       net_row_mark_strings(side->layout, strings, net_live_row(live));
+    const union net_slot *row;
+    for (size_t at = 0; (row = net_old_row(product, which, &at)) != NULL;)
+      net_row_mark_strings(side->layout, strings, row);
   }
 }
 
 static size_t state_rows(const struct net_node *node) {
   const struct net_product *product = (const struct net_product *)node;
   return product->sides[0].live_count + product->sides[1].live_count + product->pairs_live +
-         net_inbox_rows(&product->inbox);
+         net_old_count(product) + net_inbox_rows(&product->inbox);
 }
 
 static size_t state_bytes(const struct net_node *node) {
@@ -242,6 +249,7 @@ static size_t state_bytes(const struct net_node *node) {
   size_t bytes =
       net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct net_pair);
   bytes += product->group_capacity * sizeof *product->groups;
+  bytes += net_old_bytes(product);
   bytes += product->borrowed_capacity * sizeof *product->borrowed;
   if (product->self != NULL) bytes += net_product_self_bytes(product->self);
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
@@ -252,6 +260,7 @@ static void done(struct net_node *node) {
   struct net_product *product = (struct net_product *)node;
   net_inbox_done(&product->inbox);
   for (unsigned which = 0; which < 2; which++) net_product_side_done(&product->sides[which]);
+  net_old_done(product);
   free(product->groups);
   free(product->pairs);
   free(product->borrowed);

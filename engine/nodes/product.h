@@ -1,4 +1,4 @@
-/* The inside of product and join, shared by their files: product.c, product_live.c, product_pairs.c,
+/* The inside of product and join, shared by their files: product.c, product_live.c, product_old.c, product_pairs.c,
  * product_sweep.c, product_shortest.c, product_meet.c, product_tail.c, product_self.c, product_pace.c. What they do
  * together is told in product.c.                                                                    */
 #ifndef NET_NODES_PRODUCT_H
@@ -66,6 +66,28 @@ struct net_product_group {
   struct net_live *heads[2];
 };
 
+/* Old rows: see product_old.c. */
+struct net_old_group {
+  uint32_t tag;
+  uint32_t heads[2]; /* of the chain of each side: the row plus one; 0: none */
+};
+
+struct net_old_side {
+  unsigned char **blocks; /* of rows, and a word for each behind them */
+  size_t block_count, block_capacity;
+  size_t taken,
+      count; /* rows: places that were given out, the first ones first, and of them those in use */
+  uint32_t free; /* a place that is not, plus one */
+};
+
+struct net_product_old {
+  struct net_old_side sides[2];
+  struct net_old_group *groups;
+  size_t group_count, group_capacity;
+  size_t purge_at; /* rows */
+  size_t replaced; /* so many were over as rows of their keys came, since rows became old last */
+};
+
 struct net_pair {
   struct net_live *entry[2];
   uint32_t next[2], previous[2];
@@ -104,21 +126,24 @@ struct net_product {
   struct net_product_group *groups;
   size_t group_count, group_capacity; /* a power of two */
   unsigned group_shift;               /* see net_product_home */
-  size_t purge_at;                    /* live rows */
-  size_t hashed_keys;                 /* so many of the keys choose a group; the first, or all */
-  uint64_t patience;                  /* so many steps along chains, and all keys do */
+  size_t purge_at;                    /* young rows */
+  size_t young_most;                  /* where more stay they become old */
+  struct net_product_old old;
+  size_t hashed_keys;      /* so many of the keys choose a group; the first, or all */
+  uint64_t patience;       /* so many steps along chains, and all keys do */
   union net_slot *scratch; /* what the predicate reads; it begins with the out row */
   union net_slot *floor;
   struct net_product_slot *slots; /* where those of scratch come from, behind the implicit times */
   struct net_product_moves moves;
   const struct net_pair_program
-      *quick;                 /* the predicate of plain rows; NULL: none, or no such form */
-  bool event_result;          /* overlap rule with an event participant */
-  uint64_t steps;             /* along chains */
-  struct net_asked *asked; /* whose rows are answers of an aggregate; NULL: they come by the ports */
+      *quick;        /* the predicate of plain rows; NULL: none, or no such form */
+  bool event_result; /* overlap rule with an event participant */
+  uint64_t steps;    /* along chains */
+  struct net_asked
+      *asked; /* whose rows are answers of an aggregate; NULL: they come by the ports */
   struct net_product_tail *tail; /* of the nodes behind it; NULL: not planned yet */
   struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
-  union net_slot *complete[2]; /* scratch: rows of a run with their keys */
+  union net_slot *complete[2];   /* scratch: rows of a run with their keys */
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;
 };
@@ -200,6 +225,15 @@ static inline void net_product_drop(struct net_product_side *side, struct net_li
   net_product_release(side, live);
 }
 
+static inline bool net_product_keys_equal(const struct net_product *product,
+                                          const union net_slot *left, const union net_slot *right) {
+  for (size_t i = 0; i < product->params.key_count; i++) {
+    const struct net_join_key *key = &product->params.keys[i];
+    if (left[key->left_slot].i != right[key->right_slot].i) return false;
+  }
+  return true;
+}
+
 /* A row meets nothing that starts at NOW or later. What lasts until `forever` may meet what happens
  * there: by the full rule, or as an event at the same instant.                                     */
 static inline bool net_product_is_over(net_chronon expires, net_chronon now) {
@@ -215,6 +249,15 @@ void net_product_side_done(struct net_product_side *side);
 /* When a row of side WHICH meets nothing that starts then or later. */
 net_chronon net_product_expires(const struct net_product *product, unsigned which,
                                 const union net_slot *row);
+/* The same, quickly where one tuple is of the side. */
+static inline net_chronon net_product_expires_quickly(const struct net_product *product,
+                                                      unsigned which, const union net_slot *row) {
+  const struct net_participant *only = product->sides[which].only;
+  if (only == NULL) return net_product_expires(product, which, row);
+  if (!only->event) return row[only->stop_slot + 1].i;
+  net_chronon at = row[only->start_slot + 1].i;
+  return at == NET_FOREVER ? at : at + 1;
+}
 /* Room for a new one. */
 struct net_live *net_product_take(struct net_product_side *side);
 /* What ROW is: NET_LIVE_OPEN, _PLAIN, _LASTS. */
@@ -238,9 +281,47 @@ void net_product_close(struct net_product *product, unsigned which, const union 
                        uint64_t id);
 /* Rows that are over leave their chains as these are walked; those in chains nobody walks do so here. */
 void net_product_purge(struct net_product *product, net_chronon now);
-/* The live rows of SIDE, one after the other: *AT begins with 0. NULL: there are no more. */
+/* The young rows of SIDE, one after the other: *AT begins with 0. NULL: there are no more. */
 struct net_live *net_product_next(const struct net_product_side *side, size_t *at);
 size_t net_product_side_bytes(const struct net_product_side *side);
+
+/* --- old rows (product_old.c) */
+
+/* LIVE, of side WHICH, becomes old, and is copied: the caller takes it out of its chain. False: it cannot. */
+bool net_old_add(struct net_product *product, unsigned which, const struct net_live *live);
+
+/* A walk along the chain of old rows of one side that have the keys of HASH, or others of the same tag. */
+struct net_old_walk {
+  struct net_product *product;
+  unsigned which;
+  bool stands; /* on LIVE, to which LINK leads */
+  uint32_t *link;
+  struct net_old_group *group;
+  struct net_live live; /* as if the row was young; no more than until the next step */
+};
+/* Begins one for a row of the other side that starts NOW: what went before that, and is over, leaves. False: there
+ * is no group. */
+bool net_old_begin(struct net_product *product, unsigned which, uint64_t hash, net_chronon now,
+                   struct net_old_walk *ret);
+/* The next row that is not over at NOW is RET->live; those that are leave. False: there is none, and the walk has
+ * ended; each one has to be walked to its end. */
+bool net_old_next(struct net_old_walk *walk, net_chronon now);
+/* The row on which the walk stands is young from now on. */
+struct net_live *net_old_make_young(struct net_old_walk *walk);
+/* Those of HASH will soon be looked for, and there are old rows: first the group is fetched, then its first rows. */
+void net_old_fetch(const struct net_product *product, uint64_t hash);
+void net_old_fetch_rows(const struct net_product *product, uint64_t hash);
+/* The old rows of side WHICH, one after the other: *AT begins with 0. NULL: there are no more. Some are over. */
+const union net_slot *net_old_row(const struct net_product *product, unsigned which, size_t *at);
+/* Looks for rows that are over, when that pays; gives back the room of those that were. */
+void net_old_purge(struct net_product *product, net_chronon now);
+/* All become young again. */
+void net_old_all_young(struct net_product *product);
+/* Other keys choose the groups now; or much room is empty: all are put together anew. */
+void net_old_together(struct net_product *product);
+size_t net_old_count(const struct net_product *product);
+size_t net_old_bytes(const struct net_product *product);
+void net_old_done(struct net_product *product);
 
 /* --- combinations and pairs (product_pairs.c) */
 
@@ -262,7 +343,8 @@ void net_product_add_pair(struct net_product *product, struct net_live *left,
 void net_product_settle(struct net_product *product, uint32_t index, net_chronon bound,
                         enum base_status *status);
 net_chronon net_product_pair_start(const struct net_product *product, const struct net_pair *pair);
-net_chronon net_product_events_start(const struct net_product_side *side, net_chronon checkpoint);
+net_chronon net_product_events_start(const struct net_product *product, unsigned which,
+                                     net_chronon checkpoint);
 
 /* --- the sweep (product_sweep.c) */
 
@@ -290,12 +372,14 @@ bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
  * starts at NET_PRODUCT_LAST or later. All are taken. None that comes behind them starts before CHECKPOINT. */
 struct net_product_run {
   const union net_slot *rows;
-  const int64_t *keys; /* what is behind the WIDTH slots of each in rows of a side, the one key that chooses groups;
+  const int64_t *
+      keys; /* what is behind the WIDTH slots of each in rows of a side, the one key that chooses groups;
                           NULL: nothing is */
   const uint8_t *sides;
   size_t count;
   uint32_t width;
-  uintptr_t ahead; /* what will be read when this is done, so many bytes a row; or anything at all */
+  uintptr_t
+      ahead; /* what will be read when this is done, so many bytes a row; or anything at all */
   size_t ahead_by;
 };
 void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,

@@ -1,4 +1,5 @@
-/* Live rows of a product: those that a later row of the other side may meet. They lie in blocks and do
+/* Live rows of a product: those that a later row of the other side may meet; here the young ones, and product_old.c
+ * has those that stay. They lie in blocks and do
  * not move; those of both sides whose keys have one hash are a *group*, each side a chain in it. The
  * groups are a table with open addressing in which nothing is ever left behind: a group that loses its
  * last row leaves its place, and those behind it move up.
@@ -13,7 +14,7 @@
 #include "engine/base/status.h"
 #include "engine/nodes/product.h"
 
-enum { FIRST_GROUPS_SHIFT = 4, SHORT_CHAINS = 64 };
+enum { FIRST_GROUPS_SHIFT = 4, SHORT_CHAINS = 64, FIRST_YOUNG = 64 };
 
 /* --- when they expire */
 
@@ -196,22 +197,77 @@ void net_product_hash_all(struct net_product *product) {
       if (live->state & NET_LIVE_IN_CHAIN)
         net_product_chain(product, which, live,
                           net_product_hash(product, which, net_live_row(live)));
+  if (net_old_count(product) > 0) net_old_together(product);
 }
 
-/* Another group may come to the place of one that leaves it. */
-void net_product_purge(struct net_product *product, net_chronon now) {
-  if (product->sides[0].live_count + product->sides[1].live_count < product->purge_at) return;
+/* The rows of a chain that begins at *AT become old, those that can. */
+static void grow_old(struct net_product *product, unsigned which, struct net_live **at) {
+  while (*at != NULL) {
+    if (net_old_add(product, which, *at))
+      net_product_drop(&product->sides[which], at);
+    else
+      at = &(*at)->next;
+  }
+}
+
+/* What is over at NOW leaves its chain; all others do where they are to become OLD. */
+static void clear_chains(struct net_product *product, net_chronon now, bool old) {
   for (size_t i = 0; i < product->group_capacity; i++) {
     struct net_product_group *group = &product->groups[i];
-    while (!is_empty(group)) {
-      for (unsigned which = 0; which < 2; which++)
+    while (!is_empty(group)) { /* another group may come to the place of one that leaves it */
+      for (unsigned which = 0; which < 2; which++) {
         trim(&product->sides[which], &group->heads[which], now);
+        if (old) grow_old(product, which, &group->heads[which]);
+      }
       if (!is_empty(group)) break;
       net_product_leave(product, group);
     }
   }
-  size_t left = product->sides[0].live_count + product->sides[1].live_count;
-  product->purge_at = left + left / 4 + 64;
+}
+
+static size_t young_count(const struct net_product *product) {
+  return product->sides[0].live_count + product->sides[1].live_count;
+}
+
+/* Room that was for more young rows than there are to be. */
+static void free_room(struct net_product *product) {
+  size_t most = product->young_most / NET_LIVE_BLOCK + 1;
+  for (unsigned which = 0; which < 2; which++) {
+    struct net_product_side *side = &product->sides[which];
+    while (side->taken == 0 && side->block_count > 2 * most)
+      free(side->blocks[--side->block_count]);
+  }
+  if (product->group_count > 0 || product->group_capacity <= 4 * product->young_most) return;
+  free(product->groups);
+  set_groups(product, FIRST_GROUPS_SHIFT);
+}
+
+/* More rows stay than are to be young: may there be more of these? Where others of their keys have come for as many of
+ * the old ones as are young, or half as many, rows do not stay, they are replaced; then all are young, up to a certain
+ * number. Where there are more than that, few are. */
+static bool stay_young(struct net_product *product) {
+  size_t most = product->node.young_most, count = young_count(product);
+  if (count + net_old_count(product) > most) {
+    product->young_most = most < FIRST_YOUNG ? most : FIRST_YOUNG;
+    return false;
+  }
+  if (product->old.replaced * 2 < count) return false;
+  product->young_most = most;
+  net_old_all_young(product);
+  return true;
+}
+
+void net_product_purge(struct net_product *product, net_chronon now) {
+  net_old_purge(product, now);
+  if (young_count(product) < product->purge_at) return;
+  clear_chains(product, now, false);
+  if (young_count(product) >= product->young_most && !stay_young(product)) {
+    clear_chains(product, now, true);
+    free_room(product);
+    product->old.replaced = 0;
+  }
+  size_t left = young_count(product);
+  product->purge_at = left + left / 4 + (product->young_most < 64 ? product->young_most + 1 : 64);
 }
 
 void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
@@ -238,7 +294,9 @@ void net_product_live_init(struct net_product *product) {
   bool several = product->params.key_count > 1;
   product->hashed_keys = several ? 1 : product->params.key_count;
   product->patience = several ? SHORT_CHAINS : UINT64_MAX / 2;
-  product->purge_at = 64;
+  product->young_most =
+      product->node.young_most < FIRST_YOUNG ? product->node.young_most : FIRST_YOUNG;
+  product->purge_at = product->young_most < 64 ? product->young_most + 1 : 64;
 }
 
 void net_product_side_init(struct net_product_side *side, struct base_arena *arena,

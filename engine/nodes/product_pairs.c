@@ -298,17 +298,28 @@ net_chronon net_product_pair_start(const struct net_product *product, const stru
   return start.lo;
 }
 
-/* The earliest start of later rows in which a live row of SIDE, events among its participants, meets a
- * row that is still to come. */
-net_chronon net_product_events_start(const struct net_product_side *side, net_chronon checkpoint) {
+/* The earliest start of later rows in which ROW, an event of SIDE among its participants that EXPIRES then, meets
+ * one that is still to come; EARLIEST: that is not before it. */
+static net_chronon event_start(const struct net_product_side *side, const union net_slot *row,
+                               net_chronon expires, net_chronon checkpoint, net_chronon earliest) {
+  struct net_instant start = {NET_BEGINNING, NET_FOREVER};
+  if (net_product_is_over(expires, checkpoint)) return earliest;
+  meet_events(side, row, &start);
+  return start.hi >= checkpoint && start.lo < earliest ? start.lo : earliest;
+}
+
+/* The same of all live rows of side WHICH. */
+net_chronon net_product_events_start(const struct net_product *product, unsigned which,
+                                     net_chronon checkpoint) {
+  const struct net_product_side *side = &product->sides[which];
   net_chronon earliest = checkpoint;
+  const union net_slot *row;
   struct net_live *live;
-  for (size_t at = 0; (live = net_product_next(side, &at)) != NULL;) {
-    struct net_instant start = {NET_BEGINNING, NET_FOREVER};
-    if (!(live->state & NET_LIVE_IN_CHAIN) || net_product_is_over(live->expires, checkpoint))
-      continue;
-    meet_events(side, net_live_row(live), &start);
-    if (start.hi >= checkpoint && start.lo < earliest) earliest = start.lo;
-  }
+  for (size_t at = 0; (live = net_product_next(side, &at)) != NULL;)
+    if (live->state & NET_LIVE_IN_CHAIN)
+      earliest = event_start(side, net_live_row(live), live->expires, checkpoint, earliest);
+  for (size_t at = 0; (row = net_old_row(product, which, &at)) != NULL;)
+    earliest =
+        event_start(side, row, net_product_expires(product, which, row), checkpoint, earliest);
   return earliest;
 }

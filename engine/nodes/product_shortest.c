@@ -44,6 +44,7 @@ struct stream {
 struct sweep {
   struct net_product *product;
   net_chronon limit; /* the turns of rows that start before it come */
+  bool old;          /* there are, or were, old rows */
   struct stream streams[2];
   struct net_meetings met;
   /* where there is no live row: it is over, and none can take its place */
@@ -91,13 +92,16 @@ static void close_stream(struct net_product *product, unsigned which, size_t end
 
 /* --- whose turn it is */
 
-static void find_places(const struct net_product *product, struct turn *turn) {
-  bool far = product->group_capacity >= FAR_GROUPS;
+static void find_places(const struct net_product *product, struct turn *first) {
+  struct turn *turn = first;
+  bool far = product->group_capacity >= FAR_GROUPS, old = net_old_count(product) > 0;
   for (; turn->row != NULL; turn++) {
     struct net_product_group *group = turn->group = net_product_group(product, turn->hash);
     for (unsigned side = 0; side < 2 && far; side++) /* what is nowhere takes long to look for */
       __builtin_prefetch(group->heads[side] != NULL ? group->heads[side] : (const void *)group);
+    if (old) net_old_fetch(product, turn->hash);
   }
+  for (turn = first; old && turn->row != NULL; turn++) net_old_fetch_rows(product, turn->hash);
 }
 
 /* The next rows of SIDE, whose turns have all been, get theirs. */
@@ -141,7 +145,29 @@ static inline struct net_meeting *note_meeting(struct net_meeting *meeting, size
   return meeting + (expires > now);
 }
 
-/* Those behind the FIRST one of a chain of the other side. */
+static inline void meet_one_more(struct sweep *sweep, unsigned which, const struct turn *turn,
+                                 const struct net_live *its, enum base_status *status) {
+  if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
+  sweep->met.end->hash = turn->hash;
+  sweep->met.end = note_meeting(sweep->met.end, which, turn, its);
+}
+
+/* Old rows of the other side. */
+static void meet_old(struct sweep *sweep, unsigned which, const struct turn *turn,
+                     enum base_status *status) {
+  struct net_product *product = sweep->product;
+  uint32_t key_slot = sweep->streams[1 - which].key_slot;
+  struct net_old_walk walk;
+  if (!net_old_begin(product, 1 - which, turn->hash, turn->now, &walk)) return;
+  while (net_old_next(&walk, turn->now)) {
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    /* what more keys say is asked of all who meet */
+    bool same = product->hashed_keys != 1 || walk.live.row[key_slot].i == (int64_t)turn->hash;
+    if (same && *status == BASE_OK) meet_one_more(sweep, which, turn, &walk.live, status);
+  }
+}
+
+/* Those behind the FIRST one of a chain of the other side, and old ones. */
 static __attribute__((noinline)) void meet_others(struct sweep *sweep, unsigned which,
                                                   const struct turn *turn, struct net_live *first,
                                                   enum base_status *status) {
@@ -153,11 +179,10 @@ static __attribute__((noinline)) void meet_others(struct sweep *sweep, unsigned 
       net_product_drop(other, at);
       continue;
     }
-    if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
-    sweep->met.end->hash = turn->hash;
-    sweep->met.end = note_meeting(sweep->met.end, which, turn, its);
+    meet_one_more(sweep, which, turn, its, status);
     at = &its->next;
   }
+  if (sweep->old && *status == BASE_OK) meet_old(sweep, which, turn, status);
   if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
 }
 
@@ -203,6 +228,7 @@ static void take_turns(struct sweep *sweep, enum base_status *status) {
   struct net_live **borrowed = product->borrowed + product->borrowed_count;
   struct turn *left = sweep->streams[0].turn, *right = sweep->streams[1].turn;
   struct net_meeting *met = sweep->met.end, *const last = sweep->met.items + MEETINGS;
+  const bool old = sweep->old;
   for (;;) {
     size_t which = right->now < left->now;
     net_chronon next = which ? left->now : right->now;
@@ -216,7 +242,7 @@ static void take_turns(struct sweep *sweep, enum base_status *status) {
     its = its == NULL ? &sweep->none : its;
     live = live == NULL ? &sweep->unused : live;
     met = note_meeting(met, which, turn, its);
-    if (its->next != NULL || met == last) {
+    if (its->next != NULL || met == last || old) {
       sweep->met.end = met;
       meet_others(sweep, (unsigned)which, turn, its, status);
       met = sweep->met.end;
@@ -270,6 +296,7 @@ static void give_rows(struct net_product *product, const struct net_product_run 
 static bool take_next(struct sweep *sweep, enum base_status *status) {
   struct net_product *product = sweep->product;
   if (product->steps > product->patience) {
+    if (sweep->old) net_product_meet_all(&sweep->met, status); /* old rows move */
     net_product_hash_all(product);
     for (unsigned i = 0; i < 2; i++)
       for (struct turn *turn = sweep->streams[i].turn; turn->row != NULL; turn++)
@@ -298,6 +325,7 @@ static void open_sweep(struct net_product *product, net_chronon checkpoint, stru
   ret->met.product = product;
   ret->met.apart = NULL;
   ret->limit = checkpoint < LAST ? checkpoint : LAST;
+  ret->old = net_old_count(product) > 0;
   ret->met.end = ret->met.items;
   ret->none = ret->unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
   ret->none.pairs = NET_NO_PAIR;
@@ -461,6 +489,7 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
   struct net_product *product = sweep->product;
   struct net_live **borrowed = product->borrowed + product->borrowed_count;
   struct net_meeting *met = sweep->met.end, *const last = sweep->met.items + MEETINGS;
+  const bool old = sweep->old;
   const struct stream *streams = sweep->streams;
   uint32_t width = run->width;
   bool single = product->hashed_keys == 1;
@@ -479,7 +508,7 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
     live = live == NULL ? &sweep->unused : live;
     met->hash = turn.hash;
     met = note_meeting(met, which, &turn, its);
-    if (its->next != NULL || met == last) {
+    if (its->next != NULL || met == last || old) {
       sweep->met.end = met;
       meet_others(sweep, (unsigned)which, &turn, its, status);
       met = sweep->met.end;
@@ -516,11 +545,14 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
   for (size_t from = 0, end; from < run->count && *status == BASE_OK; from = end) {
     size_t looked = product->steps / 4096;
     end = run->count - from < LINKS ? run->count : from + LINKS;
-    if (product->steps > product->patience && run->keys == NULL) net_product_hash_all(product);
+    if (product->steps > product->patience && run->keys == NULL) {
+      if (sweep.old) net_product_meet_all(&sweep.met, status); /* old rows move */
+      net_product_hash_all(product);
+    }
     base_grow(&product->borrowed, &product->borrowed_capacity, product->borrowed_count + LINKS + 1,
               sizeof *product->borrowed);
-    if (misses == MISSES || !take_together(&sweep, run, from, end, &links)) {
-      misses += misses < MISSES;
+    if (misses == MISSES || sweep.old || !take_together(&sweep, run, from, end, &links)) {
+      misses += misses < MISSES && !sweep.old;
       take_run(&sweep, run, from, end, status);
     }
     product->steps += end - from;

@@ -7,15 +7,6 @@
 #include "engine/base/env.h"
 #include "engine/nodes/product.h"
 
-static bool keys_equal(const struct net_product *product, const union net_slot *left,
-                       const union net_slot *right) {
-  for (size_t i = 0; i < product->params.key_count; i++) {
-    const struct net_join_key *key = &product->params.keys[i];
-    if (left[key->left_slot].i != right[key->right_slot].i) return false;
-  }
-  return true;
-}
-
 /* --- plain rows */
 
 /* LEFT and RIGHT, both plain, have in common what begins at NOW and ends at STOP. Writes a row of LAYOUT,
@@ -80,7 +71,7 @@ static void meet(struct net_product *product, unsigned which, struct net_live *l
                  enum base_status *status) {
   const union net_slot *left = net_live_row(which == 0 ? live : its);
   const union net_slot *right = net_live_row(which == 0 ? its : live);
-  if (product->params.key_count > 1 && !keys_equal(product, left, right)) return;
+  if (product->params.key_count > 1 && !net_product_keys_equal(product, left, right)) return;
   uint8_t marks = live->marks & its->marks & NET_DEFINITE;
   /* The close of one that starts now may still be waiting, with a stop before the checkpoint. */
   bool lasts = (its->state & NET_LIVE_LASTS) && net_live_row(its)[0].i < now;
@@ -95,6 +86,24 @@ static void meet(struct net_product *product, unsigned which, struct net_live *l
     if (truth != NET_FALSE) net_product_make_room(product, now, status);
     if (truth != NET_FALSE)
       net_product_put(product, truth == NET_TRUE ? marks : 0, 0, product->node.checkpoint, status);
+  }
+}
+
+/* LIVE, of a group of HASH, meets old rows. */
+static void arrive_old(struct net_product *product, unsigned which, struct net_live *live,
+                       uint64_t hash, net_chronon now, struct arrival arrival,
+                       enum base_status *status) {
+  struct net_old_walk walk;
+  const union net_slot *row = net_live_row(live);
+  if (!net_old_begin(product, 1 - which, hash, now, &walk)) return;
+  while (net_old_next(&walk, now)) {
+    const union net_slot *its = net_live_row(&walk.live);
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    if (*status != BASE_OK ||
+        !net_product_keys_equal(product, which == 0 ? row : its, which == 0 ? its : row))
+      continue;
+    bool open = (live->state & NET_LIVE_OPEN) != 0;
+    meet(product, which, live, open ? net_old_make_young(&walk) : &walk.live, now, arrival, status);
   }
 }
 
@@ -122,19 +131,11 @@ static void arrive(struct net_product *product, unsigned which, const union net_
     meet(product, which, live, *at, now, (struct arrival){plain, ended}, status);
     at = &(*at)->next;
   }
+  if (net_old_count(product) > 0)
+    arrive_old(product, which, live, hash, now, (struct arrival){plain, ended}, status);
 }
 
 /* --- the short way */
-
-/* When a plain row of side WHICH expires. */
-static inline net_chronon expires_plain(const struct net_product *product, unsigned which,
-                                        const union net_slot *row) {
-  const struct net_participant *only = product->sides[which].only;
-  if (only == NULL) return net_product_expires(product, which, row);
-  if (!only->event) return row[only->stop_slot].i;
-  net_chronon at = row[only->start_slot].i;
-  return at == NET_FOREVER ? at : at + 1;
-}
 
 static inline struct net_live *add_plain(struct net_product *product, unsigned which,
                                          const union net_slot *row, net_chronon expires) {
@@ -170,12 +171,28 @@ static inline bool is_settled(const struct net_product *product, unsigned which,
           expires != NET_FOREVER && other->last_lasting < now);
 }
 
+/* ROW, of a group of HASH, begins NOW and EXPIRES then; it meets old rows. */
+static void arrive_plain_old(struct net_product *product, unsigned which, const union net_slot *row,
+                             uint64_t hash, net_chronon now, net_chronon expires,
+                             enum base_status *status) {
+  struct net_old_walk walk;
+  if (!net_old_begin(product, 1 - which, hash, now, &walk)) return;
+  while (net_old_next(&walk, now)) {
+    const union net_slot *its = net_live_row(&walk.live);
+    const union net_slot *left = which == 0 ? row : its, *right = which == 0 ? its : row;
+    if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    if (*status == BASE_OK && net_product_keys_equal(product, left, right))
+      meet_plain(product, left, right, walk.live.marks, now,
+                 walk.live.expires < expires ? walk.live.expires : expires, status);
+  }
+}
+
 /* A row of a plain batch. No row of the other side that is still to come starts before NEXT. */
 static inline __attribute__((always_inline)) void arrive_plain(
     struct net_product *product, unsigned which, const union net_slot *row, net_chronon now,
     net_chronon next, net_chronon checkpoint, enum base_status *status) {
   struct net_product_side *own = &product->sides[which], *other = &product->sides[1 - which];
-  net_chronon expires = expires_plain(product, which, row);
+  net_chronon expires = net_product_expires_quickly(product, which, row);
   if (!is_settled(product, which, now, expires, checkpoint)) {
     arrive(product, which, row, now, NET_DEFINITE, 0, status);
     return;
@@ -194,11 +211,12 @@ static inline __attribute__((always_inline)) void arrive_plain(
     }
     const union net_slot *left = which == 0 ? row : net_live_row(its);
     const union net_slot *right = which == 0 ? net_live_row(its) : row;
-    if (product->params.key_count < 2 || keys_equal(product, left, right))
+    if (product->params.key_count < 2 || net_product_keys_equal(product, left, right))
       meet_plain(product, left, right, its->marks & NET_DEFINITE, now,
                  its->expires < expires ? its->expires : expires, status);
     at = &its->next;
   }
+  if (net_old_count(product) > 0) arrive_plain_old(product, which, row, hash, now, expires, status);
   /* What went before it on its own side is mostly over now. */
   struct net_live **head = &group->heads[which];
   if (*head != NULL && net_product_is_over((*head)->expires, now)) net_product_drop(own, head);

@@ -243,10 +243,10 @@ static const struct {
     {"uncertain last by group", 2.6},
     {"several for as many groups", 2.3}, /* a group for each tuple, with what each value needs */
     {"sum of open periods by group", 2.5},
-    {"as many keys as tuples", 3.0},
-    {"as many keys, periods", 2.4},
-    {"strings, no two alike", 2.2},
-    {"greatest of all", 2.3},
+    /* with more live than 2,100: rows that are open, or met one that is, a pair for each, and a group */
+    {"as many groups as tuples", 2.2},
+    {"maximum for as many groups", 2.2},
+    {"sum of durations", 2.1}, /* right after a table has doubled */
 };
 
 /* Bytes of the widest rows that come to NODE, or leave it if none do. */
@@ -298,6 +298,9 @@ static void held_for_rows(const struct shape *shape, uint64_t live) {
   base_buffer_done(&text);
 }
 
+/* With more live, where all meet all takes too long, only shapes in which no two are alike. */
+enum { MANY = 10000 };
+
 /* --- the peak */
 
 static long peak_of(const struct shape *shape, uint64_t tuples) {
@@ -334,7 +337,7 @@ int main(int argc, char **argv) {
       steady(&shapes[i], first ? first : 100000, 1024);
       steady(&shapes[i], first ? first / 10 : 10000, 1);
     } else if (strcmp(what, "held") == 0) {
-      held_for_rows(&shapes[i], first ? first : 2100);
+      if (first <= MANY || shapes[i].how == UNLIKE) held_for_rows(&shapes[i], first ? first : 2100);
     } else if (strcmp(shapes[i].name, "PDE") == 0) {
       constant(&shapes[i], first, second);
     }
