@@ -5,7 +5,7 @@
  * last row leaves its place, and those behind it move up.
  *
  * A row leaves its chain when somebody walks along it after it has expired, and goes when no pair has it
- * any more. Those in chains that nobody walks are looked for when there are a quarter more rows than
+ * any more. Those in chains that nobody walks are looked for when there are an eighth more rows than
  * the last look left. See product.c.                                                                */
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +267,7 @@ void net_product_purge(struct net_product *product, net_chronon now) {
     product->old.replaced = 0;
   }
   size_t left = young_count(product);
-  product->purge_at = left + left / 4 + (product->young_most < 64 ? product->young_most + 1 : 64);
+  product->purge_at = left + left / 8 + (product->young_most < 64 ? product->young_most + 1 : 64);
 }
 
 void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
