@@ -242,11 +242,11 @@ static const struct {
     {"uncertain first", 2.5},
     {"uncertain last by group", 2.6},
     {"several for as many groups", 2.3}, /* a group for each tuple, with what each value needs */
-    {"sum of open periods by group", 2.5},
-    /* with more live than 2,100: rows that are open, or met one that is, a pair for each, and a group */
-    {"as many groups as tuples", 2.2},
-    {"maximum for as many groups", 2.2},
-    {"sum of durations", 2.1}, /* right after a table has doubled */
+    /* pairs of a round in which all segments end and others begin */
+    {"sum of open periods by group", 2.3},
+    /* with more live than 2,100: right after an array has grown */
+    {"sum of durations", 2.1},
+    {"several, no two alike", 2.1},
 };
 
 /* Bytes of the widest rows that come to NODE, or leave it if none do. */
