@@ -85,6 +85,7 @@ struct net_product_old {
   struct net_old_group *groups;
   size_t group_count, group_capacity;
   size_t purge_at; /* rows */
+  unsigned idle;   /* rounds without a row */
   size_t replaced; /* so many were over as rows of their keys came, since rows became old last */
 };
 

@@ -229,15 +229,14 @@ static size_t young_count(const struct net_product *product) {
   return product->sides[0].live_count + product->sides[1].live_count;
 }
 
-/* Room that was for more young rows than there are to be. */
-static void free_room(struct net_product *product) {
-  size_t most = product->young_most / NET_LIVE_BLOCK + 1;
+/* Room goes that is for more than twice as many young rows as there were: GROUPS, and TAKEN of each side. */
+static void free_room(struct net_product *product, size_t groups, const size_t taken[2]) {
   for (unsigned which = 0; which < 2; which++) {
     struct net_product_side *side = &product->sides[which];
-    while (side->taken == 0 && side->block_count > 2 * most)
-      free(side->blocks[--side->block_count]);
+    size_t most = 2 * (taken[which] / NET_LIVE_BLOCK + 1);
+    while (side->taken == 0 && side->block_count > most) free(side->blocks[--side->block_count]);
   }
-  if (product->group_count > 0 || product->group_capacity <= 4 * product->young_most) return;
+  if (product->group_count > 0 || product->group_capacity <= 4 * (groups + SHORT_CHAINS)) return;
   free(product->groups);
   set_groups(product, FIRST_GROUPS_SHIFT);
 }
@@ -260,11 +259,13 @@ static bool stay_young(struct net_product *product) {
 void net_product_purge(struct net_product *product, net_chronon now) {
   net_old_purge(product, now);
   if (young_count(product) < product->purge_at) return;
+  const size_t groups = product->group_count;
+  const size_t taken[2] = {product->sides[0].taken, product->sides[1].taken};
   clear_chains(product, now, false);
   if (young_count(product) >= product->young_most && !stay_young(product)) {
     clear_chains(product, now, true);
-    free_room(product);
     product->old.replaced = 0;
+    free_room(product, groups, taken);
   }
   size_t left = young_count(product);
   product->purge_at = left + left / 8 + (product->young_most < 64 ? product->young_most + 1 : 64);

@@ -28,7 +28,7 @@
 #define DEFINITE (UINT32_C(1) << 31)
 #define OVER     (UINT32_C(1) << 30) /* while it is looked for; else: the place is free */
 
-enum { BLOCK = 128, FIRST_GROUPS = 64, FREE_BLOCKS = 4 };
+enum { BLOCK = 128, FIRST_GROUPS = 64, FREE_BLOCKS = 4, IDLE = 64 /* rounds */ };
 
 /* --- rows */
 
@@ -346,11 +346,10 @@ void net_old_all_young(struct net_product *product) {
 
 void net_old_purge(struct net_product *product, net_chronon now) {
   struct net_product_old *old = &product->old;
-  if (net_old_count(product) == 0 && old->group_capacity > 0) {
-    net_old_together(product);
-    return;
-  }
-  if (old->sides[0].count + old->sides[1].count < old->purge_at) return;
+  size_t count = net_old_count(product);
+  if (count == 0 && old->group_capacity > 0 && ++old->idle == IDLE) net_old_together(product);
+  if (count > 0) old->idle = 0;
+  if (count < old->purge_at) return;
   size_t over = mark_over(product, 0, now) + mark_over(product, 1, now);
   for (size_t i = 0; i < old->group_capacity && over > 0; i++) {
     struct net_old_group *group = &old->groups[i];
@@ -361,9 +360,9 @@ void net_old_purge(struct net_product *product, net_chronon now) {
       leave(old, i);
     }
   }
-  size_t left = old->sides[0].count + old->sides[1].count;
+  size_t left = net_old_count(product);
   size_t room = (old->sides[0].block_count + old->sides[1].block_count) * BLOCK;
-  if (room > 2 * left + FREE_BLOCKS * BLOCK) net_old_together(product);
+  if (room > 2 * count + FREE_BLOCKS * BLOCK) net_old_together(product);
   old->purge_at = left + slack(product, left);
 }
 
