@@ -10,8 +10,8 @@
  *
  * When a row expires is read of it. A group is that of all keys of one tag, 32 bits of their hash, so keys
  * are compared when rows meet. Whoever arrives walks both chains of the other side, the young and the old; what is over
- * leaves as it is walked over, and what nobody walks over is looked for when there is so much more than the last look
- * left: the rows one after the other as they lie, then the chains, by their words alone.
+ * leaves as it is walked over, and what nobody walks over is looked for when there are so many more than the last look
+ * left (slack): the rows one after the other as they lie, then the chains, by their words alone.
  *
  * No old row is open or in a pair. One that an open row meets becomes young again.
  *
