@@ -179,8 +179,7 @@ void net_program_emit(struct base_arena *arena, struct net_program *program, str
     struct net_step *steps = BASE_NEW_ARRAY(arena, capacity, struct net_step);
     if (program->count > 0) memcpy(steps, program->steps, program->count * sizeof *steps);
     program->steps = steps;
-    program->quick =
-        base_arena_array(arena, capacity * NET_QUICK_STEPS, net_quick_step_size());
+    program->quick = base_arena_array(arena, capacity * NET_QUICK_STEPS, net_quick_step_size());
     program->capacity = capacity;
   }
   program->steps[program->count++] = step;

@@ -712,9 +712,11 @@ static inline __attribute__((always_inline)) bool mark_values(
   return !failed;
 }
 
-static inline __attribute__((always_inline)) bool find_values(
-    const struct net_quick_step *step, enum how how, int64_t second, const union net_slot *rows,
-    uint32_t width, uint32_t count, uint8_t *which) {
+static inline __attribute__((always_inline)) bool find_values(const struct net_quick_step *step,
+                                                              enum how how, int64_t second,
+                                                              const union net_slot *rows,
+                                                              uint32_t width, uint32_t count,
+                                                              uint8_t *which) {
   const union net_slot *slots = rows + step->left.slot;
   int64_t by = step->left.by, first = step->right.by;
   bool failed = false;

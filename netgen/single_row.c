@@ -32,8 +32,7 @@ static void free_single(struct net_source *source) {
   free(source);
 }
 
-struct net_source *ng_single_row(const struct ng_query *query,
-                                     const struct net_layout *layout) {
+struct net_source *ng_single_row(const struct ng_query *query, const struct net_layout *layout) {
   struct single_row *single = base_xcalloc(1, sizeof *single);
   net_chronon unset = query->timeline == NET_TIMELINE_ABSTRACT ? 0 : NET_BEGINNING;
   net_chronon origin = query->origin_given ? query->origin : unset;

@@ -324,8 +324,8 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   database->strings = strings;
   database->diags = diags;
   database->timeline = options->timeline;
-  database->log = (struct st_log_limits){
-      .least = 4096, .most = 8388608, .flush = 6144, .piece = ST_PIECE_ROWS};
+  database->log =
+      (struct st_log_limits){.least = 4096, .most = 8388608, .flush = 6144, .piece = ST_PIECE_ROWS};
   database->label = base_xstrdup(options->path ? options->path : "the database in memory");
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;
@@ -395,7 +395,8 @@ enum base_status st_commit(struct st_database *database) {
   BASE_CHECK(database->in_transaction, "storage-commit-in-transaction");
   BASE_CHECK(database->savepoints == 0, "storage-savepoints-released");
   enum base_status status = write_waiting(database);
-  if (status == BASE_OK && !database->commit) status = st_prepare(database, "COMMIT", true, &database->commit);
+  if (status == BASE_OK && !database->commit)
+    status = st_prepare(database, "COMMIT", true, &database->commit);
   if (status == BASE_OK) status = st_step_done(database, database->commit, "committing");
   if (status == BASE_OK) {
     database->in_transaction = false;

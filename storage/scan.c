@@ -165,8 +165,7 @@ static enum base_status skip_logged(struct st_scan *scan) {
     }
     if (scan->piece == scan->log->count) return BASE_OK;
     scan->at = scan->logged.count = 0;
-    enum base_status status =
-        st_log_rows(scan->database, scan->log, scan->piece++, &scan->logged);
+    enum base_status status = st_log_rows(scan->database, scan->log, scan->piece++, &scan->logged);
     if (status != BASE_OK) return status;
   }
 }
@@ -337,8 +336,7 @@ static void start_in_memory(struct st_scan *scan) {
   const struct net_rows *rows = &scan->cached->rows;
   scan->end = rows_before(rows, scan->checkpoint, scan->wanted.start_lo_max);
   prepare_rows(scan, rows->layout);
-  if (scan->tests)
-    scan->selection = BASE_NEW_ARRAY(scan->arena, scan->builder.capacity, uint32_t);
+  if (scan->tests) scan->selection = BASE_NEW_ARRAY(scan->arena, scan->builder.capacity, uint32_t);
   if (points(scan))
     scan->row_ready = scan->at < scan->end;
   else
@@ -445,15 +443,15 @@ static void point_at(struct st_scan *scan, struct net_batch *ret) {
     scan->at += count;
   } while (selected == 0 && scan->at < scan->end);
   scan->row_ready = scan->at < scan->end;
-  *ret = (struct net_batch){.layout = scan->layout,
-                            .rows = rows->rows + first * slots,
-                            .marks = rows->marks + first,
-                            .selection = selected < count ? scan->selection : NULL,
-                            .count = selected,
-                            .checkpoint = scan->checkpoint,
-                            .bound = NET_BEGINNING,
-                            .plain = net_plain_notes_say(&scan->cached->plain, rows, first,
-                                                         first + count)};
+  *ret = (struct net_batch){
+      .layout = scan->layout,
+      .rows = rows->rows + first * slots,
+      .marks = rows->marks + first,
+      .selection = selected < count ? scan->selection : NULL,
+      .count = selected,
+      .checkpoint = scan->checkpoint,
+      .bound = NET_BEGINNING,
+      .plain = net_plain_notes_say(&scan->cached->plain, rows, first, first + count)};
 }
 
 static enum base_status scan_next(struct net_source *source, struct net_batch *ret) {

@@ -122,7 +122,8 @@ static void join_all(struct coalesce *node, uint32_t *head) {
 static void take(struct coalesce *node, const union net_slot *row, uint8_t marks, uint64_t id) {
   uint8_t definite = marks & NET_DEFINITE;
   struct net_rowmap *groups = &node->groups[definite];
-  if ((marks & NET_CLOSES) && row[2].i == NET_OPEN) return; /* one of several stops, or a bound on one, is known */
+  if ((marks & NET_CLOSES) && row[2].i == NET_OPEN)
+    return; /* one of several stops, or a bound on one, is known */
   if (marks & NET_CLOSES) {
     uint32_t place = net_rowmap_find_id(&node->members, id);
     BASE_CHECK(place != NET_NO_ENTRY, "coalesce-close-unknown");

@@ -177,9 +177,8 @@ static enum base_status consume(struct net_node *node, unsigned port,
   enum base_status status = BASE_OK;
   for (uint32_t i = 0; i < batch->count; i++) selection->selected[i] = net_batch_index(batch, i);
   uint32_t kept = batch->count, count = batch->count;
-  if (!node->general &&
-      net_program_select(selection->predicate, batch->plain, batch->rows, batch->layout->slot_count,
-                         selection->selected, &kept)) {
+  if (!node->general && net_program_select(selection->predicate, batch->plain, batch->rows,
+                                           batch->layout->slot_count, selection->selected, &kept)) {
     count = 0;
   } else {
     kept = 0;

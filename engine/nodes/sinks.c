@@ -84,7 +84,8 @@ static enum base_status write_whole(struct relation_store *node) {
   net_rows_init(&whole, rows->layout);
   for (size_t i = 0; i < rows->count; i++) places[i] = SIZE_MAX;
   for (uint32_t i = 0; i < node->places.used; i++)
-    if (net_rowmap_live(&node->places, i)) places[*(size_t *)net_rowmap_state(&node->places, i)] = 0;
+    if (net_rowmap_live(&node->places, i))
+      places[*(size_t *)net_rowmap_state(&node->places, i)] = 0;
   for (size_t i = 0; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
     if (places[i] == SIZE_MAX) {
@@ -231,8 +232,8 @@ static enum base_status consume_store(struct net_node *base, unsigned port,
   (void)port;
   struct relation_store *node = (struct relation_store *)base;
   if (node->collects) return consume_collecting(node, batch);
-  enum base_status stored = base->layout->tuple_class == NET_EVENT ? append_rows(node, batch)
-                                                                   : store_rows(node, batch);
+  enum base_status stored =
+      base->layout->tuple_class == NET_EVENT ? append_rows(node, batch) : store_rows(node, batch);
   if (stored != BASE_OK) return stored;
   if (batch->checkpoint > base->checkpoint && !node->replaying) {
     enum base_status status =

@@ -208,8 +208,7 @@ static void tell_module(struct sn_peer *peer, const struct sn_unit_place *place)
 static void add_module(struct sn_peer *peer, uint64_t offset, uint32_t unit_bytes) {
   const struct sn_module_unit *unit = sn_peer_at(peer, offset, sizeof *unit);
   if (unit == NULL || unit_bytes < sizeof *unit) return;
-  struct sn_unit_place place = {offset, unit->receptacle.switches, unit->receptacle.entries,
-                                NULL};
+  struct sn_unit_place place = {offset, unit->receptacle.switches, unit->receptacle.entries, NULL};
   uint64_t needed = sn_receptacle_bytes(place.switches, place.entries, true) + sizeof *unit -
                     sizeof unit->receptacle;
   if (place.switches > 65536 || place.switches == 0 || place.entries != place.switches ||

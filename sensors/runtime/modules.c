@@ -315,7 +315,7 @@ struct object {
   const struct sn_object_kind *kind;
   uint64_t minor, opened;
   uint32_t index, epoch; /* of the module, which may be gone */
-  uint32_t next_free; /* a number, one more; 0: the last */
+  uint32_t next_free;    /* a number, one more; 0: the last */
   bool live;
 };
 static struct object *objects;

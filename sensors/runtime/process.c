@@ -201,7 +201,8 @@ void *sn_at_offset(uint64_t offset, uint64_t bytes) {
   while (piece != NULL && offset - piece->offset >= piece->bytes) {
     piece = __atomic_load_n(&piece->next, __ATOMIC_ACQUIRE);
   }
-  if (piece == NULL || offset % 8 != 0 || bytes > piece->bytes - (offset - piece->offset)) return NULL;
+  if (piece == NULL || offset % 8 != 0 || bytes > piece->bytes - (offset - piece->offset))
+    return NULL;
   return piece->address + (offset - piece->offset);
 }
 
@@ -437,8 +438,8 @@ static bool take_in_place(const struct sn_piece *piece) {
   for (uint64_t at = 0; at < piece->bytes; at += sn_process.page) {
     unsigned char *page = piece->address + at;
     memcpy(spare_page, page, sn_process.page);
-    if (mmap(page, sn_process.page, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    if (mmap(page, sn_process.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+             -1, 0) == MAP_FAILED) {
       return false;
     }
     memcpy(page, spare_page, sn_process.page);

@@ -26,11 +26,11 @@ struct sampler {
 
 static struct sampler *samplers; /* never freed, reused by the same event; under the lock to add */
 static pthread_t server;
-static bool served;     /* there is a server */
-static bool forgotten;  /* there was one in the parent */
-static uint32_t turn;   /* the number of the server: another one is to end */
+static bool served;                    /* there is a server */
+static bool forgotten;                 /* there was one in the parent */
+static uint32_t turn;                  /* the number of the server: another one is to end */
 static const struct sn_module *called; /* whose function is being called, perhaps */
-static int notice = -1; /* sn_sample_fd's */
+static int notice = -1;                /* sn_sample_fd's */
 
 SN_EXPORT int sn_sample_taken(struct sn_module *module, uint32_t event) {
   uint32_t *asked = __atomic_load_n(&module->asked, __ATOMIC_ACQUIRE);

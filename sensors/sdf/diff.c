@@ -68,8 +68,9 @@ static void compare_domain(struct differences *differences, const char *event,
     struct base_buffer from = BASE_BUFFER_EMPTY, to = BASE_BUFFER_EMPTY;
     net_type_print(&from, older->type);
     net_type_print(&to, newer->type);
-    tell(differences, sn_type_fits(newer->type, older->type), "event %s: domain %s: type %s, was %s", event,
-         older->name, base_buffer_text(&to), base_buffer_text(&from));
+    tell(differences, sn_type_fits(newer->type, older->type),
+         "event %s: domain %s: type %s, was %s", event, older->name, base_buffer_text(&to),
+         base_buffer_text(&from));
     base_buffer_done(&from);
     base_buffer_done(&to);
   }

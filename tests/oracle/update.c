@@ -232,7 +232,8 @@ const char *oracle_apply_update(struct base_arena *arena, const struct oracle_wo
   const char *why =
       oracle_evaluate_matches(arena, world, update->query, &results, &matches, ret_may_fail);
   *ret = (struct oracle_relation){.layout = relation->layout};
-  for (size_t i = 0; i < relation->count && !why && update->query->sequence != NG_SEQUENCE_FULL; i++)
+  for (size_t i = 0; i < relation->count && !why && update->query->sequence != NG_SEQUENCE_FULL;
+       i++)
     if (!relation->tuples[i].definite) return oracle_unsaid; /* is it there for its neighbours? */
   const struct ng_query *query = update->query;
   bool plain = query->variable_count == 1 && query->aggregate_count == 0 && !query->when;

@@ -303,8 +303,7 @@ static void show(struct scope *scope, const struct bound *bound, size_t number,
 
 static void judge_case(struct scope *scope, struct bound *bound, struct base_arena *arena,
                        size_t number) {
-  struct oracle_world world = {
-      .context = scope, .find = find_rows, .strings = scope->strings};
+  struct oracle_world world = {.context = scope, .find = find_rows, .strings = scope->strings};
   struct oracle_relation expected;
   for (size_t i = 0; i < scope->side_count; i++) set_side(scope, arena, i, number);
   bool may_fail;

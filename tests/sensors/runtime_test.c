@@ -476,7 +476,8 @@ static void patient_handed_over(void) {
   watcher.nap_us = 1000;
   watcher_listen(&watcher);
   for (int i = 0; i < 20000 && watcher.records < calls; i++) watcher_pass(&watcher);
-  CHECK(watcher.records >= calls, "of %" PRIu64 " records %" PRIu64 " came", calls, watcher.records);
+  CHECK(watcher.records >= calls, "of %" PRIu64 " records %" PRIu64 " came", calls,
+        watcher.records);
   if (watcher.records < calls) kill(watcher.program, SIGKILL);
   finish();
   struct sn_account account;

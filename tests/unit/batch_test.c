@@ -135,7 +135,7 @@ START_TEST(notes_say_what_is_plain) {
   for (int64_t i = 0; i < 3000; i++) {
     union net_slot *row = net_rows_add(&rows, i == 1100 ? 0 : NET_DEFINITE);
     fill(row, i);
-    if (i == 300) row[1].i = 301;   /* indeterminate */
+    if (i == 300) row[1].i = 301;              /* indeterminate */
     if (i == 2560) row[0].i = row[1].i = 2000; /* before the last one, of another block */
     if (i % 700 == 699) ck_assert(!net_plain_notes_say(&notes, &rows, 256, 512));
     ck_assert(net_plain_notes_say(&notes, &rows, 0, i < 200 ? rows.count : 200));

@@ -501,10 +501,10 @@ static void note_root(void *context, uint64_t root, bool whole) {
 /* 3 / (6 - 2 tau) < tau / 2 would be quadratic; (1 + tau) / (6 - 2 tau) < 2 turns at tau = 11/5, and
  * has its pole at 3. */
 START_TEST(temporal_values_at_a_moment) {
-  const struct net_program *program = PROGRAM(
-      OP(DURATION), INT(1), OP(I_TO_TEMPORAL), OP(T_ADD), INT(6), OP(I_TO_TEMPORAL), OP(DURATION),
-      INT(2), OP(I_TO_TEMPORAL), OP(T_MUL), OP(T_SUB), OP(T_DIV), INT(2), OP(I_TO_TEMPORAL),
-      OP_I(T_COMPARE, NET_LT));
+  const struct net_program *program =
+      PROGRAM(OP(DURATION), INT(1), OP(I_TO_TEMPORAL), OP(T_ADD), INT(6), OP(I_TO_TEMPORAL),
+              OP(DURATION), INT(2), OP(I_TO_TEMPORAL), OP(T_MUL), OP(T_SUB), OP(T_DIV), INT(2),
+              OP(I_TO_TEMPORAL), OP_I(T_COMPARE, NET_LT));
   struct roots roots = {.count = 0};
   for (uint64_t k = 0; k <= 2; k++) {
     struct net_moment moment = {k, 2, note_root, &roots};

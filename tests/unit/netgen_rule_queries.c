@@ -308,8 +308,7 @@ const struct ng_query *query_stop_within(void) {
 const struct ng_query *query_common_within(void) {
   struct ng_query *query = query_over(NG_REL_PERIOD, 3);
   const struct ng_expr *g = nq_variable(query, 2);
-  query->when =
-      within(nq_temporal(NG_T_OVERLAP, nq_variable(query, 0), nq_variable(query, 1)), g);
+  query->when = within(nq_temporal(NG_T_OVERLAP, nq_variable(query, 0), nq_variable(query, 1)), g);
   query->at = nq_start(g);
   nq_target(query, "A", nq_domain(query, 0, "A"));
   return nq_finish(query, NET_EVENT);

@@ -179,8 +179,10 @@ START_TEST(multisets_agree_with_counts) {
     }
     expect_key(&sets, net_ordered_first(&sets, roots[set]), counts[set], 0, 1);
     expect_key(&sets, net_ordered_last(&sets, roots[set]), counts[set], KEYS - 1, -1);
-    expect_key(&sets, net_ordered_before(&sets, roots[set], key_of(value)), counts[set], value - 1, -1);
-    expect_key(&sets, net_ordered_after(&sets, roots[set], key_of(value)), counts[set], value + 1, 1);
+    expect_key(&sets, net_ordered_before(&sets, roots[set], key_of(value)), counts[set], value - 1,
+               -1);
+    expect_key(&sets, net_ordered_after(&sets, roots[set], key_of(value)), counts[set], value + 1,
+               1);
   }
   size_t distinct = 0;
   for (int set = 0; set < 3; set++)

@@ -72,8 +72,7 @@ static void append_words(struct base_buffer *out, const struct tql_format_contex
                          const struct tql_columns *columns, const struct tql_row *row) {
   const char *change = change_of(layout, slots, marks);
   base_buffer_printf(out, "%s  ", name);
-  if (layout->tuple_class == NET_PERIOD)
-    base_buffer_puts(out, word_of(change));
+  if (layout->tuple_class == NET_PERIOD) base_buffer_puts(out, word_of(change));
   append_times(out, context, layout, slots);
   append_domains(out, context, columns, row);
   base_buffer_puts(out, row->definite ? "\n" : "  (Ω)\n");

@@ -67,8 +67,7 @@ static void on_report(void *context, const struct base_diag *diag) {
   if (server->options && server->options->quiet && diag->severity != BASE_ERROR) return;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
-  if (!was_said(server, base_buffer_text(&text)))
-    (void)!fwrite(text.data, 1, text.length, stderr);
+  if (!was_said(server, base_buffer_text(&text))) (void)!fwrite(text.data, 1, text.length, stderr);
   base_buffer_done(&text);
 }
 

@@ -506,8 +506,7 @@ enum base_status session_update(struct tql_session *session,
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
-  struct update update = {
-      .session = session, .statement = statement};
+  struct update update = {.session = session, .statement = statement};
   const struct tql_variable *variable = tql_scope_variable(&scope.scope, statement->variable.text);
   if (variable != NULL && variable->relation->kind == NG_REL_CLOCK) {
     base_report(session->diags, MSG_CLOCK_WRITE, session->source, &statement->variable.range,

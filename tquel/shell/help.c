@@ -173,16 +173,16 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
     shell_options_describe(SHELL_FEED, out);
   }
   if (strcmp(row->name, "sdf") == 0) {
-    base_buffer_puts(
-        out,
-        "FILE is a description, or a program that carries one; - is standard input.\n"
-        "OUT - is standard output. Without OUT it says what is in the description.\n\n"
-        "Options:\n");
+    base_buffer_puts(out,
+                     "FILE is a description, or a program that carries one; - is standard input.\n"
+                     "OUT - is standard output. Without OUT it says what is in the description.\n\n"
+                     "Options:\n");
     shell_sdf_describe(out);
   }
   if (strcmp(row->name, "collect") == 0) {
-    base_buffer_puts(out, "It runs in the foreground and is quiet; SIGTERM and SIGINT end it.\n\n"
-                          "Options:\n");
+    base_buffer_puts(out,
+                     "It runs in the foreground and is quiet; SIGTERM and SIGINT end it.\n\n"
+                     "Options:\n");
     shell_collect_describe(out);
   }
 }

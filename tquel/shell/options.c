@@ -84,8 +84,7 @@ static const struct row {
      "tls: who signs the server's certificate"},
     {OPTION_CERTIFICATE, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--certificate", "FILE",
      "tls: the own certificate (PEM)"},
-    {OPTION_KEY, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--key", "FILE",
-     "tls: the key of it"},
+    {OPTION_KEY, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--key", "FILE", "tls: the key of it"},
     {OPTION_TOKEN_FILE, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--token-file", "FILE",
      "tls: the secret that clients must know"},
     {OPTION_CLIENT_AUTHORITY, SHELL_SERVE, NULL, "--client-ca", "FILE",
@@ -95,7 +94,8 @@ static const struct row {
      "for testing: start with all optimiser rules off"},
     {OPTION_BATCH_ROWS, SHELL_RUN, NULL, "--batch-rows", "N",
      "for testing: at most N rows in a batch"},
-    {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE | SHELL_FEED, NULL, "--help", NULL, "this text"},
+    {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE | SHELL_FEED, NULL, "--help", NULL,
+     "this text"},
     {OPTION_VERSION, SHELL_RUN, NULL, "--version", NULL, "the version"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -175,7 +175,8 @@ static bool take_within(struct command_line *line, const char *value) {
   if (net_duration_parse(value, strlen(value), &line->options->within_ns) &&
       line->options->within_ns >= 0)
     return true;
-  return wrong(line, "write a number and a unit, as in \"5 ms\" or 10s", "%s is no duration", value);
+  return wrong(line, "write a number and a unit, as in \"5 ms\" or 10s", "%s is no duration",
+               value);
 }
 
 static bool take_form(struct command_line *line, const char *value) {

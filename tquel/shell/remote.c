@@ -241,8 +241,7 @@ static enum base_status remote_describe(struct shell_backend *backend, enum shel
   if (status == BASE_END && remote->refused != MSG_UNKNOWN_RELATION) {
     int number = (int)remote->refused;
     if (!base_message_find(number)) number = MSG_PEER_REFUSED; /* a younger server's */
-    base_report(&remote->shell->diags, (enum base_message)number, NULL, NULL, "%s",
-                remote->reason);
+    base_report(&remote->shell->diags, (enum base_message)number, NULL, NULL, "%s", remote->reason);
     return BASE_USER;
   }
   if (status == BASE_OK)
