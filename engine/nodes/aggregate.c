@@ -651,7 +651,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   configure(node);
   net_agg_more_init(node, arena, configure);
   init_maps(node, arena);
-  net_agg_value_init(node);
+  net_agg_tally_init(node);
   net_agg_wait_init(node);
   net_agg_plain_init(node);
   net_batch_builder_init(&node->closes, params->out, CLOSES_ROWS);

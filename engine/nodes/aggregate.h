@@ -5,7 +5,8 @@
  *     aggregate_wait.c     changes to come
  *     aggregate_plain.c    the short way of plain rows, which makes no changes that wait but stops
  *     aggregate_best.c     the best of tuples whose ends are known
- *     aggregate_value.c    the functions: what a group keeps of the tuples that count, and its value
+ *     aggregate_tally.c    what a group keeps of the tuples that count, by its function
+ *     aggregate_value.c    the functions: its value
  *     aggregate_more.c     further functions of the same tuples in the same node
  *     aggregate_asked.c    values at the instants of a join's rows alone
  *     aggregate_extend.c   extendc, a node of its own
@@ -513,9 +514,9 @@ void net_agg_come_to(struct net_aggregate *node, net_chronon now, enum base_stat
 void net_agg_take(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
                   enum base_status *status);
 
-/* --- aggregate_value.c */
+/* --- aggregate_tally.c */
 
-void net_agg_value_init(struct net_aggregate *node);
+void net_agg_tally_init(struct net_aggregate *node);
 /* The order of tuples: by start, then value (earliest, latest: stop). */
 int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_key *a,
                     const struct net_ordered_key *b);
@@ -530,15 +531,15 @@ void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
 struct net_ordered_key net_agg_rank(const struct net_aggregate *node,
                                     const struct net_ordered_key *key);
 bool net_agg_wants_smallest(enum net_aggregate_function function);
-/* Has the tally a value at NOW, and which? *RET_HAS is written on success only. */
-enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_group *group,
-                                 net_chronon now, struct net_agg_value *ret, bool *ret_has);
-/* Is VALUE, told at a later instant, the value of the group's segment still? */
-bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
-                  const struct net_agg_value *value);
-/* The segment that begins has VALUE. */
-void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
-                  const struct net_agg_value *value);
+/* Weight and integral of integers are so while 128 bits have room for them; only then does it take sums
+ * without end. Both give the same values, which are rounded once. */
+static inline bool net_agg_is_whole(const struct net_aggregate *node,
+                                    const struct net_tally *tally) {
+  return node->argument != NET_FLOAT && !tally->beyond;
+}
+static inline bool net_agg_is_word(net_wide value) {
+  return value == (int64_t)value;
+}
 /* avgc: VALUE comes (SIGN 1) or goes (-1). */
 void net_agg_weigh(struct net_aggregate *node, struct net_agg_group *group, union net_slot value,
                    int64_t sign);
@@ -549,17 +550,12 @@ static inline void net_agg_integrate(struct net_aggregate *node, struct net_agg_
                                      net_chronon to) {
   struct net_tally *tally = &group->tally;
   if (tally->integrated_to == to) return;
-  if (node->argument != NET_FLOAT && !tally->beyond && tally->whole_weight == 0) {
+  if (net_agg_is_whole(node, tally) && tally->whole_weight == 0) {
     tally->integrated_to = to;
   } else {
     net_agg_integrate_weight(node, group, to);
   }
 }
-/* Does the group's segment go on at NOW? False: it may nevertheless, see net_agg_same. */
-bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_agg_group *group,
-                           net_chronon now);
-/* May the function have no value for tuples that it is of? */
-bool net_agg_can_fail(const struct net_aggregate *node);
 /* Gives up what no later tuple can change; for functions that settle. */
 void net_agg_settle(struct net_aggregate *node, struct net_agg_group *group);
 /* A lower bound of the times that earliest and latest may yet choose; they come and go. */
@@ -575,6 +571,27 @@ static inline void net_agg_floor_remove(struct net_aggregate *node, net_chronon 
 size_t net_agg_group_size(const struct net_aggregate *node);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
+
+/* --- aggregate_value.c */
+
+/* Chronons of the unit of time: a second on the real timeline; on the abstract one they are the unit. */
+static inline int64_t net_agg_unit(const struct net_aggregate *node) {
+  return net_network_timeline(node->node.network) == NET_TIMELINE_REAL ? 1000000000 : 1;
+}
+/* Has the tally a value at NOW, and which? *RET_HAS is written on success only. */
+enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_group *group,
+                                 net_chronon now, struct net_agg_value *ret, bool *ret_has);
+/* May the function have no value for tuples that it is of? */
+bool net_agg_can_fail(const struct net_aggregate *node);
+/* Is VALUE, told at a later instant, the value of the group's segment still? */
+bool net_agg_same(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_value *value);
+/* The segment that begins has VALUE. */
+void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
+                  const struct net_agg_value *value);
+/* Does the group's segment go on at NOW? False: it may nevertheless, see net_agg_same. */
+bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_agg_group *group,
+                           net_chronon now);
 
 /* --- aggregate_more.c */
 

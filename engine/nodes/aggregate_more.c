@@ -49,7 +49,7 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
     BASE_CHECK(!params->unique, "aggregate-more-counts-all");
     function->has_stairs = false; /* stops are the node's own */
     function->part_at = offset - PART;
-    net_agg_value_init(function);
+    net_agg_tally_init(function);
     node->more[i] =
         (struct net_agg_more){.function = function,
                               .offset = offset,
