@@ -13,8 +13,9 @@
  * arguments.
  *
  * The value is that of the tuples that count for sure; while some tuple counts perhaps the segment is
- * omega. A value that cannot be told (an integer sum out of range) is a run-time error, named by the last
- * tuple of the group that came, once for a stretch of such values; there is no segment then.         */
+ * omega. A value that cannot be told (an integer sum out of range) is a run-time error, once for a stretch of
+ * such values; there is no segment then. It is named by the last tuple that came, or, if that was of another
+ * group, by what the group is called and the instant: rows of groups, which may be many, are not kept.  */
 #include "engine/nodes/aggregate.h"
 
 #include <stdlib.h>
@@ -68,8 +69,7 @@ static bool value_now(struct net_aggregate *node, uint32_t index, net_chronon no
   enum net_eval_error error = net_agg_tell(node, group, now, value, &has);
   group->failed = error != NET_EVAL_OK;
   if (error != NET_EVAL_OK && !failed && *status == BASE_OK)
-    *status =
-        net_node_error(&node->node, error, node->params.in, net_rowmap_row(&node->groups, index));
+    *status = net_agg_error(node, error, index, now);
   if (node->more_count > 0 && !net_agg_tell_more(node, index, now, status)) return false;
   return has;
 }
@@ -429,6 +429,8 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   net_rowmap_mark_strings(&node->members, strings);
   net_rowmap_mark_strings(&node->distinct, strings);
   net_agg_mark_strings(node, strings);
+  if (node->last_group != NET_NO_ENTRY)
+    net_row_mark_strings(node->params.in, strings, node->last_row);
   if (node->asked != NULL) net_asked_mark_strings(node->asked, strings);
 }
 
@@ -630,7 +632,7 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   node->alike.mixed = params->unique || ignores_copies(node->function);
   net_rowmap_init(&node->groups, in, NET_KEY_SLOTS, 0, node->by_slots, params->by_count,
                   net_agg_place_rest(node));
-  if (!node->names_rows) keep_key(&node->groups, 0);
+  keep_key(&node->groups, 0);
   net_rowmap_init(&node->members, in, NET_KEY_SLOTS, 0, members, member_count, member_size(node));
   keep_key(&node->members,
            node->shares_argument && params->argument_field >= 0 ? node->argument_slot : 0);
@@ -639,6 +641,20 @@ static void init_maps(struct net_aggregate *node, struct base_arena *arena) {
   keep_key(&node->distinct, 0);
   net_rowmap_init(&node->same_start, in, NET_KEY_SLOTS, 0, node->row_slots, in->slot_count,
                   sizeof(uint8_t));
+}
+
+/* What errors name. */
+static void init_names(struct net_aggregate *node, struct base_arena *arena) {
+  const struct net_aggregate_params *params = &node->params;
+  struct net_field *fields = BASE_NEW_ARRAY(arena, params->by_count + 1, struct net_field);
+  for (size_t i = 0; i < params->by_count; i++) {
+    fields[i] = params->in->fields[params->by_fields[i]];
+    fields[i].computed = false;
+  }
+  node->group_layout = net_layout_new(arena, NET_EVENT, fields, (uint32_t)params->by_count);
+  node->group_row = base_arena_array(arena, node->group_layout->slot_count, sizeof(union net_slot));
+  node->last_row = base_arena_array(arena, params->in->slot_count, sizeof(union net_slot));
+  node->last_group = NET_NO_ENTRY;
 }
 
 struct net_node *net_create_aggregate(struct net_network *network, const char *name,
@@ -651,6 +667,7 @@ struct net_node *net_create_aggregate(struct net_network *network, const char *n
   configure(node);
   net_agg_more_init(node, arena, configure);
   init_maps(node, arena);
+  init_names(node, arena);
   net_agg_tally_init(node);
   net_agg_wait_init(node);
   net_agg_plain_init(node);

@@ -268,7 +268,7 @@ struct net_aggregate {
   bool goes;         /* tuples leave again (avgc: as far as their weight is concerned) */
   int64_t longer;    /* by so much they stay beyond their stops (events: beyond their instants) */
   struct net_inbox inbox;
-  struct net_rowmap groups; /* by the by fields; the row is the last tuple that came */
+  struct net_rowmap groups; /* by the by fields, which are all that is kept of a row */
   /* by the low bits of their only by field, if they have one */
   struct net_agg_recent recent[NET_AGG_RECENT];
   bool remembers; /* them */
@@ -286,7 +286,11 @@ struct net_aggregate {
   unsigned wait_kept;                        /* of their keys */
   uint32_t wait_then, wait_key, wait_stride; /* words: where they begin, and of one */
   enum net_agg_way way;
-  bool names_rows; /* may have no value for a group: errors name its last row */
+  bool names_rows;          /* may have no value for a group: errors name a row (net_agg_error) */
+  union net_slot *last_row; /* that came, of LAST_GROUP; of nodes that name rows */
+  uint32_t last_group;      /* NET_NO_ENTRY: none has */
+  const struct net_layout *group_layout; /* an instant, and what a group is called by */
+  union net_slot *group_row;
   bool has_stairs; /* the best of plain rows is found by their ends */
   bool wants_smallest;
   bool adds_integers; /* sums of integers, or means */
@@ -434,6 +438,16 @@ static inline void net_agg_touch(struct net_aggregate *node, uint32_t index) {
               sizeof *node->touched);
   node->touched[node->touched_count++] = index;
 }
+/* ROW, of the group at INDEX, has come. */
+static inline void net_agg_note_row(struct net_aggregate *node, uint32_t index,
+                                    const union net_slot *row) {
+  if (!node->names_rows) return;
+  node->last_group = index;
+  net_row_copy(node->last_row, row, node->params.in->slot_count);
+}
+/* The group at INDEX has no value at NOW: rejected, or failed (net_node_error). */
+enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error error,
+                               uint32_t index, net_chronon now);
 /* How surely the row counts, by the inner where and when. */
 enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
 

@@ -38,6 +38,18 @@ struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union
   return key;
 }
 
+enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error error,
+                               uint32_t index, net_chronon now) {
+  if (index == node->last_group)
+    return net_node_error(&node->node, error, node->params.in, node->last_row);
+  const struct net_layout *layout = node->group_layout;
+  const union net_slot *key = net_rowmap_row(&node->groups, index);
+  node->group_row[0].i = node->group_row[1].i = now;
+  for (uint32_t i = 0; i < layout->field_count; i++)
+    node->group_row[layout->fields[i].slot] = key[node->by_slots[i]];
+  return net_node_error(&node->node, error, layout, node->group_row);
+}
+
 /* ROW with its temporal domains as functions of absolute time (of time since the first tuple on the real
  * timeline, where a double has no room for more). */
 static const union net_slot *absolute(struct net_aggregate *node, const union net_slot *row) {
@@ -66,12 +78,9 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
   bool fresh;
   change.counts = net_agg_counts(&node->params, row);
   change.group = net_rowmap_put(&node->groups, row, &fresh);
+  net_agg_note_row(node, change.group, row);
   if (fresh && node->function == NET_AGG_AVGC)
     net_agg_group(node, change.group)->tally.integrated_to = NET_BEGINNING;
-  /* errors of the group name the last tuple that came */
-  if (!fresh && node->names_rows)
-    memcpy(net_rowmap_row(&node->groups, change.group), row,
-           node->params.in->slot_count * sizeof *row);
   change.key = net_agg_key(node, row);
   if (node->set) {
     change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);

@@ -140,8 +140,7 @@ bool net_agg_tell_more(struct net_aggregate *node, uint32_t index, net_chronon n
     enum net_eval_error error =
         net_agg_tell(more->function, part_of(more, group), now, &more->value, &has);
     if (note_failure(node, index, i, error != NET_EVAL_OK) && *status == BASE_OK)
-      *status =
-          net_node_error(&node->node, error, node->params.in, net_rowmap_row(&node->groups, index));
+      *status = net_agg_error(node, error, index, now);
     all = all && has;
   }
   return all;

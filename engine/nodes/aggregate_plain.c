@@ -316,8 +316,7 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   if (member->group == NET_NO_ENTRY || !is_group_of(node, member->group, row))
     member->group = net_rowmap_put(&node->groups, row, NULL);
   struct net_agg_group *group = net_agg_group(node, member->group);
-  if (node->names_rows)
-    net_row_copy(net_rowmap_row(&node->groups, member->group), row, node->params.in->slot_count);
+  net_agg_note_row(node, member->group, row);
   enum net_truth counts = counts_of(node, row);
   net_agg_count_present(node, group, NET_TRUE, 1);
   count_in(node, group, member, row, counts);
@@ -397,12 +396,11 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
     net_agg_leave_idle(node, stop.member);
 }
 
-/* The group of ROW, which names it from now on if need be. */
+/* The group of ROW, which has come. */
 static inline uint32_t group_of(struct net_aggregate *node, const union net_slot *row) {
   bool fresh;
   uint32_t index = net_agg_find_group(node, row, &fresh);
-  if (!fresh && node->names_rows)
-    net_row_copy(net_rowmap_row(&node->groups, index), row, node->params.in->slot_count);
+  net_agg_note_row(node, index, row);
   if (fresh && node->function == NET_AGG_AVGC)
     net_agg_group(node, index)->tally.integrated_to = NET_BEGINNING;
   return index;
