@@ -146,8 +146,9 @@ struct net_node *net_create_coalesce(struct net_network *network, const char *na
 struct net_node *net_create_selection(struct net_network *network, const char *name,
                                       const struct net_layout *layout,
                                       const struct net_program *predicate);
-/* Copies field SOURCES[i] of the input into field i of OUT; the implicit times of OUT are taken from
- * the instants at START_SLOT and (periods) STOP_SLOT of the input: slot 0 and 2 are the input's own.
+/* Copies what is at slot SOURCES[i] of the input, a field or one of its times, into field i of OUT; the
+ * implicit times of OUT are taken from the instants at START_SLOT and (periods) STOP_SLOT of the input: slot 0
+ * and 2 are the input's own.
  * A period that comes out empty gives no row, one that is perhaps empty an omega row, except where
  * OWN_PERIOD says that both instants are those of one and the same tuple (then kept as they are).
  * OUT may be an event layout: then only START_SLOT is read. NOT_EARLIER: the instant at START_SLOT is

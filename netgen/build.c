@@ -209,7 +209,7 @@ static void build_projection(struct ng_builder *builder, const struct ng_node *n
   ng_lay_out(builder, node);
   uint32_t *sources = BASE_NEW_ARRAY(builder->arena, node->sources.count, uint32_t);
   for (size_t i = 0; i < node->sources.count; i++) {
-    sources[i] = ng_built_field(builder, below, node->sources.items[i]);
+    sources[i] = ng_slot_in(builder, below, node->sources.items[i]);
   }
   uint32_t start_slot = ng_slot_in(builder, below, node->start_from);
   uint32_t stop_slot = node->stop_from ? ng_slot_in(builder, below, node->stop_from) : start_slot;

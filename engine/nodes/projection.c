@@ -26,7 +26,6 @@ struct copy {
 struct projection {
   struct net_node node;
   const struct net_layout *in;
-  const uint32_t *sources;
   struct copy *copies; /* of the fields */
   size_t copy_count;
   uint32_t start_slot, stop_slot;
@@ -342,12 +341,12 @@ static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
                                             .state_bytes = state_bytes,
                                             .done = done};
 
-static void plan_copies(struct projection *projection) {
-  const struct net_layout *in = projection->in, *out = projection->node.layout;
+static void plan_copies(struct projection *projection, const uint32_t *sources) {
+  const struct net_layout *out = projection->node.layout;
   projection->copies = base_arena_array(net_network_arena(projection->node.network),
                                         out->field_count, sizeof *projection->copies);
   for (uint32_t i = 0; i < out->field_count; i++) {
-    uint32_t from = in->fields[projection->sources[i]].slot, to = out->fields[i].slot;
+    uint32_t from = sources[i], to = out->fields[i].slot;
     uint32_t slots = net_type_slots(out->fields[i].type.base);
     struct copy *last =
         projection->copy_count ? &projection->copies[projection->copy_count - 1] : NULL;
@@ -380,13 +379,12 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->node.input_layouts[0] = in;
   projection->node.wants_floor = start_slot >= in->first_domain_slot && !not_earlier;
   projection->in = in;
-  projection->sources = sources;
   projection->start_slot = start_slot;
   projection->stop_slot = stop_slot;
   projection->own_period = own_period;
   projection->not_earlier = not_earlier;
   projection->start_openable = openable(in, start_slot);
-  plan_copies(projection);
+  plan_copies(projection, sources);
   projection->scratch =
       base_arena_array(net_network_arena(network), in->slot_count, sizeof *projection->scratch);
   projection->same = in->slot_count == out->slot_count && in->tuple_class == out->tuple_class &&

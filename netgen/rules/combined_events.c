@@ -1,4 +1,5 @@
-/* Combined events: what a combination has in common with a third input is asked of one of its instants.
+/* Combined events: what a tuple, or a combination of several, has in common with another input is asked of one
+ * of its instants.
  *
  *      selection A.at before B.at, ...                   selection B.at before C.at, ...
  *            |                                                 |
@@ -27,8 +28,12 @@
  * stops, which predicates-down leaves above the products, are therefore asked below the projection; what they
  * make wait there would wait above as well.
  *
- * Done only where the upper product then overlaps, or it is said until when both sides of it are kept, what did
- * not hold before. */
+ * A period by itself comes as the event of its stop, where the product then overlaps: `count(B) at A.stop` needs
+ * the one segment of the count in which A stops, and a full product would meet A with all that begin before
+ * that. Of starts the overlap product knows already (product_rule.c).
+ *
+ * Done only where the product then overlaps, or it is said until when both sides of it are kept, what did not
+ * hold before. */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
@@ -112,8 +117,7 @@ static void find_instants(struct ng_plan *plan, const struct above *above,
                           const struct ng_node *side, struct ng_exprs *ret) {
   struct ng_participants participants = {0};
   ng_node_participants(plan, side, &participants);
-  if (participants.count < 2) return;
-  for (size_t i = 0; i < participants.count; i++)
+  for (size_t i = 0; i < participants.count && participants.count > 1; i++)
     add_instant(plan, ret, ng_expr_column(plan->arena, participants.items[i].start));
   for (size_t i = 0; i < participants.count; i++)
     if (participants.items[i].stop)
@@ -303,11 +307,22 @@ static bool lacks_any(const struct above *above, const struct ng_columns *column
   return false;
 }
 
-/* Leaves the plan half changed if it is false. */
+/* What rows above SIDE have of it: its fields, and the times that a plain input has as its implicit ones. */
+static struct ng_columns all_columns(struct ng_plan *plan, const struct ng_node *side) {
+  struct ng_columns columns = {0};
+  for (size_t i = 0; i < side->fields.count; i++)
+    ng_columns_add(plan->arena, &columns, side->fields.items[i]);
+  if (ng_node_is_combination(side)) return columns;
+  ng_columns_add(plan->arena, &columns, side->start);
+  if (side->stop) ng_columns_add(plan->arena, &columns, side->stop);
+  return columns;
+}
+
+/* Leaves the plan half changed if it is false. BOUNDED: the product is, as it stands. */
 static bool combine_at(struct ng_plan *plan, const struct above *above, struct ng_node *product,
-                       unsigned port, const struct ng_expr *instant) {
+                       unsigned port, const struct ng_expr *instant, bool bounded) {
   struct above left;
-  struct ng_columns columns = product->inputs[port]->fields;
+  struct ng_columns columns = all_columns(plan, product->inputs[port]);
   struct ng_node *side = select_below(plan, above, product->inputs[port]);
   const struct ng_column *from, *at;
   struct ng_node *reader = ng_node_reader(plan, above->nodes[above->count - 1]);
@@ -321,10 +336,10 @@ static bool combine_at(struct ng_plan *plan, const struct above *above, struct n
   if (lacks_any(&left, &columns)) return false;
   ng_plan_refresh(plan);
   if (!may_wait(plan, side, &left, from)) return false;
-  return ng_product_overlaps(plan, product) || ng_product_is_bounded(plan, product);
+  return ng_product_overlaps(plan, product) || (!bounded && ng_product_is_bounded(plan, product));
 }
 
-static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port) {
+static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port, bool bounded) {
   struct above above;
   struct before before;
   struct ng_exprs instants = {0};
@@ -333,7 +348,7 @@ static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port
   find_instants(plan, &above, product->inputs[port], &instants);
   if (instants.count) remember(plan, &before);
   for (size_t i = 0; i < instants.count; i++) {
-    if (combine_at(plan, &above, product, port, instants.items[i])) return true;
+    if (combine_at(plan, &above, product, port, instants.items[i], bounded)) return true;
     restore(plan, &before);
   }
   return false;
@@ -346,11 +361,13 @@ void ng_rule_combined_events(struct ng_plan *plan) {
   for (size_t i = 0; i < count; i++) { /* inputs come before readers: from below upwards */
     struct ng_node *node = nodes[i];
     if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL ||
-        (combined && ng_product_overlaps(plan, node)) || ng_product_is_bounded(plan, node))
+        (combined && ng_product_overlaps(plan, node)))
       continue;
-    if (combine(plan, node, 0) || combine(plan, node, 1)) combined++;
+    bool bounded = ng_product_is_bounded(plan, node);
+    if (combine(plan, node, 0, bounded) || combine(plan, node, 1, bounded)) combined++;
   }
   if (!combined) return;
-  ng_rule_changed(plan, NG_RULE_COMBINED_EVENTS, combined, "%zu combination%s now one event",
-                  combined, combined == 1 ? "" : "s");
+  ng_rule_changed(plan, NG_RULE_COMBINED_EVENTS, combined, "%zu side%s of %sproduct%s now events",
+                  combined, combined == 1 ? "" : "s", combined == 1 ? "a " : "",
+                  combined == 1 ? "" : "s");
 }

@@ -33,7 +33,7 @@ static struct net_node *aggregate(struct build *build, const struct variant *var
 static struct net_node *projection(struct build *build, struct net_node *below) {
   const struct net_layout *in = net_node_layout(below);
   struct net_field fields[2] = {in->fields[1], in->fields[0]};
-  static const uint32_t sources[2] = {1, 0};
+  const uint32_t sources[2] = {fields[0].slot, fields[1].slot};
   const struct net_layout *out = net_layout_new(build->arena, NET_PERIOD, fields, 2);
   struct net_node *node =
       net_create_projection(build->network, "projection", in, out, sources, 0, 2, true, true);

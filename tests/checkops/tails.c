@@ -71,7 +71,7 @@ struct net_node *build_tail(struct build *build, const struct variant *variant) 
   uint32_t *sources = base_arena_array(build->arena, 4, sizeof *sources);
   for (unsigned i = 0; i < 4; i++) {
     fields[i] = *field(in, names[i]);
-    sources[i] = (uint32_t)net_layout_find(in, names[i]);
+    sources[i] = fields[i].slot;
   }
   uint32_t start = 0, stop = 2;
   if (older) {

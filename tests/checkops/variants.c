@@ -296,9 +296,9 @@ static struct net_node *build_apply(struct build *build, const struct variant *v
 
 /* k and y; events of the start, or periods. */
 static struct net_node *build_projection(struct build *build, const struct variant *variant) {
-  static const uint32_t sources[] = {DOMAIN_Y, DOMAIN_K};
   const struct net_layout *in = build->layouts[0];
   struct net_field fields[2] = {in->fields[DOMAIN_Y], in->fields[DOMAIN_K]};
+  const uint32_t sources[2] = {fields[0].slot, fields[1].slot};
   bool event = variant->option != 0;
   const struct net_layout *out =
       net_layout_new(build->arena, event ? NET_EVENT : NET_PERIOD, fields, 2);

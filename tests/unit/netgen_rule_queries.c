@@ -327,6 +327,21 @@ const struct ng_query *query_count_at_stop(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* Counts of F and of G at E.stop. */
+const struct ng_query *query_counts_at_stop(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 3);
+  const struct ng_expr *e = nq_variable(query, 0);
+  struct ng_aggregate count = {.function = NET_AGG_COUNT, .type = type_long};
+  query->at = nq_stop(e);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  for (unsigned i = 1; i <= 2; i++) {
+    count.variable = i;
+    query->variables[i].outside = false;
+    nq_target(query, i == 1 ? "n" : "m", nq_aggregate_value(query, nq_aggregate(query, count)));
+  }
+  return nq_finish(query, NET_EVENT);
+}
+
 /* E with F by one domain, F with G by the other, E of a certain kind. */
 const struct ng_query *query_keyed(void) {
   const struct ng_relation *relations[] = {nq_relation("Large", NG_REL_PERIOD, 2, 4),
