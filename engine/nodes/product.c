@@ -148,16 +148,32 @@ net_chronon net_product_promise(const struct net_product *product, net_chronon n
   return promised > product->node.checkpoint ? promised : product->node.checkpoint;
 }
 
+/* Where many open rows close in a round, as an aggregate's segments do, others mostly come for them: what went out of
+ * the pairs of these is closed first, so that the pairs of two rounds are not all there at once. */
+static enum base_status close_first(struct net_product *product, net_chronon checkpoint) {
+  struct net_node *node = &product->node;
+  enum base_status status = BASE_OK;
+  net_product_sweep_closes(product);
+  if (product->closed_count == 0) return BASE_OK;
+  if (node->out.count > 0) status = net_out_flush(node, node->checkpoint, node->checkpoint, NULL);
+  net_product_settle_closed(product, checkpoint, &status);
+  net_product_list_closed(product);
+  if (status == BASE_OK) status = net_out_flush(node, node->checkpoint, checkpoint, NULL);
+  return status;
+}
+
 /* What waits before CHECKPOINT, and what is known of pairs then. */
 static enum base_status advance(struct net_product *product, net_chronon checkpoint) {
   struct net_node *node = &product->node;
-  enum base_status status = BASE_OK;
+  enum base_status status = close_first(product, checkpoint);
+  if (status != BASE_OK) return status;
   net_product_sweep(product, checkpoint, &status);
   if (status == BASE_OK && product->pairs_live > 0 && node->out.plain && node->out.count > 0)
     status = net_out_flush(node, node->checkpoint, node->checkpoint, NULL);
   product->lasting = product->settled = checkpoint;
   for (uint32_t i = 0; i < product->pair_count && status == BASE_OK; i++)
     if (product->pairs[i].used) net_product_settle(product, i, checkpoint, &status);
+  net_product_list_closed(product);
   if (status != BASE_OK) return status;
   net_product_purge(product, checkpoint);
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
@@ -251,6 +267,7 @@ static size_t state_bytes(const struct net_node *node) {
   bytes += product->group_capacity * sizeof *product->groups;
   bytes += net_old_bytes(product);
   bytes += product->borrowed_capacity * sizeof *product->borrowed;
+  bytes += product->closed_capacity * sizeof *product->closed;
   if (product->self != NULL) bytes += net_product_self_bytes(product->self);
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
@@ -264,6 +281,7 @@ static void done(struct net_node *node) {
   free(product->groups);
   free(product->pairs);
   free(product->borrowed);
+  free(product->closed);
   if (product->self != NULL) net_product_self_done(product->self);
 }
 

@@ -29,7 +29,8 @@ enum {
   /* it is open, its own stop that is and nothing else of it that the result has is uncertain: what it has
    * in common with a plain row that ends before the checkpoint is known */
   NET_LIVE_LASTS = 16,
-  NET_LIVE_RIGHT = 32, /* of the right side */
+  NET_LIVE_RIGHT = 32,  /* of the right side */
+  NET_LIVE_CLOSED = 64, /* among those of product->closed */
 };
 
 struct net_product_side {
@@ -145,6 +146,8 @@ struct net_product {
   struct net_product_tail *tail; /* of the nodes behind it; NULL: not planned yet */
   struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
   union net_slot *complete[2];   /* scratch: rows of a run with their keys */
+  struct net_live **closed;      /* rows in pairs that have closed; no others when a sweep begins */
+  size_t closed_count, closed_capacity;
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;
 };
@@ -278,8 +281,9 @@ static inline void net_product_arrives(struct net_product *product) {
 }
 /* The group, which has lost its last row, leaves its place. */
 void net_product_leave(struct net_product *product, struct net_product_group *group);
-void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
-                       uint64_t id);
+/* Returns the row that was of ID, which is gone if nothing has it any more. */
+struct net_live *net_product_close(struct net_product *product, unsigned which,
+                                   const union net_slot *row, uint64_t id);
 /* Rows that are over leave their chains as these are walked; those in chains nobody walks do so here. */
 void net_product_purge(struct net_product *product, net_chronon now);
 /* The young rows of SIDE, one after the other: *AT begins with 0. NULL: there are no more. */
@@ -343,6 +347,12 @@ void net_product_add_pair(struct net_product *product, struct net_live *left,
                           struct net_live *right);
 void net_product_settle(struct net_product *product, uint32_t index, net_chronon bound,
                         enum base_status *status);
+/* The same of the pairs that went out of rows that have closed: nothing that is still to be taken before BOUND says
+ * more of them. */
+void net_product_settle_closed(struct net_product *product, net_chronon bound,
+                               enum base_status *status);
+/* Pairs have gone: of the rows that have closed those stay listed that are in some still. */
+void net_product_list_closed(struct net_product *product);
 net_chronon net_product_pair_start(const struct net_product *product, const struct net_pair *pair);
 net_chronon net_product_events_start(const struct net_product *product, unsigned which,
                                      net_chronon checkpoint);
@@ -352,6 +362,10 @@ net_chronon net_product_events_start(const struct net_product *product, unsigned
 /* Takes all rows of the inbox that start before CHECKPOINT. */
 void net_product_sweep(struct net_product *product, net_chronon checkpoint,
                        enum base_status *status);
+
+/* Takes the closes of rows that were there when the last round ended, where some are in pairs; they stand before all
+ * else. Those in pairs are listed. */
+void net_product_sweep_closes(struct net_product *product);
 
 /* Two plain rows that have in common what begins at NOW and ends at STOP. MARKS: is the result definite? */
 void net_product_meet_plain(struct net_product *product, const union net_slot *left,

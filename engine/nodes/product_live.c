@@ -271,21 +271,23 @@ void net_product_purge(struct net_product *product, net_chronon now) {
   product->purge_at = left + left / 8 + (product->young_most < 64 ? product->young_most + 1 : 64);
 }
 
-void net_product_close(struct net_product *product, unsigned which, const union net_slot *row,
-                       uint64_t id) {
+struct net_live *net_product_close(struct net_product *product, unsigned which,
+                                   const union net_slot *row, uint64_t id) {
   struct net_product_side *side = &product->sides[which];
   uint32_t place = net_rowmap_find_id(&side->open, id);
   BASE_CHECK(place != NET_NO_ENTRY, "product-close-unknown");
   struct net_live *live = *(struct net_live **)net_rowmap_state(&side->open, place);
   memcpy(net_live_row(live), row, side->layout->slot_count * sizeof *row);
   net_product_count(side, live->state, (size_t)-1);
-  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN | NET_LIVE_RIGHT)) |
-                net_product_kind(side, row);
+  live->state =
+      (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN | NET_LIVE_RIGHT | NET_LIVE_CLOSED)) |
+      net_product_kind(side, row);
   net_product_count(side, live->state, 1);
   if (!(live->state & NET_LIVE_OPEN)) net_rowmap_remove(&side->open, place);
   live->expires = net_product_expires(product, which, row);
   note_lasting(side, live);
   net_product_release(side, live);
+  return live;
 }
 
 /* --- making */

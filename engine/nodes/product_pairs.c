@@ -277,6 +277,31 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
   if (!opens) remove_pair(product, index);
 }
 
+void net_product_settle_closed(struct net_product *product, net_chronon bound,
+                               enum base_status *status) {
+  for (size_t i = 0; i < product->closed_count; i++) {
+    struct net_live *live = product->closed[i];
+    unsigned side = (live->state & NET_LIVE_RIGHT) != 0;
+    uint32_t next;
+    for (uint32_t at = live->pairs; at != NET_NO_PAIR && *status == BASE_OK; at = next) {
+      next = product->pairs[at].next[side];
+      if (product->pairs[at].id != 0) net_product_settle(product, at, bound, status);
+    }
+  }
+}
+
+void net_product_list_closed(struct net_product *product) {
+  size_t kept = 0;
+  for (size_t i = 0; i < product->closed_count; i++) {
+    struct net_live *live = product->closed[i];
+    if (live->pairs != NET_NO_PAIR)
+      product->closed[kept++] = live;
+    else
+      live->state &= (uint8_t)~NET_LIVE_CLOSED;
+  }
+  product->closed_count = kept;
+}
+
 /* Narrows START to where all of the side's events can be at once. */
 static void meet_events(const struct net_product_side *side, const union net_slot *row,
                         struct net_instant *start) {

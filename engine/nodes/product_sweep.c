@@ -4,6 +4,7 @@
  * Plain rows have a short way (arrive_plain); where the live rows are plain, too, and nothing else waits before
  * them, a shortest one (product_shortest.c).
  * A row that will have expired when the next row of the other side begins meets none, and is not kept.  */
+#include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/nodes/product.h"
 
@@ -308,7 +309,7 @@ static void sweep_mixed(struct net_product *product, net_chronon checkpoint,
     if (*status != BASE_OK || (row = net_inbox_next(&product->inbox, &item, &which)) == NULL)
       return;
     if (item.marks & NET_CLOSES) {
-      net_product_close(product, which, row, item.id);
+      (void)net_product_close(product, which, row, item.id);
     } else if (item.marks == NET_DEFINITE && item.id == 0 &&
                net_product_kind(&product->sides[which], row) == NET_LIVE_PLAIN) {
       net_chronon next = first_start(&product->inbox.ports[1 - which], checkpoint);
@@ -316,6 +317,32 @@ static void sweep_mixed(struct net_product *product, net_chronon checkpoint,
       arrive_plain(product, which, row, item.time, next, checkpoint, status);
     } else {
       arrive(product, which, row, item.time, item.marks, item.id, status);
+    }
+  }
+}
+
+/* The first row of QUEUE that is no start, if it is the close of one that starts before LIMIT. */
+static bool is_early_close(const struct net_inbox_queue *queue, net_chronon limit) {
+  return queue->head < queue->count && queue->times[queue->head] < limit &&
+         (queue->marks[queue->head] & NET_CLOSES);
+}
+
+void net_product_sweep_closes(struct net_product *product) {
+  struct net_inbox_port *ports = product->inbox.ports;
+  if (product->pairs_live == 0) return;
+  net_inbox_sort(&product->inbox);
+  for (unsigned i = 0; i < 2; i++)
+    if (first_start(&ports[i], product->settled) < product->settled) return;
+  for (unsigned which = 0; which < 2; which++) {
+    struct net_inbox_queue *queue = &ports[which].others;
+    for (; is_early_close(queue, product->settled); queue->head++) {
+      const union net_slot *row = net_inbox_row(&ports[which], queue, queue->head);
+      struct net_live *live = net_product_close(product, which, row, queue->ids[queue->head]);
+      if (live->pairs == NET_NO_PAIR || (live->state & NET_LIVE_CLOSED)) continue;
+      live->state |= NET_LIVE_CLOSED;
+      base_grow(&product->closed, &product->closed_capacity, product->closed_count + 1,
+                sizeof *product->closed);
+      product->closed[product->closed_count++] = live;
     }
   }
 }

@@ -241,8 +241,6 @@ static const struct {
     /* each tuple waits for both of its stops, and has a place in an order beside its member's */
     {"uncertain first", 2.5},
     {"uncertain last by group", 2.6},
-    /* pairs of a round in which all segments end and others begin */
-    {"sum of open periods by group", 2.3},
     /* with more live than 2,100: right after an array has grown */
     {"sum of durations", 2.1},
     {"several, no two alike", 2.1},
