@@ -247,8 +247,9 @@ bool ng_switch_merge(struct ng_plan *plan, struct ng_node *node);
  * it tests itself (rules/product_rule.c); false: they do not. The plan is to be refreshed before. */
 bool ng_product_overlaps(struct ng_plan *plan, struct ng_node *product);
 /* Do the conditions above PRODUCT, of the full rule, say until when rows of both sides are kept
- * (rules/partial_overlap.c)? */
-bool ng_product_is_bounded(struct ng_plan *plan, const struct ng_node *product);
+ * (rules/partial_overlap.c)? *RET, in the plan's arena: until when. */
+bool ng_product_bounds(struct ng_plan *plan, const struct ng_node *product,
+                       struct ng_expiry *ret[2], size_t ret_counts[2]);
 /* Do they say that no row at PORT of it is kept once INSTANT of PARTICIPANT, its start or its stop, is over? */
 bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product, unsigned port,
                             struct ng_participant participant, const struct ng_column *instant);

@@ -30,10 +30,12 @@
  *
  * A period by itself comes as the event of its stop, where the product then overlaps: `count(B) at A.stop` needs
  * the one segment of the count in which A stops, and a full product would meet A with all that begin before
- * that. Of starts the overlap product knows already (product_rule.c).
+ * that. Or where it was kept until some time after its stop, and is kept as long now, but from its stop on only:
+ * `A ; within D B` does not go through all A that last when a B comes. Of starts the overlap product knows
+ * already (product_rule.c).
  *
- * Done only where the product then overlaps, or it is said until when both sides of it are kept, what did not
- * hold before. */
+ * Combinations do only where the product then overlaps, or it is said until when both sides of it are kept, what
+ * did not hold before. */
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
@@ -307,6 +309,44 @@ static bool lacks_any(const struct above *above, const struct ng_columns *column
   return false;
 }
 
+/* --- what it is good for */
+
+/* Until when a product keeps the rows of its sides. */
+struct bounds {
+  struct ng_expiry *of[2];
+  size_t counts[2];
+  bool both;
+};
+
+static struct bounds bounds_of(struct ng_plan *plan, const struct ng_node *product) {
+  struct bounds bounds = {.counts = {0, 0}};
+  bounds.both = ng_product_bounds(plan, product, bounds.of, bounds.counts);
+  return bounds;
+}
+
+/* Does BEFORE keep the rows at PORT as long as EXPIRY says, of INSTANT in the place of its own, or longer? */
+static bool keeps_as_long(const struct bounds *before, unsigned port, struct ng_expiry expiry,
+                          const struct ng_column *instant) {
+  for (size_t i = 0; i < before->counts[port]; i++)
+    if (before->of[port][i].instant == instant && before->of[port][i].bound >= expiry.bound)
+      return true;
+  return false;
+}
+
+/* Both sides were bounded BEFORE, that at PORT, the rows of one relation, by their STOP, and are bounded by the
+ * same now: rows that come when they stop, AT it, are kept from then on only. */
+static bool is_shorter(const struct bounds *before, const struct bounds *after, unsigned port,
+                       const struct ng_column *stop, const struct ng_column *at) {
+  for (unsigned side = 0; side < 2; side++) {
+    for (size_t i = 0; i < after->counts[side]; i++) {
+      struct ng_expiry expiry = after->of[side][i];
+      if (side == port && expiry.instant != at) return false;
+      if (!keeps_as_long(before, side, expiry, side == port ? stop : expiry.instant)) return false;
+    }
+  }
+  return true;
+}
+
 /* What rows above SIDE have of it: its fields, and the times that a plain input has as its implicit ones. */
 static struct ng_columns all_columns(struct ng_plan *plan, const struct ng_node *side) {
   struct ng_columns columns = {0};
@@ -318,10 +358,11 @@ static struct ng_columns all_columns(struct ng_plan *plan, const struct ng_node 
   return columns;
 }
 
-/* Leaves the plan half changed if it is false. BOUNDED: the product is, as it stands. */
+/* Leaves the plan half changed if it is false. BEFORE: until when the product keeps rows as it stands. */
 static bool combine_at(struct ng_plan *plan, const struct above *above, struct ng_node *product,
-                       unsigned port, const struct ng_expr *instant, bool bounded) {
+                       unsigned port, const struct ng_expr *instant, const struct bounds *before) {
   struct above left;
+  bool single = !ng_node_is_combination(product->inputs[port]);
   struct ng_columns columns = all_columns(plan, product->inputs[port]);
   struct ng_node *side = select_below(plan, above, product->inputs[port]);
   const struct ng_column *from, *at;
@@ -336,19 +377,23 @@ static bool combine_at(struct ng_plan *plan, const struct above *above, struct n
   if (lacks_any(&left, &columns)) return false;
   ng_plan_refresh(plan);
   if (!may_wait(plan, side, &left, from)) return false;
-  return ng_product_overlaps(plan, product) || (!bounded && ng_product_is_bounded(plan, product));
+  if (ng_product_overlaps(plan, product)) return true;
+  struct bounds after = bounds_of(plan, product);
+  if (!after.both) return false;
+  return !before->both || (single && is_shorter(before, &after, port, from, at));
 }
 
-static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port, bool bounded) {
+static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port) {
   struct above above;
-  struct before before;
+  struct before before = {0};
   struct ng_exprs instants = {0};
   if (ng_node_readers(plan, product->inputs[port]) != 1 || !find_above(plan, product, &above))
     return false;
   find_instants(plan, &above, product->inputs[port], &instants);
   if (instants.count) remember(plan, &before);
+  struct bounds bounds = bounds_of(plan, product);
   for (size_t i = 0; i < instants.count; i++) {
-    if (combine_at(plan, &above, product, port, instants.items[i], bounded)) return true;
+    if (combine_at(plan, &above, product, port, instants.items[i], &bounds)) return true;
     restore(plan, &before);
   }
   return false;
@@ -363,8 +408,8 @@ void ng_rule_combined_events(struct ng_plan *plan) {
     if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL ||
         (combined && ng_product_overlaps(plan, node)))
       continue;
-    bool bounded = ng_product_is_bounded(plan, node);
-    if (combine(plan, node, 0, bounded) || combine(plan, node, 1, bounded)) combined++;
+    for (unsigned port = 0; port < 2 && node->rule == NET_PRODUCT_FULL; port++)
+      combined += combine(plan, node, port);
   }
   if (!combined) return;
   ng_rule_changed(plan, NG_RULE_COMBINED_EVENTS, combined, "%zu side%s of %sproduct%s now events",

@@ -253,10 +253,9 @@ static size_t bound(struct ng_plan *plan, const struct ng_node *product, struct 
   return bounded;
 }
 
-bool ng_product_is_bounded(struct ng_plan *plan, const struct ng_node *product) {
-  struct ng_expiry *expiries[2];
-  size_t counts[2];
-  return bound(plan, product, expiries, counts) == 2;
+bool ng_product_bounds(struct ng_plan *plan, const struct ng_node *product,
+                       struct ng_expiry *ret[2], size_t ret_counts[2]) {
+  return bound(plan, product, ret, ret_counts) == 2;
 }
 
 bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product, unsigned port,

@@ -578,6 +578,33 @@ static const char golden_count_at_stop_combined[] =
     "unused-domains: 14 domains dropped\n"
     "common-subnetworks: 2 access nodes shared\n";
 
+static const char golden_soon_before[] =
+    "soon_before\n"
+    "   1  access           R: E.A; also as F\n"
+    "   2  product     1 1  partial overlap             [within 5: tuples until E.stop + 5, until "
+    "F.start]\n"
+    "   3  selection   2    E.stop before F.start       [overlap: open rows not yet decided]\n"
+    "   4  selection   3    F.start within 5 of E.stop  [overlap: open rows not yet decided]\n"
+    "   5  projection  4    at F.start: A = E.A\n"
+    "1 access node, 4 operator nodes\n"
+    "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
+    "unused-domains: 8 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_soon_combined[] =
+    "soon_combined\n"
+    "   1  access           R: E.A; also as F\n"
+    "   2  projection  1    at E.stop: E.A\n"
+    "   3  join        2 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop  "
+    "[within 5: tuples until E.stop + 5, until F.start]\n"
+    "   4  projection  3    at F.start: A = E.A\n"
+    "1 access node, 3 operator nodes\n"
+    "combined-events: 1 side of a product now events\n"
+    "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
+    "joins: 1 join from 2 selections, 0 hash keys\n"
+    "unused-domains: 9 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
+
 static const char golden_counts_at_stop_before[] =
     "counts_at_stop_before\n"
     "   1  access           R: E.A, E.B; also as F, G\n"

@@ -342,6 +342,16 @@ const struct ng_query *query_counts_at_stop(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* when E ; within 5 F at F.start: E is asked for its stop only. */
+const struct ng_query *query_soon(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  const struct ng_expr *f = nq_variable(query, 1);
+  query->when = within(nq_variable(query, 0), f);
+  query->at = nq_start(f);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* E with F by one domain, F with G by the other, E of a certain kind. */
 const struct ng_query *query_keyed(void) {
   const struct ng_relation *relations[] = {nq_relation("Large", NG_REL_PERIOD, 2, 4),

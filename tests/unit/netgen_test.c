@@ -137,6 +137,8 @@ static const struct golden goldens[] = {
     GOLDEN_OVER_STORE(common_within_closed, query_common_within, ALL),
     GOLDEN_OVER_STORE(count_at_stop_before, query_count_at_stop, ALL & ~COMBINED),
     GOLDEN_OVER_STORE(count_at_stop_combined, query_count_at_stop, ALL),
+    GOLDEN(soon_before, query_soon, false, ALL & ~COMBINED),
+    GOLDEN(soon_combined, query_soon, false, ALL),
     GOLDEN(counts_at_stop_before, query_counts_at_stop, false, ALL & ~COMBINED),
     GOLDEN(counts_at_stop_combined, query_counts_at_stop, false, ALL),
     GOLDEN(meets_partial_overlap, query_meets, false, PARTIAL),
