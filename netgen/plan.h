@@ -277,6 +277,7 @@ void ng_rule_equal_values(struct ng_plan *plan);
 void ng_rule_predicates_down(struct ng_plan *plan);
 void ng_rule_product_rule(struct ng_plan *plan);
 void ng_rule_combined_events(struct ng_plan *plan);
+void ng_rule_combined_periods(struct ng_plan *plan);
 void ng_rule_partial_overlap(struct ng_plan *plan);
 void ng_rule_joins(struct ng_plan *plan);
 void ng_rule_common_period(struct ng_plan *plan);

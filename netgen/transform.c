@@ -24,6 +24,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_EQUAL_VALUES] = ng_rule_equal_values,
     [NG_RULE_PRODUCT_RULE] = ng_rule_product_rule,
     [NG_RULE_COMBINED_EVENTS] = ng_rule_combined_events,
+    [NG_RULE_COMBINED_PERIODS] = ng_rule_combined_periods,
     [NG_RULE_PARTIAL_OVERLAP] = ng_rule_partial_overlap,
     [NG_RULE_JOINS] = ng_rule_joins,
     [NG_RULE_COMMON_PERIOD] = ng_rule_common_period,

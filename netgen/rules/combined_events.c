@@ -39,56 +39,7 @@
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
-
-/* The nodes above a product, in order, up to the projection that makes the result. */
-struct above {
-  struct ng_node **nodes;
-  size_t count, capacity;
-};
-
-/* The plan as it was before an attempt. */
-struct before {
-  struct ng_node **nodes;
-  struct ng_node *copies;
-  size_t count;
-  struct ng_node **results; /* of its queries */
-};
-
-static void remember(const struct ng_plan *plan, struct before *ret) {
-  ret->count = plan->node_count;
-  ret->nodes = BASE_NEW_ARRAY(plan->arena, ret->count, struct ng_node *);
-  ret->copies = BASE_NEW_ARRAY(plan->arena, ret->count, struct ng_node);
-  for (size_t i = 0; i < ret->count; i++) {
-    ret->nodes[i] = plan->nodes[i];
-    ret->copies[i] = *plan->nodes[i];
-  }
-  ret->results = BASE_NEW_ARRAY(plan->arena, plan->query_count, struct ng_node *);
-  for (size_t i = 0; i < plan->query_count; i++) ret->results[i] = plan->queries[i].result;
-}
-
-static void restore(struct ng_plan *plan, const struct before *before) {
-  for (size_t i = 0; i < before->count; i++) *before->nodes[i] = before->copies[i];
-  for (size_t i = 0; i < plan->query_count; i++) plan->queries[i].result = before->results[i];
-  ng_plan_refresh(plan);
-}
-
-/* False: others than full products, and what follows them, read PRODUCT's rows. */
-static bool find_above(struct ng_plan *plan, const struct ng_node *product, struct above *ret) {
-  struct ng_node *node = ng_node_reader(plan, product);
-  *ret = (struct above){0};
-  while (node && !node->alias) {
-    bool full = node->kind == NET_NODE_PRODUCT && node->rule == NET_PRODUCT_FULL;
-    bool last = node->kind == NET_NODE_PROJECTION && !node->carries;
-    if (!full && !last && node->kind != NET_NODE_SELECTION && node->kind != NET_NODE_APPLY)
-      return false;
-    ret->nodes =
-        ng_grown(plan->arena, ret->nodes, ret->count, &ret->capacity, sizeof(struct ng_node *));
-    ret->nodes[ret->count++] = node;
-    if (last) return true;
-    node = ng_node_reader(plan, node);
-  }
-  return false;
-}
+#include "netgen/rules/combined.h"
 
 /* --- the instants that may be the event's */
 
@@ -115,7 +66,7 @@ static void add_computed(struct ng_plan *plan, struct ng_exprs *instants,
 }
 
 /* Starts first, for which nothing has to wait, then stops and what is computed. */
-static void find_instants(struct ng_plan *plan, const struct above *above,
+static void find_instants(struct ng_plan *plan, const struct ng_above *above,
                           const struct ng_node *side, struct ng_exprs *ret) {
   struct ng_participants participants = {0};
   ng_node_participants(plan, side, &participants);
@@ -126,86 +77,6 @@ static void find_instants(struct ng_plan *plan, const struct above *above,
       add_instant(plan, ret, ng_expr_column(plan->arena, participants.items[i].stop));
   for (size_t i = 0; i < above->count; i++)
     if (above->nodes[i]->expr) add_computed(plan, ret, above->nodes[i]->expr, side);
-}
-
-/* --- the event */
-
-/* EXPR with COLUMN in the place of INSTANT. */
-static const struct ng_expr *with_column(struct ng_plan *plan, const struct ng_expr *expr,
-                                         const struct ng_expr *instant,
-                                         const struct ng_column *column) {
-  if (ng_expr_equal(expr, instant)) return ng_expr_column(plan->arena, column);
-  struct ng_expr *copy = BASE_NEW(plan->arena, struct ng_expr);
-  *copy = *expr;
-  for (unsigned i = 0; i < expr->arg_count; i++)
-    copy->args[i] = with_column(plan, expr->args[i], instant, column);
-  return copy;
-}
-
-/* Everything above that read INSTANT reads COLUMN. */
-static void read_instead(struct ng_plan *plan, const struct above *above,
-                         const struct ng_expr *instant, const struct ng_column *column) {
-  for (size_t i = 0; i < above->count; i++) {
-    struct ng_node *node = above->nodes[i];
-    if (node->expr) node->expr = with_column(plan, node->expr, instant, column);
-    if (instant->op != NG_COLUMN) continue;
-    if (node->start_from == instant->column) node->start_from = column;
-    if (node->stop_from == instant->column) node->stop_from = column;
-    struct ng_columns sources = {0};
-    for (size_t k = 0; k < node->sources.count; k++)
-      ng_columns_add(plan->arena, &sources,
-                     node->sources.items[k] == instant->column ? column : node->sources.items[k]);
-    node->sources = sources;
-  }
-}
-
-/* SIDE below what the conditions on it alone ask, which read stops. */
-static struct ng_node *select_below(struct ng_plan *plan, const struct above *above,
-                                    struct ng_node *side) {
-  struct ng_node *top = side;
-  for (size_t i = 0; i < above->count; i++) {
-    struct ng_node *node = above->nodes[i];
-    if (node->kind != NET_NODE_SELECTION || !ng_expr_reads_open(node->expr) ||
-        !ng_selection_moves(node) || !ng_expr_fits(node->expr, side))
-      continue;
-    ng_plan_replace(plan, node, node->inputs[0]);
-    node->inputs[0] = top;
-    top = node;
-  }
-  return top;
-}
-
-/* SIDE with a column that is INSTANT. */
-static struct ng_node *with_instant(struct ng_plan *plan, struct ng_node *side,
-                                    const struct ng_expr *instant, const struct ng_column **ret) {
-  *ret = instant->column;
-  if (instant->op == NG_COLUMN) return side;
-  struct ng_node *apply = ng_node_new(plan, NET_NODE_APPLY, side, NULL);
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  ng_expr_print(&name, plan, instant);
-  *ret = ng_column_computed(plan, base_arena_strdup(plan->arena, base_buffer_text(&name)),
-                            instant->type, ng_expr_reads_open(instant));
-  base_buffer_done(&name);
-  apply->expr = instant;
-  ng_columns_add(plan->arena, &apply->own, *ret);
-  return apply;
-}
-
-/* SIDE's rows, which have all of its columns that are not open, as events at FROM, which is AT then. */
-static struct ng_node *event_at(struct ng_plan *plan, struct ng_node *side,
-                                const struct ng_columns *columns, const struct ng_column *from,
-                                const struct ng_column *at) {
-  struct ng_node *projection = ng_node_new(plan, NET_NODE_PROJECTION, side, NULL);
-  for (size_t i = 0; i < columns->count; i++) {
-    const struct ng_column *column = columns->items[i];
-    if (column == at || column->openable) continue;
-    ng_columns_add(plan->arena, &projection->own, column);
-    ng_columns_add(plan->arena, &projection->sources, column);
-  }
-  projection->own_start = at;
-  projection->start_from = from;
-  projection->carries = true;
-  return projection;
 }
 
 /* --- how soon it comes */
@@ -265,7 +136,7 @@ static bool is_all_events(const struct ng_participants *participants) {
 
 /* May SIDE, the rows below the projection, wait for FROM where more is to come? What goes on above must
  * not wait for long: a period that stays open would keep all events that come later. */
-static bool may_wait(struct ng_plan *plan, const struct ng_node *side, const struct above *above,
+static bool may_wait(struct ng_plan *plan, const struct ng_node *side, const struct ng_above *above,
                      const struct ng_column *from) {
   struct ng_participants all = {0};
   if (plan->may_speculate) return true; /* nothing is to come */
@@ -280,32 +151,6 @@ static bool may_wait(struct ng_plan *plan, const struct ng_node *side, const str
   for (size_t i = 0; i < all.count; i++)
     if (all.items[i].start == from || all.items[i].stop == from)
       return is_prompt(plan, side, all.items[i], from);
-  return false;
-}
-
-/* --- whether it can be */
-
-static bool reads_lost(const struct ng_expr *expr, const struct ng_columns *columns) {
-  if (expr->op == NG_COLUMN)
-    return expr->column->openable && ng_columns_have(columns, expr->column);
-  for (unsigned i = 0; i < expr->arg_count; i++)
-    if (reads_lost(expr->args[i], columns)) return true;
-  return false;
-}
-
-static bool is_lost(const struct ng_column *column, const struct ng_columns *columns) {
-  return column && column->openable && ng_columns_have(columns, column);
-}
-
-/* Does anything above read one of COLUMNS that is open? */
-static bool lacks_any(const struct above *above, const struct ng_columns *columns) {
-  for (size_t i = 0; i < above->count; i++) {
-    const struct ng_node *node = above->nodes[i];
-    if (node->expr && reads_lost(node->expr, columns)) return true;
-    if (is_lost(node->start_from, columns) || is_lost(node->stop_from, columns)) return true;
-    for (size_t k = 0; k < node->sources.count; k++)
-      if (is_lost(node->sources.items[k], columns)) return true;
-  }
   return false;
 }
 
@@ -347,34 +192,23 @@ static bool is_shorter(const struct bounds *before, const struct bounds *after, 
   return true;
 }
 
-/* What rows above SIDE have of it: its fields, and the times that a plain input has as its implicit ones. */
-static struct ng_columns all_columns(struct ng_plan *plan, const struct ng_node *side) {
-  struct ng_columns columns = {0};
-  for (size_t i = 0; i < side->fields.count; i++)
-    ng_columns_add(plan->arena, &columns, side->fields.items[i]);
-  if (ng_node_is_combination(side)) return columns;
-  ng_columns_add(plan->arena, &columns, side->start);
-  if (side->stop) ng_columns_add(plan->arena, &columns, side->stop);
-  return columns;
-}
-
 /* Leaves the plan half changed if it is false. BEFORE: until when the product keeps rows as it stands. */
-static bool combine_at(struct ng_plan *plan, const struct above *above, struct ng_node *product,
+static bool combine_at(struct ng_plan *plan, const struct ng_above *above, struct ng_node *product,
                        unsigned port, const struct ng_expr *instant, const struct bounds *before) {
-  struct above left;
+  struct ng_above left;
   bool single = !ng_node_is_combination(product->inputs[port]);
-  struct ng_columns columns = all_columns(plan, product->inputs[port]);
-  struct ng_node *side = select_below(plan, above, product->inputs[port]);
+  struct ng_columns columns = ng_combined_columns(plan, product->inputs[port]);
+  struct ng_node *side = ng_combined_select(plan, above, product->inputs[port]);
   const struct ng_column *from, *at;
   struct ng_node *reader = ng_node_reader(plan, above->nodes[above->count - 1]);
   if (reader) ng_switch_merge(plan, reader);
-  side = with_instant(plan, side, instant, &from);
+  side = ng_combined_instant(plan, side, instant, &from);
   at = from->openable ? ng_column_computed(plan, from->name, from->type, false) : from;
-  product->inputs[port] = event_at(plan, side, &columns, from, at);
+  product->inputs[port] = ng_combined_project(plan, side, &columns, from, at, NULL);
   ng_plan_refresh(plan);
-  if (!find_above(plan, product, &left)) return false;
-  read_instead(plan, &left, instant, at);
-  if (lacks_any(&left, &columns)) return false;
+  if (!ng_combined_above(plan, product, &left)) return false;
+  ng_combined_read(plan, &left, instant, at);
+  if (ng_combined_lacks(&left, &columns, NULL)) return false;
   ng_plan_refresh(plan);
   if (!may_wait(plan, side, &left, from)) return false;
   if (ng_product_overlaps(plan, product)) return true;
@@ -384,19 +218,41 @@ static bool combine_at(struct ng_plan *plan, const struct above *above, struct n
 }
 
 static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port) {
-  struct above above;
-  struct before before = {0};
+  struct ng_above above;
+  struct ng_before before = {0};
   struct ng_exprs instants = {0};
-  if (ng_node_readers(plan, product->inputs[port]) != 1 || !find_above(plan, product, &above))
+  if (ng_node_readers(plan, product->inputs[port]) != 1 ||
+      !ng_combined_above(plan, product, &above))
     return false;
   find_instants(plan, &above, product->inputs[port], &instants);
-  if (instants.count) remember(plan, &before);
+  if (instants.count) ng_combined_remember(plan, &before);
   struct bounds bounds = bounds_of(plan, product);
   for (size_t i = 0; i < instants.count; i++) {
     if (combine_at(plan, &above, product, port, instants.items[i], &bounds)) return true;
-    restore(plan, &before);
+    ng_combined_restore(plan, &before);
   }
   return false;
+}
+
+/* What PRODUCT's rows are asked further up, and can be asked here now that a stop among them is an event's: of
+ * stops that may be open predicates-down leaves it where it stands. */
+static void select_at_once(struct ng_plan *plan, struct ng_node *product) {
+  struct ng_above above;
+  size_t higher = 0; /* where the next product is */
+  if (plan->switches && plan->switches->off[NG_RULE_PREDICATES_DOWN]) return;
+  ng_plan_refresh(plan);
+  if (!ng_combined_above(plan, product, &above)) return;
+  while (higher < above.count && !ng_node_is_product(above.nodes[higher])) higher++;
+  for (size_t i = above.count; i-- > higher;) { /* those further down last: they stay in order */
+    struct ng_node *node = above.nodes[i];
+    if (node->kind != NET_NODE_SELECTION || ng_expr_reads_open(node->expr) ||
+        !ng_selection_moves(node) || !ng_expr_fits(node->expr, product))
+      continue;
+    ng_plan_replace(plan, node, node->inputs[0]);
+    ng_plan_replace(plan, product, node);
+    node->inputs[0] = product;
+  }
+  ng_plan_refresh(plan);
 }
 
 void ng_rule_combined_events(struct ng_plan *plan) {
@@ -408,8 +264,10 @@ void ng_rule_combined_events(struct ng_plan *plan) {
     if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL ||
         (combined && ng_product_overlaps(plan, node)))
       continue;
+    size_t before = combined;
     for (unsigned port = 0; port < 2 && node->rule == NET_PRODUCT_FULL; port++)
       combined += combine(plan, node, port);
+    if (combined > before) select_at_once(plan, node);
   }
   if (!combined) return;
   ng_rule_changed(plan, NG_RULE_COMBINED_EVENTS, combined, "%zu side%s of %sproduct%s now events",

@@ -578,6 +578,73 @@ static const char golden_count_at_stop_combined[] =
     "unused-domains: 14 domains dropped\n"
     "common-subnetworks: 2 access nodes shared\n";
 
+static const char golden_centre_before[] =
+    "centre_before\n"
+    "   1  access           R: E.A; also as F, G\n"
+    "   2  product     1 1  overlap                                       [overlap: tuples valid "
+    "at the checkpoint or after]\n"
+    "   3  product     2 1  partial overlap                               [nothing: tuples until "
+    "E.stop, for ever]\n"
+    "   4  selection   3    [E.start, E.stop) overlaps [G.start, G.stop)  [overlap: open rows not "
+    "yet decided]\n"
+    "   5  projection  4    at F.start: A = F.A\n"
+    "1 access node, 4 operator nodes\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
+    "partial-overlap: 1 side of 1 full product kept only while a partner can come\n"
+    "unused-domains: 15 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_centre_combined[] =
+    "centre_combined\n"
+    "   1  access           R: E.A; also as F, G\n"
+    "   2  product     1 1  overlap                          [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   3  projection  2    [E.start, E.stop): F.start, F.A  [overlap: open rows]\n"
+    "   4  product     3 1  overlap                          [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   5  projection  4    at F.start: A = F.A\n"
+    "1 access node, 4 operator nodes\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
+    "combined-periods: 1 combination now one period\n"
+    "unused-domains: 18 domains dropped\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_span_overlaps_before[] =
+    "span_overlaps_before\n"
+    "   1  access           R: E.A; also as F, G\n"
+    "   2  projection  1    at E.stop: E.start\n"
+    "   3  join        2 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop  "
+    "[within 5: tuples until E.stop + 5, until F.start]\n"
+    "   4  product     3 1  partial overlap                               [nothing: tuples until "
+    "F.stop, for ever]\n"
+    "   5  selection   4    [E.start, F.stop) overlaps [G.start, G.stop)  [overlap: open rows not "
+    "yet decided]\n"
+    "   6  projection  5    at F.start: A = F.A\n"
+    "1 access node, 5 operator nodes\n"
+    "combined-events: 1 side of a product now events\n"
+    "partial-overlap: 3 sides of 2 full products kept only while a partner can come\n"
+    "joins: 1 join from 2 selections, 0 hash keys\n"
+    "unused-domains: 14 domains dropped\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_span_overlaps_combined[] =
+    "span_overlaps_combined\n"
+    "   1  access           R: E.A; also as F, G\n"
+    "   2  projection  1    at E.stop: E.start\n"
+    "   3  join        2 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop  "
+    "[within 5: tuples until E.stop + 5, until F.start]\n"
+    "   4  projection  3    [E.start, F.stop): F.start, F.A  [overlap: open rows]\n"
+    "   5  product     4 1  overlap                          [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   6  projection  5    at F.start: A = F.A\n"
+    "1 access node, 5 operator nodes\n"
+    "combined-events: 1 side of a product now events\n"
+    "combined-periods: 1 combination now one period\n"
+    "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
+    "joins: 1 join from 2 selections, 0 hash keys\n"
+    "unused-domains: 19 domains dropped\n"
+    "common-subnetworks: 2 access nodes shared\n";
+
 static const char golden_soon_before[] =
     "soon_before\n"
     "   1  access           R: E.A; also as F\n"

@@ -205,11 +205,15 @@ const struct ng_query *query_next(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
-static const struct ng_expr *within(const struct ng_expr *left, const struct ng_expr *right) {
+static const struct ng_expr *span_within(const struct ng_expr *left, const struct ng_expr *right) {
   struct ng_expr *sequence = BASE_NEW(nq_arena, struct ng_expr);
   *sequence = *nq_temporal(NG_T_SEQUENCE, left, right);
   sequence->integer = 5;
-  return nq_holds(sequence);
+  return sequence;
+}
+
+static const struct ng_expr *within(const struct ng_expr *left, const struct ng_expr *right) {
+  return nq_holds(span_within(left, right));
 }
 
 /* when E ; within 5 F and F ; within 5 G, events, at E. */
@@ -349,6 +353,26 @@ const struct ng_query *query_soon(void) {
   query->when = within(nq_variable(query, 0), f);
   query->at = nq_start(f);
   nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* when E , F and E , G at F.start: what G is asked for is E's period. */
+const struct ng_query *query_centre(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 3);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_variable(query, 1);
+  query->when = nq_binary(NG_AND, overlaps(e, f), overlaps(e, nq_variable(query, 2)));
+  query->at = nq_start(f);
+  nq_target(query, "A", nq_domain(query, 1, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* when (E ; within 5 F) , G at F.start: it is asked for what lies from E's start to F's stop. */
+const struct ng_query *query_span_overlaps(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 3);
+  const struct ng_expr *f = nq_variable(query, 1);
+  query->when = overlaps(span_within(nq_variable(query, 0), f), nq_variable(query, 2));
+  query->at = nq_start(f);
+  nq_target(query, "A", nq_domain(query, 1, "A"));
   return nq_finish(query, NET_EVENT);
 }
 
