@@ -8,6 +8,8 @@
 #include "engine/base/arena.h"
 #include "engine/base/status.h"
 
+enum { FIRST_NODES = 8 };
+
 uint32_t net_key_slots(unsigned kept) {
   uint32_t slots = 0;
   for (unsigned part = NET_KEEP_START; part <= NET_KEEP_AT; part *= 2)
@@ -32,12 +34,14 @@ void net_ordered_init(struct net_ordered *sets, unsigned kept, net_ordered_compa
 }
 
 void net_ordered_done(struct net_ordered *sets) {
-  free(sets->nodes);
-  sets->nodes = NULL;
+  for (size_t i = 0; i * NET_ORDERED_BLOCK < sets->capacity; i++) free(sets->blocks[i]);
+  free(sets->blocks);
+  sets->blocks = NULL;
+  sets->capacity = sets->block_capacity = 0;
 }
 
 size_t net_ordered_bytes(const struct net_ordered *sets) {
-  return sets->capacity * sets->stride;
+  return sets->capacity * sets->stride + sets->block_capacity * sizeof *sets->blocks;
 }
 
 static inline struct net_ordered_node *node_at(const struct net_ordered *sets, uint32_t index) {
@@ -60,13 +64,23 @@ static inline uint32_t priority(uint32_t index) {
   return x ^ x >> 13;
 }
 
+/* The first block grows until it is as large as the others. */
+static void grow(struct net_ordered *sets) {
+  size_t block = sets->capacity / NET_ORDERED_BLOCK, room = NET_ORDERED_BLOCK;
+  if (block == 0) room = sets->capacity ? sets->capacity * 2 : FIRST_NODES;
+  base_grow(&sets->blocks, &sets->block_capacity, block + 1, sizeof *sets->blocks);
+  bool fresh = sets->capacity % NET_ORDERED_BLOCK == 0;
+  sets->blocks[block] = base_xrealloc(fresh ? NULL : sets->blocks[block], room, sets->stride);
+  sets->capacity = block * NET_ORDERED_BLOCK + room;
+}
+
 static uint32_t new_place(struct net_ordered *sets) {
   uint32_t index = sets->free_list;
   if (index != 0) {
     sets->free_list = node_at(sets, index)->left;
   } else {
     BASE_CHECK(sets->used < NET_ORDERED_MANY, "ordered-size");
-    base_grow_little(&sets->nodes, &sets->capacity, sets->used + 1, sets->stride);
+    if (sets->used >= sets->capacity) grow(sets);
     index = (uint32_t)sets->used++;
   }
   return index;
@@ -124,41 +138,79 @@ static bool count_one_less(struct net_ordered *sets, uint32_t index) {
 
 /* --- the tree */
 
-static inline int compare(const struct net_ordered *sets, const struct net_packed_slot *key,
-                          uint32_t index) {
-  const struct net_packed_slot *other = node_at(sets, index)->key;
+/* What is looked for. */
+struct sought {
+  struct net_packed_slot key[NET_KEEP_SLOTS];
+  union net_slot value;
+  uint32_t owner, index; /* where keys have places of their own */
+};
+
+static inline void seek(const struct net_ordered *sets, const struct net_ordered_key *key,
+                        struct sought *ret) {
+  net_key_pack(sets->kept, key, ret->key);
+  ret->value = key->value;
+}
+
+static inline union net_slot value_at(const struct net_ordered *sets, uint32_t index) {
+  if (sets->value != NULL) return sets->value(sets->context, *net_ordered_extra(sets, index));
+  return node_at(sets, index)->key[sets->whole].slot;
+}
+
+static inline int compare_values(const struct net_ordered *sets, union net_slot a,
+                                 union net_slot b) {
+  return sets->compare != NULL ? sets->compare(sets->context, a, b) : (a.i > b.i) - (a.i < b.i);
+}
+
+static inline int compare_keys(const struct net_ordered *sets, const struct sought *sought,
+                               uint32_t index) {
+  const struct net_packed_slot *key = sought->key, *other = node_at(sets, index)->key;
   uint32_t whole = sets->whole;
   if (whole > 0 && key[0].slot.i != other[0].slot.i)
     return key[0].slot.i < other[0].slot.i ? -1 : 1;
   for (uint32_t i = 1; i < whole; i++)
     if (key[i].slot.i != other[i].slot.i) return key[i].slot.i < other[i].slot.i ? -1 : 1;
-  return sets->has_value ? sets->compare(sets->context, key[whole].slot, other[whole].slot) : 0;
+  return sets->has_value ? compare_values(sets, sought->value, value_at(sets, index)) : 0;
 }
 
-static uint32_t find(const struct net_ordered *sets, uint32_t root,
-                     const struct net_packed_slot *key) {
+static inline int compare_owners(const struct net_ordered *sets, const struct sought *sought,
+                                 uint32_t index) {
+  int order = compare_keys(sets, sought, index);
+  if (order != 0 || sets->extra == 0) return order;
+  uint32_t other = *net_ordered_extra(sets, index);
+  return (sought->owner > other) - (sought->owner < other);
+}
+
+/* As they are in order: no two are equal that have places of their own. */
+static inline int compare(const struct net_ordered *sets, const struct sought *sought,
+                          uint32_t index) {
+  int order = compare_owners(sets, sought, index);
+  if (order != 0 || sets->extra == 0) return order;
+  return (sought->index > index) - (sought->index < index);
+}
+
+static uint32_t find(const struct net_ordered *sets, uint32_t root, const struct sought *sought) {
   while (root != 0) {
-    int order = compare(sets, key, root);
+    int order = compare_keys(sets, sought, root);
     if (order == 0) break;
     root = order < 0 ? left_of(sets, root) : node_at(sets, root)->right;
   }
   return root;
 }
 
-/* The nodes of ROOT before KEY and after it; none is equal. */
-static void split(struct net_ordered *sets, uint32_t root, const struct net_packed_slot *key,
+/* The nodes of ROOT before what is SOUGHT and after it; none is equal. */
+static void split(struct net_ordered *sets, uint32_t root, const struct sought *sought,
                   uint32_t *ret_before, uint32_t *ret_after) {
   if (root == 0) {
     *ret_before = *ret_after = 0;
     return;
   }
-  if (compare(sets, key, root) < 0) {
+  if (compare(sets, sought, root) < 0) {
     uint32_t *left = left_at(sets, root);
-    split(sets, *left, key, ret_before, left);
+    split(sets, *left, sought, ret_before, left);
     *ret_after = root;
   } else {
     uint32_t *right = &node_at(sets, root)->right;
-    split(sets, *right, key, right, ret_after);
+    split(sets, *right, sought, right, ret_after);
     *ret_before = root;
   }
 }
@@ -176,49 +228,62 @@ static uint32_t merge(struct net_ordered *sets, uint32_t before, uint32_t after)
   return after;
 }
 
-bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
-                        const struct net_ordered_key *key) {
-  struct net_packed_slot packed[NET_KEEP_SLOTS];
-  net_key_pack(sets->kept, key, packed);
-  uint32_t found = find(sets, *root, packed);
-  if (found != 0) {
-    count_one_more(sets, found);
-    return false;
-  }
-  uint32_t fresh = new_node(sets, packed);
+/* FRESH, which is what is SOUGHT, comes to the set at ROOT. */
+static void take_in(struct net_ordered *sets, uint32_t *root, const struct sought *sought,
+                    uint32_t fresh) {
   struct net_ordered_node *node = node_at(sets, fresh);
   uint32_t *place = root;
   while (*place != 0 && priority(*place) > priority(fresh))
     place =
-        compare(sets, packed, *place) < 0 ? left_at(sets, *place) : &node_at(sets, *place)->right;
-  split(sets, *place, packed, &node->left, &node->right);
+        compare(sets, sought, *place) < 0 ? left_at(sets, *place) : &node_at(sets, *place)->right;
+  split(sets, *place, sought, &node->left, &node->right);
   *place = fresh;
+}
+
+/* Where it says that what is SOUGHT is in the set at ROOT. */
+static uint32_t *find_link(struct net_ordered *sets, uint32_t *root, const struct sought *sought) {
+  uint32_t *place = root;
+  for (;;) {
+    BASE_CHECK(*place != 0, "ordered-remove");
+    int order = compare(sets, sought, *place);
+    if (order == 0) return place;
+    place = order < 0 ? left_at(sets, *place) : &node_at(sets, *place)->right;
+  }
+}
+
+static void take_out(struct net_ordered *sets, uint32_t *place) {
+  *place = merge(sets, node_at(sets, *place)->left, node_at(sets, *place)->right);
+}
+
+bool net_ordered_insert(struct net_ordered *sets, uint32_t *root,
+                        const struct net_ordered_key *key) {
+  struct sought sought;
+  seek(sets, key, &sought);
+  uint32_t found = find(sets, *root, &sought);
+  if (found != 0) {
+    count_one_more(sets, found);
+    return false;
+  }
+  take_in(sets, root, &sought, new_node(sets, sought.key));
   return true;
 }
 
 bool net_ordered_remove(struct net_ordered *sets, uint32_t *root,
                         const struct net_ordered_key *key) {
-  struct net_packed_slot packed[NET_KEEP_SLOTS];
-  net_key_pack(sets->kept, key, packed);
-  uint32_t *place = root;
-  for (;;) {
-    BASE_CHECK(*place != 0, "ordered-remove");
-    int order = compare(sets, packed, *place);
-    if (order == 0) break;
-    place = order < 0 ? left_at(sets, *place) : &node_at(sets, *place)->right;
-  }
-  uint32_t found = *place;
+  struct sought sought;
+  seek(sets, key, &sought);
+  uint32_t *place = find_link(sets, root, &sought), found = *place;
   if (count_one_less(sets, found)) return false;
-  *place = merge(sets, node_at(sets, found)->left, node_at(sets, found)->right);
+  take_out(sets, place);
   free_node(sets, found);
   return true;
 }
 
 uint32_t net_ordered_find(const struct net_ordered *sets, uint32_t root,
                           const struct net_ordered_key *key) {
-  struct net_packed_slot packed[NET_KEEP_SLOTS];
-  net_key_pack(sets->kept, key, packed);
-  return find(sets, root, packed);
+  struct sought sought;
+  seek(sets, key, &sought);
+  return find(sets, root, &sought);
 }
 
 uint32_t net_ordered_first(const struct net_ordered *sets, uint32_t root) {
@@ -233,11 +298,11 @@ uint32_t net_ordered_last(const struct net_ordered *sets, uint32_t root) {
 
 uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
                             const struct net_ordered_key *key) {
-  struct net_packed_slot packed[NET_KEEP_SLOTS];
-  net_key_pack(sets->kept, key, packed);
+  struct sought sought;
+  seek(sets, key, &sought);
   uint32_t best = 0;
   while (root != 0) {
-    bool after = compare(sets, packed, root) > 0;
+    bool after = compare_keys(sets, &sought, root) > 0;
     if (after) best = root;
     root = after ? node_at(sets, root)->right : left_of(sets, root);
   }
@@ -246,11 +311,11 @@ uint32_t net_ordered_before(const struct net_ordered *sets, uint32_t root,
 
 uint32_t net_ordered_after(const struct net_ordered *sets, uint32_t root,
                            const struct net_ordered_key *key) {
-  struct net_packed_slot packed[NET_KEEP_SLOTS];
-  net_key_pack(sets->kept, key, packed);
+  struct sought sought;
+  seek(sets, key, &sought);
   uint32_t best = 0;
   while (root != 0) {
-    bool before = compare(sets, packed, root) < 0;
+    bool before = compare_keys(sets, &sought, root) < 0;
     if (before) best = root;
     root = before ? left_of(sets, root) : node_at(sets, root)->right;
   }
@@ -263,4 +328,67 @@ void net_ordered_clear(struct net_ordered *sets, uint32_t *root) {
   net_ordered_clear(sets, &node_at(sets, *root)->right);
   free_node(sets, *root);
   *root = 0;
+}
+
+/* --- keys that have places of their own */
+
+void net_ordered_apart(struct net_ordered *sets, uint32_t extra, net_ordered_value_fn value) {
+  sets->extra = extra;
+  sets->value = value;
+  sets->has_value = sets->has_value || value != NULL;
+  sets->stride += extra * sizeof(uint32_t);
+}
+
+uint32_t net_ordered_make(struct net_ordered *sets, const struct net_ordered_key *key,
+                          uint32_t owner) {
+  struct net_packed_slot packed[NET_KEEP_SLOTS];
+  net_key_pack(sets->kept, key, packed);
+  uint32_t index = new_node(sets, packed);
+  node_at(sets, index)->right = NET_ORDERED_ALONE;
+  uint32_t *extra = net_ordered_extra(sets, index);
+  *extra = owner;
+  for (uint32_t i = 1; i < sets->extra; i++) extra[i] = 0;
+  return index;
+}
+
+void net_ordered_free(struct net_ordered *sets, uint32_t index) {
+  free_node(sets, index);
+}
+
+static void seek_place(const struct net_ordered *sets, uint32_t index, struct sought *ret) {
+  const struct net_packed_slot *key = node_at(sets, index)->key;
+  for (uint32_t i = 0; i < sets->slots; i++) ret->key[i] = key[i];
+  if (sets->has_value) ret->value = value_at(sets, index);
+  ret->owner = *net_ordered_extra(sets, index);
+  ret->index = index;
+}
+
+bool net_ordered_link(struct net_ordered *sets, uint32_t *root, uint32_t index) {
+  struct sought sought;
+  seek_place(sets, index, &sought);
+  bool first = find(sets, *root, &sought) == 0;
+  take_in(sets, root, &sought, index);
+  return first;
+}
+
+bool net_ordered_unlink(struct net_ordered *sets, uint32_t *root, uint32_t index) {
+  struct sought sought;
+  seek_place(sets, index, &sought);
+  take_out(sets, find_link(sets, root, &sought));
+  node_at(sets, index)->left = 0;
+  node_at(sets, index)->right = NET_ORDERED_ALONE;
+  return find(sets, *root, &sought) == 0;
+}
+
+uint32_t net_ordered_find_of(const struct net_ordered *sets, uint32_t root,
+                             const struct net_ordered_key *key, uint32_t owner) {
+  struct sought sought;
+  seek(sets, key, &sought);
+  sought.owner = owner;
+  while (root != 0) {
+    int order = compare_owners(sets, &sought, root);
+    if (order == 0) break;
+    root = order < 0 ? left_of(sets, root) : node_at(sets, root)->right;
+  }
+  return root;
 }
