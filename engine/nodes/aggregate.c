@@ -271,6 +271,7 @@ static void advance(struct net_aggregate *node, net_chronon limit, enum base_sta
       struct net_agg_change change;
       net_agg_pop(node, &change);
       net_agg_apply(node, &change);
+      net_agg_pass(node, &change);
     }
     while (node->stop_count > 0 && net_agg_next_stop(node) == now) net_agg_stop(node);
     look_at_touched(node, now, status);
@@ -453,8 +454,8 @@ static size_t state_bytes(const struct net_node *base) {
          node->stop_capacity * sizeof *node->stops + node->weight_capacity * sizeof *node->weights +
          node->idle_capacity * sizeof *node->idle + node->fresh_capacity * sizeof *node->fresh +
          net_ordered_bytes(&node->ordered) + net_ordered_bytes(&node->stairs) +
-         net_ordered_bytes(&node->floors) + net_agg_more_bytes(node) +
-         net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike) +
+         net_ordered_bytes(&node->apart) + net_ordered_bytes(&node->floors) +
+         net_agg_more_bytes(node) + net_inbox_bytes(&node->inbox) + net_alike_bytes(&node->alike) +
          (node->asked != NULL ? net_asked_bytes(node->asked) : 0);
 }
 
@@ -475,6 +476,7 @@ static void done(struct net_node *base) {
   net_rowmap_done(&node->same_start);
   net_ordered_done(&node->ordered);
   net_ordered_done(&node->stairs);
+  net_ordered_done(&node->apart);
   net_ordered_done(&node->floors);
   net_sum_done(&node->scratch);
   net_batch_builder_done(&node->closes);
@@ -576,6 +578,7 @@ static void configure(struct net_aggregate *node) {
   node->counts_tuples = node->set && !params->unique && node->function == NET_AGG_FIRST;
   node->stands = node->set && !params->unique && !node->counts_tuples && differs_among_equals(node);
   node->stands_in_group = node->stands && node->goes && keeps_tuples(node);
+  node->is_apart = node->counts_tuples || node->stands;
   node->timeless = node->set && !differs_among_equals(node);
   for (uint32_t i = 0; i < params->domain_fields; i++)
     node->temporal = node->temporal || params->in->fields[i].type.base == NET_TEMPORAL;

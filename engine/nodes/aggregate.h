@@ -132,14 +132,14 @@ struct net_agg_member {
     struct {
       uint32_t perhaps; /* tuples that count perhaps */
       /* If it matters which of those that count for sure stands for all: */
-      uint32_t standing; /* its key, in the group's ordered set */
+      uint32_t standing; /* its place, in the group's ordered set */
     };
     struct {
       net_chronon time; /* NET_MEMBER_PLAIN: when the last of the tuples stops */
     } __attribute__((packed, aligned(4))) until;
   };
   uint32_t
-      others; /* root: the keys of the others; of functions without such a set, and PLAIN, of all */
+      others; /* root: the places of the others; of functions without such a set, and PLAIN, of all */
 };
 
 /* A distinct argument of a group. */
@@ -188,9 +188,31 @@ struct net_agg_change {
   enum net_truth from, to, counts;
   bool weightless; /* avgc: begun for sure, but there for sure at no time */
   bool goes_then;  /* another change follows at THEN: nothing of it is there any more */
+  uint32_t rest;   /* where it waited */
+  uint32_t
+      place; /* in the order that nodes with APART have: the tuple's, if its stop is known; else 0, or one that is
+                      not linked */
   net_chronon then;
   struct net_ordered_key key; /* the tuple's start, and the argument */
 };
+
+/* What is kept behind a key of APART: the owner, and an instant or a place (aggregate_wait.c). */
+enum { NET_AGG_APART_WORDS = 3 };
+
+/* Whose a change is that waits, or a key in an order: a member, or a group; how surely it counts, and a detail. */
+enum { NET_AGG_NOBODY = (1 << 29) - 1 };
+static inline uint32_t net_agg_owner(uint32_t whose, enum net_truth counts, bool detail) {
+  return whose << 3 | (uint32_t)counts << 1 | detail;
+}
+static inline uint32_t net_agg_owner_whose(uint32_t owner) {
+  return owner >> 3;
+}
+static inline enum net_truth net_agg_owner_counts(uint32_t owner) {
+  return (enum net_truth)(owner >> 1 & 3);
+}
+static inline bool net_agg_owner_detail(uint32_t owner) {
+  return owner & 1;
+}
 
 /* Of a change to come: when, where the rest of it is, and which of those of its tuple it is. */
 struct net_agg_waiting {
@@ -262,6 +284,7 @@ struct net_aggregate {
   bool stands_plain;                    /* ... and members may be NET_MEMBER_PLAIN */
   bool
       counts_tuples; /* ... and the function is of each of them: as for all, the best alone matters */
+  bool is_apart;     /* ... or it stands: tuples are in an order, each for itself (APART) */
   bool timeless;     /* ... and nothing depends on when one of them starts: members have no time */
   bool chooses_time; /* earliest, latest: the value is the time of a tuple */
   bool temporal;     /* domains are temporal: equal ones are so as functions of absolute time */
@@ -338,7 +361,10 @@ struct net_aggregate {
   enum net_base_type argument; /* NET_INTEGER where there is none */
   bool is_wide;                /* values have more than one slot */
   struct net_ordered ordered, stairs;
-  struct net_ordered floors; /* earliest, latest: starts of the tuples that may yet be chosen */
+  struct net_ordered
+      apart; /* of sets whose tuples are in an order, each for itself: their places */
+  struct net_ordered *ranked; /* that the groups' ordered sets are of: one of these */
+  struct net_ordered floors;  /* earliest, latest: starts of the tuples that may yet be chosen */
   uint32_t floor_root;
   struct net_sum scratch;
   union net_slot *scratch_row, *floor;
@@ -418,13 +444,24 @@ void net_agg_begin(struct net_aggregate *node, net_chronon origin);
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
 /* Something comes to MEMBER the long way: it is PLAIN no more. */
 void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member);
+/* A place for a tuple of MEMBER that is in an order, but waits nowhere: it came the short way, or is open. */
+uint32_t net_agg_make_loose(struct net_aggregate *node, uint32_t member,
+                            const struct net_ordered_key *key);
+/* The first of MEMBER's others, which is in no set then; it is not to be freed unless it is loose. */
+uint32_t net_agg_take_first(struct net_aggregate *node, struct net_agg_member *member);
+/* What stands for MEMBER, which is PLAIN, in the group's ordered set is among its others, too: it is not there any more.
+ * Returns its place in the group's. */
+uint32_t net_agg_forget_copy(struct net_aggregate *node, const struct net_agg_group *group,
+                             struct net_agg_member *member);
 /* What stood for MEMBER is gone; of the others, which count for sure, the first stands now. */
-struct net_ordered_key net_agg_take_first(struct net_aggregate *node,
-                                          struct net_agg_member *member);
 void net_agg_let_next_stand(struct net_aggregate *node, struct net_agg_group *group,
                             struct net_agg_member *member);
 /* What starts at beginning at the earliest counts with its latest start, unless something is earlier. */
 void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row);
+/* Equal tuples have their argument in common, unless it is computed. */
+static inline bool net_agg_member_has_value(const struct net_aggregate *node) {
+  return node->set && !node->temporal && node->shares_argument;
+}
 /* The argument in ROW, which may be a member's. */
 union net_slot net_agg_argument(const struct net_aggregate *node, const union net_slot *row);
 struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row);
@@ -454,9 +491,11 @@ enum net_truth net_agg_counts(const struct net_aggregate_params *params, const u
 /* --- aggregate_wait.c */
 
 void net_agg_wait_init(struct net_aggregate *node);
-void net_agg_push(struct net_aggregate *node, const struct net_agg_change *change);
-/* The next change, which there is. */
+/* Where it waits: of nodes with APART, its place there. */
+uint32_t net_agg_push(struct net_aggregate *node, const struct net_agg_change *change);
+/* The next change, which there is. It is to be applied, and to pass: then it waits no more, or for what follows it. */
 void net_agg_pop(struct net_aggregate *node, struct net_agg_change *ret);
+void net_agg_pass(struct net_aggregate *node, const struct net_agg_change *change);
 static inline net_chronon net_agg_next(const struct net_aggregate *node) {
   return node->heap_count > 0 ? node->heap[0].time : NET_FOREVER;
 }
@@ -541,6 +580,9 @@ void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
                  const struct net_ordered_key *key);
 void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
                     const struct net_ordered_key *key);
+/* The same of nodes whose groups have their tuples in an order each for itself: the one at PLACE. */
+void net_agg_link(struct net_aggregate *node, struct net_agg_group *group, uint32_t place);
+void net_agg_unlink(struct net_aggregate *node, struct net_agg_group *group, uint32_t place);
 /* What the order of tuples is by: to min and max it does not matter when one starts. */
 struct net_ordered_key net_agg_rank(const struct net_aggregate *node,
                                     const struct net_ordered_key *key);

@@ -4,6 +4,9 @@
  * (stop.lo), surely (stop.hi). They wait until the checkpoint passes them (aggregate_wait.c). The start of an open
  * row is taken as if the tuple stayed; its close takes back what it promised too much.
  *
+ * The stop of a whole row waits first: where tuples are in an order (node->apart), what comes for sure is there at the place
+ * of its stop. What is open has a place that does not wait, a loose one, until a close takes it away.
+ *
  * Of a set (S(t) is one over the explicit domains) a member counts as surely as the surest of its tuples.
  * Where each tuple counts there are no members, and nothing is kept of a tuple but its changes to come.
  *
@@ -92,48 +95,47 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
   return change;
 }
 
-/* The start of a tuple: present perhaps from start.lo, surely from start.hi. */
-static void push_start(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
-                       net_chronon sure_until) {
-  struct net_agg_change change = change_for(node, row);
+/* The start of the tuple of CHANGE: present perhaps from start.lo, surely from start.hi. */
+static void push_start(struct net_aggregate *node, struct net_agg_change change,
+                       const union net_slot *row, uint8_t marks, net_chronon sure_until) {
   bool definite = marks & NET_DEFINITE;
   bool ever_sure = definite && row[1].i < sure_until;
   change.time = row[0].i;
   change.from = NET_FALSE;
   if (ever_sure && row[0].i == row[1].i) {
     change.to = NET_TRUE;
-    net_agg_push(node, &change);
+    (void)net_agg_push(node, &change);
     return;
   }
   change.to = NET_UNKNOWN;
-  net_agg_push(node, &change);
+  (void)net_agg_push(node, &change);
   if (!ever_sure && (!definite || node->function != NET_AGG_AVGC)) return;
   change.time = row[1].i;
   change.from = NET_UNKNOWN;
   change.to = NET_TRUE;
   change.weightless = !ever_sure;
-  net_agg_push(node, &change);
+  (void)net_agg_push(node, &change);
 }
 
 /* Its stop: perhaps gone from stop.lo, surely from stop.hi. OPENED: the start was seen without the stop;
- * that it comes for sure is then taken back where it may be gone before. */
-static void push_stop(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
-                      struct net_instant stop, bool opened) {
-  struct net_agg_change change = change_for(node, row);
+ * that it comes for sure is then taken back where it may be gone before. Returns where it waits. */
+static uint32_t push_stop(struct net_aggregate *node, struct net_agg_change change,
+                          const union net_slot *row, uint8_t marks, struct net_instant stop,
+                          bool opened) {
   bool definite = marks & NET_DEFINITE;
   bool was_sure = definite && row[1].i < stop.lo;
   if (opened && definite && !was_sure) {
     change.time = row[1].i;
     change.from = NET_TRUE;
     change.to = NET_UNKNOWN;
-    net_agg_push(node, &change);
+    (void)net_agg_push(node, &change);
   }
   change.from = was_sure ? NET_TRUE : NET_UNKNOWN;
   change.goes_then = was_sure && stop.lo != stop.hi;
   change.time = change.goes_then ? stop.lo : stop.hi;
   change.to = change.goes_then ? NET_UNKNOWN : NET_FALSE;
   change.then = stop.hi;
-  net_agg_push(node, &change);
+  return net_agg_push(node, &change);
 }
 
 void net_agg_begin(struct net_aggregate *node, net_chronon origin) {
@@ -141,7 +143,7 @@ void net_agg_begin(struct net_aggregate *node, net_chronon origin) {
   node->origin = origin;
   const struct net_agg_change change = {
       .time = origin, .group = NET_NO_ENTRY, .member = NET_NO_ENTRY, .distinct = NET_NO_ENTRY};
-  net_agg_push(node, &change);
+  (void)net_agg_push(node, &change);
 }
 
 void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row) {
@@ -178,14 +180,17 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
     return net_node_error(&node->node, NET_EVAL_FORM, node->params.in, row);
   }
   if (marks & NET_CLOSES) {
-    if (node->goes && !open) push_stop(node, row, marks, longer(node, row, 2), true);
+    if (node->goes && !open)
+      (void)push_stop(node, change_for(node, row), row, marks, longer(node, row, 2), true);
     return BASE_OK;
   }
   net_agg_know_origin(node, row);
   struct net_instant stop = {NET_FOREVER, NET_FOREVER};
   if (node->goes && !open) stop = longer(node, row, period ? 2 : 0);
-  push_start(node, row, marks, stop.lo);
-  if (stop.lo != NET_FOREVER || stop.hi != NET_FOREVER) push_stop(node, row, marks, stop, false);
+  struct net_agg_change change = change_for(node, row);
+  if (stop.lo != NET_FOREVER || stop.hi != NET_FOREVER)
+    change.place = push_stop(node, change, row, marks, stop, false);
+  push_start(node, change, row, marks, stop.lo);
   return BASE_OK;
 }
 
@@ -235,42 +240,64 @@ static void count(struct net_aggregate *node, struct net_agg_group *group,
     count_sure(node, group, change, &change->key, to == NET_TRUE);
 }
 
+/* --- places of tuples in an order */
+
+uint32_t net_agg_make_loose(struct net_aggregate *node, uint32_t member,
+                            const struct net_ordered_key *key) {
+  return net_ordered_make(&node->apart, key, net_agg_owner(member, NET_FALSE, false));
+}
+
+/* Of what counts for sure now. */
+static uint32_t place_to_come(struct net_aggregate *node, const struct net_agg_change *change) {
+  return change->place != 0 ? change->place
+                            : net_agg_make_loose(node, change->member, &change->key);
+}
+
+/* Of what does so no longer, and is in the set at ROOT: where it waited, or a loose one. */
+static uint32_t place_to_go(const struct net_aggregate *node, const struct net_agg_change *change,
+                            uint32_t root) {
+  if (net_ordered_is_linked(&node->apart, change->place)) return change->place;
+  return net_ordered_find_of(&node->apart, root, &change->key,
+                             net_agg_owner(change->member, NET_FALSE, false));
+}
+
+/* PLACE is in no set any more. What waited passes. */
+static void let_go(struct net_aggregate *node, const struct net_agg_change *change,
+                   uint32_t place) {
+  if (place != change->place) net_ordered_free(&node->apart, place);
+}
+
+/* --- tuples that stand for others */
+
 /* Of a member's tuples that count for sure the first stands for all. Mostly it is the only one. Where the group's
- * ordered set has its key as it is, the member has but the place of that, and the keys of the others; else it has a set
- * of all of them. */
+ * ordered set has tuples as they are, it is there, and the member has but its place, and the set of the others; else the
+ * member has a set of all of them. */
 
-/* The key of the one that stands, of COUNT that count for sure; false: none does. */
-static bool standing(const struct net_aggregate *node, const struct net_agg_member *member,
-                     uint32_t count, struct net_ordered_key *ret) {
-  if (count == 0) return false;
-  uint32_t place =
-      node->stands_in_group ? member->standing : net_ordered_first(&node->ordered, member->others);
-  net_ordered_get(&node->ordered, place, ret);
-  return true;
-}
-
-/* KEY stands now: it counts in the group. */
 static void let_stand(struct net_aggregate *node, struct net_agg_group *group,
-                      const struct net_agg_change *change, const struct net_ordered_key *key) {
-  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
-  count_sure(node, group, change, key, true);
-  if (node->stands_in_group)
-    member->standing = net_ordered_find(&node->ordered, group->tally.ordered, key);
+                      struct net_agg_member *member, uint32_t place) {
+  net_agg_link(node, group, place);
+  member->standing = place;
 }
 
-struct net_ordered_key net_agg_take_first(struct net_aggregate *node,
-                                          struct net_agg_member *member) {
-  struct net_ordered_key key;
-  net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->others), &key);
-  (void)net_ordered_remove(&node->ordered, &member->others, &key);
-  return key;
+uint32_t net_agg_take_first(struct net_aggregate *node, struct net_agg_member *member) {
+  uint32_t first = net_ordered_first(&node->apart, member->others);
+  (void)net_ordered_unlink(&node->apart, &member->others, first);
+  return first;
 }
 
 void net_agg_let_next_stand(struct net_aggregate *node, struct net_agg_group *group,
                             struct net_agg_member *member) {
-  struct net_ordered_key key = net_agg_take_first(node, member);
-  net_agg_add(node, group, &key);
-  member->standing = net_ordered_find(&node->ordered, group->tally.ordered, &key);
+  let_stand(node, group, member, net_agg_take_first(node, member));
+}
+
+uint32_t net_agg_forget_copy(struct net_aggregate *node, const struct net_agg_group *group,
+                             struct net_agg_member *member) {
+  uint32_t copy = net_agg_take_first(node, member);
+  uint32_t owner = *net_ordered_extra(&node->apart, copy);
+  struct net_ordered_key key;
+  net_ordered_get(&node->apart, copy, &key);
+  net_ordered_free(&node->apart, copy);
+  return net_ordered_find_of(&node->apart, group->tally.ordered, &key, owner);
 }
 
 void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member) {
@@ -278,42 +305,71 @@ void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member) {
   net_agg_set(member, NET_MEMBER_PLAIN, false);
   member->perhaps = member->standing = 0;
   if (member->sure == 0 || net_agg_is(member, NET_MEMBER_IN_STAIRS)) return;
-  struct net_ordered_key key = net_agg_take_first(node, member);
-  member->standing = net_ordered_find(&node->ordered, group->tally.ordered, &key);
+  member->standing = net_agg_forget_copy(node, group, member);
 }
 
-/* One of KEY comes. OLD: what stood; NULL: nothing. */
-static void add_standing(struct net_aggregate *node, struct net_agg_group *group,
-                         const struct net_agg_change *change, const struct net_ordered_key *old) {
+/* One comes to MEMBER, where another one has stood if it HAD one. */
+static void add_in_group(struct net_aggregate *node, struct net_agg_group *group,
+                         const struct net_agg_change *change, bool had) {
   struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
-  const struct net_ordered_key *key = &change->key;
-  bool stands = old == NULL || net_agg_compare(node, key, old) < 0;
-  if (!node->stands_in_group)
-    (void)net_ordered_insert(&node->ordered, &member->others, key);
-  else if (old != NULL)
-    (void)net_ordered_insert(&node->ordered, &member->others, stands ? old : key);
-  if (!stands) return;
-  if (old != NULL) count_sure(node, group, change, old, false);
-  let_stand(node, group, change, key);
+  uint32_t place = place_to_come(node, change), old = member->standing;
+  struct net_ordered_key key;
+  if (had) net_ordered_get(&node->apart, old, &key);
+  if (had && net_agg_compare(node, &change->key, &key) >= 0) {
+    (void)net_ordered_link(&node->apart, &member->others, place);
+    return;
+  }
+  if (had) {
+    net_agg_unlink(node, group, old);
+    (void)net_ordered_link(&node->apart, &member->others, old);
+  }
+  let_stand(node, group, member, place);
 }
 
-/* One of KEY goes, where OLD stood, and leaves COUNT others. */
-static void remove_standing(struct net_aggregate *node, struct net_agg_group *group,
-                            const struct net_agg_change *change, const struct net_ordered_key *old,
-                            uint32_t count) {
+/* One goes, and leaves others if there are any LEFT. */
+static void remove_in_group(struct net_aggregate *node, struct net_agg_group *group,
+                            const struct net_agg_change *change, bool left) {
   struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
-  bool stood = net_agg_compare(node, &change->key, old) == 0;
-  struct net_ordered_key next = *old;
-  if (!node->stands_in_group || !stood)
-    (void)net_ordered_remove(&node->ordered, &member->others, &change->key);
+  uint32_t place = place_to_go(node, change, member->others);
+  if (place != 0 && place != member->standing) {
+    (void)net_ordered_unlink(&node->apart, &member->others, place);
+    let_go(node, change, place);
+    return;
+  }
+  place = member->standing;
+  net_agg_unlink(node, group, place);
+  let_go(node, change, place);
+  if (left) net_agg_let_next_stand(node, group, member);
+}
+
+/* The same where the member has a set of all of them, of which the first stands. */
+static void add_in_member(struct net_aggregate *node, struct net_agg_group *group,
+                          const struct net_agg_change *change) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  uint32_t place = place_to_come(node, change);
+  uint32_t old = net_ordered_first(&node->apart, member->others);
+  (void)net_ordered_link(&node->apart, &member->others, place);
+  if (net_ordered_first(&node->apart, member->others) != place) return;
+  struct net_ordered_key key;
+  if (old != 0) net_ordered_get(&node->apart, old, &key);
+  if (old != 0) net_agg_remove(node, group, &key);
+  net_agg_add(node, group, &change->key);
+}
+
+static void remove_in_member(struct net_aggregate *node, struct net_agg_group *group,
+                             const struct net_agg_change *change) {
+  struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
+  uint32_t place = place_to_go(node, change, member->others);
+  bool stood = place == net_ordered_first(&node->apart, member->others);
+  (void)net_ordered_unlink(&node->apart, &member->others, place);
+  let_go(node, change, place);
   if (!stood) return;
-  if (count > 0)
-    net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->others), &next);
-  if (count > 0 && node->stands_in_group)
-    (void)net_ordered_remove(&node->ordered, &member->others, &next);
-  if (count > 0 && net_agg_compare(node, &next, old) == 0) return;
-  count_sure(node, group, change, old, false);
-  if (count > 0) let_stand(node, group, change, &next);
+  net_agg_remove(node, group, &change->key);
+  uint32_t first = net_ordered_first(&node->apart, member->others);
+  if (first == 0) return;
+  struct net_ordered_key next;
+  net_ordered_get(&node->apart, first, &next);
+  net_agg_add(node, group, &next);
 }
 
 /* Which one stands may change. The member has been counted with the tuple as it is now. Where one
@@ -322,23 +378,27 @@ static void count_standing(struct net_aggregate *node, struct net_agg_group *gro
                            const struct net_agg_change *change, enum net_truth from,
                            enum net_truth to) {
   struct net_agg_member *member = net_rowmap_state(&node->members, change->member);
-  uint32_t count = member->sure;
   bool comes = to == NET_TRUE && from != NET_TRUE, goes = from == NET_TRUE && to != NET_TRUE;
   if (!comes && !goes) return;
   if (node->chooses_time) net_agg_floor_count(node, change->key.start.lo, comes);
   if (net_agg_is(member, NET_MEMBER_IN_STAIRS)) {
+    uint32_t place =
+        comes ? place_to_come(node, change) : place_to_go(node, change, member->others);
+    if (comes) {
+      (void)net_ordered_link(&node->apart, &member->others, place);
+    } else {
+      (void)net_ordered_unlink(&node->apart, &member->others, place);
+      let_go(node, change, place);
+    }
+  } else if (node->stands_in_group) {
     if (comes)
-      (void)net_ordered_insert(&node->ordered, &member->others, &change->key);
+      add_in_group(node, group, change, member->sure > 1);
     else
-      (void)net_ordered_remove(&node->ordered, &member->others, &change->key);
-    return;
-  }
-  struct net_ordered_key old;
-  bool had = standing(node, member, comes ? count - 1 : count + 1, &old);
-  if (comes) {
-    add_standing(node, group, change, had ? &old : NULL);
+      remove_in_group(node, group, change, member->sure > 0);
+  } else if (comes) {
+    add_in_member(node, group, change);
   } else {
-    remove_standing(node, group, change, &old, count);
+    remove_in_member(node, group, change);
   }
 }
 
@@ -365,10 +425,13 @@ static void count_tuple(struct net_aggregate *node, struct net_agg_group *group,
   enum net_truth now = net_agg_surest(member);
   move(group, old, now);
   if ((from == NET_TRUE) == (to == NET_TRUE)) return;
-  if (to == NET_TRUE)
-    net_agg_add(node, group, &change->key);
-  else
-    net_agg_remove(node, group, &change->key);
+  if (to == NET_TRUE) {
+    net_agg_link(node, group, place_to_come(node, change));
+  } else {
+    uint32_t place = place_to_go(node, change, group->tally.ordered);
+    net_agg_unlink(node, group, place);
+    let_go(node, change, place);
+  }
 }
 
 static void apply_member(struct net_aggregate *node, struct net_agg_group *group,
@@ -390,6 +453,7 @@ static void apply_member(struct net_aggregate *node, struct net_agg_group *group
   bool counts = net_agg_surest(member) == NET_TRUE;
   if (node->more_count > 0 && (old == NET_TRUE) != counts)
     net_agg_count_more(node, group, net_rowmap_row(&node->members, change->member), counts);
+  if (change->goes_then) return; /* it waits on */
   if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE)
     net_rowmap_remove(&node->members, change->member);
 }
@@ -430,7 +494,9 @@ void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *chan
             net_and(change->to, change->counts));
     }
   }
-  if (change->distinct != NET_NO_ENTRY) release_distinct(node, change->distinct);
-  group->references--;
+  if (!change->goes_then) {
+    if (change->distinct != NET_NO_ENTRY) release_distinct(node, change->distinct);
+    group->references--;
+  }
   net_agg_touch(node, change->group);
 }

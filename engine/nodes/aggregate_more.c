@@ -47,7 +47,7 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
     configure(function);
     BASE_CHECK(node->set && !node->stands && !function->stands, "aggregate-more-of-sets");
     BASE_CHECK(!params->unique, "aggregate-more-counts-all");
-    function->has_stairs = false; /* stops are the node's own */
+    function->has_stairs = function->is_apart = false; /* stops are the node's own */
     function->part_at = offset - PART;
     net_agg_tally_init(function);
     node->more[i] =

@@ -323,7 +323,7 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   if (node->has_stairs && counts == NET_TRUE) {
     struct net_ordered_key key = net_agg_key(node, row);
     if (node->stands && member->sure > 1) {
-      (void)net_ordered_insert(&node->ordered, &member->others, &key);
+      (void)net_ordered_link(&node->apart, &member->others, net_agg_make_loose(node, index, &key));
     } else {
       rank(node, group, &key, stop);
       net_agg_set(member, NET_MEMBER_IN_STAIRS, node->stands);
@@ -355,25 +355,25 @@ static inline uint32_t hold_first(struct net_aggregate *node, const union net_sl
   return NET_NO_ENTRY;
 }
 
-/* What stands for MEMBER, and came the short way, goes. */
+/* What stands for MEMBER, the one at INDEX, and came the short way, goes. */
 static void stop_standing(struct net_aggregate *node, struct net_agg_group *group,
-                          struct net_agg_member *member) {
+                          struct net_agg_member *member, uint32_t index) {
   bool plain = net_agg_is(member, NET_MEMBER_PLAIN);
   struct net_ordered_key key;
   if (!net_agg_is(member, NET_MEMBER_IN_STAIRS)) {
-    if (plain)
-      key = net_agg_take_first(node, member);
-    else
-      net_ordered_get(&node->ordered, member->standing, &key);
-    net_agg_remove(node, group, &key);
+    uint32_t place = plain ? net_agg_forget_copy(node, group, member) : member->standing;
+    net_agg_unlink(node, group, place);
+    net_ordered_free(&node->apart, place);
   }
   net_agg_set(member, NET_MEMBER_IN_STAIRS, plain && member->sure == 1);
   if (net_agg_is(member, NET_MEMBER_IN_STAIRS)) { /* it goes when the last goes */
-    key = net_agg_take_first(node, member);
+    uint32_t place = net_agg_take_first(node, member);
+    net_ordered_get(&node->apart, place, &key);
+    net_ordered_free(&node->apart, place);
     rank(node, group, &key, member->until.time);
   } else if (plain && member->sure > 0) {
-    net_ordered_get(&node->ordered, net_ordered_first(&node->ordered, member->others), &key);
-    net_agg_add(node, group, &key);
+    net_ordered_get(&node->apart, net_ordered_first(&node->apart, member->others), &key);
+    net_agg_link(node, group, net_agg_make_loose(node, index, &key));
   } else if (member->sure > 0) {
     net_agg_let_next_stand(node, group, member);
   }
@@ -385,7 +385,7 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
   const union net_slot *row = net_rowmap_row(&node->members, stop.member);
   net_agg_count_present(node, group, NET_TRUE, -1);
   count_out(node, group, member, row, stop.counts);
-  if (node->stands && stop.counts == NET_TRUE) stop_standing(node, group, member);
+  if (node->stands && stop.counts == NET_TRUE) stop_standing(node, group, member, stop.member);
   if (net_agg_is(member, NET_MEMBER_RANKED) && member->sure == 0) {
     struct net_ordered_key key = net_agg_key(node, row);
     net_agg_remove(node, group, &key);

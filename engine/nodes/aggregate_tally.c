@@ -80,11 +80,27 @@ unsigned net_agg_kept(const struct net_aggregate *node) {
   return kept;
 }
 
+/* The argument of what belongs to OWNER, a member's, as that has it. */
+static union net_slot value_of(const void *context, uint32_t owner) {
+  const struct net_aggregate *node = context;
+  return net_agg_argument(node, net_rowmap_row(&node->members, net_agg_owner_whose(owner)));
+}
+
+static void init_apart(struct net_aggregate *node, unsigned kept, net_ordered_compare_fn compare) {
+  bool of_member = (kept & NET_KEEP_VALUE) != 0 && net_agg_member_has_value(node);
+  net_ordered_init(&node->apart, of_member ? kept & ~(unsigned)NET_KEEP_VALUE : kept, compare,
+                   node);
+  net_ordered_apart(&node->apart, NET_AGG_APART_WORDS, of_member ? value_of : NULL);
+}
+
 void net_agg_tally_init(struct net_aggregate *node) {
   unsigned kept = net_agg_kept(node);
   bool integers =
       node->argument != NET_FLOAT && node->argument != NET_STRING && node->argument != NET_NAME;
   net_ordered_init(&node->ordered, kept, integers ? NULL : compare_values, node);
+  if (node->is_apart) init_apart(node, kept, integers ? NULL : compare_values);
+  bool in_group = node->is_apart && (node->counts_tuples || node->stands_in_group);
+  node->ranked = in_group ? &node->apart : &node->ordered;
   unsigned known = kept | NET_KEEP_END; /* their times are determinate */
   if (known & NET_KEEP_START) known ^= NET_KEEP_START | NET_KEEP_AT;
   net_ordered_init(&node->stairs, known, integers ? NULL : compare_values, node);
@@ -143,6 +159,10 @@ static void count_rate(struct net_aggregate *node, struct net_tally *tally,
   }
 }
 
+static bool has_neighbours(const struct net_aggregate *node) {
+  return node->function == NET_AGG_VARTS || node->function == NET_AGG_AVGTI;
+}
+
 /* A and B are neighbours, or are so no longer. */
 static void count_neighbours(struct net_aggregate *node, struct net_tally *tally,
                              const struct net_ordered_key *a, const struct net_ordered_key *b,
@@ -157,11 +177,11 @@ static void count_neighbours(struct net_aggregate *node, struct net_tally *tally
 /* KEY, which stands for itself alone in the set, is there now (or, TAKE_AWAY, no longer). */
 static void count_between(struct net_aggregate *node, struct net_tally *tally,
                           const struct net_ordered_key *key, bool take_away) {
-  uint32_t before = net_ordered_before(&node->ordered, tally->ordered, key);
-  uint32_t after = net_ordered_after(&node->ordered, tally->ordered, key);
+  uint32_t before = net_ordered_before(node->ranked, tally->ordered, key);
+  uint32_t after = net_ordered_after(node->ranked, tally->ordered, key);
   struct net_ordered_key a, b;
-  if (before != 0) net_ordered_get(&node->ordered, before, &a);
-  if (after != 0) net_ordered_get(&node->ordered, after, &b);
+  if (before != 0) net_ordered_get(node->ranked, before, &a);
+  if (after != 0) net_ordered_get(node->ranked, after, &b);
   if (before != 0 && after != 0) count_neighbours(node, tally, &a, &b, !take_away);
   if (before != 0) count_neighbours(node, tally, &a, key, take_away);
   if (after != 0) count_neighbours(node, tally, key, &b, take_away);
@@ -298,6 +318,24 @@ void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
   }
 }
 
+void net_agg_link(struct net_aggregate *node, struct net_agg_group *group, uint32_t place) {
+  struct net_tally *tally = &group->tally;
+  bool first = net_ordered_link(node->ranked, &tally->ordered, place);
+  struct net_ordered_key key;
+  net_ordered_get(node->ranked, place, &key);
+  net_agg_floor_add(node, key.start.lo);
+  if (first && has_neighbours(node)) count_between(node, tally, &key, false);
+}
+
+void net_agg_unlink(struct net_aggregate *node, struct net_agg_group *group, uint32_t place) {
+  struct net_tally *tally = &group->tally;
+  bool last = net_ordered_unlink(node->ranked, &tally->ordered, place);
+  struct net_ordered_key key;
+  net_ordered_get(node->ranked, place, &key);
+  net_agg_floor_remove(node, key.start.lo);
+  if (last && has_neighbours(node)) count_between(node, tally, &key, true);
+}
+
 /* --- avgc */
 
 static void go_beyond(struct net_agg_group *group) {
@@ -428,10 +466,10 @@ void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group)
     case BEST:
     case SETS:
     case SPANS:
-      net_ordered_clear(&node->ordered, &tally->ordered);
+      net_ordered_clear(node->ranked, &tally->ordered);
       break;
     case RATES:
-      net_ordered_clear(&node->ordered, &tally->ordered);
+      net_ordered_clear(node->ranked, &tally->ordered);
       net_sum_done(&tally->rates);
       break;
     case EXACT:
@@ -478,6 +516,7 @@ size_t net_agg_group_size(const struct net_aggregate *node) {
 
 static void mark_keys(const struct net_ordered *sets, struct base_strings *strings) {
   struct net_ordered_key key;
+  if (sets->value != NULL) return; /* members have them */
   for (uint32_t i = 1; i < sets->used; i++) {
     if (!net_ordered_has_key(sets, i)) continue;
     net_ordered_get(sets, i, &key);
@@ -489,6 +528,7 @@ void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings 
   if (!chooses(node->function) || (node->argument != NET_STRING && node->argument != NET_NAME))
     return;
   mark_keys(&node->ordered, strings);
+  mark_keys(&node->apart, strings);
   mark_keys(&node->stairs, strings);
   net_agg_wait_mark_strings(node, strings);
   for (uint32_t i = 0; i < node->groups.used; i++) {

@@ -189,12 +189,12 @@ static void choose_now(struct net_aggregate *node, struct net_agg_group *group, 
     return;
   }
   uint32_t known = node->has_stairs ? net_agg_best(node, group, now) : 0;
-  uint32_t other = node->wants_smallest ? net_ordered_first(&node->ordered, tally->ordered)
-                                        : net_ordered_last(&node->ordered, tally->ordered);
-  net_ordered_get(known != 0 ? &node->stairs : &node->ordered, known != 0 ? known : other, ret);
+  uint32_t other = node->wants_smallest ? net_ordered_first(node->ranked, tally->ordered)
+                                        : net_ordered_last(node->ranked, tally->ordered);
+  net_ordered_get(known != 0 ? &node->stairs : node->ranked, known != 0 ? known : other, ret);
   if (known == 0 || other == 0) return;
   struct net_ordered_key of_other;
-  net_ordered_get(&node->ordered, other, &of_other);
+  net_ordered_get(node->ranked, other, &of_other);
   int order = net_agg_compare(node, ret, &of_other);
   if (node->wants_smallest ? order > 0 : order < 0) *ret = of_other;
 }

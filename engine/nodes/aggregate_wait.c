@@ -6,7 +6,12 @@
  *
  * The heap itself has but the time of a change, where the rest is, and which of the changes of a tuple it is:
  *
- *     truths | member, or group | distinct, of distinct arguments | then | key
+ *     owner | distinct, of distinct arguments | then | key
+ *
+ * The owner is a member, or a group, with how surely it counts, and one bit of what the turn does not say. Where tuples are
+ * in an order of their own (node->apart) the rest is at the tuple's place there, which has its key: while it
+ * counts for sure, it waits for its stop and is in the order with one record. Of what comes for sure, THEN is the place
+ * of what waits for the stop, if that is known.
  *
  * Changes of one instant come in the order that a tuple has them in: it comes, is there for sure, is so no longer,
  * and goes. To those of different tuples their order does not matter.                               */
@@ -16,22 +21,14 @@
 #include "engine/base/arena.h"
 #include "engine/nodes/aggregate.h"
 
-enum { TRUTHS, WHOSE, DISTINCT }; /* words of the rest */
+enum { OWNER, DISTINCT }; /* words of the rest */
 
-struct truths {
-  uint32_t from : 2, to : 2, counts : 2;
-  uint32_t weightless : 1, goes_then : 1;
-};
-_Static_assert(sizeof(struct truths) == sizeof(uint32_t), "packed");
-
-/* Equal tuples have their argument in common, unless it is computed. */
-static bool member_has_value(const struct net_aggregate *node) {
-  return node->set && !node->temporal && node->shares_argument;
-}
+/* Which of the changes of a tuple; of those at one instant the later ones have the larger. */
+enum turn { COMES, SURE, UNSURE, GOES };
 
 void net_agg_wait_init(struct net_aggregate *node) {
   node->wait_kept = node->timeless ? 0 : net_agg_kept(node);
-  if (member_has_value(node)) node->wait_kept &= ~(unsigned)NET_KEEP_VALUE;
+  if (net_agg_member_has_value(node)) node->wait_kept &= ~(unsigned)NET_KEEP_VALUE;
   node->wait_then = node->params.unique ? DISTINCT + 1 : DISTINCT;
   node->wait_key = node->wait_then + 2;
   node->wait_stride = node->wait_key + 2 * net_key_slots(node->wait_kept);
@@ -48,14 +45,14 @@ size_t net_agg_wait_bytes(const struct net_aggregate *node) {
 }
 
 static uint32_t *rest_at(const struct net_aggregate *node, uint32_t index) {
+  if (node->is_apart) return net_ordered_extra(&node->apart, index);
   return node->waiting + (size_t)index * node->wait_stride;
 }
 
-/* Of one tuple's changes at one instant the later ones have the larger. */
-static uint32_t turn_of(const struct net_agg_change *change) {
-  if (change->from == NET_FALSE) return 0;
-  if (change->to == NET_FALSE) return 3;
-  return change->from == NET_UNKNOWN ? 1 : 2;
+static enum turn turn_of(const struct net_agg_change *change) {
+  if (change->from == NET_FALSE) return COMES;
+  if (change->to == NET_FALSE) return GOES;
+  return change->from == NET_UNKNOWN ? SURE : UNSURE;
 }
 
 static inline bool before(const struct net_agg_waiting *a, const struct net_agg_waiting *b) {
@@ -64,21 +61,70 @@ static inline bool before(const struct net_agg_waiting *a, const struct net_agg_
 
 /* --- the rest of a change */
 
-static uint32_t pack(struct net_aggregate *node, const struct net_agg_change *change) {
+/* What the turn leaves open. */
+static bool detail_of(const struct net_agg_change *change) {
+  switch (turn_of(change)) {
+    case COMES:
+      return change->to == NET_TRUE;
+    case SURE:
+      return change->weightless;
+    case UNSURE:
+      return change->goes_then;
+    case GOES:
+      break;
+  }
+  return change->from == NET_TRUE;
+}
+
+static uint32_t owner_of(const struct net_aggregate *node, const struct net_agg_change *change) {
+  uint32_t whose = node->set ? change->member : change->group;
+  if (whose == NET_NO_ENTRY) return net_agg_owner(NET_AGG_NOBODY, NET_FALSE, false);
+  BASE_CHECK(whose < NET_AGG_NOBODY, "aggregate-waiting");
+  return net_agg_owner(whose, change->counts, detail_of(change));
+}
+
+static void unpack_truths(struct net_agg_change *change, enum turn turn, uint32_t owner) {
+  bool detail = net_agg_owner_detail(owner);
+  change->counts = net_agg_owner_counts(owner);
+  change->from = turn == COMES ? NET_FALSE : turn == UNSURE ? NET_TRUE : NET_UNKNOWN;
+  change->to = turn == GOES ? NET_FALSE : turn == SURE ? NET_TRUE : NET_UNKNOWN;
+  if (turn == COMES && detail) change->to = NET_TRUE;
+  if (turn == GOES && detail) change->from = NET_TRUE;
+  change->weightless = turn == SURE && detail;
+  change->goes_then = turn == UNSURE && detail;
+}
+
+static uint32_t new_rest(struct net_aggregate *node) {
   uint32_t index = node->waiting_free;
   if (index != 0) {
     node->waiting_free = *rest_at(node, --index);
-  } else {
-    BASE_CHECK(node->waiting_count < UINT32_C(1) << 30, "aggregate-waiting");
-    base_grow_little(&node->waiting, &node->waiting_capacity, node->waiting_count + 1,
-                     node->wait_stride * sizeof *node->waiting);
-    index = (uint32_t)node->waiting_count++;
+    return index;
   }
-  uint32_t *to = rest_at(node, index);
-  struct truths truths = {change->from & 3u, change->to & 3u, change->counts & 3u,
-                          change->weightless, change->goes_then};
-  memcpy(to + TRUTHS, &truths, sizeof truths);
-  to[WHOSE] = node->set ? change->member : change->group;
+  base_grow_little(&node->waiting, &node->waiting_capacity, node->waiting_count + 1,
+                   node->wait_stride * sizeof *node->waiting);
+  return (uint32_t)node->waiting_count++;
+}
+
+static void free_rest(struct net_aggregate *node, uint32_t index) {
+  if (node->is_apart) {
+    net_ordered_free(&node->apart, index);
+    return;
+  }
+  *rest_at(node, index) = node->waiting_free;
+  node->waiting_free = index + 1u;
+}
+
+static uint32_t pack(struct net_aggregate *node, const struct net_agg_change *change) {
+  uint32_t owner = owner_of(node, change);
+  if (node->is_apart) {
+    uint32_t place = net_ordered_make(&node->apart, &change->key, owner);
+    uint32_t *extra = net_ordered_extra(&node->apart, place);
+    net_chronon then = change->goes_then ? change->then : change->place;
+    memcpy(extra + node->wait_then, &then, sizeof then);
+    return place;
+  }
+  uint32_t index = new_rest(node), *to = rest_at(node, index);
+  to[OWNER] = owner;
   if (node->params.unique) to[DISTINCT] = change->distinct;
   memcpy(to + node->wait_then, &change->then, sizeof change->then);
   net_key_pack(node->wait_kept, &change->key, (void *)(to + node->wait_key));
@@ -91,50 +137,57 @@ static struct net_ordered_key key_of(const struct net_aggregate *node,
   if (node->timeless) return net_agg_key(node, member);
   struct net_ordered_key key;
   net_key_unpack(node->wait_kept, (const void *)(from + node->wait_key), &key);
-  if (member_has_value(node)) key.value = net_agg_argument(node, member);
+  if (net_agg_member_has_value(node)) key.value = net_agg_argument(node, member);
   return key;
 }
 
 static void unpack(const struct net_aggregate *node, const struct net_agg_waiting *waiting,
                    struct net_agg_change *ret) {
   const uint32_t *from = rest_at(node, waiting->rest);
-  struct truths truths;
-  memcpy(&truths, from + TRUTHS, sizeof truths);
   *ret = (struct net_agg_change){.time = waiting->time,
-                                 .group = from[WHOSE],
+                                 .group = NET_NO_ENTRY,
                                  .member = NET_NO_ENTRY,
                                  .distinct = NET_NO_ENTRY,
-                                 .from = (enum net_truth)truths.from,
-                                 .to = (enum net_truth)truths.to,
-                                 .counts = (enum net_truth)truths.counts,
-                                 .weightless = truths.weightless,
-                                 .goes_then = truths.goes_then};
-  if (ret->group == NET_NO_ENTRY) return;
+                                 .rest = waiting->rest};
+  unpack_truths(ret, (enum turn)waiting->turn, from[OWNER]);
+  uint32_t whose = net_agg_owner_whose(from[OWNER]);
+  if (whose == NET_AGG_NOBODY) return;
   memcpy(&ret->then, from + node->wait_then, sizeof ret->then);
+  ret->group = whose;
   if (node->set) {
-    ret->member = from[WHOSE];
+    ret->member = whose;
     ret->group =
         ((const struct net_agg_member *)net_rowmap_state(&node->members, ret->member))->group;
   }
   if (node->params.unique) ret->distinct = from[DISTINCT];
-  ret->key = key_of(node, ret, from);
+  if (node->is_apart) {
+    ret->place = ret->to == NET_TRUE ? (uint32_t)ret->then : waiting->rest;
+    net_ordered_get(&node->apart, waiting->rest, &ret->key);
+  } else {
+    ret->key = key_of(node, ret, from);
+  }
 }
 
 /* --- the heap */
 
-static void hold(uint32_t *references) {
-  *references = net_agg_one_more(*references);
-}
-
-void net_agg_push(struct net_aggregate *node, const struct net_agg_change *change) {
-  struct net_agg_waiting new = {change->time, pack(node, change) & ((UINT32_C(1) << 30) - 1),
-                                turn_of(change) & 3u};
+static void put(struct net_aggregate *node, struct net_agg_waiting new) {
   base_grow_little(&node->heap, &node->heap_capacity, node->heap_count + 1, sizeof *node->heap);
   struct net_agg_waiting *heap = node->heap;
   size_t i = node->heap_count++;
   for (; i > 0 && before(&new, &heap[(i - 1) / 2]); i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
   heap[i] = new;
-  if (change->group == NET_NO_ENTRY) return;
+}
+
+static void hold(uint32_t *references) {
+  *references = net_agg_one_more(*references);
+}
+
+uint32_t net_agg_push(struct net_aggregate *node, const struct net_agg_change *change) {
+  uint32_t rest = pack(node, change);
+  BASE_CHECK(rest < UINT32_C(1) << 30, "aggregate-waiting");
+  put(node, (struct net_agg_waiting){change->time, rest & ((UINT32_C(1) << 30) - 1),
+                                     turn_of(change) & 3u});
+  if (change->group == NET_NO_ENTRY) return rest;
   net_agg_floor_add(node, change->key.start.lo);
   hold(&net_agg_group(node, change->group)->references);
   if (change->distinct != NET_NO_ENTRY)
@@ -142,6 +195,7 @@ void net_agg_push(struct net_aggregate *node, const struct net_agg_change *chang
               ->references);
   if (change->member != NET_NO_ENTRY)
     net_agg_hold(net_rowmap_state(&node->members, change->member));
+  return rest;
 }
 
 static struct net_agg_waiting take_first(struct net_aggregate *node) {
@@ -160,20 +214,24 @@ static struct net_agg_waiting take_first(struct net_aggregate *node) {
 void net_agg_pop(struct net_aggregate *node, struct net_agg_change *ret) {
   struct net_agg_waiting first = take_first(node);
   unpack(node, &first, ret);
-  *rest_at(node, first.rest) = node->waiting_free;
-  node->waiting_free = first.rest + 1u;
-  if (ret->group != NET_NO_ENTRY) net_agg_floor_remove(node, ret->key.start.lo);
-  if (!ret->goes_then) return;
-  struct net_agg_change next = *ret;
+}
+
+void net_agg_pass(struct net_aggregate *node, const struct net_agg_change *change) {
+  if (!change->goes_then) {
+    if (change->group != NET_NO_ENTRY) net_agg_floor_remove(node, change->key.start.lo);
+    free_rest(node, change->rest);
+    return;
+  }
+  struct net_agg_change next = *change;
   next.goes_then = false;
-  next.time = ret->then;
-  next.from = ret->to;
+  next.from = change->to;
   next.to = NET_FALSE;
-  net_agg_push(node, &next);
+  rest_at(node, change->rest)[OWNER] = owner_of(node, &next);
+  put(node, (struct net_agg_waiting){change->then, change->rest & ((UINT32_C(1) << 30) - 1), GOES});
 }
 
 void net_agg_wait_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
-  if (!(node->wait_kept & NET_KEEP_VALUE)) return;
+  if (node->is_apart || !(node->wait_kept & NET_KEEP_VALUE)) return;
   for (size_t i = 0; i < node->heap_count; i++) {
     struct net_agg_change change;
     unpack(node, &node->heap[i], &change);

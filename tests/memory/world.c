@@ -247,7 +247,7 @@ static void put_tuple(struct machine *machine, struct input *input, uint64_t num
   const struct net_layout *layout = input->builder.layout;
   union net_slot *row =
       net_batch_builder_add(&input->builder, (uint8_t)(NET_DEFINITE | (close ? NET_CLOSES : 0)));
-  int64_t doubt = machine->shape->how == UNSURE ? 2 : 0;
+  int64_t doubt = machine->shape->how == UNSURE || machine->shape->how == BOTH ? 2 : 0;
   row[0].i = (int64_t)number;
   row[1].i = row[0].i + doubt;
   if (layout->tuple_class == NET_PERIOD) {
@@ -256,7 +256,7 @@ static void put_tuple(struct machine *machine, struct input *input, uint64_t num
     row[2].i = open ? NET_OPEN : stop;
     row[3].i = open ? NET_FOREVER : stop + doubt;
   }
-  bool unlike = machine->shape->how == UNLIKE;
+  bool unlike = machine->shape->how >= UNLIKE;
   put_domains(input, row, (int64_t)(number % KEYS),
               (int64_t)(unlike ? number : number * 7919 % 1000));
 }

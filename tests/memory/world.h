@@ -11,6 +11,7 @@ enum how {
   OPEN,   /* open, and a close LENGTH chronons later */
   UNSURE, /* with their stops, and all instants within three chronons */
   UNLIKE, /* with their stops, and no two are alike in x */
+  BOTH,   /* the last two together */
 };
 
 struct shape {
