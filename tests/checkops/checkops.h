@@ -110,10 +110,14 @@ struct net_node *build_tail(struct build *build, const struct variant *variant);
 enum { ASKED_LEFT = 1, ASKED_TUPLES = 2, ASKED_ORIGINS = 4 };
 struct net_node *build_asked(struct build *build, const struct variant *variant);
 
-/* define.c */
+/* define.c, define_coalesce.c, define_compensate.c */
 /* OPTION of the variant: distinct. */
 void define_closest(const struct stream *stream, const struct variant *variant,
                     struct net_rows *ret);
+/* OPTION of the variant: how many domains are left, from the first. */
+void define_coalesce(const struct stream *stream, const struct variant *variant,
+                     struct net_rows *ret);
+/* OPTION of the variant: what each event costs. */
 void define_compensate(const struct stream *stream, const struct variant *variant,
                        struct net_rows *ret);
 

@@ -307,6 +307,18 @@ static struct net_node *build_projection(struct build *build, const struct varia
   return joined(node, build->inputs[0], NULL);
 }
 
+/* Of the first OPTION domains. */
+static struct net_node *build_coalesce(struct build *build, const struct variant *variant) {
+  const struct net_layout *in = build->layouts[0];
+  const uint32_t sources[] = {in->fields[DOMAIN_K].slot, in->fields[DOMAIN_X].slot};
+  const struct net_layout *out =
+      net_layout_new(build->arena, NET_PERIOD, in->fields, (uint32_t)variant->option);
+  struct net_node *narrow =
+      joined(net_create_projection(build->network, "domains", in, out, sources, 0, 2, true, true),
+             build->inputs[0], NULL);
+  return joined(net_create_coalesce(build->network, variant->name, out), narrow, NULL);
+}
+
 static struct net_node *build_event_to_period(struct build *build, const struct variant *variant) {
   const struct net_layout *in = build->layouts[0];
   const struct net_layout *out = net_layout_new(build->arena, NET_PERIOD, in->fields, DOMAINS);
@@ -521,6 +533,20 @@ const struct variant variants[] = {
      .option = 9,
      .live = 8,
      .share = 10},
+    {.name = "coalesce",
+     .classes = {NET_PERIOD},
+     .inputs = 1,
+     .build = build_coalesce,
+     .define = define_coalesce,
+     .option = 1,
+     .live = 64},
+    {.name = "coalesce, many groups",
+     .classes = {NET_PERIOD},
+     .inputs = 1,
+     .build = build_coalesce,
+     .define = define_coalesce,
+     .option = 2,
+     .live = 64},
     ONE("selection, quick program", NET_PERIOD, build_selection, QUICK),
     ONE("selection, events", NET_EVENT, build_selection, QUICK),
     ONE("selection, waits for the stop", NET_PERIOD, build_selection, TIMES),

@@ -1,5 +1,5 @@
 /* Row ids, from where they are made to where they end: the map of ids, access nodes, and the relation
- * store over a table in memory, which is a set as those of storage/ are. */
+ * store over a table in memory, which is a set as those of storage/ are. And what single nodes hold and do. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,6 +406,53 @@ START_TEST(an_input_that_two_read) {
 }
 END_TEST
 
+/* Periods of one x, so many that looking at all pairs of them would not end: COUNT, STEP chronons from start to
+ * start, each 5 long; if OPEN, the stops come behind them all. */
+static void push_many(struct net_node *access, int64_t count, int64_t step, bool open) {
+  union net_slot row[5];
+  for (int64_t i = 0; i < count * (open ? 2 : 1); i++) {
+    bool closes = i >= count;
+    int64_t at = i % count * step;
+    row[0].i = row[1].i = at;
+    row[2].i = open && !closes ? NET_OPEN : at + 5;
+    row[3].i = open && !closes ? NET_FOREVER : at + 5;
+    row[4].i = 1;
+    uint8_t marks = closes ? NET_DEFINITE | NET_CLOSES : NET_DEFINITE;
+    struct net_batch batch = {.layout = layout,
+                              .rows = row,
+                              .marks = &marks,
+                              .count = 1,
+                              .checkpoint = NET_BEGINNING,
+                              .bound = NET_BEGINNING};
+    ck_assert_int_eq(net_access_push(access, &batch), BASE_OK);
+  }
+  push_starts(access, NULL, 0, NET_FOREVER);
+}
+
+START_TEST(many_periods_become_one_or_none_does) {
+  enum { PERIODS = 200000 };
+  static const int64_t steps[] = {10, 5};
+  for (int choice = 0; choice < 4; choice++) {
+    struct net_rows seen;
+    net_rows_init(&seen, layout);
+    struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+    struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+    struct net_node *coalesce = net_create_coalesce(network, "coalesce", layout);
+    struct net_node *file = net_create_file_store(network, "a", layout, remember, &seen);
+    ck_assert_int_eq(net_link(access, coalesce, 0), BASE_OK);
+    ck_assert_int_eq(net_link(coalesce, file, 0), BASE_OK);
+    net_freeze(network);
+    push_many(access, PERIODS, steps[choice % 2], choice / 2);
+    ck_assert_uint_eq(seen.count, choice % 2 ? 1 : PERIODS);
+    ck_assert_int_eq(net_rows_row(&seen, seen.count - 1)[3].i,
+                     steps[choice % 2] * (PERIODS - 1) + 5);
+    ck_assert_uint_eq(net_node_stats(coalesce).state_rows, 0);
+    net_network_free(network);
+    net_rows_done(&seen);
+  }
+}
+END_TEST
+
 /* Works until the clock has moved, and adds up by how much it did. */
 static enum base_status work(void *context, const struct net_batch *batch) {
   (void)batch;
@@ -493,6 +540,7 @@ int main(void) {
   tcase_add_test(tests, collecting_comes_to_the_same);
   tcase_add_test(tests, a_replay_that_knows_more);
   tcase_add_test(tests, cycles_are_refused);
+  tcase_add_test(tests, many_periods_become_one_or_none_does);
   tcase_add_test(tests, an_input_that_two_read);
   tcase_add_test(tests, an_interrupt_stops_a_batch);
   tcase_add_test(tests, what_a_node_costs);
