@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
+#include "engine/rowmap.h"
 #include "sensors/feed/feed.h"
 #include "tquel/session/session_impl.h"
 
@@ -21,30 +22,52 @@ const struct net_layout *session_write_layout(const struct session_relation *rel
   return relation->ng.records ? relation->ng.records : relation->ng.layout;
 }
 
-/* Was the record that opened TUPLE, or, for its END, that of the tuple behind it, taken away? */
-static bool is_dropped(const struct net_rows *dropped, uint32_t by, const union net_slot *tuple,
-                       unsigned end) {
-  for (size_t i = 0; dropped != NULL && i < dropped->count; i++) {
-    const union net_slot *row = net_rows_row(dropped, i);
-    if (row[by].i != tuple[by].i || row[0].i != tuple[end * 2].i ||
-        row[1].i != tuple[end * 2 + 1].i)
-      continue;
-    if (end == 1 || net_row_same_identity(dropped->layout, row, tuple)) return true;
+/* The records that are taken away, with the tuples that they opened: by these, and by whose end the record was. */
+struct dropped {
+  struct net_rowmap starts, ends;
+  uint32_t end_slots[3]; /* the start, and who */
+  union net_slot *scratch;
+};
+
+static void dropped_init(struct dropped *dropped, const struct net_layout *layout, int by,
+                         const struct net_rows *rows) {
+  *dropped = (struct dropped){.end_slots = {0, 1, layout->fields[by].slot},
+                              .scratch = base_xcalloc(layout->slot_count, sizeof(union net_slot))};
+  net_rowmap_init(&dropped->starts, layout, NET_KEY_IDENTITY, 0, NULL, 0, 0);
+  net_rowmap_init(&dropped->ends, layout, NET_KEY_SLOTS, 0, dropped->end_slots, 3, 0);
+  for (size_t i = 0; rows != NULL && i < rows->count; i++) {
+    net_rowmap_put(&dropped->starts, net_rows_row(rows, i), NULL);
+    net_rowmap_put(&dropped->ends, net_rows_row(rows, i), NULL);
   }
-  return false;
+}
+
+static void dropped_done(struct dropped *dropped) {
+  net_rowmap_done(&dropped->starts);
+  net_rowmap_done(&dropped->ends);
+  free(dropped->scratch);
+}
+
+/* Was the record that opened TUPLE, or, for its END, that of the tuple behind it, taken away? */
+static bool is_dropped(const struct dropped *dropped, const union net_slot *tuple, unsigned end) {
+  if (end == 0) return net_rowmap_find(&dropped->starts, tuple) != NET_NO_ENTRY;
+  uint32_t by = dropped->end_slots[2];
+  dropped->scratch[0] = tuple[2];
+  dropped->scratch[1] = tuple[3];
+  dropped->scratch[by] = tuple[by];
+  return net_rowmap_find(&dropped->ends, dropped->scratch) != NET_NO_ENTRY;
 }
 
 /* The records that the tuples of a traced relation stand for: a start, and an end where it is known.
  * The end that a record taken away has given to the tuple before goes with it; the end of its own
  * tuple stays.                                                                                      */
 static void add_records_of(struct net_rows *records, const struct net_rows *tuples,
-                           const struct net_rows *dropped, int by) {
+                           const struct dropped *dropped) {
   const struct net_layout *from = tuples->layout, *to = records->layout;
   for (size_t i = 0; i < tuples->count; i++) {
     const union net_slot *tuple = net_rows_row(tuples, i);
     for (unsigned end = 0; end < 2; end++) {
       if (end == 1 && tuple[2].i == NET_OPEN) continue;
-      if (is_dropped(dropped, from->fields[by].slot, tuple, end)) continue;
+      if (is_dropped(dropped, tuple, end)) continue;
       union net_slot *record =
           net_rows_add(records, (uint8_t)(end ? NET_DEFINITE | NET_CLOSES : tuples->marks[i]));
       record[0] = tuple[end * 2];
@@ -94,7 +117,10 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
                        values, value_count, earliest, &tuples);
   struct net_network *network = NULL;
   if (status == BASE_OK) {
-    add_records_of(&records, &tuples, dropped, relation->ng.by);
+    struct dropped taken;
+    dropped_init(&taken, tuples.layout, relation->ng.by, dropped);
+    add_records_of(&records, &tuples, &taken);
+    dropped_done(&taken);
     for (size_t i = 0; i < rows->count; i++)
       net_rows_add_copy(&records, net_rows_row(rows, i), rows->marks[i]);
     network = net_network_new(session->strings, session->timeline, session->diags);
