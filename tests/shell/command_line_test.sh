@@ -67,13 +67,15 @@ run --fromat csv </dev/null
 ends 1 'error TQ-0001: there is no option --fromat' "unknown option"
 ends 1 'hint: did you mean --format?' "... with a suggestion"
 for arguments in "--format xml" "--format" "--timeline lunar" "a.db b.db" "-x" "-c" "--readonly" \
-  "--readonly=yes x.db" "--batch-rows 0" "--batch-rows x" "-" "-f - -f -" "--as dot"; do
+  "--readonly=yes x.db" "--batch-rows 0" "--batch-rows 1025" "--batch-rows x" "-" "-f - -f -" "--as dot"; do
   # shellcheck disable=SC2086 # several words are meant
   run $arguments </dev/null
   ends 1 'error TQ-0001: ' "refused: $arguments"
 done
 run '' </dev/null
 ends 1 'error TQ-0001: ' "refused: an empty name"
+run --batch-rows 1024 -q --format count -c 'create event E (k = i4) range of e is E retrieve (e.k)' </dev/null
+ok "as many rows in a batch as there can be" "$status"
 [ -z "$(find . -name '*.db')" ]
 ok "wrong usage creates no database" $?
 for command in check solve eval; do

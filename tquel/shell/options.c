@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/batch.h"
 #include "tquel/format/format.h"
 
 enum option {
@@ -93,7 +94,7 @@ static const struct row {
     {OPTION_RULES_OFF, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE, NULL, "--rules-off", NULL,
      "for testing: start with all optimiser rules off"},
     {OPTION_BATCH_ROWS, SHELL_RUN, NULL, "--batch-rows", "N",
-     "for testing: at most N rows in a batch"},
+     "for testing: at most N rows in a batch (1024)"},
     {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE | SHELL_FEED, NULL, "--help", NULL,
      "this text"},
     {OPTION_VERSION, SHELL_RUN, NULL, "--version", NULL, "the version"},
@@ -138,12 +139,14 @@ static bool unknown_option(struct command_line *line, const char *argument) {
   return result;
 }
 
+_Static_assert(NET_BATCH_ROWS == 1024, "the text says how many there can be");
+
 static bool take_batch_rows(struct command_line *line, const char *value) {
   char *end;
   errno = 0;
   unsigned long number = strtoul(value, &end, 10);
-  if (errno || *end || *value < '0' || *value > '9' || number < 1 || number > 1000000)
-    return wrong(line, NULL, "--batch-rows must be a number from 1 to 1000000, not %s", value);
+  if (errno || *end || *value < '0' || *value > '9' || number < 1 || number > NET_BATCH_ROWS)
+    return wrong(line, NULL, "--batch-rows must be a number from 1 to 1024, not %s", value);
   line->options->batch_rows = (uint32_t)number;
   return true;
 }
