@@ -471,11 +471,19 @@ static const char *hint_parenthesis(const struct error *error) {
                            open->first_line, open->first_column);
 }
 
+/* count(p for each -5): there, no number but an integer is expected. */
+static const char *hint_window(const struct error *error) {
+  if (!has(error->expected, "duration") || !has(error->expected, "instant")) return NULL;
+  if (has(error->expected, "float")) return NULL;
+  return "a window is longer than nothing: for each 5, for each 10 s; or for each instant";
+}
+
+/* What stands in parentheses of its own is no element. */
 static const char *hint_target(const struct error *error) {
   const struct tql_reader *reader = error->reader;
   int opener = reader->opener.kind;
   if (opener != TQL_T_RETRIEVE && opener != TQL_T_APPEND && opener != TQL_T_REPLACE) return NULL;
-  if (reader->depth == 0) return NULL;
+  if (reader->depth != 1) return NULL;
   if (has(error->expected, "'='") && has(error->expected, "is")) {
     return "an element is written name = expression, or V.domain, or V.all";
   }
@@ -490,7 +498,7 @@ static const char *hint_of(const struct error *error) {
   static const char *(*const makers[])(const struct error *) = {
       hint_foreign, hint_sql,         hint_semicolon,       hint_misspelt,
       hint_unit,    hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
-      hint_target,
+      hint_window,  hint_target,
   };
   for (size_t i = 0; i < COUNT_OF(makers); i++) {
     const char *hint = makers[i](error);
