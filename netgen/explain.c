@@ -116,14 +116,15 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
   if (node->asked) base_buffer_printf(out, "; asks %u at each event", node->asked->number);
 }
 
-/* A column that has the expression for its name is a key of a join above. */
+/* A column that has the expression for its name is a key of a join above, or the time of an event. */
 static void print_apply(struct base_buffer *out, const struct ng_plan *plan,
                         const struct ng_node *node) {
   const char *name = node->own.items[0]->name;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   ng_expr_print(&text, plan, node->expr);
   bool key = strcmp(name, base_buffer_text(&text)) == 0;
-  base_buffer_printf(out, "%s = %s", key ? "key" : name, base_buffer_text(&text));
+  const char *made = node->own.items[0]->type.base == NET_INSTANT ? "instant" : "key";
+  base_buffer_printf(out, "%s = %s", key ? made : name, base_buffer_text(&text));
   base_buffer_done(&text);
 }
 

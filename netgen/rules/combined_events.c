@@ -34,6 +34,9 @@
  * `A ; within D B` does not go through all A that last when a B comes. Of starts the overlap product knows
  * already (product_rule.c).
  *
+ * What runs once may compute instants that can fail, `A.start + 5`, of more rows than are asked for them
+ * (speculation.c): the event of it tells when it is met, which an instant that nothing is known of does not.
+ *
  * Combinations do only where the product then overlaps, or it is said until when both sides of it are kept, what
  * did not hold before. */
 #include "netgen/plan.h"
@@ -43,9 +46,15 @@
 
 /* --- the instants that may be the event's */
 
-static bool is_instant(const struct ng_expr *expr, const struct ng_node *side) {
+/* May what can fail be computed of more rows than is asked for (speculation.c)? */
+static bool may_fail(const struct ng_plan *plan) {
+  return plan->may_speculate && !(plan->switches && plan->switches->off[NG_RULE_SPECULATION]);
+}
+
+static bool is_instant(const struct ng_plan *plan, const struct ng_expr *expr,
+                       const struct ng_node *side) {
   return expr->type.base == NET_INSTANT && !ng_expr_reads_nothing(expr) &&
-         !ng_expr_can_fail(expr) && ng_expr_fits(expr, side);
+         (!ng_expr_can_fail(expr) || may_fail(plan)) && ng_expr_fits(expr, side);
 }
 
 static void add_instant(struct ng_plan *plan, struct ng_exprs *instants,
@@ -58,7 +67,7 @@ static void add_instant(struct ng_plan *plan, struct ng_exprs *instants,
 /* What EXPR computes of several of SIDE's instants. */
 static void add_computed(struct ng_plan *plan, struct ng_exprs *instants,
                          const struct ng_expr *expr, const struct ng_node *side) {
-  if (expr->op != NG_COLUMN && is_instant(expr, side)) {
+  if (expr->op != NG_COLUMN && is_instant(plan, expr, side)) {
     add_instant(plan, instants, expr);
     return;
   }
@@ -228,7 +237,11 @@ static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port
   if (instants.count) ng_combined_remember(plan, &before);
   struct bounds bounds = bounds_of(plan, product);
   for (size_t i = 0; i < instants.count; i++) {
-    if (combine_at(plan, &above, product, port, instants.items[i], &bounds)) return true;
+    if (combine_at(plan, &above, product, port, instants.items[i], &bounds)) {
+      if (ng_expr_can_fail(instants.items[i]))
+        ng_rule_changed(plan, NG_RULE_SPECULATION, 1, "1 instant computed before it is asked for");
+      return true;
+    }
     ng_combined_restore(plan, &before);
   }
   return false;

@@ -14,6 +14,9 @@
  * nobody has seen a result yet; the caller forgets it and runs the plan without this rule, which tells the errors
  * that count.
  *
+ * Instants that are moved by a duration can fail, too, by leaving the timeline; combined_events.c computes them
+ * below products.
+ *
  * Here the conjuncts come apart, each a selection that is marked; predicates-down moves them, and joins
  * computes both sides of an equality below the join. One that reads a stop stays: its waiting would hide
  * errors of others. */

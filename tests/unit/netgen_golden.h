@@ -524,7 +524,7 @@ static const char golden_common_within_closed[] =
     "common_within_closed\n"
     "   1  access           R: E.A; also as F, G\n"
     "   2  product     1 1  overlap  [overlap: tuples valid at the checkpoint or after]\n"
-    "   3  apply       2    key = earlier(E.stop, F.stop)\n"
+    "   3  apply       2    instant = earlier(E.stop, F.stop)\n"
     "   4  projection  3    at earlier(E.stop, F.stop): E.A\n"
     "   5  join        4 1  partial overlap, earlier(E.stop, F.stop) before G.start and G.start "
     "within 5 of earlier(E.stop, F.stop)  [within 5: tuples until earlier(E.stop, F.stop) + 5, "
@@ -644,6 +644,30 @@ static const char golden_span_overlaps_combined[] =
     "joins: 1 join from 2 selections, 0 hash keys\n"
     "unused-domains: 19 domains dropped\n"
     "common-subnetworks: 2 access nodes shared\n";
+
+static const char golden_shifted_before[] =
+    "shifted_before\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  product     1 1  full                              [nothing: all tuples]\n"
+    "   3  selection   2    E.start + 5 in [F.start, F.stop)  [overlap: open rows not yet "
+    "decided]\n"
+    "   4  projection  3    at F.start: A = E.A\n"
+    "1 access node, 3 operator nodes\n"
+    "unused-domains: 1 domain dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_shifted_combined[] =
+    "shifted_combined\n"
+    "   1  access           R: E.A, E.B; also as F\n"
+    "   2  apply       1    instant = E.start + 5\n"
+    "   3  projection  2    at E.start + 5: E.A\n"
+    "   4  product     3 1  overlap  [overlap: tuples valid at the checkpoint or after]\n"
+    "   5  projection  4    at F.start: A = E.A\n"
+    "1 access node, 4 operator nodes\n"
+    "speculation: 1 instant computed before it is asked for\n"
+    "combined-events: 1 side of a product now events\n"
+    "unused-domains: 8 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
 
 static const char golden_soon_before[] =
     "soon_before\n"

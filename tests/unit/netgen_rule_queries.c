@@ -376,6 +376,20 @@ const struct ng_query *query_span_overlaps(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* when (E.start + 5) , F at F.start: an instant that can leave the timeline. */
+const struct ng_query *query_shifted(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  struct ng_expr *shift = BASE_NEW(nq_arena, struct ng_expr);
+  const struct ng_expr *start = nq_start(nq_variable(query, 0)), *f = nq_variable(query, 1);
+  *shift = *nq_start(start);
+  shift->op = NG_T_SHIFT;
+  shift->integer = 5;
+  query->when = overlaps(shift, f);
+  query->at = nq_start(f);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* E with F by one domain, F with G by the other, E of a certain kind. */
 const struct ng_query *query_keyed(void) {
   const struct ng_relation *relations[] = {nq_relation("Large", NG_REL_PERIOD, 2, 4),

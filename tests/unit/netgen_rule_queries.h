@@ -40,6 +40,7 @@ const struct ng_query *query_count_at_stop(void);
 const struct ng_query *query_counts_at_stop(void);
 const struct ng_query *query_soon(void);
 const struct ng_query *query_centre(void);
+const struct ng_query *query_shifted(void);
 const struct ng_query *query_span_overlaps(void);
 const struct ng_query *query_keyed(void);
 const struct ng_query *query_two_failing(void);

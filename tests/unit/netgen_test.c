@@ -142,6 +142,8 @@ static const struct golden goldens[] = {
     GOLDEN_OVER_STORE(centre_combined, query_centre, ALL),
     GOLDEN_OVER_STORE(span_overlaps_before, query_span_overlaps, ALL & ~PERIODS),
     GOLDEN_OVER_STORE(span_overlaps_combined, query_span_overlaps, ALL),
+    GOLDEN_OVER_STORE(shifted_before, query_shifted, ALL & ~SPECULATION),
+    GOLDEN_OVER_STORE(shifted_combined, query_shifted, ALL),
     GOLDEN(soon_before, query_soon, false, ALL & ~COMBINED),
     GOLDEN(soon_combined, query_soon, false, ALL),
     GOLDEN(counts_at_stop_before, query_counts_at_stop, false, ALL & ~COMBINED),
