@@ -32,14 +32,14 @@ static const struct ng_expr *conjunct_of_both(const struct ng_expr *expr, bool *
   return speaks_of(expr, sides[0]) && speaks_of(expr, sides[1]) ? expr : NULL;
 }
 
-/* Does EXPR say within which time a tuple of one side comes behind one of the other? */
-static bool says_within(const struct ng_expr *expr, bool *const *sides) {
-  for (unsigned port = 0; port < 2 && expr->op == NG_T_SEQUENCE && expr->integer >= 0; port++) {
+/* Does EXPR say that a tuple of one side comes behind one of the other, but not within which time? */
+static bool says_behind(const struct ng_expr *expr, bool *const *sides) {
+  for (unsigned port = 0; port < 2 && expr->op == NG_T_SEQUENCE && expr->integer < 0; port++) {
     if (speaks_of(expr->args[0], sides[port]) && speaks_of(expr->args[1], sides[!port]))
       return true;
   }
   for (unsigned i = 0; i < expr->arg_count; i++) {
-    if (says_within(expr->args[i], sides)) return true;
+    if (says_behind(expr->args[i], sides)) return true;
   }
   return false;
 }
@@ -53,6 +53,17 @@ static void add_names(struct ng_plan *plan, const struct ng_query *query, const 
   }
 }
 
+/* The variables that are USED, "A, B and C"; NULL: fewer than two. */
+static const char *together(struct ng_plan *plan, const struct ng_query *query, const bool *used) {
+  const char *names = NULL, *last = NULL;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    if (!used[i]) continue;
+    if (last) names = names ? base_arena_printf(plan->arena, "%s, %s", names, last) : last;
+    last = query->variables[i].name;
+  }
+  return names ? base_arena_printf(plan->arena, "%s and %s", names, last) : NULL;
+}
+
 static void describe(struct ng_plan *plan, const struct ng_query *query, const struct ng_node *node,
                      struct ng_unbounded *ret) {
   bool *sides[2];
@@ -63,9 +74,11 @@ static void describe(struct ng_plan *plan, const struct ng_query *query, const s
     if (!node->expiry_counts[port]) add_names(plan, query, sides[port], &kept);
   }
   const struct ng_expr *clause = query->when ? conjunct_of_both(query->when, sides) : NULL;
-  bool within = clause && says_within(clause, sides);
+  bool behind = clause && says_behind(clause, sides);
   if (!clause) clause = query->when;
-  *ret = (struct ng_unbounded){query, clause ? clause->range : query->range, within,
+  const char *several = together(plan, query, sides[0]);
+  *ret = (struct ng_unbounded){query, clause ? clause->range : query->range, behind,
+                               several ? several : together(plan, query, sides[1]),
                                kept ? kept : "an aggregate"};
 }
 

@@ -7,17 +7,21 @@
 
 /* `within` is of use where the times are exact, as those of a relation are; of what two uncertain tuples have
  * in common a third one says too little. */
-static const char *hint_of(const struct ng_unbounded *unbounded) {
-  if (unbounded->within)
-    return "make a part of it a derived relation, and ask for what comes behind that (help "
-           "\"set\"); or let the tuples overlap; or set unbounded allowed";
-  return "write `; within DURATION`, or let the tuples overlap; or set unbounded allowed";
+static const char *hint_of(struct base_arena *arena, const struct ng_unbounded *unbounded) {
+  if (unbounded->behind || !unbounded->together)
+    return "write `; within DURATION`, or let the tuples overlap; or set unbounded allowed";
+  return base_arena_printf(
+      arena,
+      "make a derived relation of %s, and ask for what that and the others have "
+      "to do with each other (help \"set\"); or set unbounded allowed",
+      unbounded->together);
 }
 
 static enum base_status report(struct tql_session *session, const struct ng_unbounded *unbounded,
                                const char *name, bool fed) {
   base_report_hint(session->diags, fed ? MSG_UNBOUNDED : MSG_UNBOUNDED_WARNING,
-                   unbounded->query->source, &unbounded->clause, hint_of(unbounded),
+                   unbounded->query->source, &unbounded->clause,
+                   hint_of(session->statement_arena, unbounded),
                    "nothing says when %s can forget the tuples of %s", name, unbounded->kept);
   return fed ? BASE_USER : BASE_OK;
 }
