@@ -36,7 +36,7 @@ static struct net_node *projection(struct build *build, struct net_node *below) 
   const uint32_t sources[2] = {fields[0].slot, fields[1].slot};
   const struct net_layout *out = net_layout_new(build->arena, NET_PERIOD, fields, 2);
   struct net_node *node =
-      net_create_projection(build->network, "projection", in, out, sources, 0, 2, true, true);
+      net_create_projection(build->network, "projection", in, out, sources, 0, 2, true, true, true);
   link_to(below, node, 0);
   return node;
 }

@@ -82,6 +82,6 @@ struct net_node *build_tail(struct build *build, const struct variant *variant) 
   enum net_tuple_class class = older ? NET_PERIOD : in->tuple_class;
   const struct net_layout *out = net_layout_new(build->arena, class, fields, 4);
   return linked(net_create_projection(build->network, "projection", in, out, sources, start, stop,
-                                      !older && class == NET_PERIOD, false),
+                                      !older && class == NET_PERIOD, false, false),
                 below);
 }

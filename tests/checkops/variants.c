@@ -302,8 +302,8 @@ static struct net_node *build_projection(struct build *build, const struct varia
   bool event = variant->option != 0;
   const struct net_layout *out =
       net_layout_new(build->arena, event ? NET_EVENT : NET_PERIOD, fields, 2);
-  struct net_node *node =
-      net_create_projection(build->network, variant->name, in, out, sources, 0, 2, true, true);
+  struct net_node *node = net_create_projection(build->network, variant->name, in, out, sources, 0,
+                                                2, true, true, true);
   return joined(node, build->inputs[0], NULL);
 }
 
@@ -362,6 +362,16 @@ static struct net_node *build_aggregate(struct build *build, const struct varian
 
 /* Functions of x by k: of one node, or in the general way of one each and a join of them all. */
 enum { FUNCTIONS = 4 };
+
+/* OPTION: of an aggregate's segments, which come as they stop. */
+static struct net_node *build_order(struct build *build, const struct variant *variant) {
+  struct variant groups = *variant;
+  struct net_node *below = build->inputs[0];
+  groups.option = 0;
+  if (variant->option) below = build_aggregate(build, &groups);
+  return joined(net_create_order(build->network, variant->name, net_node_layout(below)), below,
+                NULL);
+}
 
 static struct net_node *build_functions(struct build *build, const struct variant *variant,
                                         const struct net_aggregate_more *functions, size_t count) {
@@ -555,6 +565,9 @@ const struct variant variants[] = {
     ONE("apply, waits for the stop", NET_PERIOD, build_apply, TIMES),
     ONE("projection", NET_PERIOD, build_projection, 0),
     ONE("projection to events", NET_PERIOD, build_projection, 1),
+    ONE("order", NET_PERIOD, build_order, 0),
+    ONE("order, events", NET_EVENT, build_order, 0),
+    ONE("order of segments", NET_PERIOD, build_order, 1),
     {.name = "event-to-period",
      .classes = {NET_EVENT},
      .inputs = 1,
