@@ -24,6 +24,7 @@ struct net_network {
   size_t young_most; /* see net_network_set_young */
   struct net_node *first, *last;
   size_t node_count;
+  bool checked; /* see net_network_set_checked */
   bool measured;
   struct net_node *running; /* measured: whose time it is */
   int64_t since;            /* monotonic ns */
@@ -31,7 +32,7 @@ struct net_network {
 
 static const struct net_node_info infos[] = {
 #define NODE(KIND, NAME, PORTS, ORDER_IN, ORDER_OUT, STATE, CHECKPOINT) \
-  {NAME, PORTS, ORDER_IN, ORDER_OUT, STATE, CHECKPOINT},
+  {NAME, PORTS, NET_ORDER_##ORDER_IN, NET_ORDER_##ORDER_OUT, STATE, CHECKPOINT},
 #include "engine/nodes.def"
 #undef NODE
 };
@@ -95,6 +96,11 @@ void net_network_set_young(struct net_network *network, size_t rows) {
   network->young_most = rows;
 }
 
+void net_network_set_checked(struct net_network *network) {
+  BASE_CHECK(network->first == NULL, "checked");
+  network->checked = true;
+}
+
 struct base_strings *net_network_strings(const struct net_network *network) {
   return network->strings;
 }
@@ -114,7 +120,7 @@ void *net_node_new(struct net_network *network, size_t size, const struct net_no
   node->network = network;
   node->name = base_arena_strdup(network->arena, name);
   node->layout = layout;
-  node->checkpoint = NET_BEGINNING;
+  node->checkpoint = node->last_start = node->last_stop = NET_BEGINNING;
   node->general = network->general;
   node->young_most = network->young_most;
   if (layout != NULL) net_batch_builder_init(&node->out, layout, network->batch_rows);
@@ -294,8 +300,29 @@ void net_node_leave(struct net_node *node, struct net_node *outer) {
   network->since = now;
 }
 
+void net_node_promise(struct net_node *node, enum net_order order) {
+  node->promised = order;
+}
+
+/* Are the rows of BATCH, which are plain, in the order that NODE promised? */
+static void check_order(struct net_node *node, const struct net_batch *batch) {
+  bool period = node->layout->tuple_class == NET_PERIOD;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    net_chronon start = row[0].i, stop = row[period ? 2 : 0].i;
+    bool by_start = start >= node->last_start, by_stop = stop >= node->last_stop;
+    if (node->promised == NET_ORDER_BOTH) BASE_CHECK(start >= node->last_stop, "order-both");
+    if (node->promised == NET_ORDER_STARTS) BASE_CHECK(by_start, "order-starts");
+    if (node->promised == NET_ORDER_STOPS) BASE_CHECK(by_stop, "order-stops");
+    BASE_CHECK(by_start || i == 0 || batch->unordered, "order-of-batch");
+    node->last_start = start;
+    node->last_stop = stop;
+  }
+}
+
 enum base_status net_emit(struct net_node *node, const struct net_batch *batch) {
   node->rows_out += batch->count;
+  if (node->network->checked && batch->plain) check_order(node, batch);
   if (batch->checkpoint > node->checkpoint) node->checkpoint = batch->checkpoint;
   node->more = batch->more;
   struct net_batch general;

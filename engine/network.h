@@ -25,13 +25,26 @@ enum net_node_kind {
   NET_NODE_KINDS
 };
 
+/* The temporal orders of thesis 7.2.2, of the plain rows (batch.h) of an arc, from batch to batch. Its second,
+ * starts and stops by themselves, is that of all other rows: what is open at a checkpoint, or uncertain, comes when
+ * it is known, and no order is promised beyond the checkpoint. Of events BOTH and STARTS are one. */
+enum net_order {
+  NET_ORDER_ANY, /* nobody says; of what comes in: it is all one */
+  NET_ORDER_NONE,
+  NET_ORDER_STOPS,  /* the fourth */
+  NET_ORDER_STARTS, /* the third */
+  NET_ORDER_BOTH,   /* the first: periods that do not overlap, by their starts and stops */
+  NET_ORDER_KEPT,   /* of kinds of nodes alone: that of the input */
+};
+
 struct net_node_info {
-  const char *name;       /* as explain and tq_node_stats show it */
-  unsigned ports;         /* inputs */
-  const char *order_in;   /* temporal orders accepted */
-  const char *order_out;  /* and produced */
-  const char *state;      /* what bounds the state */
-  const char *checkpoint; /* what a saved state holds */
+  const char *name; /* as explain and tq_node_stats show it */
+  unsigned ports;   /* inputs */
+  enum net_order
+      order_in; /* that it takes rows in; STARTS: what comes in another is sorted first */
+  enum net_order order_out; /* that it gives rows in, whatever comes */
+  const char *state;        /* what bounds the state */
+  const char *checkpoint;   /* what a saved state holds */
 };
 const struct net_node_info *net_node_info(enum net_node_kind kind);
 
@@ -56,6 +69,9 @@ void net_network_set_general(struct net_network *network);
  * NET_YOUNG_ROWS if nothing is said. Before anything is created. */
 enum { NET_YOUNG_ROWS = 8192 };
 void net_network_set_young(struct net_network *network, size_t rows);
+/* All rows are looked at: are those of each arc in the order that was promised (net_node_promise)? For those who
+ * test. Before anything is created. */
+void net_network_set_checked(struct net_network *network);
 
 /* --- create: one function per kind of node. Names are for people. Programs, layouts and arrays must
  * live as long as the network (its arena, or longer).                                               */
@@ -152,11 +168,13 @@ struct net_node *net_create_selection(struct net_network *network, const char *n
  * A period that comes out empty gives no row, one that is perhaps empty an omega row, except where
  * OWN_PERIOD says that both instants are those of one and the same tuple (then kept as they are).
  * OUT may be an event layout: then only START_SLOT is read. NOT_EARLIER: the instant at START_SLOT is
- * never before the row's own start, so what the input promises of starts holds for the result.    */
+ * never before the row's own start, so what the input promises of starts holds for the result. KEEPS_START: of plain
+ * rows it is their own start, whatever slot it is in, so they stay in order.                       */
 struct net_node *net_create_projection(struct net_network *network, const char *name,
                                        const struct net_layout *in, const struct net_layout *out,
                                        const uint32_t *sources, uint32_t start_slot,
-                                       uint32_t stop_slot, bool own_period, bool not_earlier);
+                                       uint32_t stop_slot, bool own_period, bool not_earlier,
+                                       bool keeps_start);
 /* Appends one field, the last of OUT, with the value of PROGRAM. */
 struct net_node *net_create_apply(struct net_network *network, const char *name,
                                   const struct net_layout *in, const struct net_layout *out,
@@ -403,6 +421,8 @@ void net_network_measure(struct net_network *network);
  * figures; the texts are copied. Nodes of which nobody says are, when they are frozen, of what they are
  * called, and get the next number there.                                                           */
 void net_node_place(struct net_node *node, const char *owner, unsigned number, const char *what);
+/* Promises that NODE's rows come in ORDER. */
+void net_node_promise(struct net_node *node, enum net_order order);
 /* All nodes, in order of creation: the first, and the next; NULL at the end. */
 const struct net_node *net_network_first(const struct net_network *network);
 const struct net_node *net_node_next(const struct net_node *node);

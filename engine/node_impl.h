@@ -48,6 +48,8 @@ struct net_node {
   net_chronon checkpoint; /* last passed on */
   bool more;              /* that of the last batch passed on (batch.h) */
   struct net_batch_builder out;
+  enum net_order promised;           /* see net_node_promise */
+  net_chronon last_start, last_stop; /* checked: of the plain rows so far, the last */
   uint64_t fires, rows_in, rows_out, time_ns, state_rows_max, state_bytes_max;
   struct net_node *next; /* all nodes of the network, in order of creation */
 };

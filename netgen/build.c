@@ -11,6 +11,7 @@
 #include "netgen/build_control.h"
 #include "netgen/building.h"
 #include "netgen/expr.h"
+#include "netgen/order.h"
 #include "netgen/share.h"
 #include "netgen/single_row.h"
 
@@ -159,50 +160,6 @@ static void build_apply(struct ng_builder *builder, const struct ng_node *node) 
                        ng_built_program(builder, node->inputs[0], node->expr));
 }
 
-/* Is COLUMN an operand of the `later` at the top of EXPR? */
-static bool is_later_than(const struct ng_expr *expr, const struct ng_column *column) {
-  if (expr->op == NG_COLUMN) return expr->column == column;
-  return expr->op == NG_LATER &&
-         (is_later_than(expr->args[0], column) || is_later_than(expr->args[1], column));
-}
-
-/* Does PROJECTION start at the one event that takes part in an overlap product, when its rows are? */
-static bool is_its_event(struct ng_builder *builder, const struct ng_node *projection) {
-  const struct ng_node *node = projection->inputs[0];
-  struct ng_plan scratch = {.arena = builder->arena};
-  const struct ng_column *event = NULL;
-  size_t events = 0;
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
-  bool product = node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN;
-  if (!product || node->rule != NET_PRODUCT_OVERLAP) return false;
-  for (unsigned port = 0; port < 2; port++) {
-    struct ng_participants found = {0};
-    ng_node_participants(&scratch, node->inputs[port], &found);
-    for (size_t i = 0; i < found.count; i++) {
-      if (ng_columns_have(&node->untested, found.items[i].start)) continue;
-      if (!ng_product_takes_event(node, found.items[i])) continue;
-      event = found.items[i].start;
-      events++;
-    }
-  }
-  return events == 1 && event == projection->start_from;
-}
-
-/* A combination's own start is the latest of its participants' starts (or an instant within its
- * bounds): a projection to later(all starts, ...) never starts before it. */
-static bool is_not_earlier(struct ng_builder *builder, const struct ng_node *projection) {
-  if (is_its_event(builder, projection)) return true;
-  const struct ng_node *maker = ng_node_maker(projection, projection->start_from);
-  struct ng_participants found = {0};
-  struct ng_plan scratch = {.arena = builder->arena};
-  if (!maker) return false;
-  ng_node_participants(&scratch, maker, &found);
-  for (size_t i = 0; i < found.count; i++) {
-    if (!is_later_than(maker->expr, found.items[i].start)) return false;
-  }
-  return true;
-}
-
 static void build_projection(struct ng_builder *builder, const struct ng_node *node) {
   const struct ng_node *below = node->inputs[0];
   struct ng_built *built = ng_built_of(builder, node), *input = ng_built_of(builder, below);
@@ -213,10 +170,11 @@ static void build_projection(struct ng_builder *builder, const struct ng_node *n
   }
   uint32_t start_slot = ng_slot_in(builder, below, node->start_from);
   uint32_t stop_slot = node->stop_from ? ng_slot_in(builder, below, node->stop_from) : start_slot;
+  struct ng_plan scratch = {.arena = builder->arena};
   built->node = net_create_projection(
       builder->network, ng_built_name(builder, node), input->layout, built->layout, sources,
       start_slot, stop_slot, ng_node_is_own_period(below, node->start_from, node->stop_from),
-      is_not_earlier(builder, node));
+      ng_projection_is_not_earlier(&scratch, node), ng_projection_keeps_start(&scratch, node));
 }
 
 static void build_switch(struct ng_builder *builder, const struct ng_node *node) {
@@ -322,6 +280,12 @@ static void build_set(struct ng_builder *builder, const struct ng_node *node) {
   built->node = net_create_set(builder->network, ng_built_name(builder, node), built->layout);
 }
 
+static void build_order(struct ng_builder *builder, const struct ng_node *node) {
+  struct ng_built *built = ng_built_of(builder, node);
+  lay_out_same(builder, node);
+  built->node = net_create_order(builder->network, ng_built_name(builder, node), built->layout);
+}
+
 static void build_coalesce(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node);
   lay_out_same(builder, node);
@@ -412,6 +376,9 @@ static enum base_status create(struct ng_builder *builder, const struct ng_node 
     case NET_NODE_SET:
       build_set(builder, node);
       break;
+    case NET_NODE_ORDER:
+      build_order(builder, node);
+      break;
     case NET_NODE_COALESCE:
       build_coalesce(builder, node);
       break;
@@ -446,6 +413,13 @@ static void note_place(struct ng_builder *builder, const struct ng_node *node) {
   if (owner != NULL) ng_explain_what(&what, builder->plan, node);
   net_node_place(built->node, owner ? owner : "", node->number, base_buffer_text(&what));
   base_buffer_done(&what);
+}
+
+/* What ran already has promised for itself. */
+static void promise(struct ng_builder *builder, const struct ng_node *node) {
+  const struct ng_built *built = ng_built_of(builder, node);
+  if (node->alias || node->taken_in || built->derived) return;
+  net_node_promise(built->node, node->order);
 }
 
 /* Takes the node of another plan that has the same rows; *RET_PLACE: where this one is to be entered
@@ -499,6 +473,7 @@ static enum base_status build(struct ng_builder *builder, const struct ng_node *
   enum base_status status = create(builder, node);
   if (status == BASE_OK) watch(builder, node, true);
   if (status == BASE_OK) note_place(builder, node);
+  if (status == BASE_OK) promise(builder, node);
   if (status == BASE_OK && place) {
     struct ng_built *copy = BASE_NEW(builder->arena, struct ng_built);
     *copy = *ng_built_of(builder, node);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "netgen/expr.h"
+#include "netgen/order.h"
 
 /* --- what a node does, in words */
 
@@ -181,6 +182,9 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
     case NET_NODE_SET:
       base_buffer_puts(out, "equal tuples are one");
       break;
+    case NET_NODE_ORDER:
+      base_buffer_puts(out, "by start");
+      break;
     case NET_NODE_COALESCE:
       base_buffer_puts(out, "periods of equal domains that overlap or adjoin");
       break;
@@ -286,6 +290,18 @@ static void state_of_product(struct base_buffer *out, const struct ng_node *node
   print_expiries(out, node, 1);
 }
 
+/* Which rows it keeps until they are in order. */
+static void print_sorted(struct base_buffer *out, const struct ng_node *node) {
+  bool any = false;
+  for (unsigned port = 0; port < node->input_count; port++) {
+    const struct ng_node *input = node->inputs[port];
+    if (!ng_node_sorts(node, port) || (any && input->number == node->inputs[0]->number)) continue;
+    base_buffer_printf(out, "%s%u%s", any ? " and " : "; sorts ", input->number,
+                       input->order == NET_ORDER_STOPS ? " (by stops)" : "");
+    any = true;
+  }
+}
+
 /* Prints nothing for nodes without state. */
 void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
   const char *text = NULL;
@@ -315,6 +331,9 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
     case NET_NODE_SET:
       text = "overlap: open rows that may yet be one";
       break;
+    case NET_NODE_ORDER:
+      text = "overlap: rows that start at the checkpoint or after";
+      break;
     case NET_NODE_COALESCE:
       text = "overlap: periods valid at the checkpoint or after";
       break;
@@ -332,6 +351,7 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
       break;
   }
   if (text) base_buffer_puts(out, text);
+  print_sorted(out, node);
 }
 
 /* --- text */
@@ -472,7 +492,8 @@ static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
   base_buffer_puts(out, "], \"what\": ");
   print_quoted(out, base_buffer_text(&what), true);
   base_buffer_clear(&what);
-  base_buffer_printf(out, ", \"tuples\": \"%s\", \"domains\": ", node->stop ? "period" : "event");
+  base_buffer_printf(out, ", \"tuples\": \"%s\", \"order\": \"%s\", \"domains\": ",
+                     node->stop ? "period" : "event", ng_order_name(node->order));
   print_json_columns(out, node);
   base_buffer_puts(out, ", \"state\": ");
   ng_explain_state(&what, node);

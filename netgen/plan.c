@@ -5,6 +5,7 @@
 #include "netgen/plan.h"
 
 #include "netgen/expr.h"
+#include "netgen/order.h"
 #include "netgen/signature.h"
 
 #include <string.h>
@@ -204,6 +205,7 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
     add_all_kept(plan, node, &input->fields);
     if (node->kind == NET_NODE_APPLY) add_all_kept(plan, node, &node->own);
   }
+  node->order = ng_order_of(plan, node);
 }
 
 /* --- order, readers */

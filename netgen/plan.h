@@ -69,7 +69,8 @@ struct ng_node {
   struct ng_node *inputs[2];
   unsigned input_count;
 
-  /* what its rows are; see ng_plan_refresh */
+  /* what its rows are, and in which order they come; see ng_plan_refresh */
+  enum net_order order;
   const struct ng_column *start, *stop; /* the implicit times; STOP NULL: events */
   struct ng_columns fields;
 
@@ -292,6 +293,7 @@ void ng_rule_control_arcs(struct ng_plan *plan);
 void ng_rule_clock_samples(struct ng_plan *plan);
 void ng_rule_access_control(struct ng_plan *plan);
 void ng_rule_self_joins(struct ng_plan *plan);
+void ng_rule_temporal_order(struct ng_plan *plan);
 void ng_rule_aggregates_at_events(struct ng_plan *plan);
 /* Of a join that asks an aggregate: what COLUMN of that side is among the aggregate's own columns, and the
  * column of the other side that is equal to the GROUP-th of its groups. */

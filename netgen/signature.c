@@ -223,6 +223,7 @@ static bool print_what(struct base_buffer *out, const struct ng_node *node) {
     case NET_NODE_DISTINCT:
     case NET_NODE_SET:
     case NET_NODE_COALESCE:
+    case NET_NODE_ORDER:
       return true;
     default:
       return false;

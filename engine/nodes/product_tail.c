@@ -122,7 +122,7 @@ static bool plan_projection(struct net_product *product, struct net_product_tail
   if (projected.same && tail->node_count == 1) return false; /* nothing is written there */
   tail->start = column_of(product, tail, projected.start_slot);
   if (tail->period) tail->stop = column_of(product, tail, projected.stop_slot);
-  tail->unordered = projected.start_slot != 0;
+  tail->unordered = !projected.in_order;
   tail->moves = base_arena_array(arena, out->slot_count, sizeof *tail->moves);
   tail->value_moves = base_arena_array(arena, out->slot_count, sizeof *tail->value_moves);
   for (uint32_t to = first; to < out->slot_count; to++) {

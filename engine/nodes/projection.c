@@ -31,6 +31,7 @@ struct projection {
   uint32_t start_slot, stop_slot;
   bool own_period;
   bool not_earlier; /* the start is never before the input's own */
+  bool in_order;    /* plain rows start when those of the input do */
   bool same;        /* rows of the result are those of the input, slot by slot */
   bool start_openable;
   struct net_rowmap held; /* open input rows by id */
@@ -265,7 +266,7 @@ static void project_plain(struct projection *projection, const struct net_batch 
     const union net_slot *row = net_batch_row(batch, i);
     if (period && !(row[start].i < row[stop].i)) continue;
     union net_slot *out = net_out_plain(&projection->node, batch->bound, status);
-    projection->node.out.unordered |= batch->unordered || start != 0;
+    projection->node.out.unordered |= batch->unordered || !projection->in_order;
     out[0] = out[1] = row[start];
     if (period) out[2] = out[3] = row[stop];
     copy_fields(projection, out, row);
@@ -361,7 +362,8 @@ static void plan_copies(struct projection *projection, const uint32_t *sources) 
 void net_projection_of(const struct net_node *node, struct net_projected *ret) {
   const struct projection *projection = (const struct projection *)node;
   BASE_CHECK(node->kind == NET_NODE_PROJECTION, "projection-kind");
-  *ret = (struct net_projected){projection->start_slot, projection->stop_slot, projection->same};
+  *ret = (struct net_projected){projection->start_slot, projection->stop_slot, projection->same,
+                                projection->in_order};
 }
 
 uint32_t net_projection_source(const struct net_node *node, uint32_t to) {
@@ -374,7 +376,8 @@ uint32_t net_projection_source(const struct net_node *node, uint32_t to) {
 struct net_node *net_create_projection(struct net_network *network, const char *name,
                                        const struct net_layout *in, const struct net_layout *out,
                                        const uint32_t *sources, uint32_t start_slot,
-                                       uint32_t stop_slot, bool own_period, bool not_earlier) {
+                                       uint32_t stop_slot, bool own_period, bool not_earlier,
+                                       bool keeps_start) {
   struct projection *projection = net_node_new(network, sizeof *projection, &class, name, out);
   projection->node.input_layouts[0] = in;
   projection->node.wants_floor = start_slot >= in->first_domain_slot && !not_earlier;
@@ -383,6 +386,7 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->stop_slot = stop_slot;
   projection->own_period = own_period;
   projection->not_earlier = not_earlier;
+  projection->in_order = keeps_start || start_slot == 0;
   projection->start_openable = openable(in, start_slot);
   plan_copies(projection, sources);
   projection->scratch =

@@ -16,7 +16,8 @@ bool net_apply_is_number(const struct net_node *apply, struct net_applied *ret);
 
 struct net_projected {
   uint32_t start_slot, stop_slot;
-  bool same; /* rows of the result are those of the input */
+  bool same;     /* rows of the result are those of the input */
+  bool in_order; /* plain ones start when those of the input do */
 };
 void net_projection_of(const struct net_node *projection, struct net_projected *ret);
 /* The slot of the input that is at slot TO of the result, a field's. */

@@ -313,9 +313,9 @@ static struct net_node *build_coalesce(struct build *build, const struct variant
   const uint32_t sources[] = {in->fields[DOMAIN_K].slot, in->fields[DOMAIN_X].slot};
   const struct net_layout *out =
       net_layout_new(build->arena, NET_PERIOD, in->fields, (uint32_t)variant->option);
-  struct net_node *narrow =
-      joined(net_create_projection(build->network, "domains", in, out, sources, 0, 2, true, true),
-             build->inputs[0], NULL);
+  struct net_node *narrow = joined(
+      net_create_projection(build->network, "domains", in, out, sources, 0, 2, true, true, true),
+      build->inputs[0], NULL);
   return joined(net_create_coalesce(build->network, variant->name, out), narrow, NULL);
 }
 

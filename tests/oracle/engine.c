@@ -44,7 +44,8 @@ bool engine_open(struct engine *engine, struct base_arena *arena, struct base_st
                                         .timeline = engine->timeline,
                                         .timeline_given = true,
                                         .rules_off = options.rules_off,
-                                        .batch_rows = options.batch_rows};
+                                        .batch_rows = options.batch_rows,
+                                        .checked = true};
   if (tql_session_open(&session, &engine->diags, &engine->session) != BASE_OK) {
     engine->session = NULL;
     return false;

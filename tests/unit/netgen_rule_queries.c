@@ -491,8 +491,8 @@ const struct ng_query *query_of_view(void) {
   return over_view(nq_finish(query, NET_PERIOD));
 }
 
-/* V: how many there are of each kind; of V the kind 3. */
-const struct ng_query *query_of_groups(void) {
+/* The largest B of each kind A. */
+static struct ng_query *groups(void) {
   const struct ng_relation *relation = nq_relation("R", NG_REL_PERIOD, 2, 4);
   struct ng_query *query = nq_query("Kinds", 1, names, &relation);
   const struct ng_expr **by = BASE_NEW_ARRAY(nq_arena, 1, const struct ng_expr *);
@@ -505,7 +505,27 @@ const struct ng_query *query_of_groups(void) {
   aggregate.function = NET_AGG_MAX;
   aggregate.argument = nq_domain(query, 0, "B");
   nq_target(query, "B", nq_aggregate_value(query, nq_aggregate(query, aggregate)));
-  return over_view(nq_finish(query, NET_PERIOD));
+  return query;
+}
+
+/* V: the largest of each kind; of V the kind 3. */
+const struct ng_query *query_of_groups(void) {
+  return over_view(nq_finish(groups(), NET_PERIOD));
+}
+
+/* The same view, each kind beside the next one. */
+const struct ng_query *query_of_segments(void) {
+  static const char *const both[] = {"V", "W"};
+  query_view = nq_finish(groups(), NET_PERIOD);
+  const struct ng_relation *relation = nq_derived(query_view);
+  const struct ng_relation *relations[] = {relation, relation};
+  struct ng_query *query = nq_query(NULL, 2, both, relations);
+  query->where =
+      nq_binary(NG_AND, nq_binary(NG_EQ, nq_domain(query, 0, "A"), nq_domain(query, 1, "A")),
+                nq_binary(NG_LT, nq_domain(query, 0, "B"), nq_domain(query, 1, "B")));
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "B", nq_domain(query, 1, "B"));
+  return nq_finish(query, NET_PERIOD);
 }
 
 /* V: the groups of R and their shares of the time; at each event of S that of its group. */

@@ -50,6 +50,7 @@ const struct ng_query *query_twice(void);
 const struct ng_query *query_several(void);
 const struct ng_query *query_of_view(void);
 const struct ng_query *query_of_groups(void);
+const struct ng_query *query_of_segments(void);
 const struct ng_query *query_bounded(void);
 const struct ng_query *query_stop_running(void);
 const struct ng_query *query_fed(void);

@@ -202,6 +202,7 @@ static char *run(const struct ng_query *const *queries, size_t count,
   if (switches) ng_plan_transform(plan, switches);
   batch_rows = rows_per_batch;
   struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
+  net_network_set_checked(network);
   net_network_set_batch_rows(network, rows_per_batch);
   struct ng_inputs inputs = {.source = open_source};
   struct net_node *result = NULL;

@@ -77,6 +77,7 @@ enum {
   CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
   SELF = 1 << NG_RULE_SELF_JOINS,
   ASKED = 1 << NG_RULE_AGGREGATES_AT_EVENTS,
+  ORDERED = 1 << NG_RULE_TEMPORAL_ORDER,
   ALL = (1 << NG_RULES) - 1,
 };
 
@@ -169,6 +170,8 @@ static const struct golden goldens[] = {
     GOLDEN(of_view_final, query_of_view, false, ALL),
     GOLDEN(of_groups_initial, query_of_groups, false, 0),
     GOLDEN(of_groups_predicates_down, query_of_groups, false, KEYS | DOWN),
+    GOLDEN(of_segments_before, query_of_segments, false, ALL & ~ORDERED),
+    GOLDEN(of_segments_temporal_order, query_of_segments, false, ALL),
     GOLDEN(thesis_partial_overlap, NULL, false, PARTIAL),
     GOLDEN(thesis_joins, NULL, false, JOINS),
     GOLDEN(thesis_common_period, NULL, false, COMMON),

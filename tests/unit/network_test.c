@@ -1,6 +1,7 @@
 /* Row ids, from where they are made to where they end: the map of ids, access nodes, and the relation
  * store over a table in memory, which is a set as those of storage/ are. And what single nodes hold and do. */
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,68 @@ START_TEST(order_gives_rows_out_in_time_up_to_the_checkpoint) {
 }
 END_TEST
 
+static enum base_status see_plain(void *context, const struct net_batch *batch) {
+  size_t *plain = context;
+  if (batch->plain && !batch->unordered) *plain += batch->count;
+  return BASE_OK;
+}
+
+/* What an aggregate, say, gives: plain rows, not by their starts. */
+static void push_plain(struct net_node *node, const int64_t *starts, size_t count,
+                       net_chronon checkpoint) {
+  union net_slot rows[8][5] = {{{0}}};
+  uint8_t marks[8];
+  for (size_t i = 0; i < count; i++) {
+    rows[i][0].i = rows[i][1].i = starts[i];
+    rows[i][2].i = rows[i][3].i = starts[i] + 10;
+    marks[i] = NET_DEFINITE;
+  }
+  struct net_batch batch = {.layout = layout,
+                            .rows = rows[0],
+                            .marks = marks,
+                            .count = (uint32_t)count,
+                            .checkpoint = checkpoint,
+                            .bound = NET_BEGINNING,
+                            .plain = true,
+                            .unordered = true};
+  ck_assert_int_eq(net_inject(node, 0, &batch), BASE_OK);
+}
+
+START_TEST(plain_rows_stay_plain_when_put_in_order) {
+  size_t plain = 0;
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  net_network_set_checked(network);
+  struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+  struct net_node *order = net_create_order(network, "order", layout);
+  struct net_node *file = net_create_file_store(network, "file", layout, see_plain, &plain);
+  ck_assert_int_eq(net_link(access, order, 0), BASE_OK);
+  ck_assert_int_eq(net_link(order, file, 0), BASE_OK);
+  net_freeze(network);
+  net_node_promise(order, NET_ORDER_STARTS);
+  push_plain(order, (const int64_t[]){7, 3, 9}, 3, 8);
+  ck_assert_uint_eq(plain, 2);
+  push_plain(order, (const int64_t[]){30, 8}, 2, NET_FOREVER);
+  ck_assert_uint_eq(plain, 5);
+  ck_assert_uint_eq(net_node_stats(order).state_rows, 0);
+  net_network_free(network);
+}
+END_TEST
+
+/* A promise that is not kept ends a checked network. */
+START_TEST(an_order_that_was_promised) {
+  size_t plain = 0;
+  struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
+  net_network_set_checked(network);
+  struct net_node *access = net_create_access(network, "P", layout, NULL, false);
+  struct net_node *file = net_create_file_store(network, "file", layout, see_plain, &plain);
+  ck_assert_int_eq(net_link(access, file, 0), BASE_OK);
+  net_freeze(network);
+  net_node_promise(access, NET_ORDER_STARTS);
+  push_starts(access, (const int64_t[]){7, 9}, 2, 2);
+  push_starts(access, (const int64_t[]){8}, 1, 2);
+}
+END_TEST
+
 START_TEST(an_inbox_gives_back_what_it_does_not_need) {
   const int64_t starts[8] = {1, 2, 3, 4, 5, 6, 7, 0};
   struct net_network *network = net_network_new(strings, NET_TIMELINE_ABSTRACT, &diags);
@@ -545,6 +608,8 @@ int main(void) {
   tcase_add_test(tests, an_interrupt_stops_a_batch);
   tcase_add_test(tests, what_a_node_costs);
   tcase_add_test(tests, an_inbox_gives_back_what_it_does_not_need);
+  tcase_add_test(tests, plain_rows_stay_plain_when_put_in_order);
+  tcase_add_test_raise_signal(tests, an_order_that_was_promised, SIGABRT);
   tcase_add_test(tests, order_gives_rows_out_in_time_up_to_the_checkpoint);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);

@@ -257,6 +257,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
     session->live_nodes = ng_shared_new();
   if (session->options.batch_rows)
     net_network_set_batch_rows(session->live, session->options.batch_rows);
+  if (session->options.checked) net_network_set_checked(session->live);
   net_network_on_reject(session->live, reject_combination, session);
   for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];

@@ -289,6 +289,7 @@ static enum base_status run_network(struct tql_session *session, struct net_netw
                                     const struct one_off *one_off, struct reject_context *reject) {
   struct net_node *result = NULL, *sink = NULL;
   if (session->options.batch_rows) net_network_set_batch_rows(network, session->options.batch_rows);
+  if (session->options.checked) net_network_set_checked(network);
   net_network_on_reject(network, on_reject, reject);
   struct ng_inputs inputs = {.context = session,
                              .owner = one_off->store_name,

@@ -40,6 +40,7 @@ struct tql_session_options {
   bool readonly;
   bool rules_off;       /* all optimiser rules (tests) */
   uint32_t batch_rows;  /* 0: the default */
+  bool checked;         /* networks look at the order of all rows (tests) */
   bool stdin_is_script; /* `following` "-" is then an error */
   bool explain_only;    /* bind and explain, run nothing */
 };
