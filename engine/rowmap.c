@@ -223,19 +223,19 @@ static bool key_equal(const struct net_rowmap *map, const union net_slot *a,
 }
 
 /* Few entries have a table of their own each four times over: who looks up finds what is looked for at once, and
- * nothing has to be predicted. Of many it is full to four ninths at least, and two thirds at most. */
+ * nothing has to be predicted. Of many it is full to three fifths at least, and three quarters at most. */
 enum { FEW = 1024 };
 
 static bool is_crowded(const struct net_rowmap *map) {
   if (map->live > FEW && !map->many) return true;
-  return map->many ? map->live * 3 > map->table_size * 2 : map->live * 4 > map->table_size;
+  return map->many ? map->live * 4 > map->table_size * 3 : map->live * 4 > map->table_size;
 }
 
 static void rebuild(struct net_rowmap *map) {
   size_t size = 16;
   map->many = map->many || map->live > FEW;
   while (!map->many && size < map->live * 8) size *= 2;
-  if (map->many) size = map->live * 9 / 4;
+  if (map->many) size = map->live * 5 / 3;
   free(map->table);
   map->table = base_xcalloc(size, sizeof *map->table);
   map->table_size = size;

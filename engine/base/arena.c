@@ -221,9 +221,13 @@ void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size
   grow_to(array_pointer, capacity, needed, wanted, size);
 }
 
+/* What is small is grown in larger steps: a few bytes are not worth the call. */
+#define SMALL ((size_t)16 << 10)
+
 void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
   if (needed <= *capacity) return;
-  grow_to(array_pointer, capacity, needed, *capacity + *capacity / 8, size);
+  size_t step = *capacity * size < SMALL ? *capacity / 8 : *capacity / 16;
+  grow_to(array_pointer, capacity, needed, *capacity + step, size);
 }
 
 /* Advice alone: where there are no large pages nothing comes of it. Whole pages, so that what malloc has

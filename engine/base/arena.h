@@ -38,7 +38,8 @@ char *base_xstrdup(const char *text);
 /* Grows the heap array *ARRAY (elements of SIZE bytes, *CAPACITY of them) so that it holds at least
  * NEEDED elements; doubles. New elements are not initialised.                                      */
 void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size);
-/* The same by an eighth, for arrays of which there is a piece for each live tuple: what is not used counts there. */
+/* The same by an eighth, and of more than a few KiB by a sixteenth, for arrays of which there is a piece for each live
+ * tuple: what is not used counts there. */
 void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size_t size);
 /* The same as base_grow for arrays that may become very large: the system is asked for large pages then, because a
  * small one costs as much as filling it. */

@@ -438,10 +438,12 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
 /* Groups, and tuples: each once, whatever there is of it. */
 static size_t state_rows(const struct net_node *base) {
   const struct net_aggregate *node = (const struct net_aggregate *)base;
-  size_t members = node->members.live - node->idle_members;
+  size_t tuples = node->members.live - node->idle_members;
   size_t waiting = node->heap_count + node->stop_count;
-  return node->groups.live + (members > waiting ? members : waiting) +
-         net_inbox_rows(&node->inbox) + node->alike.held.live +
+  if (tuples < waiting) tuples = waiting;
+  /* open ones wait for nothing, but each has a place in the order */
+  if (tuples < node->apart.live) tuples = node->apart.live;
+  return node->groups.live + tuples + net_inbox_rows(&node->inbox) + node->alike.held.live +
          (node->asked != NULL ? net_asked_rows(node->asked) : 0);
 }
 
