@@ -5,8 +5,10 @@
  * same home nothing is looked at, neither when something is looked for nor when it is removed, and the table may be
  * fairly full. Where there are so many entries that no bits are left, their hash says it.
  *
- * What is removed leaves no trace: entries behind it move up, so that the table is as large as the map ever was
- * full, and a map whose entries come and go allocates nothing.                                      */
+ * What is removed leaves no trace: entries behind it move up, and a map whose entries come and go allocates nothing.
+ * A map of which a sixteenth is used gives back the blocks in which nothing lives, and most of its table, once as
+ * many entries have been removed as half of it has: so that costs each of them next to nothing, also where many come
+ * and go again and again.                                                                          */
 #include "engine/rowmap.h"
 
 #include <stddef.h>
@@ -76,15 +78,19 @@ static size_t front_of(const struct net_rowmap *map) {
   return (map->first_slot * sizeof(union net_slot) + alignment - 1) / alignment * alignment;
 }
 
+static void free_block(struct net_rowmap *map, size_t block) {
+  if (map->blocks[block] != NULL) free(map->blocks[block] - front_of(map));
+  map->blocks[block] = NULL;
+}
+
 void net_rowmap_done(struct net_rowmap *map) {
-  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++)
-    free(map->blocks[i] - front_of(map));
+  for (size_t i = 0; i * NET_ROWMAP_BLOCK < map->capacity; i++) free_block(map, i);
   free(map->blocks);
   free(map->table);
   map->blocks = NULL;
   map->table = NULL;
   map->block_capacity = 0;
-  map->used = map->capacity = map->live = map->table_size = 0;
+  map->used = map->capacity = map->live = map->table_size = map->holes = 0;
   map->free_list = 0;
 }
 
@@ -149,14 +155,6 @@ static void empty_place(struct net_rowmap *map, size_t place) {
     gap = 0;
   }
   map->table[place] = 0;
-}
-
-void net_rowmap_clear(struct net_rowmap *map) {
-  /* Everything goes, so nothing moves up. */
-  for (uint32_t i = 0; i < map->used; i++)
-    if (net_rowmap_live(map, i)) map->table[find_place(map, i)] = 0;
-  map->used = map->live = 0;
-  map->free_list = 0;
 }
 
 static uint64_t slots_hash(const union net_slot *row, uint32_t slot, uint32_t count,
@@ -240,7 +238,9 @@ static void rebuild(struct net_rowmap *map) {
   map->table = base_xcalloc(size, sizeof *map->table);
   map->table_size = size;
   map->index_bits = 1;
-  while (size >> map->index_bits != 0) map->index_bits++; /* an index is less than SIZE */
+  /* an index is less than SIZE, or there are free ones before it */
+  size_t indices = size > map->capacity ? size : map->capacity;
+  while (indices >> map->index_bits != 0) map->index_bits++;
   map->index_mask = (uint32_t)((UINT64_C(1) << map->index_bits) - 1);
   map->furthest = (uint32_t)((UINT64_C(1) << 32 >> map->index_bits) - 1);
   for (uint32_t i = 0; i < map->used; i++)
@@ -307,7 +307,24 @@ static void add_room(struct net_rowmap *map) {
   map->capacity = block * NET_ROWMAP_BLOCK + room;
 }
 
+static void free_entry(struct net_rowmap *map, uint32_t index) {
+  entry_at(map, index)->link = map->free_list;
+  map->free_list = index + 1;
+}
+
+/* The first block that is not there is there again. */
+static void fill_hole(struct net_rowmap *map) {
+  size_t block = 0;
+  while (map->blocks[block] != NULL) block++;
+  map->blocks[block] =
+      (unsigned char *)base_xmalloc(NET_ROWMAP_BLOCK * map->stride + front_of(map)) + front_of(map);
+  map->holes--;
+  for (uint32_t i = NET_ROWMAP_BLOCK; i-- > 0;)
+    free_entry(map, (uint32_t)(block * NET_ROWMAP_BLOCK) + i);
+}
+
 static uint32_t new_entry(struct net_rowmap *map) {
+  if (map->free_list == 0 && map->holes > 0) fill_hole(map);
   if (map->free_list != 0) {
     uint32_t index = map->free_list - 1;
     map->free_list = entry_at(map, index)->link;
@@ -338,6 +355,62 @@ static uint32_t add(struct net_rowmap *map, const union net_slot *row, uint64_t 
     take_place(map, index, hash);
   return index;
 }
+
+/* --- giving back */
+
+enum { WORTH_IT = 2048, SHARE = 16 };
+
+/* Have so many entries been removed from a map of which LIVE are used that it is worth to look at it? */
+static inline bool is_mostly_empty(const struct net_rowmap *map, size_t live) {
+  if (map->capacity < WORTH_IT) return false;
+  size_t room = map->capacity - map->holes * NET_ROWMAP_BLOCK;
+  return room >= WORTH_IT && live * SHARE < room && map->removed * 2 > room;
+}
+
+static bool is_empty(const struct net_rowmap *map, size_t block) {
+  size_t first = block * NET_ROWMAP_BLOCK;
+  for (size_t i = first; i < first + NET_ROWMAP_BLOCK; i++)
+    if (net_rowmap_live(map, (uint32_t)i)) return false;
+  return true;
+}
+
+/* Blocks in which nothing lives go. Free entries of the others are taken in their order, the first ones first, so that
+ * more blocks become empty behind them. */
+static void give_back(struct net_rowmap *map) {
+  size_t blocks = map->capacity / NET_ROWMAP_BLOCK;
+  map->removed = 0;
+  for (size_t i = 0; i < blocks; i++)
+    if (is_empty(map, i)) free_block(map, i);
+  while (blocks > 0 && map->blocks[blocks - 1] == NULL) blocks--;
+  map->capacity = blocks * NET_ROWMAP_BLOCK;
+  if (map->used > map->capacity) map->used = map->capacity;
+  map->holes = 0;
+  map->free_list = 0;
+  for (size_t i = 0; i < blocks; i++) map->holes += map->blocks[i] == NULL;
+  for (size_t i = map->used; i-- > 0;)
+    if (map->blocks[i / NET_ROWMAP_BLOCK] != NULL && !net_rowmap_live(map, (uint32_t)i))
+      free_entry(map, (uint32_t)i);
+  map->many = false;
+  rebuild(map);
+}
+
+void net_rowmap_clear(struct net_rowmap *map) {
+  /* Everything goes, so nothing moves up. */
+  for (uint32_t i = 0; i < map->used; i++)
+    if (net_rowmap_live(map, i)) map->table[find_place(map, i)] = 0;
+  map->removed += map->live;
+  bool much = is_mostly_empty(map, map->live);
+  map->live = 0;
+  if (much || map->holes > 0) {
+    for (uint32_t i = 0; i < map->used; i++)
+      if (net_rowmap_live(map, i)) free_entry(map, i);
+    give_back(map);
+  }
+  map->used = 0;
+  map->free_list = 0;
+}
+
+/* --- looking up */
 
 uint32_t net_rowmap_put(struct net_rowmap *map, const union net_slot *row, bool *ret_new) {
   bool slots = map->key == NET_KEY_SLOTS;
@@ -377,14 +450,15 @@ void net_rowmap_remove(struct net_rowmap *map, uint32_t index) {
   struct net_rowmap_entry *entry = entry_at(map, index);
   BASE_CHECK(entry->link == NET_ROWMAP_LIVE, "rowmap-remove-dead");
   empty_place(map, find_place(map, index));
-  entry->link = map->free_list;
-  map->free_list = index + 1;
+  free_entry(map, index);
   map->live--;
+  map->removed++;
+  if (is_mostly_empty(map, map->live)) give_back(map);
 }
 
 size_t net_rowmap_bytes(const struct net_rowmap *map) {
-  size_t blocks = (map->capacity + NET_ROWMAP_BLOCK - 1) / NET_ROWMAP_BLOCK;
-  return map->capacity * map->stride + blocks * front_of(map) +
+  size_t blocks = (map->capacity + NET_ROWMAP_BLOCK - 1) / NET_ROWMAP_BLOCK - map->holes;
+  return (map->capacity - map->holes * NET_ROWMAP_BLOCK) * map->stride + blocks * front_of(map) +
          map->block_capacity * sizeof *map->blocks + map->table_size * sizeof *map->table;
 }
 

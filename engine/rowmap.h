@@ -1,6 +1,7 @@
 /* A hash map from rows, or from the ids of rows (batch.h), to a little state.
  *
- * Entries keep their index while they live; indices are reused. Iteration is by index, so its order
+ * Entries keep their index while they live; indices are reused. What is gone is not there to be read: removing
+ * may give memory back. Iteration is by index, so its order
  * depends on the history of operations alone (the network stays deterministic).                    */
 #ifndef NET_ROWMAP_H
 #define NET_ROWMAP_H
@@ -29,6 +30,8 @@ struct net_rowmap {
       *blocks; /* of entries: header, row, state; in front of the first, FIRST_SLOT slots */
   size_t block_capacity;
   size_t stride, used, capacity, live;
+  size_t holes;       /* blocks that are not there: NULL */
+  size_t removed;     /* entries, since there was a look at what is not used */
   uint32_t free_list; /* index + 1 */
   uint32_t *table;    /* places: index + 1, and above it how far that is from home; 0: empty */
   size_t table_size;
@@ -47,7 +50,7 @@ void net_rowmap_init(struct net_rowmap *map, const struct net_layout *layout,
  * no others. Right after init. */
 void net_rowmap_keep(struct net_rowmap *map, uint32_t first, uint32_t end);
 void net_rowmap_done(struct net_rowmap *map);
-void net_rowmap_clear(struct net_rowmap *map); /* keeps the memory */
+void net_rowmap_clear(struct net_rowmap *map); /* keeps the memory that is used now and then */
 /* Index of the entry with the key of ROW, or NET_NO_ENTRY. */
 uint32_t net_rowmap_find(const struct net_rowmap *map, const union net_slot *row);
 /* The entry with the key of ROW, made (with a copy of ROW and zeroed state) if need be.
@@ -92,8 +95,9 @@ static inline void *net_rowmap_small(const struct net_rowmap *map, uint32_t inde
 }
 /* Memory that the map holds. */
 size_t net_rowmap_bytes(const struct net_rowmap *map);
-/* For iterating: is INDEX (< map->used) a live entry? */
+/* For iterating, and for those who remember where an entry was: is there a live one at INDEX? */
 static inline bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
+  if (index >= map->used || map->blocks[index / NET_ROWMAP_BLOCK] == NULL) return false;
   return ((const struct net_rowmap_entry *)(const void *)net_rowmap_entry(map, index))->link ==
          NET_ROWMAP_LIVE;
 }

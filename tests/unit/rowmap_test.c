@@ -81,6 +81,47 @@ START_TEST(entries_come_and_go) {
 }
 END_TEST
 
+/* Many come, and most go; a few stay all over the place, and are found where they were. */
+START_TEST(memory_is_given_back) {
+  enum { MANY = 100000, STAY = 7001, FEW = 300, ROUNDS = 3 };
+  static const uint32_t slot = 2;
+  static uint32_t where[MANY];
+  struct net_rowmap map;
+  net_rowmap_init(&map, layout, NET_KEY_SLOTS, 0, &slot, 1, sizeof(int64_t));
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int64_t i = 0; i < MANY; i++) {
+      if (round > 0 && i % STAY == 0) continue;
+      where[i] = net_rowmap_put(&map, row_of(i), NULL);
+      *(int64_t *)net_rowmap_state(&map, where[i]) = i + 1000;
+    }
+    ck_assert_uint_eq(map.live, MANY);
+    ck_assert_uint_ge(net_rowmap_bytes(&map), MANY * map.stride);
+    for (int64_t i = 0; i < MANY; i++)
+      if (i % STAY != 0) net_rowmap_remove(&map, where[i]);
+    for (int64_t i = 0; i < (int64_t)FEW * FEW; i++) { /* life goes on */
+      uint32_t *place = &where[1 + i % FEW];
+      if (i >= FEW) net_rowmap_remove(&map, *place);
+      *place = net_rowmap_put(&map, row_of(1 + i % FEW), NULL);
+    }
+    ck_assert_uint_le(net_rowmap_bytes(&map), (size_t)4096 * (map.stride + 16));
+    for (int64_t i = 0; i < MANY; i += STAY) {
+      ck_assert_uint_eq(net_rowmap_find(&map, row_of(i)), where[i]);
+      ck_assert_int_eq(*(int64_t *)net_rowmap_state(&map, where[i]), i + 1000);
+    }
+    for (int64_t i = 1; i <= FEW; i++) {
+      ck_assert_uint_eq(net_rowmap_find(&map, row_of(i)), where[i]);
+      net_rowmap_remove(&map, where[i]);
+    }
+    ck_assert_uint_eq(map.live, (MANY + STAY - 1) / STAY);
+  }
+  net_rowmap_clear(&map);
+  ck_assert_uint_eq(net_rowmap_find(&map, row_of(0)), NET_NO_ENTRY);
+  ck_assert_uint_eq(net_rowmap_put(&map, row_of(0), NULL), 0);
+  net_rowmap_done(&map);
+  ck_assert_uint_eq(net_rowmap_bytes(&map), 0);
+}
+END_TEST
+
 /* --- cells */
 
 START_TEST(cells_are_taken_again) {
@@ -115,6 +156,7 @@ int main(void) {
   TCase *tests = tcase_create("rowmap");
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, entries_come_and_go);
+  tcase_add_test(tests, memory_is_given_back);
   tcase_add_test(tests, cells_are_taken_again);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
