@@ -13,8 +13,10 @@
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
  * pairs are judged with bound c: still undecided, false (forgotten), or it goes out, open (with an id of
  * its own) or whole; a pair that went out open goes out again, as a close, when one of its stops has
- * become known, or an upper bound on it. What a predicate that reads no stop does not know stays unknown, and so
- * does whether an event met what may have begun before it or after. Where one
+ * become known, or an upper bound on it. A round looks at the pairs that wait, at those of rows that have closed,
+ * and, of those that went out, at the ones in which an instant is known that the checkpoint passes. What a predicate
+ * that reads no stop does not know stays unknown, and so does whether an event met what may have begun before it or
+ * after. Where one
  * participant is open, the known stop of another counts as open, too, until the checkpoint has passed
  * it, so that what stays open in a row is never before what is known in it.
  *
@@ -43,9 +45,9 @@
 static net_chronon out_checkpoint(const struct net_product *product, net_chronon checkpoint) {
   net_chronon promised = checkpoint;
   if (checkpoint == NET_FOREVER) return promised;
-  for (uint32_t i = 0; i < product->pair_count; i++) {
-    const struct net_pair *pair = &product->pairs[i];
-    if (!pair->used || pair->id != 0) continue;
+  for (size_t i = 0; i < product->pending_count; i++) {
+    const struct net_pair *pair = net_product_waiting(product, i);
+    if (pair == NULL) continue;
     net_chronon start = net_product_pair_start(product, pair);
     if (start < promised) promised = start;
   }
@@ -118,10 +120,9 @@ static const union net_slot *floors(struct net_product *product, net_chronon che
     for (size_t at = 0; !is_later(side, slot) && (row = net_old_row(product, which, &at)) != NULL;)
       if (net_product_expires(product, which, row) > checkpoint)
         smallest = lower(field, row, slot, smallest);
-    for (uint32_t i = 0; i < product->pair_count; i++) {
-      const struct net_pair *pair = &product->pairs[i];
-      if (pair->used && pair->id == 0)
-        smallest = lower(field, net_live_row(pair->entry[which]), slot, smallest);
+    for (size_t i = 0; i < product->pending_count; i++) {
+      const struct net_pair *pair = net_product_waiting(product, i);
+      if (pair != NULL) smallest = lower(field, net_live_row(pair->entry[which]), slot, smallest);
     }
     floor[field->slot].i = smallest;
     floor[field->slot + 1].i = NET_FOREVER;
@@ -153,13 +154,11 @@ net_chronon net_product_promise(const struct net_product *product, net_chronon n
 static enum base_status close_first(struct net_product *product, net_chronon checkpoint) {
   struct net_node *node = &product->node;
   enum base_status status = BASE_OK;
-  net_product_sweep_closes(product);
-  if (product->closed_count == 0) return BASE_OK;
+  if (!net_product_sweep_closes(product)) return BASE_OK;
   if (node->out.count > 0) status = net_out_flush(node, node->checkpoint, node->checkpoint, NULL);
-  net_product_settle_closed(product, checkpoint, &status);
-  net_product_list_closed(product);
-  if (status == BASE_OK) status = net_out_flush(node, node->checkpoint, checkpoint, NULL);
-  return status;
+  if (status == BASE_OK) net_product_settle(product, product->settled, checkpoint, true, &status);
+  if (status != BASE_OK || node->out.count == 0) return status;
+  return net_out_flush(node, node->checkpoint, checkpoint, NULL);
 }
 
 /* What waits before CHECKPOINT, and what is known of pairs then. */
@@ -170,10 +169,9 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
   net_product_sweep(product, checkpoint, &status);
   if (status == BASE_OK && product->pairs_live > 0 && node->out.plain && node->out.count > 0)
     status = net_out_flush(node, node->checkpoint, node->checkpoint, NULL);
+  net_chronon before = product->settled;
   product->lasting = product->settled = checkpoint;
-  for (uint32_t i = 0; i < product->pair_count && status == BASE_OK; i++)
-    if (product->pairs[i].used) net_product_settle(product, i, checkpoint, &status);
-  net_product_list_closed(product);
+  if (status == BASE_OK) net_product_settle(product, before, checkpoint, false, &status);
   if (status != BASE_OK) return status;
   net_product_purge(product, checkpoint);
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
@@ -264,10 +262,10 @@ static size_t state_bytes(const struct net_node *node) {
   const struct net_product *product = (const struct net_product *)node;
   size_t bytes =
       net_inbox_bytes(&product->inbox) + product->pair_capacity * sizeof(struct net_pair);
+  bytes += product->pending_capacity * sizeof *product->pending + net_due_bytes(&product->due);
   bytes += product->group_capacity * sizeof *product->groups;
   bytes += net_old_bytes(product);
   bytes += product->borrowed_capacity * sizeof *product->borrowed;
-  bytes += product->closed_capacity * sizeof *product->closed;
   if (product->self != NULL) bytes += net_product_self_bytes(product->self);
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
@@ -280,8 +278,9 @@ static void done(struct net_node *node) {
   net_old_done(product);
   free(product->groups);
   free(product->pairs);
+  free(product->pending);
+  net_due_done(&product->due);
   free(product->borrowed);
-  free(product->closed);
   if (product->self != NULL) net_product_self_done(product->self);
 }
 
@@ -377,6 +376,7 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
   for (unsigned which = 0; which < 2; which++)
     product->sides[which].general = product->node.general;
   product->pair_free = NET_NO_PAIR;
+  net_due_spend(&product->due);
   product->settled = NET_BEGINNING;
   product->part_rows = product->node.out.capacity;
   plan_slots(product, arena);

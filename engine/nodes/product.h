@@ -5,6 +5,7 @@
 #define NET_NODES_PRODUCT_H
 
 #include "engine/base/env.h"
+#include "engine/due.h"
 #include "engine/inbox.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
@@ -29,8 +30,7 @@ enum {
   /* it is open, its own stop that is and nothing else of it that the result has is uncertain: what it has
    * in common with a plain row that ends before the checkpoint is known */
   NET_LIVE_LASTS = 16,
-  NET_LIVE_RIGHT = 32,  /* of the right side */
-  NET_LIVE_CLOSED = 64, /* among those of product->closed */
+  NET_LIVE_RIGHT = 32, /* of the right side */
 };
 
 struct net_product_side {
@@ -94,9 +94,10 @@ struct net_pair {
   struct net_live *entry[2];
   uint32_t next[2], previous[2];
   uint64_t shown;   /* hash of what went out of the instants that may be open */
-  uint64_t id : 62; /* of the row that went out; 0: none has */
+  uint64_t id : 61; /* of the row that went out; 0: none has */
   uint64_t definite : 1;
   uint64_t used : 1;
+  uint64_t listed : 1; /* among the pending */
 };
 
 /* A slot of the combination: that of SIDE at FROM. */
@@ -121,6 +122,10 @@ struct net_product {
   struct net_pair *pairs;
   size_t pair_count, pair_capacity, pairs_live;
   uint32_t pair_free;
+  uint32_t *pending; /* pairs at which the next round looks whatever its checkpoint is */
+  size_t pending_count, pending_capacity;
+  bool pending_unsorted;
+  struct net_due due; /* the others that went out, while the checkpoint decides something of them */
   uint64_t last_id;
   net_chronon lasting; /* so long last the rows that went out open; of the round */
   net_chronon settled; /* the checkpoint at which the last round ended */
@@ -146,8 +151,6 @@ struct net_product {
   struct net_product_tail *tail; /* of the nodes behind it; NULL: not planned yet */
   struct net_product_self *self; /* both sides are rows of one port; NULL: they have one each */
   union net_slot *complete[2];   /* scratch: rows of a run with their keys */
-  struct net_live **closed;      /* rows in pairs that have closed; no others when a sweep begins */
-  size_t closed_count, closed_capacity;
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;
 };
@@ -345,14 +348,18 @@ void net_product_put(struct net_product *product, uint8_t marks, uint64_t id, ne
                      enum base_status *status);
 void net_product_add_pair(struct net_product *product, struct net_live *left,
                           struct net_live *right);
-void net_product_settle(struct net_product *product, uint32_t index, net_chronon bound,
-                        enum base_status *status);
-/* The same of the pairs that went out of rows that have closed: nothing that is still to be taken before BOUND says
- * more of them. */
-void net_product_settle_closed(struct net_product *product, net_chronon bound,
-                               enum base_status *status);
-/* Pairs have gone: of the rows that have closed those stay listed that are in some still. */
-void net_product_list_closed(struct net_product *product);
+/* Pairs of LIVE, of side WHICH, have to be looked at: it has closed. */
+void net_product_touch(struct net_product *product, unsigned which, const struct net_live *live);
+/* The end of a round up to BOUND; the last one went up to BEFORE. EARLY: its beginning, when only those that went out
+ * are looked at; all closes of their rows have been taken. */
+void net_product_settle(struct net_product *product, net_chronon before, net_chronon bound,
+                        bool early, enum base_status *status);
+/* The INDEX-th pair that may give a row that has not gone out, or NULL; INDEX is below pending_count. */
+static inline const struct net_pair *net_product_waiting(const struct net_product *product,
+                                                         size_t index) {
+  const struct net_pair *pair = &product->pairs[product->pending[index]];
+  return pair->id == 0 ? pair : NULL;
+}
 net_chronon net_product_pair_start(const struct net_product *product, const struct net_pair *pair);
 net_chronon net_product_events_start(const struct net_product *product, unsigned which,
                                      net_chronon checkpoint);
@@ -364,8 +371,8 @@ void net_product_sweep(struct net_product *product, net_chronon checkpoint,
                        enum base_status *status);
 
 /* Takes the closes of rows that were there when the last round ended, where some are in pairs; they stand before all
- * else. Those in pairs are listed. */
-void net_product_sweep_closes(struct net_product *product);
+ * else. False: it cannot. */
+bool net_product_sweep_closes(struct net_product *product);
 
 /* Two plain rows that have in common what begins at NOW and ends at STOP. MARKS: is the result definite? */
 void net_product_meet_plain(struct net_product *product, const union net_slot *left,

@@ -279,9 +279,8 @@ struct net_live *net_product_close(struct net_product *product, unsigned which,
   struct net_live *live = *(struct net_live **)net_rowmap_state(&side->open, place);
   memcpy(net_live_row(live), row, side->layout->slot_count * sizeof *row);
   net_product_count(side, live->state, (size_t)-1);
-  live->state =
-      (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN | NET_LIVE_RIGHT | NET_LIVE_CLOSED)) |
-      net_product_kind(side, row);
+  live->state = (live->state & (NET_LIVE_USED | NET_LIVE_IN_CHAIN | NET_LIVE_RIGHT)) |
+                net_product_kind(side, row);
   net_product_count(side, live->state, 1);
   if (!(live->state & NET_LIVE_OPEN)) net_rowmap_remove(&side->open, place);
   live->expires = net_product_expires(product, which, row);

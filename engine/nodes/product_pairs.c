@@ -163,6 +163,21 @@ static uint64_t hash_openable(const struct net_layout *layout, const union net_s
   return hash;
 }
 
+static void list(struct net_product *product, uint32_t index) {
+  if (product->pairs[index].listed) return;
+  product->pairs[index].listed = true;
+  base_grow_little(&product->pending, &product->pending_capacity, product->pending_count + 1,
+                   sizeof *product->pending);
+  if (product->pending_count > 0 && product->pending[product->pending_count - 1] > index)
+    product->pending_unsorted = true;
+  product->pending[product->pending_count++] = index;
+}
+
+void net_product_touch(struct net_product *product, unsigned which, const struct net_live *live) {
+  for (uint32_t i = live->pairs; i != NET_NO_PAIR; i = product->pairs[i].next[which])
+    list(product, i);
+}
+
 void net_product_add_pair(struct net_product *product, struct net_live *left,
                           struct net_live *right) {
   uint32_t index = product->pair_free;
@@ -184,6 +199,7 @@ void net_product_add_pair(struct net_product *product, struct net_live *left,
     live->pairs = index;
   }
   product->pairs_live++;
+  list(product, index);
 }
 
 static void remove_pair(struct net_product *product, uint32_t index) {
@@ -198,7 +214,7 @@ static void remove_pair(struct net_product *product, uint32_t index) {
     if (pair->next[i] != NET_NO_PAIR) product->pairs[pair->next[i]].previous[i] = pair->previous[i];
     net_product_release(&product->sides[i], pair->entry[i]);
   }
-  pair->used = false;
+  pair->used = pair->listed = false;
   pair->next[0] = product->pair_free;
   product->pair_free = index;
   if (--product->pairs_live > 0) return;
@@ -235,8 +251,8 @@ static uint8_t marks_of(const struct net_pair *pair) {
 }
 
 /* Judges one pair with everything before BOUND seen. */
-void net_product_settle(struct net_product *product, uint32_t index, net_chronon bound,
-                        enum base_status *status) {
+static void settle(struct net_product *product, uint32_t index, net_chronon bound,
+                   enum base_status *status) {
   struct net_pair *pair = &product->pairs[index];
   struct net_live *left = pair->entry[0], *right = pair->entry[1];
   const union net_slot *left_row = net_live_row(left), *right_row = net_live_row(right);
@@ -271,36 +287,96 @@ void net_product_settle(struct net_product *product, uint32_t index, net_chronon
     return;
   bool definite = (left->marks & right->marks & NET_DEFINITE) != 0;
   pair->definite = definite && verdict.truth != NET_UNKNOWN;
-  if (opens) pair->id = ++product->last_id & UINT64_MAX >> 2;
+  if (opens) pair->id = ++product->last_id & UINT64_MAX >> 3;
   net_product_put(product, marks_of(pair), pair->id, bound, status);
   pair->shown = shown;
   if (!opens) remove_pair(product, index);
 }
 
-void net_product_settle_closed(struct net_product *product, net_chronon bound,
-                               enum base_status *status) {
-  for (size_t i = 0; i < product->closed_count; i++) {
-    struct net_live *live = product->closed[i];
-    unsigned side = (live->state & NET_LIVE_RIGHT) != 0;
-    uint32_t next;
-    for (uint32_t at = live->pairs; at != NET_NO_PAIR && *status == BASE_OK; at = next) {
-      next = product->pairs[at].next[side];
-      if (product->pairs[at].id != 0) net_product_settle(product, at, bound, status);
-    }
+/* --- rounds */
+
+/* When a round may say more of ROW, though it does not close: a checkpoint passes an instant that is known. AFTER: each
+ * round may, until the checkpoint has passed one that is known, but not to the chronon. */
+static net_chronon due_of_row(const struct net_product_side *side, const union net_slot *row,
+                              net_chronon after) {
+  net_chronon earliest = NET_FOREVER;
+  for (size_t i = 0; i < side->instant_count; i++) {
+    struct net_instant instant = net_slot_instant(row, side->instants[i]);
+    if (instant.hi <= after) continue;
+    if (is_vague(instant, after)) return after;
+    if (instant.hi < earliest) earliest = instant.hi;
+  }
+  return earliest;
+}
+
+/* The same of PAIR, of which each round may say more as long as it has not gone out. */
+static net_chronon due_of(const struct net_product *product, const struct net_pair *pair,
+                          net_chronon after) {
+  if (pair->id == 0) return after;
+  net_chronon left = due_of_row(&product->sides[0], net_live_row(pair->entry[0]), after);
+  net_chronon right = due_of_row(&product->sides[1], net_live_row(pair->entry[1]), after);
+  return left < right ? left : right;
+}
+
+/* The pairs that are due at BOUND become pending; SPENT: they have to be looked for. */
+static void list_due(struct net_product *product, net_chronon before, net_chronon bound,
+                     bool spent) {
+  uint32_t index;
+  while (!spent && net_due_take(&product->due, bound, &index))
+    if (index < product->pair_count && product->pairs[index].used) list(product, index);
+  for (uint32_t i = 0; spent && i < product->pair_count; i++) {
+    const struct net_pair *pair = &product->pairs[i];
+    if (pair->used && (bound == NET_FOREVER || due_of(product, pair, before) <= bound))
+      list(product, i);
   }
 }
 
-void net_product_list_closed(struct net_product *product) {
-  size_t kept = 0;
-  for (size_t i = 0; i < product->closed_count; i++) {
-    struct net_live *live = product->closed[i];
-    if (live->pairs != NET_NO_PAIR)
-      product->closed[kept++] = live;
-    else
-      live->state &= (uint8_t)~NET_LIVE_CLOSED;
+static void say_due(struct net_product *product, net_chronon bound) {
+  net_due_begin(&product->due, product->pairs_live);
+  for (uint32_t i = 0; i < product->pair_count; i++) {
+    const struct net_pair *pair = &product->pairs[i];
+    if (pair->used && !pair->listed) net_due_say(&product->due, due_of(product, pair, bound), i);
   }
-  product->closed_count = kept;
+  net_due_end(&product->due);
 }
+
+static int compare_places(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Settles the INDEX-th pair, and says when it is to be looked at again. True: in each round. */
+static bool settle_once(struct net_product *product, uint32_t index, net_chronon bound,
+                        enum base_status *status) {
+  settle(product, index, bound, status);
+  struct net_pair *pair = &product->pairs[index];
+  if (!pair->used) return false;
+  net_chronon due = due_of(product, pair, bound);
+  if (due > bound) net_due_add(&product->due, due, index);
+  return due <= bound;
+}
+
+void net_product_settle(struct net_product *product, net_chronon before, net_chronon bound,
+                        bool early, enum base_status *status) {
+  size_t kept = 0;
+  bool spent = bound == NET_FOREVER || net_due_is_spent(&product->due, bound);
+  list_due(product, before, bound, spent);
+  if (spent) net_due_spend(&product->due);
+  if (product->pending_unsorted)
+    qsort(product->pending, product->pending_count, sizeof *product->pending, compare_places);
+  product->pending_unsorted = false;
+  for (size_t i = 0; i < product->pending_count && *status == BASE_OK; i++) {
+    uint32_t index = product->pending[i];
+    bool again =
+        (early && product->pairs[index].id == 0) || settle_once(product, index, bound, status);
+    product->pairs[index].listed = again;
+    if (again) product->pending[kept++] = index;
+  }
+  product->pending_count = kept;
+  if (spent) say_due(product, bound);
+}
+
+/* --- when results start */
 
 /* Narrows START to where all of the side's events can be at once. */
 static void meet_events(const struct net_product_side *side, const union net_slot *row,

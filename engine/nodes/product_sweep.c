@@ -309,7 +309,7 @@ static void sweep_mixed(struct net_product *product, net_chronon checkpoint,
     if (*status != BASE_OK || (row = net_inbox_next(&product->inbox, &item, &which)) == NULL)
       return;
     if (item.marks & NET_CLOSES) {
-      (void)net_product_close(product, which, row, item.id);
+      net_product_touch(product, which, net_product_close(product, which, row, item.id));
     } else if (item.marks == NET_DEFINITE && item.id == 0 &&
                net_product_kind(&product->sides[which], row) == NET_LIVE_PLAIN) {
       net_chronon next = first_start(&product->inbox.ports[1 - which], checkpoint);
@@ -327,24 +327,21 @@ static bool is_early_close(const struct net_inbox_queue *queue, net_chronon limi
          (queue->marks[queue->head] & NET_CLOSES);
 }
 
-void net_product_sweep_closes(struct net_product *product) {
+bool net_product_sweep_closes(struct net_product *product) {
   struct net_inbox_port *ports = product->inbox.ports;
-  if (product->pairs_live == 0) return;
+  if (product->pairs_live == 0) return false;
   net_inbox_sort(&product->inbox);
   for (unsigned i = 0; i < 2; i++)
-    if (first_start(&ports[i], product->settled) < product->settled) return;
+    if (first_start(&ports[i], product->settled) < product->settled) return false;
   for (unsigned which = 0; which < 2; which++) {
     struct net_inbox_queue *queue = &ports[which].others;
     for (; is_early_close(queue, product->settled); queue->head++) {
       const union net_slot *row = net_inbox_row(&ports[which], queue, queue->head);
-      struct net_live *live = net_product_close(product, which, row, queue->ids[queue->head]);
-      if (live->pairs == NET_NO_PAIR || (live->state & NET_LIVE_CLOSED)) continue;
-      live->state |= NET_LIVE_CLOSED;
-      base_grow(&product->closed, &product->closed_capacity, product->closed_count + 1,
-                sizeof *product->closed);
-      product->closed[product->closed_count++] = live;
+      net_product_touch(product, which,
+                        net_product_close(product, which, row, queue->ids[queue->head]));
     }
   }
+  return true;
 }
 
 static bool all_plain(const struct net_inbox *inbox) {

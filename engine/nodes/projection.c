@@ -9,11 +9,13 @@
  *
  * Open input rows are held until their result is decided: what closes a row that is not held says
  * nothing new. A result that is open has the id of its input row. Of the rows held, a checkpoint looks only
- * at those that it may decide: not at those that have gone out and wait for their closes.           */
+ * at those that it may decide: those that wait, and of those that have gone out the ones whose stop has an upper
+ * bound that it passes; the others wait for their closes.                                             */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/due.h"
 #include "engine/node_impl.h"
 #include "engine/nodes/tail.h"
 #include "engine/rowmap.h"
@@ -35,9 +37,10 @@ struct projection {
   bool same;        /* rows of the result are those of the input, slot by slot */
   bool start_openable;
   struct net_rowmap held; /* open input rows by id */
-  uint32_t *pending;      /* those that a checkpoint may decide, and some that are so no longer */
+  uint32_t *pending; /* those that each checkpoint may decide, and some that are so no longer */
   size_t pending_count, pending_capacity;
   bool pending_unsorted;
+  struct net_due due;      /* those that went out, by the upper bounds of their stops */
   union net_slot *scratch; /* an input row */
   union net_slot
       *floor; /* events without anything open, with instants among the fields; else NULL */
@@ -128,22 +131,24 @@ static net_chronon stop_given(const struct projection *projection, uint32_t plac
   return net_rowmap_row(&projection->held, place)[projection->stop_slot + 1].i;
 }
 
-/* One that went out waits for its close alone, unless its stop has an upper bound. */
-static bool is_pending(const struct projection *projection, uint32_t place) {
-  const struct held_state *state = net_rowmap_state(&projection->held, place);
-  return !state->opened || stop_given(projection, place) != NET_FOREVER;
+static void list(struct projection *projection, uint32_t place) {
+  struct held_state *state = net_rowmap_state(&projection->held, place);
+  if (state->listed) return;
+  state->listed = true;
+  base_grow(&projection->pending, &projection->pending_capacity, projection->pending_count + 1,
+            sizeof *projection->pending);
+  projection->pending[projection->pending_count++] = place;
+  projection->pending_unsorted = true;
 }
 
 static void hold(struct projection *projection, uint32_t place, uint8_t marks, bool opened) {
   struct held_state *state = net_rowmap_state(&projection->held, place);
   state->marks = marks;
   state->opened = opened;
-  if (state->listed || !is_pending(projection, place)) return;
-  state->listed = true;
-  base_grow(&projection->pending, &projection->pending_capacity, projection->pending_count + 1,
-            sizeof *projection->pending);
-  projection->pending[projection->pending_count++] = place;
-  projection->pending_unsorted = true;
+  if (opened)
+    net_due_add(&projection->due, stop_given(projection, place), place);
+  else
+    list(projection, place);
 }
 
 /* A row that came, or that is held and may be decided now. MARKS: NET_CLOSES if it came so. ROW is not
@@ -203,10 +208,37 @@ static net_chronon waiting_start(const struct projection *projection, uint32_t p
   return open ? checkpoint : row[projection->start_slot].i;
 }
 
+/* Is the row at PLACE there, and went out? */
+static bool is_out(const struct projection *projection, uint32_t place) {
+  if (place >= projection->held.used || !net_rowmap_live(&projection->held, place)) return false;
+  return ((const struct held_state *)net_rowmap_state(&projection->held, place))->opened;
+}
+
+/* Those that went out and are due at CHECKPOINT become pending; SPENT: they have to be looked for. */
+static void list_due(struct projection *projection, net_chronon checkpoint, bool spent) {
+  uint32_t place;
+  while (!spent && net_due_take(&projection->due, checkpoint, &place))
+    if (is_out(projection, place)) list(projection, place);
+  for (place = 0; spent && place < projection->held.used; place++)
+    if (is_out(projection, place) && stop_given(projection, place) <= checkpoint)
+      list(projection, place);
+}
+
+static void say_due(struct projection *projection, net_chronon checkpoint) {
+  net_due_begin(&projection->due, projection->held.live);
+  for (uint32_t place = 0; place < projection->held.used; place++)
+    if (is_out(projection, place) && stop_given(projection, place) > checkpoint)
+      net_due_say(&projection->due, stop_given(projection, place), place);
+  net_due_end(&projection->due);
+}
+
 /* Returns the earliest start that may still come. */
 static net_chronon settle_held(struct projection *projection, net_chronon checkpoint,
                                enum base_status *status) {
   net_chronon earliest = NET_FOREVER;
+  bool spent = net_due_is_spent(&projection->due, checkpoint);
+  list_due(projection, checkpoint, spent);
+  if (spent) net_due_spend(&projection->due);
   uint32_t *pending = projection->pending, last = NET_NO_ENTRY;
   size_t kept = 0;
   if (projection->pending_unsorted)
@@ -221,13 +253,14 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
     if (*status == BASE_OK) settle_again(projection, place, checkpoint, status);
     if (!net_rowmap_live(&projection->held, place)) continue;
     struct held_state *state = net_rowmap_state(&projection->held, place);
-    state->listed = is_pending(projection, place);
-    if (state->listed) pending[kept++] = place;
+    state->listed = !state->opened;
     if (state->opened) continue;
+    pending[kept++] = place;
     net_chronon start = waiting_start(projection, place, checkpoint);
     if (start < earliest) earliest = start;
   }
   projection->pending_count = kept;
+  if (spent) say_due(projection, checkpoint);
   return earliest;
 }
 
@@ -327,12 +360,15 @@ static size_t state_rows(const struct net_node *node) {
 static size_t state_bytes(const struct net_node *node) {
   const struct projection *projection = (const struct projection *)node;
   return net_rowmap_bytes(&projection->held) +
-         projection->pending_capacity * sizeof *projection->pending;
+         projection->pending_capacity * sizeof *projection->pending +
+         net_due_bytes(&projection->due);
 }
 
 static void done(struct net_node *node) {
-  net_rowmap_done(&((struct projection *)node)->held);
-  free(((struct projection *)node)->pending);
+  struct projection *projection = (struct projection *)node;
+  net_rowmap_done(&projection->held);
+  free(projection->pending);
+  net_due_done(&projection->due);
 }
 
 static const struct net_node_class class = {.kind = NET_NODE_PROJECTION,
@@ -388,6 +424,7 @@ struct net_node *net_create_projection(struct net_network *network, const char *
   projection->not_earlier = not_earlier;
   projection->in_order = keeps_start || start_slot == 0;
   projection->start_openable = openable(in, start_slot);
+  net_due_spend(&projection->due);
   plan_copies(projection, sources);
   projection->scratch =
       base_arena_array(net_network_arena(network), in->slot_count, sizeof *projection->scratch);

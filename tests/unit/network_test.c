@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
+#include "engine/due.h"
 #include "engine/network.h"
 #include "engine/rowmap.h"
 
@@ -62,6 +63,40 @@ START_TEST(ids_in_a_map) {
     ck_assert_uint_eq(map.live, live);
   }
   net_rowmap_done(&map);
+}
+END_TEST
+
+/* --- what is due, beside an array */
+
+START_TEST(what_is_due_comes_up) {
+  enum { THINGS = 2000, STEPS = 20000 };
+  net_chronon times[THINGS]; /* when each is due */
+  struct base_random random = {4};
+  struct net_due due = {.count = 0};
+  size_t walks = 0, came = 0;
+  net_due_spend(&due);
+  for (int i = 0; i < THINGS; i++) times[i] = 1 + (net_chronon)base_random_below(&random, STEPS);
+  for (net_chronon now = 0; now < STEPS; now++) {
+    bool up[THINGS] = {false}, spent = net_due_is_spent(&due, now);
+    uint32_t what;
+    while (!spent && net_due_take(&due, now, &what)) up[what] = true;
+    for (uint32_t i = 0; i < THINGS; i++) {
+      if (times[i] > now) continue;
+      ck_assert(spent || up[i]);
+      came++;
+      times[i] = now + 1 + (net_chronon)base_random_below(&random, STEPS);
+      if (!spent) net_due_add(&due, times[i], i);
+    }
+    if (!spent) continue;
+    walks++;
+    net_due_begin(&due, THINGS);
+    for (uint32_t i = 0; i < THINGS; i++) net_due_say(&due, times[i], i);
+    net_due_end(&due);
+    ck_assert_uint_le(due.count, THINGS / 8 + 64);
+  }
+  ck_assert_uint_gt(walks, 2);
+  ck_assert_uint_lt(walks * THINGS, 10 * came); /* so many looks for each that came up */
+  net_due_done(&due);
 }
 END_TEST
 
@@ -603,6 +638,7 @@ int main(void) {
   tcase_add_test(tests, collecting_comes_to_the_same);
   tcase_add_test(tests, a_replay_that_knows_more);
   tcase_add_test(tests, cycles_are_refused);
+  tcase_add_test(tests, what_is_due_comes_up);
   tcase_add_test(tests, many_periods_become_one_or_none_does);
   tcase_add_test(tests, an_input_that_two_read);
   tcase_add_test(tests, an_interrupt_stops_a_batch);
