@@ -224,11 +224,12 @@ struct net_product_field {
   unsigned side;
   uint32_t slot;
 };
-/* Full rule: a row meets nothing that starts at the latest bound of its instant at SLOT, plus AFTER, or
- * later. Of several, the last counts. */
+/* A row meets nothing that starts at the latest bound of its instant at SLOT, plus AFTER, or later. Of those
+ * that are bound to the NEXT the first counts, of such groups the last. */
 struct net_expiry {
   uint32_t slot;
   int64_t after;
+  bool or_next;
 };
 /* What one side of a join has of rows that both sides share: those for which all CONDITIONS hold, and behind
  * their fields VALUES, integers. The programs are over the shared rows, read nothing but domains, and cannot
@@ -252,7 +253,9 @@ struct net_product_params {
   const struct net_join_key *keys;
   size_t key_count;
   const struct net_program *predicate;
-  const struct net_expiry *expiries[2]; /* full rule; by side; none: its rows are kept for ever */
+  /* by side; none: by the full rule its rows are kept for ever, by the overlap rule until they end, which they
+   * are no longer than that */
+  const struct net_expiry *expiries[2];
   size_t expiry_counts[2];
 };
 struct net_node *net_create_product(struct net_network *network, const char *name,

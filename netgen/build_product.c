@@ -57,7 +57,7 @@ static const struct net_expiry *expiries(struct ng_builder *builder, const struc
   for (size_t i = 0; i < count; i++) {
     const struct ng_expiry *expiry = &node->expiries[port][i];
     result[i] = (struct net_expiry){ng_slot_in(builder, node->inputs[port], expiry->instant),
-                                    expiry->bound + 1};
+                                    expiry->bound + 1, expiry->or_next};
   }
   return result;
 }

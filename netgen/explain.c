@@ -255,22 +255,22 @@ static void state_of_aggregate(struct base_buffer *out, const struct ng_aggregat
 
 /* Until when a side's rows are kept. */
 static void print_expiries(struct base_buffer *out, const struct ng_node *node, unsigned port) {
-  if (!node->expiry_counts[port]) base_buffer_puts(out, "for ever");
+  bool overlap = node->rule == NET_PRODUCT_OVERLAP;
+  if (!node->expiry_counts[port]) base_buffer_puts(out, overlap ? "until they end" : "for ever");
   for (size_t i = 0; i < node->expiry_counts[port]; i++) {
     const struct ng_expiry *expiry = &node->expiries[port][i];
-    base_buffer_printf(out, "%s%s", i ? " and " : "until ", expiry->instant->name);
+    const char *link = i == 0 ? "until " : expiry[-1].or_next ? " or " : " and ";
+    base_buffer_printf(out, "%s%s", link, expiry->instant->name);
     if (expiry->bound > 0) base_buffer_printf(out, " + %" PRId64, expiry->bound);
     if (expiry->bound < -1) base_buffer_printf(out, " - %" PRId64, -(expiry->bound + 1));
   }
 }
 
 static void state_of_product(struct base_buffer *out, const struct ng_node *node) {
-  if (node->rule == NET_PRODUCT_OVERLAP) {
-    base_buffer_puts(out, "overlap: tuples valid at the checkpoint or after");
-    return;
-  }
+  bool overlap = node->rule == NET_PRODUCT_OVERLAP;
   if (node->expiry_counts[0] + node->expiry_counts[1] == 0) {
-    base_buffer_puts(out, "nothing: all tuples");
+    base_buffer_puts(
+        out, overlap ? "overlap: tuples valid at the checkpoint or after" : "nothing: all tuples");
     return;
   }
   int64_t within = 0;
@@ -279,7 +279,9 @@ static void state_of_product(struct base_buffer *out, const struct ng_node *node
       if (node->expiries[port][i].bound > within) within = node->expiries[port][i].bound;
     }
   }
-  if (ng_node_is_unbounded(node))
+  if (overlap)
+    base_buffer_puts(out, "overlap: valid tuples ");
+  else if (ng_node_is_unbounded(node))
     base_buffer_puts(out, "nothing: tuples ");
   else if (within > 0)
     base_buffer_printf(out, "within %" PRId64 ": tuples ", within);

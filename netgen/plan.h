@@ -39,10 +39,12 @@ struct ng_participants {
   size_t count, capacity;
 };
 
-/* A row is kept as long as others start that are not later than the latest bound of INSTANT, plus BOUND. */
+/* A row is kept as long as others start that are not later than the latest bound of INSTANT, plus BOUND. Where
+ * several say so of the same others, each is bound to the next, and the first of them counts. */
 struct ng_expiry {
   const struct ng_column *instant;
   int64_t bound;
+  bool or_next;
 };
 
 struct ng_key {
@@ -103,7 +105,7 @@ struct ng_node {
   int64_t cost; /* costs: of one record */
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
-  bool taken_in; /* selection, apply: the join above does it (rule self-joins) */
+  bool taken_in;    /* selection, apply: the join above does it (rule self-joins) */
   bool speculative; /* selection: moved although it can fail (rule speculation) */
   /* cut: how many of the input's fields stay, the first; the condition is EXPR */
   size_t kept_fields;
@@ -124,7 +126,8 @@ struct ng_node {
   struct ng_node
       *asked; /* the aggregate that answers for side ASKED_SIDE (rule aggregates-at-events) */
   unsigned asked_side;
-  /* full product: until the last of these a row of that side is kept; none: without end */
+  /* until the last of these a row of that side is kept; by the overlap rule no longer than until it ends. None: a
+   * full product keeps it without end, an overlap product until it ends */
   struct ng_expiry *expiries[2];
   size_t expiry_counts[2];
   /* closest: s of the left, t of the right side */

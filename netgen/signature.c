@@ -143,6 +143,7 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
     for (size_t i = 0; i < node->expiry_counts[port]; i++) {
       print_column(out, node, node->expiries[port][i].instant);
       base_buffer_printf(out, " %" PRId64, node->expiries[port][i].bound);
+      if (node->expiries[port][i].or_next) base_buffer_puts(out, " or");
     }
   }
   if (node->kind != NET_NODE_CLOSEST) return;

@@ -7,7 +7,8 @@
  * A sweep: rows of both sides wait in the inbox until both checkpoints have passed them and are then
  * taken in temporal order; each is combined with the live rows of the other side that have the same
  * key. Overlap rule: a row dies when no later row can overlap it; full rule: no row ever dies, unless the
- * parameters say when no later row can meet it any more (partial overlap, within).
+ * parameters say when no later row can meet it any more (partial overlap, within). What they say by the overlap
+ * rule counts from when there are many rows, or long chains (bounds_pay in product_live.c).
  *
  * A combination of rows whose stops are known is decided at once and goes out whole. One in which a
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its

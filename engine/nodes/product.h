@@ -50,7 +50,9 @@ struct net_product_side {
   union net_slot *input_floor;     /* the last that came; NULL: none yet */
   bool has_event;                  /* an event takes part */
   bool general;                    /* takes no short way: see net_network_set_general */
-  bool shows_open;                 /* the result has fields of it that may be open */
+  bool
+      bounded; /* by the overlap rule, and its rows expire before they end if the parameters say so */
+  bool shows_open; /* the result has fields of it that may be open */
   /* ... and others than the stop of its only participant: they may be later than when a row expires, and
    * beside something open they count as open until the checkpoint has passed them */
   bool shows_later;
@@ -256,11 +258,20 @@ void net_product_side_done(struct net_product_side *side);
 /* When a row of side WHICH meets nothing that starts then or later. */
 net_chronon net_product_expires(const struct net_product *product, unsigned which,
                                 const union net_slot *row);
+/* By the overlap rule: when what ROW has in common with others ends at the latest. */
+net_chronon net_product_ends(const struct net_product_side *side, const union net_slot *row);
+/* The same of LIVE, of side WHICH; by the full rule it says nothing. */
+static inline net_chronon net_live_ends(const struct net_product *product, unsigned which,
+                                        const struct net_live *live) {
+  const struct net_product_side *side = &product->sides[which];
+  return side->bounded ? net_product_ends(side, live->row) : live->expires;
+}
 /* The same, quickly where one tuple is of the side. */
 static inline net_chronon net_product_expires_quickly(const struct net_product *product,
                                                       unsigned which, const union net_slot *row) {
   const struct net_participant *only = product->sides[which].only;
-  if (only == NULL) return net_product_expires(product, which, row);
+  if (only == NULL || product->sides[which].bounded)
+    return net_product_expires(product, which, row);
   if (!only->event) return row[only->stop_slot + 1].i;
   net_chronon at = row[only->start_slot + 1].i;
   return at == NET_FOREVER ? at : at + 1;

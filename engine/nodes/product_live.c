@@ -14,7 +14,7 @@
 #include "engine/base/status.h"
 #include "engine/nodes/product.h"
 
-enum { FIRST_GROUPS_SHIFT = 4, SHORT_CHAINS = 64, FIRST_YOUNG = 64 };
+enum { FIRST_GROUPS_SHIFT = 4, SHORT_CHAINS = 64, LONG_CHAIN = 8, FIRST_YOUNG = 64 };
 
 /* --- when they expire */
 
@@ -27,7 +27,7 @@ static net_chronon participant_expiry(const struct net_participant *participant,
   return row[participant->stop_slot + 1].i;
 }
 
-static net_chronon expiry(const struct net_product_side *side, const union net_slot *row) {
+net_chronon net_product_ends(const struct net_product_side *side, const union net_slot *row) {
   net_chronon earliest = NET_FOREVER;
   for (size_t i = 0; i < side->participant_count; i++) {
     net_chronon expires = participant_expiry(&side->participants[i], row);
@@ -36,20 +36,36 @@ static net_chronon expiry(const struct net_product_side *side, const union net_s
   return earliest;
 }
 
-/* By the full rule only what the conditions above the product say of it counts; instants at the ends of
- * the time line say nothing. */
-net_chronon net_product_expires(const struct net_product *product, unsigned which,
-                                const union net_slot *row) {
-  if (product->params.rule != NET_PRODUCT_FULL) return expiry(&product->sides[which], row);
+/* Instants at the ends of the time line say nothing. */
+static net_chronon bound_expiry(const struct net_expiry *expiry, const union net_slot *row) {
+  net_chronon instant = row[expiry->slot + 1].i;
+  net_chronon expires = net_chronon_add(instant, expiry->after);
+  return instant == NET_BEGINNING || expires == NET_BEGINNING ? NET_FOREVER : expires;
+}
+
+/* What the conditions above the product say of it. */
+static net_chronon last_expiry(const struct net_product *product, unsigned which,
+                               const union net_slot *row) {
   const struct net_expiry *expiries = product->params.expiries[which];
-  net_chronon last = NET_BEGINNING;
+  net_chronon last = NET_BEGINNING, first = NET_FOREVER;
   for (size_t i = 0; i < product->params.expiry_counts[which]; i++) {
-    net_chronon instant = row[expiries[i].slot + 1].i;
-    net_chronon expires = net_chronon_add(instant, expiries[i].after);
-    if (instant == NET_BEGINNING || expires == NET_BEGINNING) return NET_FOREVER;
-    if (expires > last) last = expires;
+    net_chronon expires = bound_expiry(&expiries[i], row);
+    if (expires < first) first = expires;
+    if (expiries[i].or_next) continue;
+    if (first > last) last = first;
+    first = NET_FOREVER;
   }
   return last == NET_BEGINNING ? NET_FOREVER : last;
+}
+
+net_chronon net_product_expires(const struct net_product *product, unsigned which,
+                                const union net_slot *row) {
+  const struct net_product_side *side = &product->sides[which];
+  if (product->params.rule == NET_PRODUCT_FULL) return last_expiry(product, which, row);
+  net_chronon ends = net_product_ends(side, row);
+  if (!side->bounded) return ends;
+  net_chronon expires = last_expiry(product, which, row);
+  return expires < ends ? expires : ends;
 }
 
 /* --- groups */
@@ -256,12 +272,39 @@ static bool stay_young(struct net_product *product) {
   return true;
 }
 
+/* By the overlap rule rows that end soon need no other bounds: without these the shortest way is open to them. Do
+ * the bounds pay from now on? They do where chains have become long, or rows many. */
+static bool bounds_pay(const struct net_product *product) {
+  size_t bounded = 0, groups = product->group_count + product->old.group_count;
+  size_t live = young_count(product) + net_old_count(product);
+  for (unsigned which = 0; which < 2; which++) {
+    if (product->sides[which].bounded) return false;
+    bounded += product->params.expiry_counts[which];
+  }
+  return bounded > 0 && product->params.rule == NET_PRODUCT_OVERLAP &&
+         (live > product->node.young_most || (live > SHORT_CHAINS && live > LONG_CHAIN * groups));
+}
+
+static void begin_bounds(struct net_product *product) {
+  struct net_live *live;
+  for (unsigned which = 0; which < 2; which++) {
+    struct net_product_side *side = &product->sides[which];
+    side->bounded = product->params.expiry_counts[which] > 0;
+    for (size_t at = 0; side->bounded && (live = net_product_next(side, &at)) != NULL;)
+      live->expires = net_product_expires(product, which, net_live_row(live));
+  }
+}
+
 void net_product_purge(struct net_product *product, net_chronon now) {
   net_old_purge(product, now);
   if (young_count(product) < product->purge_at) return;
   const size_t groups = product->group_count;
   const size_t taken[2] = {product->sides[0].taken, product->sides[1].taken};
   clear_chains(product, now, false);
+  if (bounds_pay(product)) {
+    begin_bounds(product);
+    clear_chains(product, now, false);
+  }
   if (young_count(product) >= product->young_most && !stay_young(product)) {
     clear_chains(product, now, true);
     product->old.replaced = 0;

@@ -55,7 +55,8 @@ bool net_product_may_go_shortest(const struct net_product *product) {
   if (product->params.rule != NET_PRODUCT_OVERLAP) return false;
   for (unsigned which = 0; which < 2; which++) {
     const struct net_product_side *side = &product->sides[which];
-    if (side->only == NULL || side->odd_count > 0 || side->lasting_count > 0) return false;
+    if (side->only == NULL || side->bounded || side->odd_count > 0 || side->lasting_count > 0)
+      return false;
   }
   return true;
 }

@@ -77,8 +77,9 @@ static void meet(struct net_product *product, unsigned which, struct net_live *l
   /* The close of one that starts now may still be waiting, with a stop before the checkpoint. */
   bool lasts = (its->state & NET_LIVE_LASTS) && net_live_row(its)[0].i < now;
   if ((arrival.plain && (its->state & NET_LIVE_PLAIN)) || (arrival.ended && lasts)) {
-    net_chronon stop = its->expires < live->expires ? its->expires : live->expires;
-    meet_plain(product, left, right, marks, now, stop, status);
+    net_chronon stop = net_live_ends(product, which, live);
+    net_chronon other = net_live_ends(product, 1 - which, its);
+    meet_plain(product, left, right, marks, now, other < stop ? other : stop, status);
   } else if ((live->state | its->state) & NET_LIVE_OPEN) {
     net_product_add_pair(product, which == 0 ? live : its, which == 0 ? its : live);
   } else {
@@ -119,9 +120,10 @@ static void arrive(struct net_product *product, unsigned which, const union net_
   net_product_chain(product, which, live, hash);
   /* Members of a combination made by the full rule may lie apart: then it expires before it begins. */
   bool full = product->params.rule == NET_PRODUCT_FULL;
-  bool plain = (live->state & NET_LIVE_PLAIN) && (full || live->expires > now);
-  bool ended = plain && !full && !product->sides[which].shows_later &&
-               live->expires <= checkpoint && live->expires != NET_FOREVER;
+  net_chronon ends = net_live_ends(product, which, live);
+  bool plain = (live->state & NET_LIVE_PLAIN) && (full || ends > now);
+  bool ended = plain && !full && !product->sides[which].shows_later && ends <= checkpoint &&
+               ends != NET_FOREVER;
   struct net_live **at = &net_product_group(product, hash)->heads[1 - which];
   while (*at != NULL && *status == BASE_OK) {
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
@@ -158,23 +160,23 @@ static inline struct net_live *add_plain(struct net_product *product, unsigned w
   return live;
 }
 
-/* Is all known of what a plain row that starts NOW and EXPIRES then has in common with others, those that
+/* Is all known of what a plain row that starts NOW and ENDS then has in common with others, those that
  * are open included, which last at least to CHECKPOINT? (The close of one that starts now may still be
  * waiting.) */
 static inline bool is_settled(const struct net_product *product, unsigned which, net_chronon now,
-                              net_chronon expires, net_chronon checkpoint) {
+                              net_chronon ends, net_chronon checkpoint) {
   const struct net_product_side *other = &product->sides[1 - which];
   bool overlap = product->params.rule == NET_PRODUCT_OVERLAP;
-  if (overlap && expires <= now) return false;
+  if (overlap && ends <= now) return false;
   if (other->odd_count > 0) return false;
   return other->lasting_count == 0 ||
-         (overlap && !product->sides[which].shows_later && expires <= checkpoint &&
-          expires != NET_FOREVER && other->last_lasting < now);
+         (overlap && !product->sides[which].shows_later && ends <= checkpoint &&
+          ends != NET_FOREVER && other->last_lasting < now);
 }
 
-/* ROW, of a group of HASH, begins NOW and EXPIRES then; it meets old rows. */
+/* ROW, of a group of HASH, begins NOW and ENDS then; it meets old rows. */
 static void arrive_plain_old(struct net_product *product, unsigned which, const union net_slot *row,
-                             uint64_t hash, net_chronon now, net_chronon expires,
+                             uint64_t hash, net_chronon now, net_chronon ends,
                              enum base_status *status) {
   struct net_old_walk walk;
   if (!net_old_begin(product, 1 - which, hash, now, &walk)) return;
@@ -182,9 +184,10 @@ static void arrive_plain_old(struct net_product *product, unsigned which, const 
     const union net_slot *its = net_live_row(&walk.live);
     const union net_slot *left = which == 0 ? row : its, *right = which == 0 ? its : row;
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
+    net_chronon its_end = net_live_ends(product, 1 - which, &walk.live);
     if (*status == BASE_OK && net_product_keys_equal(product, left, right))
-      meet_plain(product, left, right, walk.live.marks, now,
-                 walk.live.expires < expires ? walk.live.expires : expires, status);
+      meet_plain(product, left, right, walk.live.marks, now, its_end < ends ? its_end : ends,
+                 status);
   }
 }
 
@@ -194,7 +197,8 @@ static inline __attribute__((always_inline)) void arrive_plain(
     net_chronon next, net_chronon checkpoint, enum base_status *status) {
   struct net_product_side *own = &product->sides[which], *other = &product->sides[1 - which];
   net_chronon expires = net_product_expires_quickly(product, which, row);
-  if (!is_settled(product, which, now, expires, checkpoint)) {
+  net_chronon ends = own->bounded ? net_product_ends(own, row) : expires;
+  if (!is_settled(product, which, now, ends, checkpoint)) {
     arrive(product, which, row, now, NET_DEFINITE, 0, status);
     return;
   }
@@ -212,12 +216,13 @@ static inline __attribute__((always_inline)) void arrive_plain(
     }
     const union net_slot *left = which == 0 ? row : net_live_row(its);
     const union net_slot *right = which == 0 ? net_live_row(its) : row;
+    net_chronon its_end = net_live_ends(product, 1 - which, its);
     if (product->params.key_count < 2 || net_product_keys_equal(product, left, right))
       meet_plain(product, left, right, its->marks & NET_DEFINITE, now,
-                 its->expires < expires ? its->expires : expires, status);
+                 its_end < ends ? its_end : ends, status);
     at = &its->next;
   }
-  if (net_old_count(product) > 0) arrive_plain_old(product, which, row, hash, now, expires, status);
+  if (net_old_count(product) > 0) arrive_plain_old(product, which, row, hash, now, ends, status);
   /* What went before it on its own side is mostly over now. */
   struct net_live **head = &group->heads[which];
   if (*head != NULL && net_product_is_over((*head)->expires, now)) net_product_drop(own, head);

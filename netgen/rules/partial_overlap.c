@@ -1,5 +1,5 @@
-/* Partial overlap (thesis 7.2.3, second implementation): a full product keeps a row only as long as a
- * partner can still come, where the conditions above it say so.
+/* Partial overlap (thesis 7.2.3, second implementation): a product keeps a row only as long as a partner can
+ * still come, where the conditions above it say so.
  *
  *      selection A.stop before B.start, and             selection: the same
  *                B.start within 5 of A.stop                   |
@@ -24,7 +24,13 @@
  *
  * Bounds of different ends do not chain (a.lo <= b.hi and b.lo <= c.hi say nothing of a and c), so with
  * three participants less is known than of instants without doubt. The conditions stay: this says only
- * how long rows are kept. */
+ * how long rows are kept.
+ *
+ * Of one participant's partner several instants may say something, of which none is always the first:
+ * `A contains B and B.start within 40 of A.start` keeps A until A.stop, and not beyond A.start + 40. So it is of
+ * an overlap product: its rows go when they end, and before that when an instant says so that is no stop. What is
+ * after the row's end for sure says nothing there, and a side of which an event takes part says nothing at all: it
+ * is over at once. */
 #include "netgen/plan.h"
 
 #include <stdlib.h>
@@ -193,47 +199,89 @@ static void add_order(struct constraints *constraints, const struct ng_participa
   }
 }
 
-/* The tightest bound on LATER's start by an instant of SIDE; a start before a stop, which it is not
- * after. False: there is none. */
-static bool bound_start(const struct constraints *constraints, struct ng_participant later,
-                        const struct ng_participants *side, struct ng_expiry *ret) {
-  const int64_t *row = constraints->least[2 * (size_t)find(constraints, later.start)];
-  int64_t least = NO_BOUND;
+/* Is the bound D after the latest of U never before that of E after the latest of V? */
+static bool is_not_before(const struct constraints *constraints, size_t u, int64_t d, size_t v,
+                          int64_t e) {
+  return sum(e, constraints->least[2 * v + 1][2 * u + 1]) <= d;
+}
+
+/* Does another instant of SIDE than U, which bounds what ROW is of by D, say as much? Of two that say the same
+ * the first does. */
+static bool says_nothing(const struct constraints *constraints, const int64_t *row,
+                         const struct ng_participants *side, size_t u, int64_t d) {
   for (size_t i = 0; i < side->count; i++) {
     const struct ng_column *instants[] = {side->items[i].start, side->items[i].stop};
     for (size_t k = 0; k < 2 && instants[k]; k++) {
-      int64_t d = row[2 * (size_t)find(constraints, instants[k]) + 1];
-      if (d >= least) continue;
-      least = d;
-      *ret = (struct ng_expiry){instants[k], d};
+      size_t v = (size_t)find(constraints, instants[k]);
+      int64_t e = row[2 * v + 1];
+      if (v == u || e == NO_BOUND || !is_not_before(constraints, u, d, v, e)) continue;
+      if (v < u || !is_not_before(constraints, v, e, u, d)) return true;
     }
   }
-  return sum(least, 1) != NO_BOUND;
+  return false;
 }
 
-/* Says until when the rows at PORT are kept; false: without end. */
+/* The bounds on LATER's start by instants of SIDE; STARTS: by none that is a stop. Returns how many there are. */
+static size_t bound_start(const struct constraints *constraints, struct ng_participant later,
+                          const struct ng_participants *side, bool starts, struct ng_expiry *ret) {
+  const int64_t *row = constraints->least[2 * (size_t)find(constraints, later.start)];
+  size_t count = 0;
+  for (size_t i = 0; i < side->count; i++) {
+    const struct ng_column *instants[] = {side->items[i].start, side->items[i].stop};
+    for (size_t k = 0; k < (starts ? 1 : 2) && instants[k]; k++) {
+      size_t u = (size_t)find(constraints, instants[k]);
+      int64_t d = row[2 * u + 1];
+      if (sum(d, 1) == NO_BOUND || says_nothing(constraints, row, side, u, d)) continue;
+      if (count > 0) ret[count - 1].or_next = true;
+      ret[count++] = (struct ng_expiry){.instant = instants[k], .bound = d};
+    }
+  }
+  return count;
+}
+
+/* Are the ADDED expiries behind the first COUNT, which are one group, a group among these already? */
+static bool is_known(const struct ng_expiry *expiries, size_t count, size_t added) {
+  for (size_t from = 0; from + added <= count; from++) {
+    size_t same = 0;
+    if (from > 0 && expiries[from - 1].or_next) continue;
+    while (same < added && expiries[from + same].instant == expiries[count + same].instant &&
+           expiries[from + same].bound == expiries[count + same].bound &&
+           expiries[from + same].or_next == expiries[count + same].or_next)
+      same++;
+    if (same == added) return true;
+  }
+  return false;
+}
+
+/* Says until when the rows at PORT are kept; false: without end, or as long as the overlap rule says. */
 static bool bound_side(struct ng_plan *plan, const struct constraints *constraints,
-                       const struct ng_participants *sides, unsigned port, struct ng_expiry **ret,
-                       size_t *ret_count) {
+                       const struct ng_participants *sides, unsigned port, bool starts,
+                       struct ng_expiry **ret, size_t *ret_count) {
   const struct ng_participants *side = &sides[port], *other = &sides[1 - port];
-  struct ng_expiry *expiries = BASE_NEW_ARRAY(plan->arena, other->count, struct ng_expiry);
+  struct ng_expiry *expiries =
+      BASE_NEW_ARRAY(plan->arena, 2 * side->count * other->count, struct ng_expiry);
   size_t count = 0;
   for (size_t i = 0; i < other->count; i++) {
-    struct ng_expiry *expiry = &expiries[count];
-    if (!bound_start(constraints, other->items[i], side, expiry)) return false;
-    bool known = false;
-    for (size_t k = 0; k < count && !known; k++)
-      known = expiries[k].instant == expiry->instant && expiries[k].bound == expiry->bound;
-    if (!known) count++;
+    size_t added = bound_start(constraints, other->items[i], side, starts, &expiries[count]);
+    if (added == 0) return false;
+    if (!is_known(expiries, count, added)) count += added;
   }
   *ret = expiries;
   *ret_count = count;
   return true;
 }
 
+static bool any_event(const struct ng_node *product, const struct ng_participants *side) {
+  for (size_t i = 0; i < side->count; i++) {
+    if (ng_product_takes_event(product, side->items[i])) return true;
+  }
+  return false;
+}
+
 /* Fills *RET of each side that is bounded; returns how many are. */
 static size_t bound(struct ng_plan *plan, const struct ng_node *product, struct ng_expiry *ret[2],
                     size_t ret_counts[2]) {
+  bool overlap = product->rule == NET_PRODUCT_OVERLAP;
   struct ng_participants sides[2] = {{0}, {0}};
   struct constraints *constraints = BASE_NEW(plan->arena, struct constraints);
   for (unsigned port = 0; port < 2; port++)
@@ -248,8 +296,10 @@ static size_t bound(struct ng_plan *plan, const struct ng_node *product, struct 
   add_facts(plan, constraints, product, true);
   close_paths(constraints);
   size_t bounded = 0;
-  for (unsigned port = 0; port < 2; port++)
-    bounded += bound_side(plan, constraints, sides, port, &ret[port], &ret_counts[port]);
+  for (unsigned port = 0; port < 2; port++) {
+    if (overlap && any_event(product, &sides[port])) continue;
+    bounded += bound_side(plan, constraints, sides, port, overlap, &ret[port], &ret_counts[port]);
+  }
   return bounded;
 }
 
@@ -263,25 +313,52 @@ bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product,
   struct ng_expiry *expiries[2];
   size_t counts[2] = {0, 0};
   bound(plan, product, expiries, counts);
+  bool any = false;
   for (size_t i = 0; i < counts[port]; i++) {
     const struct ng_expiry *expiry = &expiries[port][i];
     bool is_its = expiry->instant == instant || expiry->instant == participant.start;
-    if (!is_its || expiry->bound > 0) return false;
+    any = any || (is_its && expiry->bound <= 0);
+    if (expiry->or_next) continue;
+    if (!any) return false;
+    any = false;
   }
   return counts[port] > 0;
 }
 
-void ng_rule_partial_overlap(struct ng_plan *plan) {
+/* Do the conditions above PRODUCT, of the overlap rule, say anything of starts of its participants? */
+static bool speaks_of_starts(struct ng_plan *plan, const struct ng_node *product) {
+  struct ng_participants all = {0};
+  ng_node_participants(plan, product, &all);
+  for (const struct ng_node *node = ng_node_reader(plan, product);
+       node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY || node->carries ||
+                ng_node_is_product(node));
+       node = ng_node_reader(plan, node)) {
+    if (!node->expr || node->kind == NET_NODE_APPLY) continue;
+    for (size_t i = 0; i < all.count; i++) {
+      if (ng_expr_reads(node->expr, all.items[i].start)) return true;
+    }
+  }
+  return false;
+}
+
+/* Bounds the products of RULE, and says of how many KIND they are. */
+static void bound_products(struct ng_plan *plan, enum net_product_rule rule, const char *kind) {
   size_t products = 0, sides = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
-    if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL) continue;
+    if (node->kind != NET_NODE_PRODUCT || node->rule != rule) continue;
+    if (rule == NET_PRODUCT_OVERLAP && !speaks_of_starts(plan, node)) continue;
     size_t bounded = bound(plan, node, node->expiries, node->expiry_counts);
     products += bounded > 0;
     sides += bounded;
   }
   if (!sides) return;
   ng_rule_changed(plan, NG_RULE_PARTIAL_OVERLAP, products,
-                  "%zu side%s of %zu full product%s kept only while a partner can come", sides,
-                  sides == 1 ? "" : "s", products, products == 1 ? "" : "s");
+                  "%zu side%s of %zu %s product%s kept only while a partner can come", sides,
+                  sides == 1 ? "" : "s", products, kind, products == 1 ? "" : "s");
+}
+
+void ng_rule_partial_overlap(struct ng_plan *plan) {
+  bound_products(plan, NET_PRODUCT_FULL, "full");
+  bound_products(plan, NET_PRODUCT_OVERLAP, "overlap");
 }

@@ -145,7 +145,10 @@ struct net_node *build_product(struct build *build, const struct variant *varian
                                             {right->tuple_class == NET_EVENT, 0, 2}};
   struct net_join_key keys[2] = {{left->fields[DOMAIN_K].slot, right->fields[DOMAIN_K].slot},
                                  {left->fields[DOMAIN_X].slot, right->fields[DOMAIN_X].slot}};
-  struct net_expiry within = {0, BOUND + 1}, stop = {2, 0}, behind = {0, 1};
+  const struct net_expiry within = {.slot = 0, .after = BOUND + 1},
+                          behind = {.slot = 0, .after = 1};
+  const struct net_expiry either[] = {{.slot = 0, .after = BOUND + 1, .or_next = true},
+                                      {.slot = 2}};
   struct net_product_params params = {
       .rule = full ? NET_PRODUCT_FULL : NET_PRODUCT_OVERLAP,
       .left = left,
@@ -162,9 +165,11 @@ struct net_node *build_product(struct build *build, const struct variant *varian
   if (!build->general) {
     params.key_count = variant->option & KEYS ? 2 : variant->option & KEY ? 1 : 0;
     if (variant->option & (WITHIN | PARTIAL)) {
-      params.expiries[0] = variant->option & WITHIN ? &within : &stop;
+      bool both = variant->option & WITHIN && variant->option & PARTIAL;
+      params.expiries[0] = both ? either : variant->option & WITHIN ? &within : &either[1];
       params.expiries[1] = &behind;
-      params.expiry_counts[0] = params.expiry_counts[1] = 1;
+      params.expiry_counts[0] = both ? 2 : 1;
+      params.expiry_counts[1] = 1;
     }
   }
   struct net_node *node = net_create_product(build->network, variant->name, &params);
@@ -518,6 +523,10 @@ const struct variant variants[] = {
     TWO("partial overlap, hash", NET_PERIOD, NET_EVENT, FULL | PARTIAL | KEY, 64, 200),
     TWO("within", NET_EVENT, NET_EVENT, FULL | WITHIN, 8, 200),
     TWO("within, hash", NET_PERIOD, NET_EVENT, FULL | WITHIN | KEY, 8, 200),
+    TWO("within, partial overlap", NET_PERIOD, NET_PERIOD, FULL | WITHIN | PARTIAL, 8, 200),
+    TWO("overlap, within", NET_PERIOD, NET_PERIOD, WITHIN, 8, 200),
+    TWO("overlap, within, hash", NET_PERIOD, NET_PERIOD, WITHIN | KEY, 64, 200),
+    TWO("overlap, within, event", NET_PERIOD, NET_EVENT, WITHIN | SMALLER, 8, 200),
     CLOSEST("closest", NET_EVENT, 0, 0),
     CLOSEST("closest, one group", NET_EVENT, NO_KEYS, 0),
     CLOSEST("closest, periods", NET_PERIOD, 0, 0),

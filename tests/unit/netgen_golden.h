@@ -470,6 +470,77 @@ static const char golden_three_events_combined[] =
     "unused-domains: 13 domains dropped\n"
     "common-subnetworks: 2 access nodes shared\n";
 
+static const char golden_near_product_rule[] =
+    "near_product_rule\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: F.A, F.B\n"
+    "   3  product             1 2  overlap                     [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   4  selection           3    E.start before F.start\n"
+    "   5  selection           4    F.start within 5 of E.start\n"
+    "   6  projection          5    [F.start, F.stop): A = E.A  [overlap: open rows]\n"
+    "   7  switch-disposition  6    periods to events\n"
+    "2 access nodes, 5 operator nodes\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n";
+
+static const char golden_near_partial_overlap[] =
+    "near_partial_overlap\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: F.A, F.B\n"
+    "   3  product             1 2  overlap                     [overlap: valid tuples until "
+    "E.start + 5, until F.start]\n"
+    "   4  selection           3    E.start before F.start\n"
+    "   5  selection           4    F.start within 5 of E.start\n"
+    "   6  projection          5    [F.start, F.stop): A = E.A  [overlap: open rows]\n"
+    "   7  switch-disposition  6    periods to events\n"
+    "2 access nodes, 5 operator nodes\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
+    "partial-overlap: 2 sides of 1 overlap product kept only while a partner can come\n";
+
+static const char golden_near_final[] =
+    "near_final\n"
+    "   1  access           R: E.A; also as F\n"
+    "   2  join        1 1  overlap, E.start before F.start and F.start within 5 of E.start  "
+    "[overlap: valid tuples until E.start + 5, until F.start]\n"
+    "   3  projection  2    at F.start: A = E.A\n"
+    "1 access node, 2 operator nodes\n"
+    "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
+    "partial-overlap: 2 sides of 1 overlap product kept only while a partner can come\n"
+    "joins: 1 join from 2 selections, 0 hash keys\n"
+    "unused-domains: 9 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_inside_initial[] =
+    "inside_initial\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: F.A, F.B\n"
+    "   3  product             1 2  full                                          [nothing: all "
+    "tuples]\n"
+    "   4  selection           3    [E.start, E.stop) contains [F.start, F.stop)  [overlap: open "
+    "rows not yet decided]\n"
+    "   5  selection           4    E.start before F.start\n"
+    "   6  selection           5    F.start within 5 of E.start\n"
+    "   7  projection          6    [F.start, F.stop): A = E.A                    [overlap: open "
+    "rows]\n"
+    "   8  switch-disposition  7    periods to events\n"
+    "2 access nodes, 6 operator nodes\n";
+
+static const char golden_inside_partial_overlap[] =
+    "inside_partial_overlap\n"
+    "   1  access                   R: E.A, E.B\n"
+    "   2  access                   R: F.A, F.B\n"
+    "   3  product             1 2  partial overlap                               [within 5: "
+    "tuples until E.start + 5 or E.stop, until F.start]\n"
+    "   4  selection           3    [E.start, E.stop) contains [F.start, F.stop)  [overlap: open "
+    "rows not yet decided]\n"
+    "   5  selection           4    E.start before F.start\n"
+    "   6  selection           5    F.start within 5 of E.start\n"
+    "   7  projection          6    [F.start, F.stop): A = E.A                    [overlap: open "
+    "rows]\n"
+    "   8  switch-disposition  7    periods to events\n"
+    "2 access nodes, 6 operator nodes\n"
+    "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n";
+
 static const char golden_stop_within_before[] =
     "stop_within_before\n"
     "   1  access           R: E.A; also as F, G\n"
@@ -508,7 +579,7 @@ static const char golden_common_within_final[] =
     "   2  product     1 1  overlap                                      [overlap: tuples valid at "
     "the checkpoint or after]\n"
     "   3  product     2 1  partial overlap                              [nothing: tuples until "
-    "E.stop + 5, for ever]\n"
+    "E.stop + 5 or F.stop + 5, for ever]\n"
     "   4  selection   3    earlier(E.stop, F.stop) before G.start       [overlap: open rows not "
     "yet decided]\n"
     "   5  selection   4    G.start within 5 of earlier(E.stop, F.stop)  [overlap: open rows not "

@@ -308,6 +308,28 @@ const struct ng_query *query_stop_within(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* when E , F and E.start ; within 5 F.start at F.start: after five chronons E meets nobody any more. */
+const struct ng_query *query_near(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_variable(query, 1);
+  query->when = nq_binary(NG_AND, overlaps(e, f), within(nq_start(e), nq_start(f)));
+  query->at = nq_start(f);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* when E contain F and E.start ; within 5 F.start at F.start: E meets nobody after five chronons, nor once it is
+ * over. */
+const struct ng_query *query_inside(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  const struct ng_expr *e = nq_variable(query, 0), *f = nq_variable(query, 1);
+  query->when = nq_binary(NG_AND, nq_holds(nq_temporal(NG_T_CONTAIN, e, f)),
+                          within(nq_start(e), nq_start(f)));
+  query->at = nq_start(f);
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* when (E , F) ; within 5 G at G.start: what waits for G is asked of the earlier stop. */
 const struct ng_query *query_common_within(void) {
   struct ng_query *query = query_over(NG_REL_PERIOD, 3);

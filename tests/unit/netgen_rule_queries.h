@@ -34,6 +34,8 @@ const struct ng_query *query_either(void);
 const struct ng_query *query_star(void);
 const struct ng_query *query_chain(void);
 const struct ng_query *query_common(void);
+const struct ng_query *query_near(void);
+const struct ng_query *query_inside(void);
 const struct ng_query *query_stop_within(void);
 const struct ng_query *query_common_within(void);
 const struct ng_query *query_count_at_stop(void);

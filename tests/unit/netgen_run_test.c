@@ -204,6 +204,7 @@ static char *run(const struct ng_query *const *queries, size_t count,
   struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
   net_network_set_checked(network);
   net_network_set_batch_rows(network, rows_per_batch);
+  net_network_set_young(network, rows_per_batch); /* a few rows are many where batches are small */
   struct ng_inputs inputs = {.source = open_source};
   struct net_node *result = NULL;
   ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_OK);
