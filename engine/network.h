@@ -263,7 +263,8 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
 
 /* Closest: pairs of LEFT and RIGHT with equal keys (one-slot fields) whose instants at BEFORE_SLOT of the
  * left and AFTER_SLOT of the right row follow each other with nothing between; DISTINCT: with no other row
- * between that has the domains of one of them. OUT as of a full product. */
+ * between that has the domains of one of them, and the second no more than WITHIN chronons behind the first,
+ * perhaps (-1: however far). OUT as of a full product. */
 struct net_closest_params {
   const struct net_layout *left, *right, *out;
   uint32_t before_slot, after_slot;
@@ -271,6 +272,7 @@ struct net_closest_params {
   const struct net_join_key *keys;
   size_t key_count;
   bool distinct;
+  int64_t within; /* distinct */
 };
 struct net_node *net_create_closest(struct net_network *network, const char *name,
                                     const struct net_closest_params *params);

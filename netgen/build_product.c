@@ -198,6 +198,7 @@ void ng_build_closest(struct ng_builder *builder, const struct ng_node *node) {
       .keys = join_keys(builder, node),
       .key_count = node->key_count,
       .distinct = node->distinct,
+      .within = node->within,
   };
   built->node = net_create_closest(builder->network, ng_built_name(builder, node), &params);
 }

@@ -15,7 +15,8 @@
  *                  access b
  *
  * README.md defines what is meant; analysis refuses what has no meaning. The conditions of `when` and `where` are all
- * applied above once more, as in any network: here they only choose who can be a partner. */
+ * applied above once more, as in any network: here they only choose who can be a partner. So is `within`, which tells
+ * the node of distinct tuples how long one is of interest; what lies between two that are so near is as near. */
 #include "netgen/closest.h"
 
 #include "netgen/expr.h"
@@ -220,6 +221,7 @@ struct ng_node *ng_closest_node(const struct ng_closest *closest, const struct n
       column_of(closest, &right.node, lowered(closest, sequence->args[1]).start, "after");
   struct ng_node *node = full_product(closest, NET_NODE_CLOSEST, left.node, right.node);
   node->distinct = closest->lowering->query->sequence == NG_SEQUENCE_DISTINCT;
+  node->within = sequence->integer;
   node->before = before;
   node->after = after;
   node->keys = keys.items;

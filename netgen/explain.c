@@ -324,6 +324,8 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
       text = "overlap: periods whose costs are not all known";
       break;
     case NET_NODE_CLOSEST:
+      if (node->distinct && node->within >= 0)
+        base_buffer_printf(out, "within %" PRId64 ", ", node->within);
       text = node->distinct ? "keys: the last of each distinct tuple"
                             : "closest: tuples that may still find a nearest partner";
       break;

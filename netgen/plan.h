@@ -132,7 +132,8 @@ struct ng_node {
   size_t expiry_counts[2];
   /* closest: s of the left, t of the right side */
   const struct ng_column *before, *after;
-  bool distinct; /* nearest of each distinct tuple */
+  bool distinct;  /* nearest of each distinct tuple */
+  int64_t within; /* distinct: no further apart than so many chronons; -1: however far */
   /* aggregate */
   const struct ng_aggregate *aggregate;
   const struct ng_query *query;

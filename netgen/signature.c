@@ -147,7 +147,7 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
     }
   }
   if (node->kind != NET_NODE_CLOSEST) return;
-  if (node->distinct) base_buffer_puts(out, " distinct");
+  if (node->distinct) base_buffer_printf(out, " distinct %" PRId64, node->within);
   print_column(out, node, node->before);
   print_column(out, node, node->after);
 }

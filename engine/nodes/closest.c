@@ -295,7 +295,7 @@ static bool forget(struct net_closest *node, struct net_closest_group *group) {
   return more;
 }
 
-static void group_done(struct net_closest *node, struct net_closest_group *group) {
+void net_closest_group_done(struct net_closest *node, struct net_closest_group *group) {
   for (unsigned side = 0; side < 2; side++) {
     for (size_t i = 0; i < group->sides[side].count; i++) {
       struct net_entry *entry = group->sides[side].items[i];
@@ -390,7 +390,7 @@ static net_chronon advance(struct net_closest *node) {
         node->params.distinct ? net_closest_advance_kinds(node, group) : advance_group(node, group);
     if (its < node->undecided) node->undecided = its;
     if (group->sides[0].count + group->sides[1].count == 0) {
-      group_done(node, group);
+      net_closest_group_done(node, group);
       net_rowmap_remove(&node->groups, place);
     } else if (group->changed) {
       node->changed[kept++] = place;
@@ -467,6 +467,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
   node->status = BASE_OK;
   net_chronon undecided = advance(node);
   net_chronon promised = send_pairs(node);
+  if (node->params.distinct) net_closest_forget_far(node);
   if (node->status != BASE_OK) return node->status;
   if (undecided < promised) promised = undecided;
   if (checkpoint < promised) promised = checkpoint;

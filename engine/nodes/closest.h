@@ -60,6 +60,7 @@ struct net_closest {
   struct net_rowmap open[2];      /* rows with an open instant, by id; state: struct net_entry * */
   struct net_closest_pair *pairs; /* in which something is open */
   size_t pair_count, pair_capacity, rows;
+  size_t look_at;            /* within: so many rows, and those that are too far are looked for */
   struct net_cells cells[2]; /* entries of each side */
   struct net_entries *spare; /* of groups that are gone: their arrays */
   size_t spare_count, spare_capacity;
@@ -106,6 +107,8 @@ void net_closest_append(struct net_closest *node, struct net_entries *entries,
 void net_closest_sort(const struct net_closest *node, unsigned side, struct net_entries *entries);
 /* ENTRIES are empty, and their array is for others. */
 void net_closest_spare(struct net_closest *node, struct net_entries *entries);
+/* Nothing of GROUP is needed any more but by pairs that wait. */
+void net_closest_group_done(struct net_closest *node, struct net_closest_group *group);
 /* Frees ENTRY if nothing needs it any more. */
 void net_closest_release(struct net_closest *node, struct net_entry *entry);
 /* Are A and B, of one side, one tuple that has come twice? */
@@ -124,5 +127,7 @@ void net_kinds_mark_strings(const struct net_kinds *kinds, const struct net_layo
                             struct base_strings *strings);
 void net_kinds_add(struct net_kinds *kinds, struct net_entry *entry);
 net_chronon net_closest_advance_kinds(struct net_closest *node, struct net_closest_group *group);
+/* Forgets what is too far from all that is to be decided, when that pays. */
+void net_closest_forget_far(struct net_closest *node);
 
 #endif

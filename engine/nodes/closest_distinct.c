@@ -10,12 +10,19 @@
  * has no left row yet, right rows that are decided are not kept at all: what comes lies behind them.
  *
  * Lefts stand by the last instant they can have, so that the search for the partners of y ends where a
- * row of y's kind lies between for sure: it goes through little more than the pairs it finds.        */
+ * row of y's kind lies between for sure: it goes through little more than the pairs it finds.
+ *
+ * Where only pairs are asked for that are WITHIN a span, the search ends where lefts are too far, and what is too
+ * far from all that is to be decided is forgotten, the last of its kind or not: what lies between two rows is no
+ * further from the later one than the earlier one is. It has to be before all lefts that are near enough, for
+ * sure, or it could still lie between one of these and what comes.                                    */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
 #include "engine/nodes/closest.h"
+
+enum { FIRST_LOOK = 16 };
 
 /* --- kinds */
 
@@ -126,6 +133,11 @@ static net_chronon blocked_before(const struct net_closest *node, const struct n
   return latest;
 }
 
+/* Is T, and all that is later, too far behind S? Then it is behind all that is earlier, too. */
+static bool is_far(const struct net_closest *node, struct net_instant s, struct net_instant t) {
+  return node->params.within >= 0 && net_within(s, t, node->params.within) == NET_FALSE;
+}
+
 static void decide(struct net_closest *node, const struct net_closest_group *group,
                    struct net_entry *right) {
   struct net_instant t = net_closest_instant(node, 1, right);
@@ -136,6 +148,7 @@ static void decide(struct net_closest *node, const struct net_closest_group *gro
     if (net_closest_order(node, 0, left) < blocked) break;
     if (!net_closest_known(node, 0, left)) continue;
     struct net_instant s = net_closest_instant(node, 0, left);
+    if (is_far(node, s, t)) break;
     enum net_truth truth = net_before(s, t);
     if (truth == NET_FALSE) continue;
     truth = net_and(truth, net_and(net_entry_definite(left), net_entry_definite(right)));
@@ -195,26 +208,96 @@ static size_t forget(struct net_closest *node, unsigned side, struct net_entry *
   return stay;
 }
 
-/* Forgets left rows of GROUP; returns whether there will be more to forget. */
-static bool forget_lefts(struct net_closest *node, struct net_closest_group *group,
-                         net_chronon from) {
-  struct net_entries *lefts = &group->sides[0];
-  bool more = false;
+/* Takes left rows out of their group that are gone. */
+static void drop_gone(struct net_closest *node, struct net_entries *lefts) {
   size_t kept = 0;
   for (size_t i = 0; i < lefts->count; i++) {
     struct net_entry *left = lefts->items[i];
-    if (!left->gone && !left->looked && forget(node, 0, left, from, false) > 1) more = true;
-  }
-  for (size_t i = 0; i < lefts->count; i++) {
-    struct net_entry *left = lefts->items[i];
-    left->looked = false;
     if (left->gone)
       net_closest_release(node, left);
     else
       lefts->items[kept++] = left;
   }
   lefts->count = kept;
+}
+
+/* Forgets left rows of GROUP; returns whether there will be more to forget. */
+static bool forget_lefts(struct net_closest *node, struct net_closest_group *group,
+                         net_chronon from) {
+  struct net_entries *lefts = &group->sides[0];
+  bool more = false;
+  for (size_t i = 0; i < lefts->count; i++) {
+    struct net_entry *left = lefts->items[i];
+    if (!left->gone && !left->looked && forget(node, 0, left, from, false) > 1) more = true;
+  }
+  drop_gone(node, lefts);
+  for (size_t i = 0; i < lefts->count; i++) lefts->items[i]->looked = false;
   return more;
+}
+
+/* --- what is too far */
+
+/* A row of which T is too far from all that is to be decided, and no left row that is not. */
+struct far {
+  struct net_instant t;
+  net_chronon lefts; /* of which none is before this */
+};
+
+static struct far find_far(const struct net_closest *node) {
+  struct far far = {{node->horizon, node->horizon}, NET_FOREVER};
+  for (uint32_t i = 0; i < node->groups.used; i++) {
+    if (!net_rowmap_live(&node->groups, i)) continue;
+    const struct net_closest_group *group = net_rowmap_state(&node->groups, i);
+    for (size_t k = 0; k < group->sides[1].count; k++) {
+      net_chronon at = net_closest_instant(node, 1, group->sides[1].items[k]).lo;
+      if (at < far.t.lo) far.t.lo = far.t.hi = at;
+    }
+  }
+  for (uint32_t i = 0; i < node->groups.used; i++) {
+    if (!net_rowmap_live(&node->groups, i)) continue;
+    const struct net_closest_group *group = net_rowmap_state(&node->groups, i);
+    for (size_t k = 0; k < group->sides[0].count; k++) {
+      struct net_instant at = net_closest_instant(node, 0, group->sides[0].items[k]);
+      if (at.lo < far.lefts && !is_far(node, at, far.t)) far.lefts = at.lo;
+    }
+  }
+  return far;
+}
+
+/* Takes what is too far out of its kinds, of one side. */
+static void forget_far_kinds(struct net_closest *node, unsigned side, const struct far *far) {
+  struct net_kinds *kinds = &node->kinds[side];
+  for (size_t i = 0; i < kinds->chain_count; i++) {
+    for (struct net_entry **link = &kinds->chains[i]; *link != NULL;) {
+      struct net_entry *entry = *link;
+      struct net_instant at = net_closest_instant(node, side, entry);
+      if (!net_closest_known(node, side, entry) || (side == 1 && !entry->decided) ||
+          at.hi > far->lefts || !is_far(node, at, far->t)) {
+        link = &entry->next;
+        continue;
+      }
+      *link = entry->next;
+      entry->gone = true;
+      kinds->count--;
+      if (side == 1) net_closest_release(node, entry);
+    }
+  }
+}
+
+void net_closest_forget_far(struct net_closest *node) {
+  if (node->params.within < 0 || node->rows < node->look_at) return;
+  struct far far = find_far(node);
+  for (unsigned side = 0; side < 2; side++) forget_far_kinds(node, side, &far);
+  for (uint32_t i = 0; i < node->groups.used; i++) {
+    if (!net_rowmap_live(&node->groups, i)) continue;
+    struct net_closest_group *group = net_rowmap_state(&node->groups, i);
+    drop_gone(node, &group->sides[0]);
+    /* One that is listed as changed is looked at again, and goes then. */
+    if (group->changed || group->sides[0].count + group->sides[1].count > 0) continue;
+    net_closest_group_done(node, group);
+    net_rowmap_remove(&node->groups, i);
+  }
+  node->look_at = node->rows + node->rows / 8 + FIRST_LOOK;
 }
 
 /* --- the checkpoint advances */

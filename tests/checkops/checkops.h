@@ -80,7 +80,7 @@ struct variant {
 
 /* Options of closest: nothing else of the same domains counts as between; the stop of a left row is its
  * instant; all rows go with each other. */
-enum { DISTINCT = 1, LEFT_STOPS = 2, NO_KEYS = 4 };
+enum { DISTINCT = 1, LEFT_STOPS = 2, NO_KEYS = 4, NEAR = 8, NEAR_BY = 15 };
 
 extern const struct variant variants[];
 extern const size_t variant_count;

@@ -1,6 +1,6 @@
 /* Closest by its definition (netgen/README.md): x of the left and y of the right with equal k are a pair
  * when x starts (or stops) before y starts and nothing lies between; distinct: nothing with the domains of
- * x or y. Over all rows, as they are at `forever`.                                                                    */
+ * x or y; near: no further apart than NEAR_BY, perhaps. Over all rows, as they are at `forever`.                                                                    */
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +92,8 @@ void define_closest(const struct stream *stream, const struct variant *variant,
                                              distinct ? &left[i] : NULL)));
       truth = net_and(truth, net_not(between(&left[i], &right[j], right, rights, stream->layouts[1],
                                              distinct ? &right[j] : NULL)));
+      if (variant->option & NEAR && net_within(left[i].at, right[j].at, NEAR_BY) == NET_FALSE)
+        continue;
       if (truth != NET_FALSE) put(ret, &left[i], &right[j], stream, truth);
     }
   free(left);

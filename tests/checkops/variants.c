@@ -229,7 +229,8 @@ static struct net_node *build_closest(struct build *build, const struct variant 
                                       .keys = &key,
                                       .key_count = variant->option & NO_KEYS ? 0 : 1,
                                       .before_slot = variant->option & LEFT_STOPS ? 2 : 0,
-                                      .distinct = variant->option & DISTINCT};
+                                      .distinct = variant->option & DISTINCT,
+                                      .within = variant->option & NEAR ? NEAR_BY : -1};
   struct net_node *node = net_create_closest(build->network, variant->name, &params);
   return joined(node, build->inputs[0], build->inputs[1]);
 }
@@ -536,6 +537,9 @@ const struct variant variants[] = {
     CLOSEST("distinct, one group", NET_EVENT, DISTINCT | NO_KEYS, 200),
     CLOSEST("distinct, periods", NET_PERIOD, DISTINCT, 200),
     CLOSEST("distinct, stops", NET_PERIOD, DISTINCT | LEFT_STOPS, 200),
+    CLOSEST("distinct, within", NET_EVENT, DISTINCT | NEAR, 200),
+    CLOSEST("distinct, within, stops, one group", NET_PERIOD,
+            DISTINCT | NEAR | LEFT_STOPS | NO_KEYS, 200),
     {.name = "compensate",
      .classes = {NET_PERIOD, NET_EVENT},
      .inputs = 2,

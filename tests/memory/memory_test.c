@@ -69,6 +69,11 @@ static const struct shape shapes[] = {
     {"distinct",
      "set sequence distinct retrieve (e.k, y = f.x) where e.k = f.k start e stop f when e ; f",
      WHOLE, false},
+    {"distinct within",
+     "set sequence distinct retrieve (e.x, y = f.x) start e stop f when e ; within 50 f", WHOLE,
+     false},
+    {"overlap within",
+     "retrieve (p.x, y = q.x) when p , q and p.start ; within 5 q.start at q.start", WHOLE, false},
     {"PDE",
      "retrieve AOverB (d = u.x - t.x) where t.k = 1 and u.k = 2 and t.x > u.x + 1 "
      "retrieve (Percent = avgc(d) * 100) "
@@ -134,6 +139,9 @@ static const struct shape shapes[] = {
     {"uncertain distinct",
      "set sequence distinct retrieve (e.k, y = f.x) where e.k = f.k start e stop f when e ; f",
      UNSURE, false},
+    {"uncertain distinct within",
+     "set sequence distinct retrieve (e.x, y = f.x) start e stop f when e ; within 50 f", UNSURE,
+     false},
     {"uncertain count", "retrieve (n = count(p))", UNSURE, false},
     {"uncertain maximum", "retrieve (p.k, n = max(p.x by p.k))", UNSURE, false},
     {"uncertain window", "retrieve (n = count(e.x for each 50))", UNSURE, false},
