@@ -98,18 +98,16 @@ struct ng_node *ng_combined_instant(struct ng_plan *plan, struct ng_node *side,
 
 struct ng_node *ng_combined_project(struct ng_plan *plan, struct ng_node *side,
                                     const struct ng_columns *columns, const struct ng_column *from,
-                                    const struct ng_column *at, const struct ng_column *stop) {
+                                    const struct ng_column *at) {
   struct ng_node *projection = ng_node_new(plan, NET_NODE_PROJECTION, side, NULL);
   for (size_t i = 0; i < columns->count; i++) {
     const struct ng_column *column = columns->items[i];
-    if (column == at || column == stop || column->openable) continue;
+    if (column == at || column->openable) continue;
     ng_columns_add(plan->arena, &projection->own, column);
     ng_columns_add(plan->arena, &projection->sources, column);
   }
   projection->own_start = at;
-  projection->own_stop = stop;
   projection->start_from = from;
-  projection->stop_from = stop;
   projection->carries = true;
   return projection;
 }

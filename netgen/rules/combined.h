@@ -40,10 +40,10 @@ struct ng_node *ng_combined_select(struct ng_plan *plan, const struct ng_above *
 struct ng_node *ng_combined_instant(struct ng_plan *plan, struct ng_node *side,
                                     const struct ng_expr *instant, const struct ng_column **ret);
 
-/* SIDE's rows, with those of COLUMNS that are not open, from FROM, which is AT then, to STOP; NULL: as events. */
+/* SIDE's rows, with those of COLUMNS that are not open, at FROM, which is AT then. */
 struct ng_node *ng_combined_project(struct ng_plan *plan, struct ng_node *side,
                                     const struct ng_columns *columns, const struct ng_column *from,
-                                    const struct ng_column *at, const struct ng_column *stop);
+                                    const struct ng_column *at);
 
 /* What rows above SIDE have of it: its fields, and the times that a plain input has as its implicit ones. */
 struct ng_columns ng_combined_columns(struct ng_plan *plan, const struct ng_node *side);

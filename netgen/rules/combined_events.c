@@ -213,7 +213,7 @@ static bool combine_at(struct ng_plan *plan, const struct ng_above *above, struc
   if (reader) ng_switch_merge(plan, reader);
   side = ng_combined_instant(plan, side, instant, &from);
   at = from->openable ? ng_column_computed(plan, from->name, from->type, false) : from;
-  product->inputs[port] = ng_combined_project(plan, side, &columns, from, at, NULL);
+  product->inputs[port] = ng_combined_project(plan, side, &columns, from, at);
   ng_plan_refresh(plan);
   if (!ng_combined_above(plan, product, &left)) return false;
   ng_combined_read(plan, &left, instant, at);

@@ -16,12 +16,13 @@
  * A, which is all that C is asked for, a combination comes where it belongs in time, and lets go of each C that
  * is before. The other instants are domains of the combination.
  *
- * The period is the one that a condition compares with what the other side has: that of a participant, or from
- * one instant to another, as in `(A ; within D B) , C`. What lies between two instants may be empty, and the
- * projection then drops the row, or puts it in doubt; so it must be one of which a condition says that the
- * first is before the second, directly, or but for the periods that they are the start and the stop of. If
- * the condition is true the period is not empty, if it is in doubt the result is, and of several conditions in
- * a row nothing follows (partial_overlap.c).
+ * The period is the one that a condition compares with what the other side has: that of a participant, or what
+ * lies from one instant to another, as in `(A ; within D B) , C`. That may be empty, and the projection then drops
+ * the row, or puts it in doubt and cuts bounds that cannot be. So it must be one of which a condition says that
+ * the first is before the second, directly, or but for the periods that they are the start and the stop of: if
+ * the condition is true nothing is cut, if it is in doubt the result is, and of several conditions in a row nothing
+ * follows (partial_overlap.c). The cut bounds are asked for nothing but whether it overlaps or contains what
+ * the other side has, which is not false where it was not before; all else reads the instants as they are.
  *
  * Only in what runs once: a combination is later than its start by as long as its participants last, and what
  * comes over feeds would have to wait for it. */
@@ -93,12 +94,15 @@ static bool leads(struct steps *steps, const struct ng_expr *from, const struct 
   return false;
 }
 
+static bool is_own(const struct ng_node *side, const struct ng_expr *start,
+                   const struct ng_expr *stop) {
+  return start->op == NG_COLUMN && stop->op == NG_COLUMN &&
+         ng_node_is_own_period(side, start->column, stop->column);
+}
+
 static bool adds_no_doubt(struct ng_plan *plan, const struct ng_node *side,
                           const struct ng_expr *start, const struct ng_expr *stop) {
   struct steps steps = {0};
-  if (start->op == NG_COLUMN && stop->op == NG_COLUMN &&
-      ng_node_is_own_period(side, start->column, stop->column))
-    return true;
   find_steps(plan, side, &steps);
   return leads(&steps, start, stop, false);
 }
@@ -119,9 +123,11 @@ static bool is_instant(const struct ng_expr *expr, const struct ng_node *side) {
          !ng_expr_can_fail(expr) && ng_expr_fits(expr, side);
 }
 
+/* OWN: nothing but a participant's own period will do. */
 static void add_period(struct ng_plan *plan, struct periods *periods, const struct ng_node *side,
-                       const struct ng_expr *start, const struct ng_expr *stop) {
+                       const struct ng_expr *start, const struct ng_expr *stop, bool own) {
   if (!is_instant(start, side) || !is_instant(stop, side)) return;
+  if (own && !is_own(side, start, stop)) return;
   for (size_t i = 0; i < periods->count; i++)
     if (ng_expr_equal(periods->items[i].start, start) &&
         ng_expr_equal(periods->items[i].stop, stop))
@@ -138,11 +144,11 @@ static void add_periods(struct ng_plan *plan, struct periods *periods, const str
     add_periods(plan, periods, side, args[0]);
     add_periods(plan, periods, side, args[1]);
   } else if (fact->op == NG_OVERLAP_EVENT) {
-    add_period(plan, periods, side, args[1], args[2]);
+    add_period(plan, periods, side, args[1], args[2], false);
   } else if (fact->op == NG_OVERLAP_PERIODS || fact->op == NG_CONTAIN ||
              fact->op == NG_EQUAL_PERIODS) {
-    add_period(plan, periods, side, args[0], args[1]);
-    add_period(plan, periods, side, args[2], args[3]);
+    add_period(plan, periods, side, args[0], args[1], fact->op == NG_EQUAL_PERIODS);
+    add_period(plan, periods, side, args[2], args[3], fact->op != NG_OVERLAP_PERIODS);
   }
 }
 
@@ -154,25 +160,71 @@ static bool is_bounded(struct ng_plan *plan, const struct ng_node *product) {
   return ng_product_bounds(plan, product, expiries, counts);
 }
 
+/* EXPR with the period from AT to TO in the place of PERIOD where it overlaps or contains another. */
+static const struct ng_expr *with_period(struct ng_plan *plan, const struct ng_expr *expr,
+                                         struct period period, const struct ng_column *at,
+                                         const struct ng_column *to) {
+  struct ng_expr *copy = BASE_NEW(plan->arena, struct ng_expr);
+  *copy = *expr;
+  if (expr->op == NG_AND) {
+    for (unsigned i = 0; i < 2; i++)
+      copy->args[i] = with_period(plan, expr->args[i], period, at, to);
+    return copy;
+  }
+  unsigned last = expr->op == NG_OVERLAP_PERIODS ? 3 : expr->op == NG_CONTAIN ? 1 : 0;
+  unsigned first = 0;
+  if (expr->op == NG_OVERLAP_EVENT) first = 1, last = 2;
+  for (unsigned i = first; i < last; i += 2) {
+    if (!ng_expr_equal(expr->args[i], period.start) ||
+        !ng_expr_equal(expr->args[i + 1], period.stop))
+      continue;
+    copy->args[i] = ng_expr_column(plan->arena, at);
+    copy->args[i + 1] = ng_expr_column(plan->arena, to);
+  }
+  return copy;
+}
+
+/* SIDE's rows as PERIOD, which is from *RET_AT to *RET_TO then; COLUMNS that are not open stay. */
+static struct ng_node *project(struct ng_plan *plan, struct ng_node *side,
+                               const struct ng_columns *columns, struct period period,
+                               const struct ng_column **ret_at, const struct ng_column **ret_to) {
+  const struct ng_column *from, *until, *at, *to;
+  bool own = is_own(side, period.start, period.stop);
+  side = ng_combined_instant(plan, side, period.start, &from);
+  side = ng_combined_instant(plan, side, period.stop, &until);
+  at = own ? from : ng_column_computed(plan, from->name, from->type, false);
+  to = own ? until : ng_column_computed(plan, until->name, until->type, until->openable);
+  struct ng_node *projection = ng_combined_project(plan, side, columns, from, at);
+  struct ng_columns kept = {0};
+  for (size_t i = 0; i < projection->own.count; i++)
+    if (projection->own.items[i] != to)
+      ng_columns_add(plan->arena, &kept, projection->own.items[i]);
+  projection->own = projection->sources = kept;
+  projection->own_stop = to;
+  projection->stop_from = until;
+  *ret_at = at;
+  *ret_to = to;
+  return projection;
+}
+
 /* Leaves the plan half changed if it is false. */
 static bool combine_as(struct ng_plan *plan, const struct ng_above *above, struct ng_node *product,
                        unsigned port, struct period period) {
   struct ng_above left;
   struct ng_columns columns = ng_combined_columns(plan, product->inputs[port]);
   struct ng_node *side = ng_combined_select(plan, above, product->inputs[port]);
-  if (!adds_no_doubt(plan, side, period.start, period.stop)) return false;
+  bool own = is_own(side, period.start, period.stop);
+  if (!own && !adds_no_doubt(plan, side, period.start, period.stop)) return false;
   struct ng_node *reader = ng_node_reader(plan, above->nodes[above->count - 1]);
   if (reader) ng_switch_merge(plan, reader);
-  const struct ng_column *from, *at, *stop;
-  side = ng_combined_instant(plan, side, period.start, &from);
-  side = ng_combined_instant(plan, side, period.stop, &stop);
-  at = from->openable ? ng_column_computed(plan, from->name, from->type, false) : from;
-  product->inputs[port] = ng_combined_project(plan, side, &columns, from, at, stop);
+  const struct ng_column *at, *to;
+  product->inputs[port] = project(plan, side, &columns, period, &at, &to);
   ng_plan_refresh(plan);
   if (!ng_combined_above(plan, product, &left)) return false;
-  ng_combined_read(plan, &left, period.start, at);
-  ng_combined_read(plan, &left, period.stop, stop);
-  if (ng_combined_lacks(&left, &columns, stop)) return false;
+  for (size_t i = 0; i < left.count && !own; i++)
+    if (left.nodes[i]->kind == NET_NODE_SELECTION)
+      left.nodes[i]->expr = with_period(plan, left.nodes[i]->expr, period, at, to);
+  if (ng_combined_lacks(&left, &columns, own ? to : NULL)) return false;
   ng_plan_refresh(plan);
   return ng_product_overlaps(plan, product) || is_bounded(plan, product);
 }

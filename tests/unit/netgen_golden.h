@@ -713,7 +713,7 @@ static const char golden_span_overlaps_combined[] =
     "combined-periods: 1 combination now one period\n"
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
     "joins: 1 join from 2 selections, 0 hash keys\n"
-    "unused-domains: 19 domains dropped\n"
+    "unused-domains: 20 domains dropped\n"
     "common-subnetworks: 2 access nodes shared\n";
 
 static const char golden_shifted_before[] =
