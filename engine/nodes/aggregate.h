@@ -196,8 +196,8 @@ struct net_agg_change {
   struct net_ordered_key key; /* the tuple's start, and the argument */
 };
 
-/* What is kept behind a key of APART: the owner, and an instant or a place (aggregate_wait.c). */
-enum { NET_AGG_APART_WORDS = 3 };
+/* What is kept behind a key of APART: the owner, and what follows, or where (aggregate_wait.c). */
+enum { NET_AGG_APART_WORDS = 2 };
 
 /* Whose a change is that waits, or a key in an order: a member, or a group; how surely it counts, and a detail. */
 enum { NET_AGG_NOBODY = (1 << 29) - 1 };
@@ -305,7 +305,10 @@ struct net_aggregate {
   size_t heap_count, heap_capacity;
   uint32_t *waiting; /* the rest of them, packed */
   size_t waiting_count, waiting_capacity;
-  uint32_t waiting_free;                     /* index + 1 */
+  uint32_t waiting_free; /* index + 1 */
+  net_chronon *late;     /* what follows them long after */
+  size_t late_count, late_capacity;
+  uint32_t late_free;                        /* index + 1 */
   unsigned wait_kept;                        /* of their keys */
   uint32_t wait_then, wait_key, wait_stride; /* words: where they begin, and of one */
   enum net_agg_way way;

@@ -13,6 +13,9 @@
  * counts for sure, it waits for its stop and is in the order with one record. Of what comes for sure, THEN is the place
  * of what waits for the stop, if that is known.
  *
+ * Both ends of a stop are mostly close together: the second is kept as a span of four bytes, or, if it is further away,
+ * among the late ones (node->late), and THEN says which.
+ *
  * Changes of one instant come in the order that a tuple has them in: it comes, is there for sure, is so no longer,
  * and goes. To those of different tuples their order does not matter.                               */
 #include <stdlib.h>
@@ -30,18 +33,20 @@ void net_agg_wait_init(struct net_aggregate *node) {
   node->wait_kept = node->timeless ? 0 : net_agg_kept(node);
   if (net_agg_member_has_value(node)) node->wait_kept &= ~(unsigned)NET_KEEP_VALUE;
   node->wait_then = node->params.unique ? DISTINCT + 1 : DISTINCT;
-  node->wait_key = node->wait_then + 2;
+  node->wait_key = node->wait_then + 1;
   node->wait_stride = node->wait_key + 2 * net_key_slots(node->wait_kept);
 }
 
 void net_agg_wait_done(struct net_aggregate *node) {
   free(node->heap);
   free(node->waiting);
+  free(node->late);
 }
 
 size_t net_agg_wait_bytes(const struct net_aggregate *node) {
   return node->heap_capacity * sizeof *node->heap +
-         node->waiting_capacity * node->wait_stride * sizeof *node->waiting;
+         node->waiting_capacity * node->wait_stride * sizeof *node->waiting +
+         node->late_capacity * sizeof *node->late;
 }
 
 static uint32_t *rest_at(const struct net_aggregate *node, uint32_t index) {
@@ -114,19 +119,52 @@ static void free_rest(struct net_aggregate *node, uint32_t index) {
   node->waiting_free = index + 1u;
 }
 
+/* --- what follows it */
+
+#define LATE (UINT32_C(1) << 31) /* of THEN: it says which of the late ones; else it is a span */
+
+static uint32_t pack_late(struct net_aggregate *node, net_chronon then) {
+  uint32_t index = node->late_free;
+  if (index != 0) {
+    node->late_free = (uint32_t)node->late[--index];
+  } else {
+    BASE_CHECK(node->late_count < LATE, "aggregate-late");
+    base_grow_little(&node->late, &node->late_capacity, node->late_count + 1, sizeof *node->late);
+    index = (uint32_t)node->late_count++;
+  }
+  node->late[index] = then;
+  return index | LATE;
+}
+
+static uint32_t pack_then(struct net_aggregate *node, const struct net_agg_change *change) {
+  if (!change->goes_then) return change->place;
+  uint64_t span = (uint64_t)change->then - (uint64_t)change->time;
+  return span < LATE ? (uint32_t)span : pack_late(node, change->then);
+}
+
+static net_chronon unpack_then(const struct net_aggregate *node, net_chronon time, uint32_t then) {
+  return then & LATE ? node->late[then & ~LATE] : time + (net_chronon)then;
+}
+
+static void free_then(struct net_aggregate *node, uint32_t then) {
+  if (!(then & LATE)) return;
+  node->late[then & ~LATE] = node->late_free;
+  node->late_free = (then & ~LATE) + 1;
+}
+
+/* --- all of it */
+
 static uint32_t pack(struct net_aggregate *node, const struct net_agg_change *change) {
   uint32_t owner = owner_of(node, change);
   if (node->is_apart) {
     uint32_t place = net_ordered_make(&node->apart, &change->key, owner);
-    uint32_t *extra = net_ordered_extra(&node->apart, place);
-    net_chronon then = change->goes_then ? change->then : change->place;
-    memcpy(extra + node->wait_then, &then, sizeof then);
+    rest_at(node, place)[node->wait_then] = pack_then(node, change);
     return place;
   }
   uint32_t index = new_rest(node), *to = rest_at(node, index);
   to[OWNER] = owner;
   if (node->params.unique) to[DISTINCT] = change->distinct;
-  memcpy(to + node->wait_then, &change->then, sizeof change->then);
+  to[node->wait_then] = pack_then(node, change);
   net_key_pack(node->wait_kept, &change->key, (void *)(to + node->wait_key));
   return index;
 }
@@ -152,7 +190,8 @@ static void unpack(const struct net_aggregate *node, const struct net_agg_waitin
   unpack_truths(ret, (enum turn)waiting->turn, from[OWNER]);
   uint32_t whose = net_agg_owner_whose(from[OWNER]);
   if (whose == NET_AGG_NOBODY) return;
-  memcpy(&ret->then, from + node->wait_then, sizeof ret->then);
+  uint32_t then = from[node->wait_then];
+  if (ret->goes_then) ret->then = unpack_then(node, ret->time, then);
   ret->group = whose;
   if (node->set) {
     ret->member = whose;
@@ -161,7 +200,7 @@ static void unpack(const struct net_aggregate *node, const struct net_agg_waitin
   }
   if (node->params.unique) ret->distinct = from[DISTINCT];
   if (node->is_apart) {
-    ret->place = ret->to == NET_TRUE ? (uint32_t)ret->then : waiting->rest;
+    ret->place = ret->to == NET_TRUE ? then : waiting->rest;
     net_ordered_get(&node->apart, waiting->rest, &ret->key);
   } else {
     ret->key = key_of(node, ret, from);
@@ -226,7 +265,9 @@ void net_agg_pass(struct net_aggregate *node, const struct net_agg_change *chang
   next.goes_then = false;
   next.from = change->to;
   next.to = NET_FALSE;
-  rest_at(node, change->rest)[OWNER] = owner_of(node, &next);
+  uint32_t *rest = rest_at(node, change->rest);
+  free_then(node, rest[node->wait_then]);
+  rest[OWNER] = owner_of(node, &next);
   put(node, (struct net_agg_waiting){change->then, change->rest & ((UINT32_C(1) << 30) - 1), GOES});
 }
 

@@ -243,21 +243,9 @@ static void steady(const struct shape *shape, uint64_t tuples, uint32_t batch_ro
 
 /* --- what is held for a row */
 
-/* What a node holds for each tuple that it keeps, as a multiple of the bytes of a row: at most TWICE it, and
- * in these shapes so many times it. With LIVE as many as fill an array that has just grown. README.md says
- * what it is made of.                                                                               */
-static const double twice = 2.0;
-static const struct {
-  const char *shape;
-  double most;
-} exceptions[] = {
-    /* each tuple has its member, and two stops and a start beside its place in an order */
-    {"uncertain last by group", 2.1},
-    {"uncertain last by group, no two alike", 2.1},
-    {"varts of periods", 2.1},
-    {"avgti of periods", 2.1},
-    {"uncertain varts of periods", 2.1},
-};
+/* What a node holds for each tuple that it keeps, as a multiple of the bytes of a row: at most twice it. With LIVE
+ * as many as fill an array that has just grown. README.md says what it is made of. */
+static const double most = 2.0;
 
 /* Bytes of the widest rows that come to NODE, or leave it if none do. */
 static uint32_t row_bytes(const struct net_node *node, const struct net_node_stats *stats) {
@@ -286,9 +274,6 @@ static double worst_node(const struct net_network *network, uint64_t few) {
 }
 
 static void held_for_rows(const struct shape *shape, uint64_t live) {
-  double most = twice;
-  for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
-    if (strcmp(exceptions[i].shape, shape->name) == 0) most = exceptions[i].most;
   struct machine *machine = machine_new(shape, live, 64);
   machine_run(machine, 1);
   int64_t before = held - (int64_t)machine_state(machine).string_bytes;
