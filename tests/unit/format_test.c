@@ -150,6 +150,62 @@ START_TEST(order_of_many) {
 }
 END_TEST
 
+/* Plain batches whose rows are in order, but for ties, equal tuples, or single ones behind their place, give what the
+ * same rows give one by one, where nobody knows anything of their order. */
+START_TEST(order_of_plain_batches) {
+  enum { BATCHES = 9 };
+  struct base_random dice = {70 + (uint64_t)_i};
+  struct tql_rows apart;
+  union net_slot text = {.s = base_strings_intern_text(strings, "a")};
+  net_chronon start = 0;
+  begin(NULL, period, NET_BEGINNING);
+  tql_rows_init(&apart, NULL, period);
+  for (size_t round = 0; round < 2; round++) { /* with the memory of the first */
+    for (size_t i = 0; i < BATCHES; i++) {
+      struct net_batch_builder builder;
+      net_batch_builder_init(&builder, period, 300);
+      size_t count = base_random_below(&dice, 300);
+      for (size_t k = 0; k < count; k++) {
+        start += _i % 6 == 0 ? 1 : (int64_t)base_random_below(&dice, (uint64_t)_i);
+        union net_slot *row = net_batch_builder_add_plain(&builder);
+        row[0].i = row[1].i =
+            _i / 4 == 1 && base_random_below(&dice, 100) == 0 ? start - 3 : start; /* unordered */
+        row[2].i = row[3].i = start + 1 + (int64_t)base_random_below(&dice, 2);
+        row[4] = text;
+        row[5].i = (int64_t)base_random_below(&dice, 3);
+        net_rows_add_copy(&apart.rows, row, NET_DEFINITE);
+      }
+      struct net_batch batch = net_batch_builder_batch(&builder, start);
+      ck_assert(batch.plain);
+      tql_rows_add_batch(&rows, &batch);
+      net_batch_builder_clear(&builder);
+      if (i >= 6 && _i % 2 == 1) { /* one opens, closes, and opens */
+        union net_slot *row =
+            net_batch_builder_add_id(&builder, NET_DEFINITE | (i == 7 ? NET_CLOSES : 0), 1 + i / 8);
+        row[0].i = row[1].i = 2;
+        row[2].i = row[3].i = i == 7 ? 4 : NET_OPEN;
+        row[4] = text;
+        batch = net_batch_builder_batch(&builder, start);
+        tql_rows_add_batch(&rows, &batch);
+        tql_rows_add_batch(&apart, &batch);
+      }
+      net_batch_builder_done(&builder);
+    }
+    rows.checkpoint = apart.checkpoint = start;
+    tql_rows_finish(&rows, strings);
+    tql_rows_finish(&apart, strings);
+    ck_assert_uint_eq(rows.rows.count, apart.rows.count);
+    ck_assert_mem_eq(rows.rows.rows, apart.rows.rows, rows.rows.count * 6 * sizeof text);
+    ck_assert_mem_eq(rows.rows.marks, apart.rows.marks, rows.rows.count);
+    tql_rows_clear(&rows);
+    tql_rows_clear(&apart);
+    start = 0;
+  }
+  tql_rows_done(&apart);
+  tql_rows_done(&rows);
+}
+END_TEST
+
 START_TEST(closing_rows) {
   begin(NULL, period, 20);
   ADD_ID(5, 1, "a", 1, 1, 1, NET_OPEN, NET_FOREVER);
@@ -561,6 +617,7 @@ int main(void) {
   tcase_add_test(cases, names);
   tcase_add_test(cases, order_and_set);
   tcase_add_loop_test(cases, order_of_many, 0, 8);
+  tcase_add_loop_test(cases, order_of_plain_batches, 0, 8);
   tcase_add_test(cases, closing_rows);
   tcase_add_test(cases, closing_twice);
   tcase_add_test(cases, closing_many);

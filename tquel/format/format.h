@@ -31,6 +31,10 @@ struct tql_rows {
   net_chronon checkpoint; /* what open stops are filled with */
   net_chronon odd_from;   /* rows that start before are plain (batch.h) */
   struct net_rowmap open; /* the places of open rows by id, while batches are added */
+  /* While batches are added: so many of the first rows are plain, and in the order of their starts; and which of
+   * these start with the one before them. */
+  size_t known;
+  size_t *ties, tie_count, tie_capacity;
 };
 void tql_rows_init(struct tql_rows *rows, const char *name, const struct net_layout *layout);
 void tql_rows_done(struct tql_rows *rows);

@@ -21,11 +21,14 @@ void tql_rows_clear(struct tql_rows *rows) {
   rows->checkpoint = NET_BEGINNING;
   rows->odd_from = NET_FOREVER;
   net_rowmap_clear(&rows->open);
+  rows->known = 0;
+  rows->tie_count = 0;
 }
 
 void tql_rows_done(struct tql_rows *rows) {
   net_rows_done(&rows->rows);
   net_rowmap_done(&rows->open);
+  free(rows->ties);
 }
 
 static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t marks,
@@ -49,9 +52,35 @@ static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t 
     net_rowmap_remove(&result->open, place);
 }
 
+/* The order of the rows from FIRST on, which have just come and are plain: they are at hand now, and will not be at the
+ * end. Ties are not kept where there are so many that looking at each is no less than looking at all rows. */
+static void note_order(struct tql_rows *result, size_t first) {
+  const struct net_rows *rows = &result->rows;
+  uint32_t slots = rows->layout->slot_count;
+  size_t added = rows->count - first, count = result->tie_count;
+  if (result->known < first || added == 0) return;
+  base_grow(&result->ties, &result->tie_capacity, count + added, sizeof *result->ties);
+  const union net_slot *row = net_rows_row(rows, first);
+  net_chronon last = first > 0 ? (row - slots)[0].i : NET_BEGINNING;
+  size_t *ties = result->ties;
+  bool falls = false;
+  for (size_t i = first; i < rows->count; i++, row += slots) {
+    net_chronon start = row[0].i;
+    falls |= start < last;
+    ties[count] = i;
+    count += start == last;
+    last = start;
+  }
+  if (falls || count - result->tie_count > added / 2) return;
+  result->tie_count = count;
+  result->known = rows->count;
+}
+
 void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch) {
   if (batch->plain) { /* nothing opens or closes */
+    size_t first = rows->rows.count;
     net_rows_add_batch(&rows->rows, batch);
+    note_order(rows, first);
     return;
   }
   for (uint32_t i = 0; i < batch->count; i++)
@@ -90,11 +119,15 @@ static int compare_places(const void *a, const void *b, void *ordering) {
 }
 
 /* Mostly each row starts later than the one before it. */
-static bool is_ordered(const struct ordering *ordering) {
+static bool is_ordered(const struct tql_rows *result, const struct ordering *ordering) {
   const struct net_rows *rows = ordering->rows;
+  for (size_t i = 0; i < result->tie_count; i++)
+    if (result->ties[i] > 0 && compare_rows(ordering, result->ties[i] - 1, result->ties[i]) >= 0)
+      return false;
   uint32_t slots = rows->layout->slot_count;
-  const union net_slot *row = rows->rows;
-  for (size_t i = 1; i < rows->count; i++, row += slots)
+  size_t first = result->known > 0 ? result->known : 1;
+  const union net_slot *row = net_rows_row(rows, first - 1);
+  for (size_t i = first; i < rows->count; i++, row += slots)
     if (row[0].i >= row[slots].i && compare_rows(ordering, i - 1, i) >= 0) return false;
   return true;
 }
@@ -164,13 +197,13 @@ static void order(struct tql_rows *result, const struct ordering *ordering) {
   make_set(rows, ordering);
 }
 
-/* Of most rows nothing is open. */
-static void fill_open(struct net_rows *rows, net_chronon checkpoint) {
+/* Of most rows from FIRST on nothing is open. */
+static void fill_open(struct net_rows *rows, size_t first, net_chronon checkpoint) {
   const struct net_layout *layout = rows->layout;
   bool period = layout->tuple_class == NET_PERIOD, fields = false;
   for (uint32_t i = 0; i < layout->field_count; i++) fields |= layout->fields[i].openable;
-  union net_slot *row = rows->rows;
-  for (size_t i = 0; i < rows->count && (period || fields); i++, row += layout->slot_count)
+  union net_slot *row = net_rows_row(rows, first);
+  for (size_t i = first; i < rows->count && (period || fields); i++, row += layout->slot_count)
     if (fields || row[2].i == NET_OPEN) tql_fill_open(layout, row, checkpoint);
 }
 
@@ -178,7 +211,7 @@ void tql_rows_finish(struct tql_rows *result, const struct base_strings *strings
   struct net_rows *rows = &result->rows;
   struct ordering ordering = {rows, strings, result->checkpoint};
   net_rowmap_done(&result->open);
-  fill_open(rows, result->checkpoint);
-  for (size_t i = 0; i < rows->count; i++) rows->marks[i] &= NET_DEFINITE;
-  if (!is_ordered(&ordering)) order(result, &ordering);
+  fill_open(rows, result->known, result->checkpoint);
+  for (size_t i = result->known; i < rows->count; i++) rows->marks[i] &= NET_DEFINITE;
+  if (!is_ordered(result, &ordering)) order(result, &ordering);
 }
