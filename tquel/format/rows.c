@@ -105,11 +105,15 @@ struct place {
  * of their stops; after that they are sorted as if they were in none. */
 #define STEPS_A_ROW 16
 
-static int compare_rows(const struct ordering *ordering, size_t a, size_t b) {
-  const struct net_rows *rows = ordering->rows;
-  const union net_slot *left = net_rows_row(rows, a), *right = net_rows_row(rows, b);
+static int compare(const struct ordering *ordering, const union net_slot *left,
+                   const union net_slot *right) {
   if (left[0].i != right[0].i) return left[0].i < right[0].i ? -1 : 1;
-  return net_row_compare(rows->layout, ordering->strings, ordering->checkpoint, left, right);
+  return net_row_compare(ordering->rows->layout, ordering->strings, ordering->checkpoint, left,
+                         right);
+}
+
+static int compare_rows(const struct ordering *ordering, size_t a, size_t b) {
+  return compare(ordering, net_rows_row(ordering->rows, a), net_rows_row(ordering->rows, b));
 }
 
 static int compare_places(const void *a, const void *b, void *ordering) {
@@ -118,14 +122,40 @@ static int compare_places(const void *a, const void *b, void *ordering) {
   return compare_rows(ordering, left->index, right->index);
 }
 
-/* Mostly each row starts later than the one before it. */
-static bool is_ordered(const struct tql_rows *result, const struct ordering *ordering) {
+static void swap_rows(struct net_rows *rows, size_t a, size_t b) {
+  union net_slot *left = net_rows_row(rows, a), *right = net_rows_row(rows, b);
+  for (uint32_t i = 0; i < rows->layout->slot_count; i++) {
+    union net_slot kept = left[i];
+    left[i] = right[i];
+    right[i] = kept;
+  }
+  uint8_t kept = rows->marks[a];
+  rows->marks[a] = rows->marks[b];
+  rows->marks[b] = kept;
+}
+
+/* Known rows that start together, by what else they say, where they lie. False: that took too long, or some are
+ * alike. */
+static bool order_ties(struct tql_rows *result, const struct ordering *ordering) {
+  struct net_rows *rows = &result->rows;
+  size_t steps = result->known;
+  for (size_t i = 0; i < result->tie_count; i++) {
+    int order = 1;
+    for (size_t at = result->ties[i]; at > 0 && (order = compare_rows(ordering, at - 1, at)) > 0;
+         at--) {
+      if (steps-- == 0) return false;
+      swap_rows(rows, at - 1, at);
+    }
+    if (order == 0) return false;
+  }
+  return true;
+}
+
+/* Those behind KNOWN, which are in order. Mostly each row starts later than the one before it. */
+static bool go_on_ordered(const struct ordering *ordering, size_t known) {
   const struct net_rows *rows = ordering->rows;
-  for (size_t i = 0; i < result->tie_count; i++)
-    if (result->ties[i] > 0 && compare_rows(ordering, result->ties[i] - 1, result->ties[i]) >= 0)
-      return false;
   uint32_t slots = rows->layout->slot_count;
-  size_t first = result->known > 0 ? result->known : 1;
+  size_t first = known > 0 ? known : 1;
   const union net_slot *row = net_rows_row(rows, first - 1);
   for (size_t i = first; i < rows->count; i++, row += slots)
     if (row[0].i >= row[slots].i && compare_rows(ordering, i - 1, i) >= 0) return false;
@@ -183,15 +213,81 @@ static void make_set(struct net_rows *rows, const struct ordering *ordering) {
   rows->count = kept + 1;
 }
 
-static void order(struct tql_rows *result, const struct ordering *ordering) {
-  struct net_rows *rows = &result->rows;
+/* The rows from FROM on, in an order that only PLACES says. */
+static struct place *sort_places(const struct ordering *ordering, size_t from) {
+  size_t capacity = 0, count = ordering->rows->count - from;
   struct place *places = NULL;
-  size_t capacity = 0;
-  base_grow_large(&places, &capacity, rows->count, sizeof *places);
-  for (size_t i = 0; i < rows->count; i++)
-    places[i] = (struct place){net_rows_row(rows, i)[0].i, i};
-  if (!insert(places, rows->count, ordering))
-    qsort_r(places, rows->count, sizeof *places, compare_places, (void *)ordering);
+  base_grow_large(&places, &capacity, count, sizeof *places);
+  for (size_t i = 0; i < count; i++)
+    places[i] = (struct place){net_rows_row(ordering->rows, from + i)[0].i, from + i};
+  if (!insert(places, count, ordering))
+    qsort_r(places, count, sizeof *places, compare_places, (void *)ordering);
+  return places;
+}
+
+/* Of the first END rows, which are in order, the first that is not before ROW. */
+static size_t find_place(const struct ordering *ordering, const union net_slot *row, size_t end) {
+  size_t from = 0;
+  while (from < end) {
+    size_t middle = from + (end - from) / 2;
+    if (compare(ordering, net_rows_row(ordering->rows, middle), row) < 0)
+      from = middle + 1;
+    else
+      end = middle;
+  }
+  return from;
+}
+
+static void move(struct net_rows *rows, size_t from, size_t to, size_t count) {
+  uint32_t slots = rows->layout->slot_count;
+  memmove(net_rows_row(rows, to), net_rows_row(rows, from), count * slots * sizeof *rows->rows);
+  memmove(rows->marks + to, rows->marks + from, count);
+}
+
+/* The rows behind the first KNOWN, which are a set in order, that are equal to none of these, in order; equal ones
+ * make them surer. */
+static struct net_rows take_others(struct net_rows *rows, size_t known,
+                                   const struct ordering *ordering) {
+  struct net_rows others;
+  struct place *places = sort_places(ordering, known);
+  net_rows_init(&others, rows->layout);
+  for (size_t i = known; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, places[i - known].index);
+    uint8_t marks = rows->marks[places[i - known].index];
+    size_t last = others.count, place = find_place(ordering, row, known);
+    if (place < known && compare(ordering, net_rows_row(rows, place), row) == 0)
+      rows->marks[place] |= marks;
+    else if (last > 0 && compare(ordering, net_rows_row(&others, last - 1), row) == 0)
+      others.marks[last - 1] |= marks;
+    else
+      net_rows_add_copy(&others, row, marks);
+  }
+  free(places);
+  return others;
+}
+
+/* The rows behind the first KNOWN come between these: a few, as those that were open at the end. */
+static void merge(struct net_rows *rows, size_t known, const struct ordering *ordering) {
+  struct net_rows others = take_others(rows, known, ordering);
+  rows->count = known + others.count;
+  for (size_t left = others.count, end = known; left-- > 0;) {
+    const union net_slot *row = net_rows_row(&others, left);
+    size_t to = find_place(ordering, row, end);
+    move(rows, to, to + left + 1, end - to);
+    net_row_copy(net_rows_row(rows, to + left), row, rows->layout->slot_count);
+    rows->marks[to + left] = others.marks[left];
+    end = to;
+  }
+  net_rows_done(&others);
+}
+
+static void order(struct tql_rows *result, size_t known, const struct ordering *ordering) {
+  struct net_rows *rows = &result->rows;
+  if (rows->count - known < known) {
+    merge(rows, known, ordering);
+    return;
+  }
+  struct place *places = sort_places(ordering, 0);
   move_rows(rows, places);
   free(places);
   make_set(rows, ordering);
@@ -213,5 +309,6 @@ void tql_rows_finish(struct tql_rows *result, const struct base_strings *strings
   net_rowmap_done(&result->open);
   fill_open(rows, result->known, result->checkpoint);
   for (size_t i = result->known; i < rows->count; i++) rows->marks[i] &= NET_DEFINITE;
-  if (!is_ordered(result, &ordering)) order(result, &ordering);
+  size_t known = order_ties(result, &ordering) ? result->known : 0;
+  if (!go_on_ordered(&ordering, known)) order(result, known, &ordering);
 }
