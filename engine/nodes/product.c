@@ -267,6 +267,8 @@ static size_t state_bytes(const struct net_node *node) {
   bytes += product->group_capacity * sizeof *product->groups;
   bytes += net_old_bytes(product);
   bytes += product->borrowed_capacity * sizeof *product->borrowed;
+  bytes += product->recents.capacity * sizeof *product->recents.items +
+           product->recents.used_capacity * sizeof *product->recents.used;
   if (product->self != NULL) bytes += net_product_self_bytes(product->self);
   for (unsigned i = 0; i < 2; i++) bytes += net_product_side_bytes(&product->sides[i]);
   return bytes;
@@ -282,6 +284,8 @@ static void done(struct net_node *node) {
   free(product->pending);
   net_due_done(&product->due);
   free(product->borrowed);
+  free(product->recents.items);
+  free(product->recents.used);
   if (product->self != NULL) net_product_self_done(product->self);
 }
 

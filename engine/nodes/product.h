@@ -116,6 +116,23 @@ struct net_product_moves {
   uint32_t double_count, single_count;
 };
 
+/* A group as rows of a run see it that come into it: of each side the row that came last, if it may be live still.
+ * See product_shortest.c. */
+struct net_product_recent {
+  uint64_t hash;
+  uint64_t round; /* it is one of this round's, or a free place */
+  const union net_slot *rows[2];
+};
+struct net_product_recents {
+  struct net_product_recent *items;
+  size_t capacity; /* a power of two */
+  unsigned shift;
+  uint64_t round;
+  uint32_t *used; /* places */
+  size_t used_count, used_capacity;
+  union net_slot *none; /* a row that is over, of either side */
+};
+
 struct net_product {
   struct net_node node;
   struct net_product_params params;
@@ -155,6 +172,7 @@ struct net_product {
   union net_slot *complete[2];   /* scratch: rows of a run with their keys */
   struct net_live **borrowed; /* whose rows are where they wait, and some that are so no longer */
   size_t borrowed_count, borrowed_capacity;
+  struct net_product_recents recents;
 };
 
 static inline union net_slot *net_live_row(struct net_live *live) {
@@ -183,23 +201,19 @@ static inline uint64_t net_product_hash(const struct net_product *product, unsig
 /* Where the group of HASH is, if nothing is in its way. Numbers in a row, as processes and messages have that
  * come one after the other, are side by side, so many of them. */
 enum { NET_PRODUCT_BESIDE_BITS = 3 };
-static inline size_t net_product_home(const struct net_product *product, uint64_t hash) {
+static inline size_t net_product_home(unsigned shift, uint64_t hash) {
   uint64_t block = (hash >> NET_PRODUCT_BESIDE_BITS) * UINT64_C(0x9e3779b97f4a7c15);
-  return (size_t)(block >> product->group_shift) << NET_PRODUCT_BESIDE_BITS |
+  return (size_t)(block >> shift) << NET_PRODUCT_BESIDE_BITS |
          (size_t)(hash & ((1 << NET_PRODUCT_BESIDE_BITS) - 1));
 }
-
-/* The place of the group of HASH, or the empty one where it belongs. */
-static inline size_t net_product_place(const struct net_product *product, uint64_t hash) {
-  size_t place = net_product_home(product, hash);
-  for (;; place = (place + 1) & (product->group_capacity - 1)) {
-    const struct net_product_group *group = &product->groups[place];
-    if (group->hash == hash || (group->heads[0] == NULL && group->heads[1] == NULL)) return place;
-  }
-}
+/* The group of HASH, or the empty one where it belongs. */
 static inline struct net_product_group *net_product_group(const struct net_product *product,
                                                           uint64_t hash) {
-  return &product->groups[net_product_place(product, hash)];
+  size_t place = net_product_home(product->group_shift, hash);
+  for (;; place = (place + 1) & (product->group_capacity - 1)) {
+    struct net_product_group *group = &product->groups[place];
+    if (group->hash == hash || (group->heads[0] == NULL && group->heads[1] == NULL)) return group;
+  }
 }
 
 /* SIDE has BY more live rows of STATE. */
@@ -412,8 +426,7 @@ struct net_product_run {
   size_t count;
   uint32_t width;
   uintptr_t
-      ahead; /* what will be read when this is done, so many bytes a row; or anything at all */
-  size_t ahead_by;
+      ahead; /* so many bytes behind each row is what will be read when this is done, or anything */
 };
 void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
                            net_chronon checkpoint, enum base_status *status);
@@ -425,18 +438,42 @@ enum { NET_MEETINGS = 320 };
 /* A left and a right row, and what they have in common. */
 struct net_meeting {
   const union net_slot *rows[2];
-  net_chronon now, stop;
-  uint64_t marks; /* of the live one */
-  uint64_t hash;  /* of their group, where keys stand apart */
+  uint64_t hash;         /* of their group, where keys stand apart */
+  uint64_t marks;        /* of the live one */
+  net_chronon now, stop; /* if they are TIMED; the rows say it, too, but may be far away */
 };
 
 struct net_meetings {
   struct net_product *product;
   const struct net_product_run *apart; /* whose keys do not stand in its rows; NULL: all do */
-  struct net_meeting *end;             /* behind the last one */
+  bool timed;
+  /* Of each side: a row expires at the time there, and so much later, 0 or 1; FOREVER stays what it is. */
+  uint32_t expiry_slots[2];
+  net_chronon later[2];
+  struct net_meeting *end; /* behind the last one */
   struct net_meeting items[NET_MEETINGS + 1];
   uint16_t held[NET_MEETINGS]; /* of them those for which the predicate holds */
 };
+
+static inline net_chronon net_met_expires(const struct net_meetings *met, unsigned side,
+                                          const union net_slot *row) {
+  net_chronon expires = row[met->expiry_slots[side]].i;
+  return expires + (met->later[side] & -(net_chronon)(expires != NET_FOREVER));
+}
+/* When the later of both starts. */
+static inline net_chronon net_met_now(const struct net_meetings *met,
+                                      const struct net_meeting *meeting) {
+  if (met->timed) return meeting->now;
+  net_chronon left = meeting->rows[0][0].i, right = meeting->rows[1][0].i;
+  return left > right ? left : right;
+}
+static inline net_chronon net_met_stop(const struct net_meetings *met,
+                                       const struct net_meeting *meeting) {
+  if (met->timed) return meeting->stop;
+  net_chronon left = net_met_expires(met, 0, meeting->rows[0]);
+  net_chronon right = net_met_expires(met, 1, meeting->rows[1]);
+  return left < right ? left : right;
+}
 
 static inline uint32_t net_met_count(const struct net_meetings *met) {
   return (uint32_t)(met->end - met->items);

@@ -93,7 +93,7 @@ void net_product_leave(struct net_product *product, struct net_product_group *gr
   size_t mask = product->group_capacity - 1, place = (size_t)(group - product->groups);
   for (size_t next = (place + 1) & mask; !is_empty(&product->groups[next]);
        next = (next + 1) & mask) {
-    size_t home = net_product_home(product, product->groups[next].hash);
+    size_t home = net_product_home(product->group_shift, product->groups[next].hash);
     if (((next - home) & mask) < ((next - place) & mask)) continue;
     product->groups[place] = product->groups[next];
     place = next;

@@ -24,7 +24,7 @@ static void meet_each(struct net_meetings *met, enum base_status *status) {
     const union net_slot *rows[2];
     complete(met, meeting, rows);
     net_product_meet_plain(met->product, rows[0], rows[1], meeting->marks & NET_DEFINITE,
-                           meeting->now, meeting->stop, status);
+                           net_met_now(met, meeting), net_met_stop(met, meeting), status);
   }
 }
 
@@ -46,16 +46,18 @@ static uint32_t hold_keys(struct net_meetings *met) {
   return kept;
 }
 
+/* Of COUNT, all or those held, the ones for which PAIR holds, a comparison of a value of each, are held; false: it says
+ * nothing of one of them. */
 static inline __attribute__((always_inline)) bool hold_compared(struct net_meetings *met,
                                                                 const struct net_pair_program *pair,
                                                                 enum net_comparison comparison,
-                                                                uint32_t *count) {
+                                                                bool all, uint32_t *count) {
   uint32_t kept = 0, left = pair->sides[0], right = pair->sides[1];
   uint32_t left_slot = pair->slots[0], right_slot = pair->slots[1];
   int64_t left_more = pair->more[0], right_more = pair->more[1], a, b;
   bool failed = false;
   for (uint32_t k = 0; k < *count; k++) {
-    uint16_t index = met->held[k];
+    uint16_t index = all ? (uint16_t)k : met->held[k];
     const struct net_meeting *meeting = &met->items[index];
     failed |= __builtin_add_overflow(meeting->rows[left][left_slot].i, left_more, &a);
     failed |= __builtin_add_overflow(meeting->rows[right][right_slot].i, right_more, &b);
@@ -66,31 +68,42 @@ static inline __attribute__((always_inline)) bool hold_compared(struct net_meeti
   return !failed;
 }
 
-/* Of those held the ones for which the predicate holds; false: it says nothing of one of them. */
-static bool hold_predicate(struct net_meetings *met, uint32_t *count) {
+static inline __attribute__((always_inline)) bool compare_all(struct net_meetings *met,
+                                                              const struct net_pair_program *pair,
+                                                              bool all, uint32_t *count) {
+  switch (pair->comparison) {
+    case NET_EQ:
+      return hold_compared(met, pair, NET_EQ, all, count);
+    case NET_NE:
+      return hold_compared(met, pair, NET_NE, all, count);
+    case NET_LT:
+      return hold_compared(met, pair, NET_LT, all, count);
+    case NET_LE:
+      return hold_compared(met, pair, NET_LE, all, count);
+    case NET_GT:
+      return hold_compared(met, pair, NET_GT, all, count);
+    case NET_GE:
+    default:
+      return hold_compared(met, pair, NET_GE, all, count);
+  }
+}
+
+static void hold_all(struct net_meetings *met, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) met->held[i] = (uint16_t)i;
+}
+
+/* Of COUNT, ALL or those held, the ones for which the predicate holds are held; false: it says nothing of one of them. */
+static bool hold_predicate(struct net_meetings *met, bool all, uint32_t *count) {
   const struct net_pair_program *pair = met->product->quick;
   uint32_t kept = 0;
+  if (pair != NULL && pair->compares && pair->sides[0] < 2 && pair->sides[1] < 2)
+    return all ? compare_all(met, pair, true, count) : compare_all(met, pair, false, count);
+  if (all) hold_all(met, *count);
+  if (met->product->params.predicate == NULL) return true;
   if (pair == NULL) return false;
-  if (pair->compares && pair->sides[0] < 2 && pair->sides[1] < 2) {
-    switch (pair->comparison) {
-      case NET_EQ:
-        return hold_compared(met, pair, NET_EQ, count);
-      case NET_NE:
-        return hold_compared(met, pair, NET_NE, count);
-      case NET_LT:
-        return hold_compared(met, pair, NET_LT, count);
-      case NET_LE:
-        return hold_compared(met, pair, NET_LE, count);
-      case NET_GT:
-        return hold_compared(met, pair, NET_GT, count);
-      case NET_GE:
-      default:
-        return hold_compared(met, pair, NET_GE, count);
-    }
-  }
   for (uint32_t k = 0; k < *count; k++) {
     const struct net_meeting *meeting = &met->items[met->held[k]];
-    net_chronon now = meeting->now, stop = meeting->stop;
+    net_chronon now = net_met_now(met, meeting), stop = net_met_stop(met, meeting);
     const union net_slot times[4] = {{.i = now}, {.i = now}, {.i = stop}, {.i = stop}};
     bool holds;
     if (!net_pair_program_holds(pair, meeting->rows[0], meeting->rows[1], times, &holds))
@@ -110,10 +123,16 @@ static void fill(const struct net_meetings *met, uint32_t from, uint32_t count,
   const uint16_t *held = met->held + from;
   uint32_t width = out->slot_count;
   union net_slot *row = to;
-  for (uint32_t i = 0; i < count; i++, row += width) row[0].i = row[1].i = met->items[held[i]].now;
-  row = to;
-  for (uint32_t i = 0; i < count && out->first_domain_slot == 4; i++, row += width)
-    row[2].i = row[3].i = met->items[held[i]].stop;
+  if (out->first_domain_slot == 4) {
+    for (uint32_t i = 0; i < count; i++, row += width) {
+      const struct net_meeting *meeting = &met->items[held[i]];
+      row[0].i = row[1].i = net_met_now(met, meeting);
+      row[2].i = row[3].i = net_met_stop(met, meeting);
+    }
+  } else {
+    for (uint32_t i = 0; i < count; i++, row += width)
+      row[0].i = row[1].i = net_met_now(met, &met->items[held[i]]);
+  }
   for (uint32_t k = 0; k < moves->double_count; k++) {
     const struct net_product_move move = moves->doubles[k];
     row = to + move.to;
@@ -139,12 +158,9 @@ void net_product_meet_all(struct net_meetings *met, enum base_status *status) {
   uint32_t count = net_met_count(met);
   bool several = product->params.key_count > (product->hashed_keys == 1 ? 1 : 0);
   uint64_t sure = NET_DEFINITE;
-  for (uint32_t i = 0; i < count; i++) {
-    met->held[i] = (uint16_t)i;
-    sure &= met->items[i].marks;
-  }
+  for (uint32_t i = 0; i < count; i++) sure &= met->items[i].marks;
   if (several) count = hold_keys(met);
-  bool known = sure && (product->params.predicate == NULL || hold_predicate(met, &count));
+  bool known = sure && hold_predicate(met, !several, &count);
   if (!known) {
     if (several) {
       count = hold_keys(met);
@@ -158,7 +174,7 @@ void net_product_meet_all(struct net_meetings *met, enum base_status *status) {
   }
   if (count > 0 && net_product_tail_takes(met, count, status)) count = 0;
   for (uint32_t done = 0, more; done < count && *status == BASE_OK; done += more) {
-    net_product_make_room(product, met->items[met->held[done]].now, status);
+    net_product_make_room(product, net_met_now(met, &met->items[met->held[done]]), status);
     uint32_t room = product->part_rows - node->out.count;
     more = count - done < room ? count - done : room;
     fill(met, done, more, net_batch_builder_add_plains(&node->out, more));

@@ -236,9 +236,7 @@ static void run(struct net_product *product, const struct net_batch *batch, net_
   struct net_product_run rows = {.rows = batch->rows,
                                  .sides = self->takers,
                                  .count = batch->count,
-                                 .width = self->rows->slot_count,
-                                 .ahead = (uintptr_t)(follows ? end : batch->rows),
-                                 .ahead_by = follows ? self->rows->slot_count * sizeof *end : 0};
+                                 .width = self->rows->slot_count};
   if (stand) {
     if (self->width > rows.width) rows.keys = self->values[0];
   } else {
@@ -249,6 +247,7 @@ static void run(struct net_product *product, const struct net_batch *batch, net_
     rows.sides = self->sides;
     rows.width = self->width;
   }
+  if (follows) rows.ahead = (uintptr_t)end - (uintptr_t)rows.rows;
   net_product_sweep_run(product, &rows, checkpoint, status);
 }
 
@@ -369,6 +368,8 @@ void net_product_self_init(struct net_product *product, struct base_arena *arena
   self->keys_stand_apart = can_stand_apart(product);
   for (unsigned side = 0; side < 2; side++)
     product->complete[side] = base_arena_array(arena, self->width, sizeof(union net_slot));
+  union net_slot *none = product->recents.none = base_arena_array(arena, self->width, sizeof *none);
+  for (uint32_t i = 0; i < self->width; i++) none[i].i = NET_BEGINNING;
 }
 
 void net_product_self_done(struct net_product_self *self) {

@@ -10,13 +10,16 @@
  * has ended is copied then (`borrowed`). Where both sides are chosen of the same rows (product_self.c) these stand in
  * one order, and nobody has to ask whose turn it is. What is over stays where it is until another takes its place, somebody
  * walks behind it along a chain, or the purge comes. See product.c and product_sweep.c.               */
+#include <stdlib.h>
+
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/nodes/product.h"
 
 #define LAST NET_PRODUCT_LAST
 
-enum { TURNS = 96, LINKS = 255, MEETINGS = NET_MEETINGS, FAR_GROUPS = 2048, MISSES = 4 };
+enum { TURNS = 96, STEPS = 255, MEETINGS = NET_MEETINGS, FAR_GROUPS = 2048, MISSES = 4 };
+enum { FIRST_RECENTS = 64 };
 
 /* A row that waits for its turn, when it starts and expires, and where its group is, or belonged when that was
  * looked for. Behind the last of a side stands one without a row: the start of what follows, or, at the end,
@@ -33,9 +36,6 @@ struct stream {
   const union net_slot *row, *end; /* those that wait and have not got into TURNS */
   struct net_product_side *side;
   uint32_t width, key_slot;
-  uint32_t
-      expiry_slot; /* a row expires at the time there, and so much later; FOREVER stays what it is */
-  net_chronon later; /* 0, 1 */
   bool stopped;      /* the next one cannot go this way */
   struct turn *turn; /* the next of TURNS */
   struct turn turns[TURNS + 1];
@@ -68,9 +68,6 @@ static void init_stream(struct net_product *product, unsigned which, struct stre
   ret->width = ret->side->layout->slot_count;
   ret->key_slot = 0;
   if (product->params.key_count > 0) ret->key_slot = which == 0 ? key->left_slot : key->right_slot;
-  bool event = ret->side->only->event;
-  ret->expiry_slot = event ? ret->side->only->start_slot : ret->side->only->stop_slot;
-  ret->later = event;
   ret->stopped = false;
   ret->turn = ret->turns;
   ret->turn->row = NULL;
@@ -110,8 +107,9 @@ static void line_up(const struct sweep *sweep, unsigned which, struct stream *st
   const struct net_product *product = sweep->product;
   const union net_slot *row = stream->row, *end = stream->end;
   bool single = product->hashed_keys == 1;
-  uint32_t width = stream->width, key_slot = stream->key_slot, expiry_slot = stream->expiry_slot;
-  net_chronon later = stream->later, limit = sweep->limit;
+  uint32_t width = stream->width, key_slot = stream->key_slot;
+  uint32_t expiry_slot = sweep->met.expiry_slots[which];
+  net_chronon later = sweep->met.later[which], limit = sweep->limit;
   struct turn *turn = stream->turns;
   for (; row < end && turn < stream->turns + TURNS; row += width, turn++) {
     net_chronon now = row[0].i, expires = row[expiry_slot].i;
@@ -325,9 +323,15 @@ static void open_sweep(struct net_product *product, net_chronon checkpoint, stru
   ret->product = product;
   ret->met.product = product;
   ret->met.apart = NULL;
+  ret->met.timed = true;
   ret->limit = checkpoint < LAST ? checkpoint : LAST;
   ret->old = net_old_count(product) > 0;
   ret->met.end = ret->met.items;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct net_participant *only = product->sides[i].only;
+    ret->met.expiry_slots[i] = only->event ? only->start_slot : only->stop_slot;
+    ret->met.later[i] = only->event;
+  }
   ret->none = ret->unused = (struct net_live){.expires = NET_BEGINNING, .marks = NET_DEFINITE};
   ret->none.pairs = NET_NO_PAIR;
 }
@@ -346,142 +350,170 @@ bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
 
 /* --- both sides in one order */
 
-/* A row of a run, in its group: LIVE stands there in the place of BEFORE, which was the one of its side. */
-struct link {
-  struct net_live live; /* mostly the same for all (init_links) */
-  struct net_live *before;
-  struct net_product_group *group;
-};
-
-struct links {
-  struct link items[LINKS];
-  const uint8_t *sides;
-  uint8_t firsts[LINKS]; /* those before which none of these was in the group on their side */
-  size_t count, first_count;
-};
-
-static void init_links(struct links *links, size_t count) {
-  if (count > LINKS) count = LINKS;
-  for (size_t i = 0; i < count; i++)
-    links->items[i].live = (struct net_live){.pairs = NET_NO_PAIR, .marks = NET_DEFINITE};
+/* The place of HASH among RECENTS, with its group or free. */
+static struct net_product_recent *recent_at(const struct net_product_recents *recents,
+                                            uint64_t hash) {
+  size_t place = net_product_home(recents->shift, hash);
+  for (;; place = (place + 1) & (recents->capacity - 1)) {
+    struct net_product_recent *recent = &recents->items[place];
+    if (recent->round != recents->round || recent->hash == hash) return recent;
+  }
 }
 
-/* Rows of RUN from FROM to END - 1 come into their groups, and meet what is there. What is written in a group
- * depends on nothing that was read there, so that no row waits for the one before it. False: a group is new, or
- * one meets more than one row, or the one before it on its side is not over. KEYED: their keys are
- * at KEY, KEY_BY slots on for each. PERIODS: those of both sides expire at the same slot, no later. */
-static inline __attribute__((always_inline)) bool link_these(
-    struct sweep *sweep, const struct net_product_run *run, size_t from, size_t count,
-    const int64_t *key, size_t key_by, bool keyed, bool periods, struct links *links) {
+static void grow_recents(struct net_product_recents *recents) {
+  struct net_product_recents before = *recents;
+  recents->capacity = before.capacity == 0 ? FIRST_RECENTS : 2 * before.capacity;
+  recents->shift = 64 - (unsigned)__builtin_ctzll(recents->capacity) + NET_PRODUCT_BESIDE_BITS;
+  recents->items = base_xcalloc(recents->capacity, sizeof *recents->items);
+  recents->round += before.capacity == 0; /* 0 is that of free places */
+  for (size_t i = 0; i < recents->used_count; i++) {
+    const struct net_product_recent *from = &before.items[recents->used[i]];
+    struct net_product_recent *to = recent_at(recents, from->hash);
+    *to = *from;
+    recents->used[i] = (uint32_t)(to - recents->items);
+  }
+  free(before.items);
+}
+
+/* That of the group of HASH, which had none where it was looked for; NULL: more is live there than a plain row a side. */
+static __attribute__((noinline)) struct net_product_recent *find_recent(const struct sweep *sweep,
+                                                                        uint64_t hash) {
+  struct net_product_recents *recents = &sweep->product->recents;
+  if (2 * (recents->used_count + 1) > recents->capacity) grow_recents(recents);
+  struct net_product_recent *recent = recent_at(recents, hash);
+  if (recent->round == recents->round) return recent;
+  const struct net_product_group *group = net_product_group(sweep->product, hash);
+  for (unsigned which = 0; which < 2; which++) {
+    const struct net_live *live = group->heads[which];
+    recent->rows[which] = recents->none;
+    if (live == NULL) continue;
+    if (live->next != NULL || live->pairs != NET_NO_PAIR || !(live->marks & NET_DEFINITE) ||
+        live->expires != net_met_expires(&sweep->met, which, live->row))
+      return NULL;
+    recent->rows[which] = live->row;
+  }
+  recent->hash = hash;
+  recent->round = recents->round;
+  base_grow(&recents->used, &recents->used_capacity, recents->used_count + 1,
+            sizeof *recents->used);
+  recents->used[recents->used_count++] = (uint32_t)(recent - recents->items);
+  return recent;
+}
+
+/* Rows of RUN from FROM on, COUNT at most, come into their groups, and meet what came last on the other side. That is
+ * found by a look at the group, and by nothing that the row before has left, unless it is of the same group. Returns
+ * how many: the next is in a group where more is live, or the one before it on its side is not over. KEYED: their keys
+ * are at KEY, KEY_BY slots on for each. PERIODS: those of both sides expire at the same slot, no later. */
+static inline __attribute__((always_inline)) size_t meet_these(struct sweep *sweep,
+                                                               const struct net_product_run *run,
+                                                               size_t from, size_t count,
+                                                               const int64_t *key, size_t key_by,
+                                                               bool keyed, bool periods) {
   const struct net_product *product = sweep->product;
-  const struct stream *streams = sweep->streams;
-  const uint32_t expiry_slots[2] = {streams[0].expiry_slot, streams[1].expiry_slot};
-  const net_chronon later[2] = {streams[0].later, streams[1].later};
-  bool simple = true;
+  const struct net_product_recents *recents = &product->recents;
+  struct net_product_recent *items = recents->items;
+  uint64_t round = recents->round;
+  unsigned shift = recents->shift;
+  const uint32_t expiry_slots[2] = {sweep->met.expiry_slots[0], sweep->met.expiry_slots[1]};
+  const net_chronon later[2] = {sweep->met.later[0], sweep->met.later[1]};
   uint32_t width = run->width, expiry_slot = expiry_slots[0];
   const union net_slot *row = run->rows + from * width;
+  const uint8_t *sides = run->sides + from;
+  uintptr_t ahead = run->ahead;
   struct net_meeting *met = sweep->met.end;
-  const uint8_t *sides = links->sides = run->sides + from;
-  uintptr_t ahead = run->ahead + from * run->ahead_by;
-  size_t first_count = 0, at = 0;
-  for (struct link *link = links->items; at < count; at++, row += width, link++, key += key_by) {
+  size_t at = 0;
+  for (; at < count; at++, row += width, key += key_by) {
     size_t which = sides[at];
-    struct turn turn = {.row = row, .now = row[0].i};
-    __builtin_prefetch((const void *)ahead);
-    ahead += run->ahead_by;
-    turn.expires = row[periods ? expiry_slot : expiry_slots[which]].i;
-    if (!periods) turn.expires += later[which] & -(net_chronon)(turn.expires != NET_FOREVER);
-    turn.hash = keyed ? (uint64_t)*key : net_product_hash(product, (unsigned)which, row);
-    struct net_product_group *group = net_product_group(product, turn.hash);
-    struct net_live *before = group->heads[which], *its = group->heads[which ^ 1];
-    if (((uintptr_t)before | (uintptr_t)its) == 0) break;
-    links->firsts[first_count] = (uint8_t)at;
-    first_count += (uintptr_t)before - (uintptr_t)links->items >= sizeof links->items;
-    link->live.expires = turn.expires;
-    link->live.row = (union net_slot *)row;
-    link->before = before;
-    link->group = group;
-    group->heads[which] = &link->live;
-    its = its == NULL ? &sweep->none : its;
-    before = before == NULL ? &sweep->none : before;
-    met->hash = turn.hash;
-    met = note_meeting(met, which, &turn, its);
-    simple &= ((uintptr_t)its->next | (uintptr_t)before->next) == 0 &&
-              before->expires <= turn.now && before->pairs == NET_NO_PAIR;
+    net_chronon now = row[0].i;
+    __builtin_prefetch((const void *)((uintptr_t)row + ahead));
+    uint64_t hash = keyed ? (uint64_t)*key : net_product_hash(product, (unsigned)which, row);
+    struct net_product_recent *recent = &items[net_product_home(shift, hash)];
+    if (recent->hash != hash || recent->round != round) {
+      recent = find_recent(sweep, hash);
+      if (recent == NULL) break;
+      items = recents->items;
+      shift = recents->shift;
+    }
+    const union net_slot *before = recent->rows[which], *its = recent->rows[which ^ 1];
+    net_chronon over = before[periods ? expiry_slot : expiry_slots[which]].i;
+    net_chronon expires = its[periods ? expiry_slot : expiry_slots[which ^ 1]].i;
+    if (!periods) {
+      over += later[which] & -(net_chronon)(over != NET_FOREVER);
+      expires += later[which ^ 1] & -(net_chronon)(expires != NET_FOREVER);
+    }
+    if (over > now) break;
+    recent->rows[which] = row;
+    met->rows[which] = row;
+    met->rows[which ^ 1] = its;
+    met->hash = hash;
+    met->marks = NET_DEFINITE;
+    met += expires > now;
   }
-  links->count = at;
-  links->first_count = first_count;
-  if (!simple || at < count) return false;
   sweep->met.end = met;
-  return true;
+  return at;
 }
 
-static bool link_rows(struct sweep *sweep, const struct net_product_run *run, size_t from,
-                      size_t count, struct links *links) {
+static size_t meet_rows(struct sweep *sweep, const struct net_product_run *run, size_t from,
+                        size_t count) {
   const struct stream *streams = sweep->streams;
+  const struct net_meetings *met = &sweep->met;
   const int64_t *key = &run->rows[from * run->width + streams[0].key_slot].i;
   size_t key_by = run->width;
   bool keyed = sweep->product->hashed_keys == 1 && streams[0].key_slot == streams[1].key_slot;
-  bool periods = streams[0].expiry_slot == streams[1].expiry_slot &&
-                 (streams[0].later | streams[1].later) == 0;
+  bool periods =
+      met->expiry_slots[0] == met->expiry_slots[1] && (met->later[0] | met->later[1]) == 0;
   if (run->keys != NULL) {
     keyed = true;
     key = run->keys + from;
     key_by = 1;
   }
-  if (!keyed) return link_these(sweep, run, from, count, key, key_by, false, false, links);
-  return periods ? link_these(sweep, run, from, count, key, key_by, true, true, links)
-                 : link_these(sweep, run, from, count, key, key_by, true, false, links);
+  if (sweep->product->recents.capacity == 0) grow_recents(&sweep->product->recents);
+  if (!keyed) return meet_these(sweep, run, from, count, key, key_by, false, false);
+  return periods ? meet_these(sweep, run, from, count, key, key_by, true, true)
+                 : meet_these(sweep, run, from, count, key, key_by, true, false);
 }
 
-static void unlink_rows(struct links *links) {
-  while (links->count-- > 0) {
-    struct link *link = &links->items[links->count];
-    link->group->heads[links->sides[links->count]] = link->before;
+/* LIVE, the only one of its side in its group, or none yet in that of HASH, is ROW from now on. */
+static void replace_live(struct net_product *product, unsigned which, struct net_live *live,
+                         uint64_t hash, const union net_slot *row, net_chronon expires) {
+  if (live == NULL) {
+    live = net_product_take(&product->sides[which]);
+    live->pairs = NET_NO_PAIR;
+    live->state = (uint8_t)(NET_LIVE_USED | NET_LIVE_PLAIN | (which ? NET_LIVE_RIGHT : 0));
+    live->row = net_live_own(live);
+    product->sides[which].live_count++;
+    net_product_chain(product, which, live, hash);
   }
+  if (live->row == net_live_own(live)) product->borrowed[product->borrowed_count++] = live;
+  live->row = (union net_slot *)row;
+  live->expires = expires;
+  live->marks = NET_DEFINITE;
 }
 
 /* The last row of each group and side is live from now on, unless it is over before NEXT. */
-static void settle_links(struct sweep *sweep, const struct links *links, net_chronon next) {
+static void settle(struct sweep *sweep, net_chronon next) {
   struct net_product *product = sweep->product;
-  for (size_t i = 0; i < links->first_count; i++) {
-    const struct link *link = &links->items[links->firsts[i]];
-    unsigned which = links->sides[links->firsts[i]];
-    struct net_live *live = link->before, **head = &link->group->heads[which];
-    const struct net_live *last = *head;
-    *head = live;
-    if (last->expires <= next) continue;
-    if (live == NULL) {
-      live = *head = net_product_take(&product->sides[which]);
-      live->next = NULL;
-      live->pairs = NET_NO_PAIR;
-      live->state = (uint8_t)(NET_LIVE_USED | NET_LIVE_PLAIN | NET_LIVE_IN_CHAIN |
-                              (which ? NET_LIVE_RIGHT : 0));
-      live->row = net_live_own(live);
-      product->sides[which].live_count++;
+  struct net_product_recents *recents = &product->recents;
+  base_grow(&product->borrowed, &product->borrowed_capacity,
+            product->borrowed_count + 2 * recents->used_count, sizeof *product->borrowed);
+  for (size_t i = 0; i < recents->used_count; i++) {
+    const struct net_product_recent *recent = &recents->items[recents->used[i]];
+    for (unsigned which = 0; which < 2; which++) {
+      struct net_live *live = net_product_group(product, recent->hash)->heads[which];
+      const union net_slot *row = recent->rows[which];
+      if (row == (live != NULL ? live->row : recents->none)) continue;
+      net_chronon expires = net_met_expires(&sweep->met, which, row);
+      if (expires > next) replace_live(product, which, live, recent->hash, row, expires);
     }
-    if (live->row == net_live_own(live)) product->borrowed[product->borrowed_count++] = live;
-    live->row = last->row;
-    live->expires = last->expires;
-    live->marks = NET_DEFINITE;
   }
+  recents->used_count = 0;
+  recents->round++;
 }
 
 /* When the row at END starts, or what follows. */
 static inline net_chronon starts_after(const struct sweep *sweep, const struct net_product_run *run,
                                        size_t end) {
   return end < run->count ? run->rows[end * run->width].i : sweep->limit;
-}
-
-/* Rows of RUN from FROM to END - 1, all together; false: nothing is done, they are to be taken one by one. */
-static bool take_together(struct sweep *sweep, const struct net_product_run *run, size_t from,
-                          size_t end, struct links *links) {
-  if (!link_rows(sweep, run, from, end - from, links)) {
-    unlink_rows(links);
-    return false;
-  }
-  settle_links(sweep, links, starts_after(sweep, run, end));
-  return true;
 }
 
 /* The same as take_turns does it, one by one, but a row is looked at where it stands. */
@@ -498,8 +530,8 @@ static void take_run(struct sweep *sweep, const struct net_product_run *run, siz
   for (size_t i = from; i < end; i++, row += width) {
     size_t which = run->sides[i];
     const struct stream *stream = &streams[which];
-    struct turn turn = {.row = row, .now = row[0].i, .expires = row[stream->expiry_slot].i};
-    turn.expires += stream->later & -(net_chronon)(turn.expires != NET_FOREVER);
+    struct turn turn = {
+        .row = row, .now = row[0].i, .expires = net_met_expires(&sweep->met, (unsigned)which, row)};
     turn.hash = run->keys != NULL ? (uint64_t)run->keys[i]
                 : single          ? (uint64_t)row[stream->key_slot].i
                                   : net_product_hash(product, (unsigned)which, row);
@@ -540,28 +572,32 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
   open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) init_stream(product, i, &sweep.streams[i]);
   if (run->keys != NULL) sweep.met.apart = run;
-  struct links links;
-  init_links(&links, run->count);
-  unsigned misses = 0;
-  for (size_t from = 0, end; from < run->count && *status == BASE_OK; from = end) {
-    size_t looked = product->steps / 4096;
-    end = run->count - from < LINKS ? run->count : from + LINKS;
+  sweep.met.timed = false;
+  unsigned misses = sweep.old ? MISSES : 0;
+  for (size_t from = 0, taken; from < run->count && *status == BASE_OK; from += taken) {
+    size_t looked = product->steps / 4096, left = run->count - from;
+    if (left > STEPS) left = STEPS;
     if (product->steps > product->patience && run->keys == NULL) {
+      settle(&sweep, starts_after(&sweep, run, from));
       if (sweep.old) net_product_meet_all(&sweep.met, status); /* old rows move */
       net_product_hash_all(product);
     }
-    base_grow(&product->borrowed, &product->borrowed_capacity, product->borrowed_count + LINKS + 1,
-              sizeof *product->borrowed);
-    if (misses == MISSES || sweep.old || !take_together(&sweep, run, from, end, &links)) {
-      misses += misses < MISSES && !sweep.old;
-      take_run(&sweep, run, from, end, status);
+    taken = misses < MISSES ? meet_rows(&sweep, run, from, left) : 0;
+    if (taken == 0) {
+      settle(&sweep, starts_after(&sweep, run, from));
+      taken = left;
+      misses += misses < MISSES;
+      base_grow(&product->borrowed, &product->borrowed_capacity,
+                product->borrowed_count + taken + 1, sizeof *product->borrowed);
+      take_run(&sweep, run, from, from + taken, status);
     }
-    product->steps += end - from;
-    product->patience += 4 * (end - from);
+    product->steps += taken;
+    product->patience += 4 * taken;
     if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
-    if (*status == BASE_OK && net_met_count(&sweep.met) > MEETINGS - LINKS)
+    if (*status == BASE_OK && net_met_count(&sweep.met) > MEETINGS - STEPS)
       net_product_meet_all(&sweep.met, status);
   }
+  settle(&sweep, sweep.limit);
   if (*status == BASE_OK) net_product_meet_all(&sweep.met, status);
   give_rows(product, sweep.met.apart);
 }

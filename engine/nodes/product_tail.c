@@ -195,8 +195,10 @@ static void fill_columns(const struct net_meetings *met, uint32_t count,
     union net_slot *to = tail->scratch + k;
     if (column.side == OWN_TIMES) {
       bool stops = column.from >= 2;
-      for (uint32_t i = 0; i < count; i++, to += width)
-        to->i = stops ? met->items[held[i]].stop : met->items[held[i]].now;
+      for (uint32_t i = 0; i < count; i++, to += width) {
+        const struct net_meeting *meeting = &met->items[held[i]];
+        to->i = stops ? net_met_stop(met, meeting) : net_met_now(met, meeting);
+      }
     } else if (met->apart != NULL && column.from == met->apart->width) {
       for (uint32_t i = 0; i < count; i++, to += width) to->i = (int64_t)met->items[held[i]].hash;
     } else {
