@@ -266,6 +266,32 @@ echo 'create event New (x = i4)' >create.tq
 run explain t.db create.tq </dev/null
 run t.db -c 'print New' </dev/null
 ends 2 TQ-0101 "explain creates nothing"
+cat >made.tq <<'END'
+create event M (x = i4)
+range of m is M
+retrieve into Big (m.x) where m.x > 3
+range of b is Big
+retrieve into Bigger (b.x) where b.x > 5
+display Bigger
+END
+run made.db -f made.tq </dev/null
+run explain made.tq </dev/null
+mv out alone
+run explain made.db made.tq </dev/null
+[ "$status" -eq 0 ] && cmp -s out alone
+ok "explain of the script that made the database" $?
+sed 's/> 5/> 6/' made.tq >other.tq
+run explain made.db other.tq </dev/null
+ends 2 TQ-0104 "explain of another definition"
+sed 's/x = i4/x = i8/' made.tq >other.tq
+run explain made.db other.tq </dev/null
+ends 2 TQ-0104 "explain of another relation"
+cat made.tq made.tq >other.tq
+run explain made.db other.tq </dev/null
+ends 2 TQ-0104 "explain of what is made twice"
+sed '/^create/d' made.tq | cat - made.tq | sed '/^create/d' >other.tq
+run explain made.db other.tq </dev/null
+ends 2 TQ-0104 "explain of what is defined twice"
 run explain </dev/null
 ends 1 TQ-0001 "explain without a file"
 

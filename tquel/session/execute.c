@@ -62,11 +62,11 @@ static bool same_domains(const struct net_layout *a, const struct net_layout *b)
   return true;
 }
 
-/* create persistent of an announced relation, as it is: all its records are asked for from now on. *RET_DONE
- * false: it is no such statement. */
-static enum base_status keep_announced(struct tql_session *session,
-                                       const struct tql_statement *statement,
-                                       const struct ng_relation *made, bool *ret_done) {
+/* create of a relation that is there, as it is: announced, all its records are asked for from now on (create
+ * persistent); explained, it is what the script that made the database says. *RET_DONE false: it is not there. */
+static enum base_status keep_as_it_is(struct tql_session *session,
+                                      const struct tql_statement *statement,
+                                      const struct ng_relation *made, bool *ret_done) {
   struct session_relation *there = session_find(session, made->name);
   if (there == NULL) return BASE_OK;
   *ret_done = true;
@@ -74,18 +74,23 @@ static enum base_status keep_announced(struct tql_session *session,
       there->ng.by != made->by) {
     base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
                      "help and its name shows its domains",
-                     "%s is announced by sensors, with other domains", there->ng.name);
+                     there->announced ? "%s is announced by sensors, with other domains"
+                                      : "%s exists already, with other domains",
+                     there->ng.name);
     return BASE_USER;
   }
+  there->scripted = session->options.explain_only;
+  if (there->scripted) return BASE_OK;
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
   return session_end(session,
                      session_save_announced(session, there, there->digest, there->holder, true));
 }
 
-/* May the statement name a relation that is there: one that sensors have announced? */
+/* May the statement name a relation that is there: one that sensors have announced, or, explained, any? */
 static bool may_be_there(struct tql_session *session, const struct tql_statement *statement) {
   const struct session_relation *there = session_find(session, statement->name.text);
+  if (session->options.explain_only) return there != NULL && !there->scripted;
   return statement->persistent && there != NULL && there->announced;
 }
 
@@ -99,7 +104,7 @@ static enum base_status execute_create(struct tql_session *session,
   enum base_status status = tql_analyse_create(&analysis, statement, &made);
   if (status != BASE_OK) return status;
   bool done = false;
-  status = keep_announced(session, statement, made, &done);
+  status = keep_as_it_is(session, statement, made, &done);
   if (done || status != BASE_OK) return status;
   const struct net_layout *layout = made->layout;
   struct st_domain *domains =
@@ -113,7 +118,7 @@ static enum base_status execute_create(struct tql_session *session,
                                  .by = made->by,
                                  .checkpoint = session->seat->manual ? NET_BEGINNING : NET_FOREVER};
   if (session->options.explain_only) {
-    session_add_relation(session, &relation); /* the database is only read */
+    session_add_relation(session, &relation)->scripted = true; /* the database is only read */
     return BASE_OK;
   }
   status = session_begin(session);

@@ -3,6 +3,8 @@
  *
  * Explain runs nothing. Explain analyze runs the query as a retrieve without a name would run, shows
  * nothing of the result but how many tuples it has, and keeps nothing.                              */
+#include <string.h>
+
 #include "tquel/session/session_impl.h"
 
 static enum base_status analyze(struct tql_session *session, const struct ng_query *query) {
@@ -57,17 +59,44 @@ enum base_status session_explain(struct tql_session *session,
 
 /* --- tquel explain */
 
-enum base_status session_gather_retrieve(struct tql_session *session,
-                                         const struct tql_statement *statement) {
+/* The derived relation of the database that STATEMENT may define once more, or NULL. */
+static struct session_relation *made_before(struct tql_session *session,
+                                            const struct tql_statement *statement) {
+  if (statement->name.text == NULL) return NULL;
+  struct session_relation *there = session_find(session, statement->name.text);
+  return there != NULL && there->definition != NULL && !there->scripted ? there : NULL;
+}
+
+/* Analyses STATEMENT. The script may be the one that the database was made with: so it may define what is there
+ * (*RET_THERE) as it is there. */
+static enum base_status analyse_gathered(struct tql_session *session,
+                                         const struct tql_statement *statement,
+                                         const struct ng_query **ret, bool *ret_there) {
+  struct session_relation *there = made_before(session, statement);
   struct session_scope scope;
-  session_scope_init(&scope, session, NULL);
+  session_scope_init(&scope, session, there != NULL ? there->ng.name : NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
   analysis.arena = session->arena; /* the plans keep it */
+  enum base_status status = tql_analyse_retrieve(&analysis, statement, ret);
+  *ret_there = there != NULL;
+  if (status != BASE_OK || there == NULL) return status;
+  const char *text = tql_definition_text(session->statement_arena, &scope.scope, statement, *ret);
+  there->scripted = true;
+  if (strcmp(text, there->definition) == 0) return BASE_OK;
+  base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
+                   "explain takes a definition of what the database has if nothing of it differs",
+                   "%s exists already, defined otherwise", there->ng.name);
+  return BASE_USER;
+}
+
+enum base_status session_gather_retrieve(struct tql_session *session,
+                                         const struct tql_statement *statement) {
   const struct ng_query *query = NULL;
-  enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
+  bool there = false;
+  enum base_status status = analyse_gathered(session, statement, &query, &there);
   if (status == BASE_OK) status = ng_plan_add_query(session->gathered, query, session->diags);
   if (status == BASE_OK) status = ng_plan_add_query(session->gathered_final, query, session->diags);
-  if (status != BASE_OK || query->name == NULL) return status;
+  if (status != BASE_OK || query->name == NULL || there) return status;
   /* The derived relation comes to be, in the database in memory that this session has. */
   struct st_domain *domains =
       BASE_NEW_ARRAY(session->statement_arena, query->layout->field_count + 1, struct st_domain);
@@ -80,7 +109,7 @@ enum base_status session_gather_retrieve(struct tql_session *session,
       .domain_count = query->layout->field_count,
       .by = -1,
       .checkpoint = NET_BEGINNING};
-  session_add_relation(session, &relation);
+  session_add_relation(session, &relation)->scripted = true;
   return BASE_OK;
 }
 

@@ -31,8 +31,9 @@ struct session_rule {
 struct session_relation {
   struct ng_relation ng;
   enum st_kind kind;
-  bool view;    /* derived, and not stored */
-  bool expires; /* kept until UNTIL */
+  bool view;     /* derived, and not stored */
+  bool scripted; /* tquel explain: the script has made it, as it is there or anew */
+  bool expires;  /* kept until UNTIL */
   net_chronon until;
   const struct session_rule *rules; /* once they were needed */
   size_t rule_count;
