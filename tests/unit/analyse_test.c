@@ -30,6 +30,7 @@ END_TEST
 
 START_TEST(wrong_names) {
   refuse("retrieve (z.x)", MSG_UNKNOWN_VARIABLE, 11, "range of z");
+  refuse("retrieve (e.x) when e ; within -5", MSG_UNKNOWN_VARIABLE, 25, "no sign");
   refuse("retrieve (e3.x)", MSG_UNKNOWN_VARIABLE, 11, "did you mean e");
   refuse("retrieve (p.nme)", MSG_UNKNOWN_DOMAIN, 13, "Name");
   refuse("retrieve (t.IterNun)", MSG_UNKNOWN_DOMAIN, 13, "IterNum");

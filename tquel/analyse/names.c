@@ -108,6 +108,11 @@ static void report_unknown_variable(const struct tql_binder *binder, const struc
                  relation->name[0], relation->name);
     return;
   }
+  if (tql_same_name(name->text, "within")) {
+    tql_set_hint(diag,
+                 "after within stands a duration or an integer, with no sign: a ; within 5 ms b");
+    return;
+  }
   struct name_list list = {0};
   for (size_t i = 0; i < scope->variable_count; i++) collect(&list, scope->variables[i].name);
   tql_suggest(diag, name->text, list.items, list.count);

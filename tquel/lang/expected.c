@@ -478,6 +478,36 @@ static const char *hint_window(const struct error *error) {
   return "a window is longer than nothing: for each 5, for each 10 s; or for each instant";
 }
 
+static bool is_calculation(int kind) {
+  return kind == TQL_T_INTEGER || kind == TQL_T_FLOAT || kind == TQL_T_DURATION || kind == '+' ||
+         kind == '-' || kind == '*' || kind == '/' || kind == '(' || kind == ')';
+}
+
+/* a ; within -5 ms b: the word was taken for a name, and what is wrong shows behind the calculation only. */
+static const char *hint_distance(const struct error *error) {
+  const struct tql_reader *reader = error->reader;
+  struct tql_lexer lexer;
+  struct tql_token token;
+  bool sought = false, first = false;
+  int before = 0;
+  size_t limit = error->token->span.first;
+  if (error->token->kind == TQL_T_WITHIN && has(error->expected, "';'"))
+    return "a sequence says how far apart its parts may be: A ; within 5 ms B";
+  if (reader->opener.kind == 0 || limit - reader->opener.span.first > REPLAY_MAX) return NULL;
+  if (!tql_lexer_init(&lexer, reader->parser.arena, reader->lexer.text, reader->lexer.length,
+                      reader->opener.span.first, limit, 1, 1))
+    return NULL;
+  for (tql_lexer_next(&lexer, &token); token.kind != TQL_T_END_OF_TEXT && token.kind != TQL_BAD;
+       tql_lexer_next(&lexer, &token)) {
+    bool taken = first && (token.kind == TQL_T_INTEGER || token.kind == TQL_T_DURATION);
+    first = token.kind == TQL_T_WITHIN && (before == ';' || reader->opener.kind == TQL_T_COPY);
+    sought = first || (sought && !taken && is_calculation(token.kind));
+    before = token.kind;
+  }
+  tql_lexer_done(&lexer);
+  return sought ? "after within stands a duration or an integer, with no sign: within 5 ms" : NULL;
+}
+
 /* What stands in parentheses of its own is no element. */
 static const char *hint_target(const struct error *error) {
   const struct tql_reader *reader = error->reader;
@@ -498,7 +528,7 @@ static const char *hint_of(const struct error *error) {
   static const char *(*const makers[])(const struct error *) = {
       hint_foreign, hint_sql,         hint_semicolon,       hint_misspelt,
       hint_unit,    hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
-      hint_window,  hint_target,
+      hint_window,  hint_distance,    hint_target,
   };
   for (size_t i = 0; i < COUNT_OF(makers); i++) {
     const char *hint = makers[i](error);
