@@ -90,8 +90,18 @@ void net_rowmap_done(struct net_rowmap *map) {
   map->blocks = NULL;
   map->table = NULL;
   map->block_capacity = 0;
-  map->used = map->capacity = map->live = map->table_size = map->holes = 0;
+  map->used = map->capacity = map->live = map->table_size = map->holes = map->first_hole = 0;
   map->free_list = 0;
+}
+
+/* The first live entry at INDEX or behind it; USED or more: there is none. Of blocks that are not there, of which a map
+ * may have far more than of others, nothing is looked at. */
+static uint32_t next_live(const struct net_rowmap *map, uint32_t index) {
+  while (index < map->used && !net_rowmap_live(map, index)) {
+    bool there = map->blocks[index / NET_ROWMAP_BLOCK] != NULL;
+    index += there ? 1 : NET_ROWMAP_BLOCK - index % NET_ROWMAP_BLOCK;
+  }
+  return index;
 }
 
 /* --- places */
@@ -243,8 +253,8 @@ static void rebuild(struct net_rowmap *map) {
   while (indices >> map->index_bits != 0) map->index_bits++;
   map->index_mask = (uint32_t)((UINT64_C(1) << map->index_bits) - 1);
   map->furthest = (uint32_t)((UINT64_C(1) << 32 >> map->index_bits) - 1);
-  for (uint32_t i = 0; i < map->used; i++)
-    if (net_rowmap_live(map, i)) take_place(map, i, hash_at(map, i));
+  for (uint32_t i = next_live(map, 0); i < map->used; i = next_live(map, i + 1))
+    take_place(map, i, hash_at(map, i));
 }
 
 static uint32_t find_hash(const struct net_rowmap *map, const union net_slot *row, uint64_t hash) {
@@ -314,8 +324,8 @@ static void free_entry(struct net_rowmap *map, uint32_t index) {
 
 /* The first block that is not there is there again. */
 static void fill_hole(struct net_rowmap *map) {
-  size_t block = 0;
-  while (map->blocks[block] != NULL) block++;
+  while (map->blocks[map->first_hole] != NULL) map->first_hole++;
+  size_t block = map->first_hole;
   map->blocks[block] =
       (unsigned char *)base_xmalloc(NET_ROWMAP_BLOCK * map->stride + front_of(map)) + front_of(map);
   map->holes--;
@@ -369,9 +379,16 @@ static inline bool is_mostly_empty(const struct net_rowmap *map, size_t live) {
 
 static bool is_empty(const struct net_rowmap *map, size_t block) {
   size_t first = block * NET_ROWMAP_BLOCK;
-  for (size_t i = first; i < first + NET_ROWMAP_BLOCK; i++)
+  for (size_t i = first; map->blocks[block] != NULL && i < first + NET_ROWMAP_BLOCK; i++)
     if (net_rowmap_live(map, (uint32_t)i)) return false;
   return true;
+}
+
+/* Frees the entries of BLOCK that are not used, so that the first one is taken first. */
+static void free_unused(struct net_rowmap *map, size_t block) {
+  size_t first = block * NET_ROWMAP_BLOCK, end = first + NET_ROWMAP_BLOCK;
+  for (size_t i = end < map->used ? end : map->used; i-- > first;)
+    if (!net_rowmap_live(map, (uint32_t)i)) free_entry(map, (uint32_t)i);
 }
 
 /* Blocks in which nothing lives go. Free entries of the others are taken in their order, the first ones first, so that
@@ -384,12 +401,14 @@ static void give_back(struct net_rowmap *map) {
   while (blocks > 0 && map->blocks[blocks - 1] == NULL) blocks--;
   map->capacity = blocks * NET_ROWMAP_BLOCK;
   if (map->used > map->capacity) map->used = map->capacity;
-  map->holes = 0;
+  map->holes = map->first_hole = 0;
   map->free_list = 0;
-  for (size_t i = 0; i < blocks; i++) map->holes += map->blocks[i] == NULL;
-  for (size_t i = map->used; i-- > 0;)
-    if (map->blocks[i / NET_ROWMAP_BLOCK] != NULL && !net_rowmap_live(map, (uint32_t)i))
-      free_entry(map, (uint32_t)i);
+  for (size_t i = blocks; i-- > 0;) {
+    if (map->blocks[i] != NULL)
+      free_unused(map, i);
+    else
+      map->holes++;
+  }
   map->many = false;
   rebuild(map);
 }

@@ -31,6 +31,7 @@ struct net_rowmap {
   size_t block_capacity;
   size_t stride, used, capacity, live;
   size_t holes;       /* blocks that are not there: NULL */
+  size_t first_hole;  /* none of them is before it */
   size_t removed;     /* entries, since there was a look at what is not used */
   uint32_t free_list; /* index + 1 */
   uint32_t *table;    /* places: index + 1, and above it how far that is from home; 0: empty */

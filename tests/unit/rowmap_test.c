@@ -122,6 +122,31 @@ START_TEST(memory_is_given_back) {
 }
 END_TEST
 
+/* One stays far behind all that come and go, again and again. */
+START_TEST(places_that_were_given_back_are_taken_again) {
+  enum { MANY = 200000, BURST = 5000, ROUNDS = 20 };
+  struct net_rowmap map;
+  net_rowmap_init(&map, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(uint32_t));
+  for (uint64_t id = 1; id <= MANY; id++) (void)net_rowmap_put_id(&map, id, NULL);
+  uint32_t last = net_rowmap_find_id(&map, MANY);
+  for (uint32_t i = 0; i < last; i++) net_rowmap_remove(&map, i);
+  for (uint64_t round = 1; round <= ROUNDS; round++) {
+    for (uint64_t i = 0; i < BURST; i++) (void)net_rowmap_put_id(&map, round * MANY + i + 1, NULL);
+    ck_assert_uint_eq(map.live, BURST + 1);
+    ck_assert_uint_le(net_rowmap_bytes(&map), (size_t)4 * BURST * map.stride + MANY);
+    for (uint64_t i = 0; i < BURST; i++) {
+      uint32_t place = net_rowmap_find_id(&map, round * MANY + i + 1);
+      ck_assert_uint_eq(net_rowmap_id(&map, place), round * MANY + i + 1);
+      net_rowmap_remove(&map, place);
+    }
+    ck_assert_uint_eq(net_rowmap_find_id(&map, MANY), last);
+  }
+  for (uint64_t i = 1; i < MANY; i++) (void)net_rowmap_put_id(&map, i, NULL);
+  ck_assert_uint_eq(map.used, MANY); /* no place was lost */
+  net_rowmap_done(&map);
+}
+END_TEST
+
 /* --- cells */
 
 START_TEST(cells_are_taken_again) {
@@ -157,6 +182,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, entries_come_and_go);
   tcase_add_test(tests, memory_is_given_back);
+  tcase_add_test(tests, places_that_were_given_back_are_taken_again);
   tcase_add_test(tests, cells_are_taken_again);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
