@@ -294,6 +294,8 @@ enum net_aggregate_function {
   NET_AGG_EARLIEST, /* the implicit times of the tuple that starts first */
   NET_AGG_LATEST,
 };
+/* Is its value that of one of the tuples, for which it takes the best? */
+bool net_aggregate_chooses(enum net_aggregate_function function);
 struct net_aggregate_more {
   enum net_aggregate_function function;
   int argument_field;

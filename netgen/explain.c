@@ -225,20 +225,9 @@ static const char *keys_of_cumulative(const struct ng_aggregate *aggregate) {
   if (aggregate->function == NET_AGG_AVGC) return "groups and sums";
   if (aggregate->function == NET_AGG_EXTEND) return "the last events of each group";
   if (aggregate->unique) return "groups, and each distinct value";
-  switch (aggregate->function) {
-    case NET_AGG_MIN:
-    case NET_AGG_MAX:
-    case NET_AGG_FIRST:
-    case NET_AGG_LAST:
-    case NET_AGG_EARLIEST:
-    case NET_AGG_LATEST:
-      return "groups, and one value of each";
-    case NET_AGG_VARTS:
-    case NET_AGG_AVGTI:
-      return "groups, sums, and the last tuple of each";
-    default:
-      return "groups and sums";
-  }
+  if (net_aggregate_chooses(aggregate->function)) return "groups, and one value of each";
+  bool successive = aggregate->function == NET_AGG_VARTS || aggregate->function == NET_AGG_AVGTI;
+  return successive ? "groups, sums, and the last tuple of each" : "groups and sums";
 }
 
 static void state_of_aggregate(struct base_buffer *out, const struct ng_aggregate *aggregate) {

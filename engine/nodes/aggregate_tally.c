@@ -27,7 +27,7 @@ bool net_agg_wants_smallest(enum net_aggregate_function function) {
   return function == NET_AGG_MIN || function == NET_AGG_FIRST || function == NET_AGG_EARLIEST;
 }
 
-static bool chooses(enum net_aggregate_function function) {
+bool net_aggregate_chooses(enum net_aggregate_function function) {
   return net_agg_wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST ||
          function == NET_AGG_LATEST;
 }
@@ -250,72 +250,53 @@ static void choose(struct net_aggregate *node, struct net_agg_group *group,
   *best = *key;
 }
 
-void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
-                 const struct net_ordered_key *key) {
+/* Of functions whose value is one of the tuples. */
+static void choose_among(struct net_aggregate *node, struct net_agg_group *group,
+                         const struct net_ordered_key *key, bool comes) {
+  uint32_t *ordered = &group->tally.ordered;
+  if (comes && !node->goes) {
+    choose(node, group, key);
+  } else if (comes) {
+    (void)net_ordered_insert(&node->ordered, ordered, key);
+    net_agg_floor_add(node, key->start.lo);
+  } else {
+    (void)net_ordered_remove(&node->ordered, ordered, key);
+    net_agg_floor_remove(node, key->start.lo);
+  }
+}
+
+static inline void change(struct net_aggregate *node, struct net_agg_group *group,
+                          const struct net_ordered_key *key, bool comes) {
   struct net_tally *tally = &group->tally;
-  struct net_ordered_key plain = net_agg_rank(node, key);
-  key = &plain;
+  struct net_ordered_key rank = net_agg_rank(node, key);
   switch (node->function) {
     case NET_AGG_SUM:
     case NET_AGG_AVG:
-      sum(node, tally, key, 1);
-      break;
-    case NET_AGG_MIN:
-    case NET_AGG_MAX:
-    case NET_AGG_FIRST:
-    case NET_AGG_LAST:
-    case NET_AGG_EARLIEST:
-    case NET_AGG_LATEST:
-      if (node->goes) {
-        (void)net_ordered_insert(&node->ordered, &tally->ordered, key);
-        net_agg_floor_add(node, key->start.lo);
-      } else {
-        choose(node, group, key);
-      }
+      sum(node, tally, &rank, comes ? 1 : -1);
       break;
     case NET_AGG_STDEV:
-      sum_squares(node, tally, key, false);
+      sum_squares(node, tally, &rank, !comes);
       break;
     case NET_AGG_VARTS:
     case NET_AGG_AVGTI:
-      if (net_ordered_insert(&node->ordered, &tally->ordered, key))
-        count_between(node, tally, key, false);
+      if (comes ? net_ordered_insert(&node->ordered, &tally->ordered, &rank)
+                : net_ordered_remove(&node->ordered, &tally->ordered, &rank))
+        count_between(node, tally, &rank, !comes);
       break;
-    default: /* the group has their number */
+    default: /* of others the group has the number of tuples */
+      if (net_aggregate_chooses(node->function)) choose_among(node, group, &rank, comes);
       break;
   }
 }
 
+void net_agg_add(struct net_aggregate *node, struct net_agg_group *group,
+                 const struct net_ordered_key *key) {
+  change(node, group, key, true);
+}
+
 void net_agg_remove(struct net_aggregate *node, struct net_agg_group *group,
                     const struct net_ordered_key *key) {
-  struct net_tally *tally = &group->tally;
-  struct net_ordered_key plain = net_agg_rank(node, key);
-  key = &plain;
-  switch (node->function) {
-    case NET_AGG_SUM:
-    case NET_AGG_AVG:
-      sum(node, tally, key, -1);
-      break;
-    case NET_AGG_MIN:
-    case NET_AGG_MAX:
-    case NET_AGG_FIRST:
-    case NET_AGG_LAST:
-    case NET_AGG_EARLIEST:
-    case NET_AGG_LATEST:
-      (void)net_ordered_remove(&node->ordered, &tally->ordered, key);
-      net_agg_floor_remove(node, key->start.lo);
-      break;
-    case NET_AGG_STDEV:
-      sum_squares(node, tally, key, true);
-      break;
-    case NET_AGG_VARTS:
-    case NET_AGG_AVGTI:
-      if (net_ordered_remove(&node->ordered, &tally->ordered, key))
-        count_between(node, tally, key, true);
-      break;
-    default:
-      break;
-  }
+  change(node, group, key, false);
 }
 
 void net_agg_link(struct net_aggregate *node, struct net_agg_group *group, uint32_t place) {
@@ -525,7 +506,8 @@ static void mark_keys(const struct net_ordered *sets, struct base_strings *strin
 }
 
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
-  if (!chooses(node->function) || (node->argument != NET_STRING && node->argument != NET_NAME))
+  if (!net_aggregate_chooses(node->function) ||
+      (node->argument != NET_STRING && node->argument != NET_NAME))
     return;
   mark_keys(&node->ordered, strings);
   mark_keys(&node->apart, strings);
