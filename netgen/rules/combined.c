@@ -38,6 +38,10 @@ bool ng_combined_above(struct ng_plan *plan, const struct ng_node *product, stru
   return false;
 }
 
+bool ng_combined_is_instant(const struct ng_expr *expr, const struct ng_node *side) {
+  return expr->type.base == NET_INSTANT && !ng_expr_reads_nothing(expr) && ng_expr_fits(expr, side);
+}
+
 /* EXPR with COLUMN in the place of INSTANT. */
 static const struct ng_expr *with_column(struct ng_plan *plan, const struct ng_expr *expr,
                                          const struct ng_expr *instant,

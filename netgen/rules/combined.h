@@ -27,6 +27,9 @@ void ng_combined_restore(struct ng_plan *plan, const struct ng_before *before);
 /* False: others than full products, and what follows them, read PRODUCT's rows. */
 bool ng_combined_above(struct ng_plan *plan, const struct ng_node *product, struct ng_above *ret);
 
+/* Is EXPR an instant of SIDE's rows? It may be computed, and computing it may fail. */
+bool ng_combined_is_instant(const struct ng_expr *expr, const struct ng_node *side);
+
 /* Everything above that read INSTANT reads COLUMN. */
 void ng_combined_read(struct ng_plan *plan, const struct ng_above *above,
                       const struct ng_expr *instant, const struct ng_column *column);

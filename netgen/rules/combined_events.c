@@ -51,12 +51,6 @@ static bool may_fail(const struct ng_plan *plan) {
   return plan->may_speculate && !(plan->switches && plan->switches->off[NG_RULE_SPECULATION]);
 }
 
-static bool is_instant(const struct ng_plan *plan, const struct ng_expr *expr,
-                       const struct ng_node *side) {
-  return expr->type.base == NET_INSTANT && !ng_expr_reads_nothing(expr) &&
-         (!ng_expr_can_fail(expr) || may_fail(plan)) && ng_expr_fits(expr, side);
-}
-
 static void add_instant(struct ng_plan *plan, struct ng_exprs *instants,
                         const struct ng_expr *instant) {
   for (size_t i = 0; i < instants->count; i++)
@@ -67,7 +61,8 @@ static void add_instant(struct ng_plan *plan, struct ng_exprs *instants,
 /* What EXPR computes of several of SIDE's instants. */
 static void add_computed(struct ng_plan *plan, struct ng_exprs *instants,
                          const struct ng_expr *expr, const struct ng_node *side) {
-  if (expr->op != NG_COLUMN && is_instant(plan, expr, side)) {
+  if (expr->op != NG_COLUMN && ng_combined_is_instant(expr, side) &&
+      (!ng_expr_can_fail(expr) || may_fail(plan))) {
     add_instant(plan, instants, expr);
     return;
   }

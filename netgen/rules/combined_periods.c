@@ -118,15 +118,11 @@ struct periods {
   size_t count, capacity;
 };
 
-static bool is_instant(const struct ng_expr *expr, const struct ng_node *side) {
-  return expr->type.base == NET_INSTANT && !ng_expr_reads_nothing(expr) &&
-         !ng_expr_can_fail(expr) && ng_expr_fits(expr, side);
-}
-
 /* OWN: nothing but a participant's own period will do. */
 static void add_period(struct ng_plan *plan, struct periods *periods, const struct ng_node *side,
                        const struct ng_expr *start, const struct ng_expr *stop, bool own) {
-  if (!is_instant(start, side) || !is_instant(stop, side)) return;
+  if (!ng_combined_is_instant(start, side) || !ng_combined_is_instant(stop, side)) return;
+  if (ng_expr_can_fail(start) || ng_expr_can_fail(stop)) return;
   if (own && !is_own(side, start, stop)) return;
   for (size_t i = 0; i < periods->count; i++)
     if (ng_expr_equal(periods->items[i].start, start) &&
