@@ -15,7 +15,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "tquel/session/session.h"
+#include "tests/bench/timed.h"
 
 enum { SHAPES = 3, FEW = 16, LIVE = 64, GROUP = 4, SHARE = 8 };
 
@@ -41,34 +41,12 @@ static const struct question questions[] = {
     {"extendc", "extendc", ".value", true, false},
 };
 
-static int64_t network_us;
-
-static void on_timing(void *context, const char *line) {
-  (void)context;
-  const char *found = strstr(line, "network_us=");
-  if (found != NULL) network_us += strtoll(found + strlen("network_us="), NULL, 10);
-}
-
-static void on_rows(void *context, const struct tql_rows *rows) {
-  (void)context, (void)rows;
-}
-
-static void on_diag(void *context, const struct base_diag *diag) {
-  (void)context;
-  fprintf(stderr, "TQ-%04d: %s\n", (int)diag->number, diag->message);
-}
-
-static void run(struct tql_session *session, const char *text) {
-  struct tql_output output = {.rows = on_rows, .timing = on_timing};
-  if (tql_session_run(session, "bench", 1, text, strlen(text), &output, false) != BASE_OK) exit(1);
-}
-
 static size_t live_of(size_t shape, size_t rows) {
   return shape == 2 ? rows / SHARE : LIVE;
 }
 
 /* Periods of some length about that of so many chronons, or their starts. */
-static void load(struct tql_session *session, size_t shape, size_t rows, bool events) {
+static void load(struct bench_timed *timed, size_t shape, size_t rows, bool events) {
   char path[] = "/tmp/aggregates_bench_XXXXXX.csv", text[256];
   struct base_random random = {shape + 1};
   size_t groups = shape == 1 ? rows / GROUP : FEW, live = live_of(shape, rows);
@@ -92,66 +70,43 @@ static void load(struct tql_session *session, size_t shape, size_t rows, bool ev
            events ? "event" : "period", names[shape], events ? "E" : "P", names[shape],
            events ? "E" : "P", path, names[shape], events ? "E" : "P", names[shape],
            events ? "E" : "P");
-  run(session, text);
+  (void)bench_timed_run(timed, text, NULL);
   unlink(path);
 }
 
-static int compare(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-static double measure(struct tql_session *session, const struct question *question, size_t shape,
+static double measure(struct bench_timed *timed, const struct question *question, size_t shape,
                       size_t rows, size_t runs) {
   char text[256], relation[32], window[32] = "";
-  int64_t *times = base_xcalloc(runs, sizeof *times);
+  double *times = base_xcalloc(runs, sizeof *times);
   snprintf(relation, sizeof relation, "%s%s", names[shape], question->events ? "E" : "P");
   if (question->window)
     snprintf(window, sizeof window, " for each %zu", live_of(shape, rows) * 3 / 2);
   snprintf(text, sizeof text, "retrieve (x = %s(%s%s by %s.kind%s))", question->function, relation,
            question->argument, relation, window);
-  for (size_t i = 0; i < runs; i++) {
-    network_us = 0;
-    run(session, text);
-    times[i] = network_us;
-  }
-  qsort(times, runs, sizeof *times, compare);
-  double time = (double)times[runs / 2] * 1e3 / (double)rows;
+  for (size_t i = 0; i < runs; i++) times[i] = (double)bench_timed_run(timed, text, NULL);
+  double time = bench_median(times, runs) * 1e3 / (double)rows;
   free(times);
   return time;
 }
 
 int main(int argc, char **argv) {
   size_t runs = 5, rows = 200000;
-  struct base_diag_sink diags;
-  struct tql_session_options options = {.timeline = NET_TIMELINE_ABSTRACT};
-  struct tql_session *session;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--runs") && i + 1 < argc) {
-      runs = strtoull(argv[++i], NULL, 10);
-    } else {
-      rows = strtoull(argv[i], NULL, 10);
-    }
-  }
-  if (runs == 0 || rows < 1000) return 2;
-  base_diag_sink_init(&diags);
-  diags.on_report = on_diag;
-  if (tql_session_open(&options, &diags, &session) != BASE_OK) return 1;
+  if (!bench_timed_options(argc, argv, &runs, &rows)) return 2;
+  struct bench_timed *timed = bench_timed_open();
   for (size_t shape = 0; shape < SHAPES; shape++) {
-    load(session, shape, rows, false);
-    load(session, shape, rows, true);
+    load(timed, shape, rows, false);
+    load(timed, shape, rows, true);
   }
   printf("%-16s %12s %12s %16s %12s %16s\n", "", "few, ns", "groups, ns", "to few", "live, ns",
          "to few");
   for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
     double time[SHAPES];
     for (size_t shape = 0; shape < SHAPES; shape++)
-      time[shape] = measure(session, &questions[i], shape, rows, runs);
+      time[shape] = measure(timed, &questions[i], shape, rows, runs);
     printf("%-16s %12.0f %12.0f %16.1f %12.0f %16.1f\n", questions[i].name, time[0], time[1],
            time[1] / time[0], time[2], time[2] / time[0]);
     fflush(stdout);
   }
-  tql_session_close(session);
-  base_diag_sink_done(&diags);
+  bench_timed_close(timed);
   return 0;
 }

@@ -14,7 +14,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "tquel/session/session.h"
+#include "tests/bench/timed.h"
 
 enum { GROUPS = 100, STOP = 400, UNSURE = 20 };
 
@@ -45,32 +45,8 @@ static const struct question questions[] = {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
-static int64_t network_us;
-static size_t row_count;
-
-static void on_timing(void *context, const char *line) {
-  (void)context;
-  const char *found = strstr(line, "network_us=");
-  if (found != NULL) network_us += strtoll(found + strlen("network_us="), NULL, 10);
-}
-
-static void on_rows(void *context, const struct tql_rows *rows) {
-  (void)context;
-  row_count += rows->rows.count;
-}
-
-static void on_diag(void *context, const struct base_diag *diag) {
-  (void)context;
-  fprintf(stderr, "TQ-%04d: %s\n", (int)diag->number, diag->message);
-}
-
-static void run(struct tql_session *session, const char *text) {
-  struct tql_output output = {.rows = on_rows, .timing = on_timing};
-  if (tql_session_run(session, "bench", 1, text, strlen(text), &output, false) != BASE_OK) exit(1);
-}
-
 /* Some thousand periods a relation; of an UNSURE one a part has bounds. */
-static void load(struct tql_session *session, const char *name, size_t rows, bool unsure) {
+static void load(struct bench_timed *timed, const char *name, size_t rows, bool unsure) {
   char path[] = "/tmp/order_bench_XXXXXX.csv", text[1024];
   struct base_random random = {7};
   int descriptor = mkstemps(path, 4);
@@ -90,72 +66,47 @@ static void load(struct tql_session *session, const char *name, size_t rows, boo
   if (fclose(file) != 0) exit(1);
   snprintf(text, sizeof text, "create period %s (k = i4, x = i4) copy %s from \"%s\"", name, name,
            path);
-  run(session, text);
+  (void)bench_timed_run(timed, text, NULL);
   unlink(path);
   snprintf(text, sizeof text, views, name, name);
-  run(session, text);
+  (void)bench_timed_run(timed, text, NULL);
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+static double ask(struct bench_timed *timed, const char *text, bool on, size_t *ret_rows) {
+  (void)bench_timed_run(timed, on ? "set rule temporal-order on" : "set rule temporal-order off",
+                        NULL);
+  return (double)bench_timed_run(timed, text, ret_rows) / 1e3;
 }
 
-static double median(double *values, size_t count) {
-  qsort(values, count, sizeof *values, compare);
-  return values[count / 2];
-}
-
-static double ask(struct tql_session *session, const char *text, bool on, size_t *ret_rows) {
-  run(session, on ? "set rule temporal-order on" : "set rule temporal-order off");
-  network_us = 0;
-  row_count = 0;
-  run(session, text);
-  *ret_rows = row_count;
-  return (double)network_us / 1e3;
-}
-
-static void measure(struct tql_session *session, const struct question *question, size_t runs) {
+static void measure(struct bench_timed *timed, const struct question *question, size_t runs) {
   double *times[2], *ratios = base_xcalloc(runs, sizeof *ratios);
   for (unsigned on = 0; on < 2; on++) times[on] = base_xcalloc(runs, sizeof **times);
   for (size_t i = 0; i < runs; i++) {
     size_t rows[2];
-    for (unsigned on = 0; on < 2; on++) times[on][i] = ask(session, question->text, on, &rows[on]);
+    for (unsigned on = 0; on < 2; on++) times[on][i] = ask(timed, question->text, on, &rows[on]);
     if (rows[0] != rows[1]) exit(1);
     ratios[i] = times[1][i] / times[0][i];
   }
-  printf("%-36s %10.1f %10.1f %8.2f%s\n", question->name, median(times[0], runs),
-         median(times[1], runs), median(ratios, runs), question->once ? "  (no order node)" : "");
+  printf("%-36s %10.1f %10.1f %8.2f%s\n", question->name, bench_median(times[0], runs),
+         bench_median(times[1], runs), bench_median(ratios, runs),
+         question->once ? "  (no order node)" : "");
   fflush(stdout);
   for (unsigned on = 0; on < 2; on++) free(times[on]);
   free(ratios);
 }
 
 static void measure_all(const char *name, size_t rows, size_t runs, bool unsure) {
-  struct base_diag_sink diags;
-  struct tql_session_options options = {.timeline = NET_TIMELINE_ABSTRACT};
-  struct tql_session *session;
-  base_diag_sink_init(&diags);
-  diags.on_report = on_diag;
-  if (tql_session_open(&options, &diags, &session) != BASE_OK) exit(1);
-  load(session, name, rows, unsure);
+  struct bench_timed *timed = bench_timed_open();
+  load(timed, name, rows, unsure);
   printf("%-36s %10s %10s %8s\n", unsure ? "a third with bounds" : "determinate", "off, ms",
          "on, ms", "ratio");
-  for (size_t i = 0; i < QUESTIONS; i++) measure(session, &questions[i], runs);
-  tql_session_close(session);
-  base_diag_sink_done(&diags);
+  for (size_t i = 0; i < QUESTIONS; i++) measure(timed, &questions[i], runs);
+  bench_timed_close(timed);
 }
 
 int main(int argc, char **argv) {
   size_t runs = 5, rows = 200000;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--runs") && i + 1 < argc) {
-      runs = strtoull(argv[++i], NULL, 10);
-    } else {
-      rows = strtoull(argv[i], NULL, 10);
-    }
-  }
-  if (runs == 0 || rows < 1000) return 2;
+  if (!bench_timed_options(argc, argv, &runs, &rows)) return 2;
   measure_all("Sure", rows, runs, false);
   measure_all("Unsure", rows / 4, runs, true);
   return 0;

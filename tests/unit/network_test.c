@@ -331,6 +331,17 @@ static enum base_status remember(void *context, const struct net_batch *batch) {
   return BASE_OK;
 }
 
+static void push_rows(struct net_node *access, const union net_slot *rows, const uint8_t *marks,
+                      size_t count, net_chronon checkpoint) {
+  struct net_batch batch = {.layout = layout,
+                            .rows = rows,
+                            .marks = marks,
+                            .count = (uint32_t)count,
+                            .checkpoint = checkpoint,
+                            .bound = NET_BEGINNING};
+  ck_assert_int_eq(net_access_push(access, &batch), BASE_OK);
+}
+
 static void push_starts(struct net_node *access, const int64_t *starts, size_t count,
                         net_chronon checkpoint) {
   union net_slot rows[8][5];
@@ -341,13 +352,7 @@ static void push_starts(struct net_node *access, const int64_t *starts, size_t c
     rows[i][4].i = (int64_t)i;
     marks[i] = NET_DEFINITE;
   }
-  struct net_batch batch = {.layout = layout,
-                            .rows = rows[0],
-                            .marks = marks,
-                            .count = (uint32_t)count,
-                            .checkpoint = checkpoint,
-                            .bound = NET_BEGINNING};
-  ck_assert_int_eq(net_access_push(access, &batch), BASE_OK);
+  push_rows(access, rows[0], marks, count, checkpoint);
 }
 
 START_TEST(order_gives_rows_out_in_time_up_to_the_checkpoint) {
@@ -516,13 +521,7 @@ static void push_many(struct net_node *access, int64_t count, int64_t step, bool
     row[3].i = open && !closes ? NET_FOREVER : at + 5;
     row[4].i = 1;
     uint8_t marks = closes ? NET_DEFINITE | NET_CLOSES : NET_DEFINITE;
-    struct net_batch batch = {.layout = layout,
-                              .rows = row,
-                              .marks = &marks,
-                              .count = 1,
-                              .checkpoint = NET_BEGINNING,
-                              .bound = NET_BEGINNING};
-    ck_assert_int_eq(net_access_push(access, &batch), BASE_OK);
+    push_rows(access, row, &marks, 1, NET_BEGINNING);
   }
   push_starts(access, NULL, 0, NET_FOREVER);
 }
