@@ -19,7 +19,7 @@
 #define LAST NET_PRODUCT_LAST
 
 enum { TURNS = 96, STEPS = 255, MEETINGS = NET_MEETINGS, FAR_GROUPS = 2048, MISSES = 4 };
-enum { FIRST_RECENTS = 64 };
+enum { FIRST_RECENTS = 16 };
 
 /* A row that waits for its turn, when it starts and expires, and where its group is, or belonged when that was
  * looked for. Behind the last of a side stands one without a row: the start of what follows, or, at the end,

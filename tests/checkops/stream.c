@@ -92,7 +92,7 @@ static int by_time(const void *a, const void *b) {
 
 static void write_script(struct script *script, const struct net_layout *layout, bool records,
                          enum manner manner, size_t count) {
-  int64_t keys = 1 + below(4), values = 1 + below(6), step = 1 + below(12);
+  int64_t keys = 1 + below(one_in(4) ? 60 : 4), values = 1 + below(6), step = 1 + below(12);
   net_chronon now = below(3) == 0 ? 0 : below(50);
   bool crowded = one_in(3);   /* at first, with many at a time */
   enum manner later = manner; /* in half of the mixed streams the first rows are plain */
