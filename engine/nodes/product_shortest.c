@@ -8,7 +8,8 @@
  *
  * Rows are not copied as they become live: a live row is where it waits, and what is live still when the sweep
  * has ended is copied then (`borrowed`). Where both sides are chosen of the same rows (product_self.c) these stand in
- * one order, and nobody has to ask whose turn it is. What is over stays where it is until another takes its place, somebody
+ * one order, and nobody has to ask whose turn it is; rows meet what a small table says came last into their group
+ * (`recents`), and the groups get what is live at the end. What is over stays where it is until another takes its place, somebody
  * walks behind it along a chain, or the purge comes. See product.c and product_sweep.c.               */
 #include <stdlib.h>
 
