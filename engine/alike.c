@@ -85,8 +85,7 @@ static bool is_unsettled(const struct net_alike *alike, const struct group *grou
 
 /* Groups of which nothing is open, and nothing will be that could stop where some of them stop. */
 static void forget_groups(struct net_alike *alike) {
-  for (uint32_t i = 0; i < alike->groups.used; i++) {
-    if (!net_rowmap_live(&alike->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&alike->groups, i)) < alike->groups.used; i++) {
     const struct group *group = net_rowmap_state(&alike->groups, i);
     if (group->open[false] > 0 || group->open[true] > 0) continue;
     bool more = net_rowmap_row(&alike->groups, i)[0].i >= alike->checkpoint;
@@ -96,8 +95,7 @@ static void forget_groups(struct net_alike *alike) {
 }
 
 static net_chronon earliest_unsettled(const struct net_alike *alike, net_chronon limit) {
-  for (uint32_t i = 0; i < alike->groups.used; i++) {
-    if (!net_rowmap_live(&alike->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&alike->groups, i)) < alike->groups.used; i++) {
     const struct group *group = net_rowmap_state(&alike->groups, i);
     net_chronon start = net_rowmap_row(&alike->groups, i)[0].i;
     if (start < limit && is_unsettled(alike, group)) limit = start;
@@ -106,8 +104,7 @@ static net_chronon earliest_unsettled(const struct net_alike *alike, net_chronon
 }
 
 static void release(struct net_alike *alike, struct net_inbox *inbox, net_chronon limit) {
-  for (uint32_t i = 0; i < alike->held.used; i++) {
-    if (!net_rowmap_live(&alike->held, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&alike->held, i)) < alike->held.used; i++) {
     union net_slot *row = net_rowmap_row(&alike->held, i);
     if (row[0].i >= limit && limit != NET_FOREVER) continue;
     uint8_t marks = *(uint8_t *)net_rowmap_state(&alike->held, i);

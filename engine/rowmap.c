@@ -94,16 +94,6 @@ void net_rowmap_done(struct net_rowmap *map) {
   map->free_list = 0;
 }
 
-/* The first live entry at INDEX or behind it; USED or more: there is none. Of blocks that are not there, of which a map
- * may have far more than of others, nothing is looked at. */
-static uint32_t next_live(const struct net_rowmap *map, uint32_t index) {
-  while (index < map->used && !net_rowmap_live(map, index)) {
-    bool there = map->blocks[index / NET_ROWMAP_BLOCK] != NULL;
-    index += there ? 1 : NET_ROWMAP_BLOCK - index % NET_ROWMAP_BLOCK;
-  }
-  return index;
-}
-
 /* --- places */
 
 static inline size_t home_of(const struct net_rowmap *map, uint64_t hash) {
@@ -253,7 +243,7 @@ static void rebuild(struct net_rowmap *map) {
   while (indices >> map->index_bits != 0) map->index_bits++;
   map->index_mask = (uint32_t)((UINT64_C(1) << map->index_bits) - 1);
   map->furthest = (uint32_t)((UINT64_C(1) << 32 >> map->index_bits) - 1);
-  for (uint32_t i = next_live(map, 0); i < map->used; i = next_live(map, i + 1))
+  for (uint32_t i = 0; (i = net_rowmap_next(map, i)) < map->used; i++)
     take_place(map, i, hash_at(map, i));
 }
 
@@ -415,14 +405,13 @@ static void give_back(struct net_rowmap *map) {
 
 void net_rowmap_clear(struct net_rowmap *map) {
   /* Everything goes, so nothing moves up. */
-  for (uint32_t i = 0; i < map->used; i++)
-    if (net_rowmap_live(map, i)) map->table[find_place(map, i)] = 0;
+  for (uint32_t i = 0; (i = net_rowmap_next(map, i)) < map->used; i++)
+    map->table[find_place(map, i)] = 0;
   map->removed += map->live;
   bool much = is_mostly_empty(map, map->live);
   map->live = 0;
   if (much || map->holes > 0) {
-    for (uint32_t i = 0; i < map->used; i++)
-      if (net_rowmap_live(map, i)) free_entry(map, i);
+    for (uint32_t i = 0; (i = net_rowmap_next(map, i)) < map->used; i++) free_entry(map, i);
     give_back(map);
   }
   map->used = 0;
@@ -486,8 +475,7 @@ void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *
     const struct net_field *field = &map->layout->fields[f];
     bool text = field->type.base == NET_STRING || field->type.base == NET_NAME;
     if (!text || field->slot < map->first_slot || field->slot >= map->end_slot) continue;
-    for (uint32_t i = 0; i < map->used; i++)
-      if (net_rowmap_live(map, i))
-        base_strings_mark(strings, net_rowmap_row(map, i)[field->slot].s);
+    for (uint32_t i = 0; (i = net_rowmap_next(map, i)) < map->used; i++)
+      base_strings_mark(strings, net_rowmap_row(map, i)[field->slot].s);
   }
 }

@@ -96,11 +96,20 @@ static inline void *net_rowmap_small(const struct net_rowmap *map, uint32_t inde
 }
 /* Memory that the map holds. */
 size_t net_rowmap_bytes(const struct net_rowmap *map);
-/* For iterating, and for those who remember where an entry was: is there a live one at INDEX? */
+/* For those who remember where an entry was: is there a live one at INDEX? */
 static inline bool net_rowmap_live(const struct net_rowmap *map, uint32_t index) {
   if (index >= map->used || map->blocks[index / NET_ROWMAP_BLOCK] == NULL) return false;
   return ((const struct net_rowmap_entry *)(const void *)net_rowmap_entry(map, index))->link ==
          NET_ROWMAP_LIVE;
+}
+/* For iterating over those that live: the first at INDEX or behind it; USED or more: there is none. Of blocks that are
+ * not there, of which a map may have far more than of others, nothing is looked at. */
+static inline uint32_t net_rowmap_next(const struct net_rowmap *map, uint32_t index) {
+  while (index < map->used && !net_rowmap_live(map, index)) {
+    bool there = map->blocks[index / NET_ROWMAP_BLOCK] != NULL;
+    index += there ? 1 : NET_ROWMAP_BLOCK - index % NET_ROWMAP_BLOCK;
+  }
+  return index;
 }
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings);
 

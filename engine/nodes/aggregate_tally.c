@@ -513,8 +513,7 @@ void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings 
   mark_keys(&node->apart, strings);
   mark_keys(&node->stairs, strings);
   net_agg_wait_mark_strings(node, strings);
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     const struct net_agg_group *group = net_agg_group(node, i);
     if (!node->goes) base_strings_mark(strings, group->tally.best.value.s);
     if (group->begun) base_strings_mark(strings, group->value.s);

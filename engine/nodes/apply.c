@@ -221,8 +221,7 @@ static void lower(union net_slot *floor, net_chronon time) {
 /* Rows that wait may go out later, with instants that are older than those of rows to come. */
 static void lower_to_waiting(struct apply *apply, union net_slot *floor, net_chronon checkpoint) {
   const struct net_layout *in = apply->in;
-  for (uint32_t i = 0; i < apply->held.used; i++) {
-    if (!net_rowmap_live(&apply->held, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&apply->held, i)) < apply->held.used; i++) {
     if (!((struct held_state *)net_rowmap_state(&apply->held, i))->waiting) continue;
     const union net_slot *row = net_rowmap_row(&apply->held, i);
     for (uint32_t slot = 0; slot < in->first_domain_slot; slot += 2)

@@ -413,8 +413,7 @@ static net_chronon lower_of_side(const struct net_closest *node, unsigned side,
     if (node->input_floors[side] == NULL) return NET_BEGINNING;
     smallest = lower(field, node->input_floors[side], slot, smallest);
   }
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     const struct net_closest_group *group = net_rowmap_state(&node->groups, i);
     for (size_t k = 0; k < group->sides[side].count; k++) {
       const struct net_entry *entry = group->sides[side].items[k];
@@ -479,8 +478,7 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   net_rowmap_mark_strings(&node->groups, strings);
   for (unsigned side = 0; side < 2; side++)
     net_kinds_mark_strings(&node->kinds[side], node->layouts[side], strings);
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     const struct net_closest_group *group = net_rowmap_state(&node->groups, i);
     for (unsigned side = 0; side < 2; side++)
       for (size_t k = 0; k < group->sides[side].count; k++)
@@ -508,8 +506,7 @@ static size_t state_bytes(const struct net_node *base) {
 
 static void done(struct net_node *base) {
   struct net_closest *node = (struct net_closest *)base;
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     struct net_closest_group *group = net_rowmap_state(&node->groups, i);
     for (unsigned side = 0; side < 2; side++) free(group->sides[side].items);
   }

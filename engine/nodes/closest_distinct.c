@@ -245,16 +245,14 @@ struct far {
 
 static struct far find_far(const struct net_closest *node) {
   struct far far = {{node->horizon, node->horizon}, NET_FOREVER};
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     const struct net_closest_group *group = net_rowmap_state(&node->groups, i);
     for (size_t k = 0; k < group->sides[1].count; k++) {
       net_chronon at = net_closest_instant(node, 1, group->sides[1].items[k]).lo;
       if (at < far.t.lo) far.t.lo = far.t.hi = at;
     }
   }
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     const struct net_closest_group *group = net_rowmap_state(&node->groups, i);
     for (size_t k = 0; k < group->sides[0].count; k++) {
       struct net_instant at = net_closest_instant(node, 0, group->sides[0].items[k]);
@@ -288,8 +286,7 @@ void net_closest_forget_far(struct net_closest *node) {
   if (node->params.within < 0 || node->rows < node->look_at) return;
   struct far far = find_far(node);
   for (unsigned side = 0; side < 2; side++) forget_far_kinds(node, side, &far);
-  for (uint32_t i = 0; i < node->groups.used; i++) {
-    if (!net_rowmap_live(&node->groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     struct net_closest_group *group = net_rowmap_state(&node->groups, i);
     drop_gone(node, &group->sides[0]);
     /* One that is listed as changed is looked at again, and goes then. */

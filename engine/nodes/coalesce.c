@@ -419,8 +419,7 @@ static void say_group(struct coalesce *node, struct telling *telling, uint32_t *
 
 static void say_all(struct coalesce *node, uint8_t definite, enum base_status *status) {
   struct net_rowmap *groups = &node->groups[definite];
-  for (uint32_t i = 0; i < groups->used; i++) {
-    if (!net_rowmap_live(groups, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(groups, i)) < groups->used; i++) {
     uint32_t *root = net_rowmap_state(groups, i);
     struct telling telling = {.group = net_rowmap_row(groups, i), .definite = definite};
     say_group(node, &telling, root, status);

@@ -301,8 +301,7 @@ static void take_cost(struct compensate *node, const union net_slot *row, uint8_
 /* --- the end of a round */
 
 static void forget_processes(struct compensate *node, net_chronon sweep) {
-  for (uint32_t i = 0; i < node->processes.used; i++) {
-    if (!net_rowmap_live(&node->processes, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->processes, i)) < node->processes.used; i++) {
     struct process *process = process_at(node, i);
     if (process->rough_count > 0) pass_rough(node, process, sweep);
     if (process->first != NET_NO_ENTRY || process->rough_count > 0) continue;
@@ -316,8 +315,7 @@ static net_chronon open_rest(struct compensate *node, net_chronon checkpoint, bo
                              enum base_status *status) {
   bool for_ever = node->inbox.ports[0].checkpoint == NET_FOREVER;
   node->unopened = false;
-  for (uint32_t i = 0; i < node->periods.used; i++) {
-    if (!net_rowmap_live(&node->periods, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->periods, i)) < node->periods.used; i++) {
     const struct period *period = period_at(node, i);
     net_chronon start = net_rowmap_row(&node->periods, i)[0].i;
     bool waits = more && !period->out;

@@ -169,8 +169,7 @@ static bool decide(struct distinct *node, struct tuples *tuples, enum base_statu
 
 static net_chronon decide_all(struct distinct *node, enum base_status *status) {
   net_chronon earliest = NET_FOREVER;
-  for (uint32_t i = 0; i < node->alike.used; i++) {
-    if (!net_rowmap_live(&node->alike, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->alike, i)) < node->alike.used; i++) {
     net_chronon start = net_rowmap_row(&node->alike, i)[0].i;
     if (start >= node->checkpoint && node->checkpoint != NET_FOREVER) continue;
     struct tuples *tuples = net_rowmap_state(&node->alike, i);
@@ -217,8 +216,7 @@ static size_t state_bytes(const struct net_node *base) {
 
 static void done(struct net_node *base) {
   struct distinct *node = (struct distinct *)base;
-  for (uint32_t i = 0; i < node->alike.used; i++) {
-    if (!net_rowmap_live(&node->alike, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->alike, i)) < node->alike.used; i++) {
     struct tuples *tuples = net_rowmap_state(&node->alike, i);
     free(tuples->items);
   }

@@ -126,8 +126,7 @@ static void end(struct samples_to_period *node, const union net_slot *record, ne
 /* Who has had no sample since the round before was not there at TIME. */
 static void end_round(struct samples_to_period *node, net_chronon time, net_chronon bound,
                       enum base_status *status) {
-  for (uint32_t i = 0; i < node->runs.used; i++) {
-    if (!net_rowmap_live(&node->runs, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     const struct run *run = net_rowmap_state(&node->runs, i);
     if (run->gone) {
       net_rowmap_remove(&node->runs, i); /* the round says as much, and of a later time */
@@ -141,8 +140,7 @@ static void end_round(struct samples_to_period *node, net_chronon time, net_chro
 
 /* The records of one time are complete. */
 static void settle(struct samples_to_period *node, net_chronon bound, enum base_status *status) {
-  for (uint32_t i = 0; i < node->now.used; i++) {
-    if (!net_rowmap_live(&node->now, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->now, i)) < node->now.used; i++) {
     const union net_slot *row = net_rowmap_row(&node->now, i);
     const struct record *record = net_rowmap_state(&node->now, i);
     if (record->marks & NET_CLOSES)
@@ -166,15 +164,13 @@ static net_chronon open_runs(struct samples_to_period *node, net_chronon checkpo
   static const struct net_instant open = {NET_OPEN, NET_FOREVER};
   net_chronon earliest =
       node->round == NET_BEGINNING ? NET_BEGINNING : net_chronon_add(node->round, 1);
-  for (uint32_t i = 0; i < node->runs.used; i++) {
-    if (!net_rowmap_live(&node->runs, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     const struct run *run = net_rowmap_state(&node->runs, i);
     net_chronon next = net_chronon_add(run->last, 1);
     if (!run->gone && next < earliest) earliest = next;
   }
   if (checkpoint < earliest) earliest = checkpoint;
-  for (uint32_t i = 0; i < node->runs.used; i++) {
-    if (!net_rowmap_live(&node->runs, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     struct run *run = net_rowmap_state(&node->runs, i);
     if (run->gone || run->id != 0) continue;
     run->id = ++node->last_id;
@@ -185,8 +181,7 @@ static net_chronon open_runs(struct samples_to_period *node, net_chronon checkpo
 
 /* No sample will follow: the runs end at an unknown time after their last. */
 static void end_all(struct samples_to_period *node, net_chronon bound, enum base_status *status) {
-  for (uint32_t i = 0; i < node->runs.used; i++) {
-    if (!net_rowmap_live(&node->runs, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     struct run *run = net_rowmap_state(&node->runs, i);
     if (run->gone || run->said) continue;
     finish(node, i, NET_FOREVER, bound, status);
@@ -227,8 +222,7 @@ void net_samples_each_run(const struct net_node *base,
   const struct samples_to_period *node = (const struct samples_to_period *)base;
   size_t slots = base->layout->slot_count;
   union net_slot *row = base_xcalloc(slots, sizeof *row);
-  for (uint32_t i = 0; i < node->runs.used; i++) {
-    if (!net_rowmap_live(&node->runs, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     const struct run *run = net_rowmap_state(&node->runs, i);
     if (run->gone) continue;
     memcpy(row, net_rowmap_row(&node->runs, i), slots * sizeof *row);

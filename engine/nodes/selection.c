@@ -131,8 +131,7 @@ static const union net_slot *lower_floor(struct selection *selection, const unio
   const struct net_layout *layout = selection->node.layout;
   if (floor == NULL || selection->waiting == 0) return floor;
   memcpy(selection->floor, floor, layout->slot_count * sizeof *floor);
-  for (uint32_t i = 0; i < selection->held.used; i++) {
-    if (!net_rowmap_live(&selection->held, i)) continue;
+  for (uint32_t i = 0; (i = net_rowmap_next(&selection->held, i)) < selection->held.used; i++) {
     if (!((struct held_state *)net_rowmap_state(&selection->held, i))->waiting) continue;
     const union net_slot *waiting = net_rowmap_row(&selection->held, i);
     for (uint32_t f = 0; f < layout->field_count; f++) {
