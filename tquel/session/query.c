@@ -334,14 +334,29 @@ enum base_status session_recompute(struct tql_session *session, struct session_r
   return status;
 }
 
+/* A view whose inputs were empty so far counts from the first tuples that a statement has written, whether or not
+ * anybody has asked for it by the next. That its inputs cannot be computed is told to who asks. */
+static enum base_status begin_view(struct tql_session *session, struct session_relation *view) {
+  size_t first = session->diags->count;
+  bool fixed_now;
+  if (view->origin_fixed) return BASE_OK;
+  base_diag_hold(session->diags);
+  enum base_status status = session_fix_origin(session, view, &fixed_now);
+  if (status == BASE_USER) {
+    base_diag_drop(session->diags, first);
+    status = BASE_OK;
+  }
+  base_diag_release(session->diags);
+  return status;
+}
+
 enum base_status session_recompute_dependants(struct tql_session *session,
                                               const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *derived = session->relations[i];
-    if (!session_is_derived(derived) || derived->view ||
-        !session_depends(session, derived, relation))
-      continue;
-    enum base_status status = session_recompute(session, derived);
+    if (!session_is_derived(derived) || !session_depends(session, derived, relation)) continue;
+    enum base_status status =
+        derived->view ? begin_view(session, derived) : session_recompute(session, derived);
     if (status != BASE_OK) return status;
   }
   return BASE_OK;

@@ -6,8 +6,8 @@
  * way; but it has no table. In the plan of a one-off over a view the view's query comes first, and rules
  * see both as one. In the live network so does the query of a view that one standing query alone reads, if
  * nothing in it can fail; else the view has a node there, to which its readers are linked. The origin of its aggregates on
- * the real timeline is fixed as that of a derived relation: at the first tuple, when that is seen by a
- * statement that writes; before, it is that of the tuples as they stand.                             */
+ * the real timeline is fixed as that of a derived relation: at the first tuples that a statement writes; before,
+ * and while an input is fed, it is that of the tuples as they stand.                                 */
 #include <string.h>
 
 #include "tquel/session/session_impl.h"
