@@ -271,12 +271,13 @@ def complete(pages, tquel):
 
 
 def check_help(page, tquel):
-    """Each topic of the page, by each of its names, is shown with its heading by the program."""
-    heading = None
+    """Each topic of the page, by each of its names, is shown with its heading by the program, and all tags."""
+    heading = text = None
+    tag_next = False
     for number, line in enumerate(page.lines, 1):
         found = re.match(r'\.S[HS] (.*)', line)
         if found:
-            heading = plain(found.group(1).strip('"'))
+            heading, text = plain(found.group(1).strip('"')), None
         found = re.match(r'\.\\" topic: (.*)', line)
         if found:
             names = found.group(1).split()
@@ -286,6 +287,14 @@ def check_help(page, tquel):
             text = shown.stdout.decode('utf-8')
             page.result(shown.returncode == 0 and text.count(heading + '\n\n') >= len(names),
                         number, 'help ' + found.group(1), heading, text)
+        if tag_next and text is not None:
+            bold = line.startswith('.B ')
+            tag = plain(re.sub(r'^\.[BI]+ ', '', line)).replace('\\ ', ' ').replace('"', '')
+            wanted = re.escape(tag) + '(  |$)' if bold else re.escape(tag.split()[0])
+            shown = re.sub('"', '', text)
+            page.result(re.search('^ *' + wanted, shown, re.M) is not None, number,
+                        'the tag %s is shown' % tag, tag, text)
+        tag_next = line.startswith(('.TP', '.TQ'))
 
 
 def main():

@@ -181,11 +181,12 @@ function leave_gap() {
   blank_wanted = 0
 }
 
-# Fills WORDS into lines, the tag before the first of them if there is one.
-function flush_words(    count, word, i, line) {
+# Fills WORDS into lines, the tag before the first of them if there is one; a tag may be all that there is.
+function flush_words(    count, word, i, line, tagged) {
   if (words == "" && tag == "") return
   leave_gap()
   line = ""
+  tagged = 0
   if (tag != "") {
     line = spaces(depth) tag
     if (length(line) >= indent) {
@@ -193,6 +194,7 @@ function flush_words(    count, word, i, line) {
       line = ""
     } else {
       line = line spaces(indent - length(line))
+      tagged = 1
     }
   }
   if (line == "") line = spaces(indent)
@@ -205,7 +207,7 @@ function flush_words(    count, word, i, line) {
     }
     line = line (length(line) > indent ? " " : "") word[i]
   }
-  if (count > 0) lines[++line_count] = fixed(line)
+  if (count > 0 || tagged) lines[++line_count] = fixed(line)
   words = ""
   tag = ""
 }
