@@ -285,6 +285,14 @@ static enum base_status collect(void *context, const struct net_batch *batch) {
   return BASE_OK;
 }
 
+/* What the rules did, which is more than for a query that stands, and then what the nodes did. */
+static void explain_run(const struct one_off *one_off) {
+  size_t before = one_off->figures->length;
+  ng_plan_explain_rules(one_off->plan, one_off->figures);
+  if (one_off->figures->length > before) base_buffer_putc(one_off->figures, '\n');
+  ng_plan_explain_run(one_off->plan, "executed network", one_off->figures);
+}
+
 static enum base_status run_network(struct tql_session *session, struct net_network *network,
                                     const struct one_off *one_off, struct reject_context *reject) {
   struct net_node *result = NULL, *sink = NULL;
@@ -316,8 +324,7 @@ static enum base_status run_network(struct tql_session *session, struct net_netw
   if (one_off->store_name != NULL) status = net_store_node_finish(sink);
   if (one_off->store_name != NULL && status == BASE_OK)
     status = session_keep_node_stats(session, network);
-  if (one_off->figures != NULL)
-    ng_plan_explain_run(one_off->plan, "executed network", one_off->figures);
+  if (one_off->figures != NULL) explain_run(one_off);
   return status;
 }
 
