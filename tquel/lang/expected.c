@@ -471,8 +471,10 @@ static const char *hint_parenthesis(const struct error *error) {
                            open->first_line, open->first_column);
 }
 
-/* count(p for each -5): there, no number but an integer is expected. */
+/* count(p for 5); count(p for each -5): there, no number but an integer is expected. */
 static const char *hint_window(const struct error *error) {
+  if (has(error->expected, "each") && !has(error->expected, "name"))
+    return "a window is for each 5, for each 10 s, for each instant or for ever";
   if (!has(error->expected, "duration") || !has(error->expected, "instant")) return NULL;
   if (has(error->expected, "float")) return NULL;
   return "a window is longer than nothing: for each 5, for each 10 s; or for each instant";
@@ -526,9 +528,9 @@ static const char *hint_target(const struct error *error) {
 
 static const char *hint_of(const struct error *error) {
   static const char *(*const makers[])(const struct error *) = {
-      hint_foreign, hint_sql,         hint_semicolon,       hint_misspelt,
-      hint_unit,    hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
-      hint_window,  hint_distance,    hint_target,
+      hint_foreign,         hint_sql,    hint_semicolon,   hint_misspelt,
+      hint_distance,        hint_unit,   hint_parenthesis, hint_keyword_as_name,
+      hint_misspelt_before, hint_window, hint_target,
   };
   for (size_t i = 0; i < COUNT_OF(makers); i++) {
     const char *hint = makers[i](error);
