@@ -53,10 +53,8 @@ bool oracle_same_function(struct oracle_function a, struct oracle_function b) {
 static bool is_constant(struct oracle_function f) {
   return f.n1 == 0 && f.d1 == 0;
 }
-static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
-                                            struct oracle_function b, int sign) {
-  a = oracle_normal(a);
-  b = oracle_normal(b);
+static struct oracle_function sum_of(struct oracle *oracle, struct oracle_function a,
+                                     struct oracle_function b, int sign) {
   if (is_constant(b))
     return (struct oracle_function){a.n0 + sign * b.n0 * a.d0, a.n1 + sign * b.n0 * a.d1, a.d0,
                                     a.d1};
@@ -70,6 +68,20 @@ static struct oracle_function add_functions(struct oracle *oracle, struct oracle
   }
   oracle_fail(oracle, "form");
   return a;
+}
+
+/* A whole number that doubles have not, as what lasts for ever and two: with doubles nothing is left of the two
+ * when that is taken away again. */
+static bool is_too_far(long double coefficient) {
+  return fabsl(coefficient) >= 0x1p53L && (long double)(double)coefficient != coefficient;
+}
+
+static struct oracle_function add_functions(struct oracle *oracle, struct oracle_function a,
+                                            struct oracle_function b, int sign) {
+  struct oracle_function sum = sum_of(oracle, oracle_normal(a), oracle_normal(b), sign);
+  if ((is_too_far(sum.n0) || is_too_far(sum.n1)) && oracle->world->unsaid)
+    *oracle->world->unsaid = true;
+  return sum;
 }
 
 struct polynomial {
