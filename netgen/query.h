@@ -220,6 +220,7 @@ struct ng_query {
   net_chronon origin;
   bool averaging_origin_given;
   net_chronon averaging_origin;
+  bool unbounded_allowed; /* standing over a live feed it may need memory without bound */
 };
 
 #endif

@@ -26,7 +26,7 @@ CREATE = '''create traced R (p = c5, n = i4) by p
 create event E (k = i4, v = i4)
 create period P (k = i4, s = text)
 '''
-DEFINE = '''range of r is R range of e is E range of p is P range of r2 is R
+DEFINE = '''set unbounded allowed range of r is R range of e is E range of p is P range of r2 is R
 retrieve D1 (r.p, r.n, p.s) where r.n = p.k
 retrieve D2 (c = count(r), d = count(r by r.p), pp = r.p)
 retrieve D3 (e.k, r.n) where e.k = r.n
@@ -112,7 +112,7 @@ class Scenario:
             records.sort(key=lambda r: r.get('at', r.get('start')) + self.random.randrange(0, 4))
         if self.random.random() < 0.5:
             lines = [json.dumps(record) for record in records + [{'checkpoint': last + 1}]]
-            self.run(database, '-c', 'set unbounded allowed copy %s from "-" following within 4' % kind,
+            self.run(database, '-c', 'copy %s from "-" following within 4' % kind,
                      feed='\n'.join(lines) + '\n')
         else:
             self.run(database, '-c', '\n'.join(

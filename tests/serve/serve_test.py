@@ -121,6 +121,35 @@ def feeds(world):
     check(fed.code != 0 and 'TQ-' in fed.err, f'a wrong header: {fed.code} {fed.err}')
 
 
+def unbounded(world):
+    """a query that was allowed memory without bound may be fed ever after"""
+    join = 'range of s is Send range of v is Recv retrieve P (s.id) where s.id = v.id when s ; v at v '
+    records = {'Send': 'at,id\n%d,1\n', 'Recv': 'at,id\n%d,1\n'}
+
+    def feed(name, at):
+        return world.run('feed', name, '--connect', world.socket, text=records[name] % at)
+
+    world.serve()
+    world.good('create event Send (id = i4) create event Recv (id = i4)')
+    defined = world.shell(join)
+    check(defined.code == 0 and 'warning TQ-0417' in defined.err, defined.err)
+    for name in records:
+        refused = feed(name, 1)
+        check(refused.code == 2 and 'error TQ-0416' in refused.err, refused.err)
+    world.good('range of v is Recv define view W (v.id) destroy P')
+    world.good('set unbounded allowed ' + join + 'range of w is W range of p is P '
+               'retrieve OverView (s.id) where s.id = w.id when s ; w at w retrieve OverP (p.id)')
+    for at in (10, 20, 30):
+        for name in records:
+            fed = feed(name, at + (name == 'Recv'))
+            equal(fed.code, 0, fed.err)
+        equal(world.stop(), 0)
+        world.serve()
+    for name in ('P', 'OverView', 'OverP'):
+        equal(world.count(name), 2, f'{name}, as far as it is final')
+    check('set unbounded allowed' in world.good('help P'), 'the definition says so')
+
+
 def feeds_of_all_kinds(world):
     """feeds of traced, period and snapshot relations give what copy gives"""
     kinds = {
@@ -962,7 +991,7 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, feeds_of_all_kinds, killed_server,
+    main([two_shells, as_without, taken_back, paths, feeds, unbounded, feeds_of_all_kinds, killed_server,
           killed_feed, hung_server, cancelled, long_statement, read_live, killed_reader,
           slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell, server_gone,
           displays, stopped_shell, hostile, records, half_messages, others, group, many_shells,

@@ -280,6 +280,10 @@ mv out alone
 run explain made.db made.tq </dev/null
 [ "$status" -eq 0 ] && cmp -s out alone
 ok "explain of the script that made the database" $?
+echo 'set unbounded allowed' | cat - made.tq >other.tq
+run explain made.db other.tq </dev/null
+[ "$status" -eq 0 ] && cmp -s out alone
+ok "explain of definitions that differ in what they are allowed" $?
 sed 's/> 5/> 6/' made.tq >other.tq
 run explain made.db other.tq </dev/null
 ends 2 TQ-0104 "explain of another definition"

@@ -606,6 +606,7 @@ static void expect_stable(enum net_timeline timeline, const char *text, const ch
   ck_assert(query->origin_given == (first.settings.origin_given || timeline != NET_TIMELINE_REAL));
   ck_assert_int_eq(query->origin, first.settings.origin);
   ck_assert_int_eq(query->averaging_origin, first.settings.averaging_origin);
+  ck_assert(query->unbounded_allowed == first.settings.unbounded_allowed);
   world_done(&first);
   world_done(&later);
 }
@@ -641,6 +642,8 @@ START_TEST(definitions) {
                 "set origin \"2025-12-31T23:00:00Z\"");
   expect_stable(NET_TIMELINE_REAL, "retrieve N (p.x) where span(p) > 5 s", "span(p) > 5 s");
   expect_stable(NET_TIMELINE_ABSTRACT, "retrieve N (p.x) where p.Name = Done", "\"Done\"");
+  expect_stable(NET_TIMELINE_ABSTRACT, "set unbounded allowed retrieve N (e.x) when e ; f at f",
+                "set unbounded allowed");
 }
 END_TEST
 

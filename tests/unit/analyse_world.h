@@ -137,6 +137,8 @@ static void run_set(struct world *world, const struct tql_statement *statement) 
     settings->averaging_origin_given = true;
     ck_assert(tql_analyse_time(&world->analysis, value, false, &settings->averaging_origin) ==
               BASE_OK);
+  } else if (!strcmp(words, "unbounded")) {
+    settings->unbounded_allowed = !strcmp(value->name.text, "allowed");
   } else {
     ck_assert_str_eq(words, "durable every");
   }

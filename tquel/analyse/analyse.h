@@ -23,7 +23,8 @@ enum tql_compensate {
   TQL_COMPENSATE_GIVEN,    /* by the settings' costs */
 };
 
-/* Settings of a session that change meanings (the others are the session's own business). */
+/* Settings of a session that stay with what is defined under them: those that change meanings, and what a
+ * standing query may cost (the others are the session's own business). */
 struct tql_settings {
   bool coverage; /* set parallel coverage */
   enum ng_sequence sequence;
@@ -34,6 +35,7 @@ struct tql_settings {
   int64_t unit; /* chronons per unit of integer constants: 1 ms real, 1 abstract */
   enum tql_compensate compensate;
   const struct tql_costs *costs; /* set compensate "RELATION COST, ..." */
+  bool unbounded_allowed;        /* set unbounded allowed */
 };
 
 /* The word of `set sequence` for it; false: there is none of this NAME (in any case). */
@@ -155,8 +157,8 @@ void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
                     struct base_buffer *out);
 
 /* Self-contained text of a derived relation for tq_query: canonical, with its range statements,
- * constants as absolute instants and the settings that change results; parsing and analysing it in a
- * fresh session gives the same query.                                                               */
+ * constants as absolute instants, the settings that change results, and of a standing query whether it may
+ * need memory without bound; parsing and analysing it in a fresh session gives the same query.      */
 char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,
                           const struct tql_statement *statement, const struct ng_query *query);
 

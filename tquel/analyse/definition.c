@@ -209,7 +209,8 @@ static void print_costs(struct base_buffer *out, const struct rewriter *rewriter
 }
 
 static void print_settings(struct base_buffer *out, const struct rewriter *rewriter,
-                           const struct tql_settings *settings, const struct ng_query *query) {
+                           const struct tql_settings *settings, const struct ng_query *query,
+                           bool stands) {
   print_costs(out, rewriter, query);
   if (settings->coverage) print_set(out, "parallel", new_word(rewriter, "coverage"));
   if (settings->sequence != NG_SEQUENCE_FULL)
@@ -217,6 +218,8 @@ static void print_settings(struct base_buffer *out, const struct rewriter *rewri
   if (settings->origin_given) print_set(out, "origin", new_time(rewriter, settings->origin));
   if (settings->averaging_origin_given)
     print_set(out, "averaging origin", new_time(rewriter, settings->averaging_origin));
+  if (stands && settings->unbounded_allowed)
+    print_set(out, "unbounded", new_word(rewriter, "allowed"));
 }
 
 static void print_compensate(struct base_buffer *out, const struct rewriter *rewriter,
@@ -256,6 +259,7 @@ void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
     print_set(out, "averaging origin", new_time(&rewriter, settings->averaging_origin));
   print_set(out, "unit", new_distance(&rewriter, settings->unit));
   print_compensate(out, &rewriter, settings);
+  if (settings->unbounded_allowed) print_set(out, "unbounded", new_word(&rewriter, "allowed"));
 }
 
 char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,
@@ -263,7 +267,7 @@ char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scop
   struct rewriter rewriter = {arena, scope};
   struct base_buffer text = BASE_BUFFER_EMPTY;
   print_ranges(&text, &rewriter, query);
-  print_settings(&text, &rewriter, scope->settings, query);
+  print_settings(&text, &rewriter, scope->settings, query, statement->kind == TQL_S_RETRIEVE);
   struct tql_statement copy = rewritten_statement(&rewriter, statement);
   print_line(&text, &copy);
   char *result = base_arena_strndup(arena, base_buffer_text(&text), text.length);

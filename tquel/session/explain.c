@@ -80,6 +80,11 @@ static enum base_status analyse_gathered(struct tql_session *session,
   enum base_status status = tql_analyse_retrieve(&analysis, statement, ret);
   *ret_there = there != NULL;
   if (status != BASE_OK || there == NULL) return status;
+  const struct ng_query *now = session_query(session, there);
+  if (now == NULL) return BASE_USER;
+  struct tql_settings settings = *scope.scope.settings;
+  settings.unbounded_allowed = now->unbounded_allowed; /* explain shows nothing of it */
+  scope.scope.settings = &settings;
   const char *text = tql_definition_text(session->statement_arena, &scope.scope, statement, *ret);
   there->scripted = true;
   if (strcmp(text, there->definition) == 0) return BASE_OK;

@@ -132,7 +132,6 @@ struct tql_seat {
   struct tql_settings settings;
   int64_t patience;            /* ns: a statement that takes longer is given back; 0: none is */
   bool manual;                 /* set checkpoint manual */
-  bool unbounded;              /* set unbounded allowed */
   struct ng_switches switches; /* those of seat 0 hold for the live network, too */
 };
 
@@ -480,10 +479,11 @@ void session_describe_until(struct tql_session *session, const struct session_re
 
 /* --- unbounded.c: standing queries that need memory without bound */
 
-/* Refuses the standing query QUERY, or warns of it, if nothing bounds its state. */
+/* Refuses the standing query QUERY, or warns of it, if nothing bounds its state and that is not allowed. */
 enum base_status session_check_bounds(struct tql_session *session,
                                       const struct ng_query *query) BASE_MUST_USE;
-/* RELATION is to get a live feed: the same for what depends on it. */
+/* RELATION is to get a live feed: refuses it if there is such a query that depends on it, unless that query was
+ * allowed when it was defined, or all are now. */
 enum base_status session_check_bounds_of_dependants(
     struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
 

@@ -176,9 +176,9 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "source grace") == 0)
     return set_nanoseconds(session, statement, &session->source_grace);
   if (strcmp(name, "rule") == 0) return set_rule(session, statement);
-  if (strcmp(name, "unbounded") == 0) {
-    return choose(session, statement, "refused", "allowed", &session->seat->unbounded);
-  }
+  if (strcmp(name, "unbounded") == 0)
+    return choose(session, statement, "refused", "allowed",
+                  &session->seat->settings.unbounded_allowed);
   if (strcmp(name, "cache") == 0) return set_cache(session, statement);
   if (strcmp(name, "future limit") == 0)
     return set_duration(session, statement, &session->future_limit);
