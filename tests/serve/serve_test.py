@@ -122,7 +122,7 @@ def feeds(world):
 
 
 def unbounded(world):
-    """a query that was allowed memory without bound may be fed ever after"""
+    """a query that was allowed memory without bound may be fed ever after; else the feed hears what to do"""
     join = 'range of s is Send range of v is Recv retrieve P (s.id) where s.id = v.id when s ; v at v '
     records = {'Send': 'at,id\n%d,1\n', 'Recv': 'at,id\n%d,1\n'}
 
@@ -136,6 +136,7 @@ def unbounded(world):
     for name in records:
         refused = feed(name, 1)
         check(refused.code == 2 and 'error TQ-0416' in refused.err, refused.err)
+        check('\nhint: define P anew' in refused.err, refused.err)
     world.good('range of v is Recv define view W (v.id) destroy P')
     world.good('set unbounded allowed ' + join + 'range of w is W range of p is P '
                'retrieve OverView (s.id) where s.id = w.id when s ; w at w retrieve OverP (p.id)')
@@ -991,8 +992,8 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, unbounded, feeds_of_all_kinds, killed_server,
-          killed_feed, hung_server, cancelled, long_statement, read_live, killed_reader,
-          slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell, server_gone,
-          displays, stopped_shell, hostile, records, half_messages, others, group, many_shells,
-          restarted, second_server, full_disk, network, interactive])
+    main([two_shells, as_without, taken_back, paths, feeds, unbounded, feeds_of_all_kinds,
+          killed_server, killed_feed, hung_server, cancelled, long_statement, read_live,
+          killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
+          server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,
+          many_shells, restarted, second_server, full_disk, network, interactive])

@@ -140,16 +140,23 @@ void server_source_tick(struct server_peer *peer) {
 
 /* --- definitions ------------------------------------------------------------------------------ */
 
+/* With the hint, if there is one, as a second line of the message. */
+static void send_error(struct server_source *source, const struct base_diag *diag) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&text, diag->message);
+  if (diag->hint) base_buffer_printf(&text, "\n%s", diag->hint);
+  const struct sn_message_error error = {
+      .diagnostic = (uint32_t)diag->number,
+      .message = sn_string_from(base_buffer_text(&text), text.length)};
+  (void)sn_put_error(out_of(source), 0, &error);
+  base_buffer_done(&text);
+}
+
 /* Says to the source what was reported since there were BEFORE diagnostics. */
 static void send_errors(struct server_source *source, size_t before) {
   const struct base_diag_sink *diags = &source->peer->server->diags;
-  for (size_t i = before; i < diags->count; i++) {
-    const struct base_diag *diag = &diags->items[i];
-    if (diag->severity != BASE_ERROR) continue;
-    const struct sn_message_error error = {.diagnostic = (uint32_t)diag->number,
-                                           .message = sn_string_of(diag->message)};
-    (void)sn_put_error(out_of(source), 0, &error);
-  }
+  for (size_t i = before; i < diags->count; i++)
+    if (diags->items[i].severity == BASE_ERROR) send_error(source, &diags->items[i]);
 }
 
 static enum server_taken taken(enum base_status status) {

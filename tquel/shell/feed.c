@@ -112,8 +112,11 @@ static void take_error(struct feeding *feeding, const struct sn_message *message
   struct sn_message_error error;
   if (!sn_get_error(message, &error)) return;
   const struct base_message_info *info = base_message_find((int)error.diagnostic);
-  base_report(feeding->diags, info ? (enum base_message)info->number : MSG_PEER_REFUSED, NULL, NULL,
-              "%.*s", (int)error.message.length, error.message.bytes);
+  char *text = base_arena_strndup(feeding->arena, error.message.bytes, error.message.length);
+  char *end = strchr(text, '\n'); /* the hint is behind it */
+  if (end) *end = '\0';
+  base_report_hint(feeding->diags, info ? (enum base_message)info->number : MSG_PEER_REFUSED, NULL,
+                   NULL, end ? end + 1 : NULL, "%s", text);
   fail(feeding);
 }
 
