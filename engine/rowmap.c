@@ -8,7 +8,8 @@
  * What is removed leaves no trace: entries behind it move up, and a map whose entries come and go allocates nothing.
  * A map of which a sixteenth is used gives back the blocks in which nothing lives, and most of its table, once as
  * many entries have been removed as half of it has: so that costs each of them next to nothing, also where many come
- * and go again and again.                                                                          */
+ * and go again and again. What still lives then may be in as many blocks as there are entries, and no other may ever
+ * be removed: so it looks again whenever but half of those live that it found the last time.                  */
 #include "engine/rowmap.h"
 
 #include <stddef.h>
@@ -364,7 +365,8 @@ enum { WORTH_IT = 2048, SHARE = 16 };
 static inline bool is_mostly_empty(const struct net_rowmap *map, size_t live) {
   if (map->capacity < WORTH_IT) return false;
   size_t room = map->capacity - map->holes * NET_ROWMAP_BLOCK;
-  return room >= WORTH_IT && live * SHARE < room && map->removed * 2 > room;
+  if (room < WORTH_IT || live * SHARE >= room) return false;
+  return map->removed * 2 > room || live < map->look_below;
 }
 
 static bool is_empty(const struct net_rowmap *map, size_t block) {
@@ -386,6 +388,7 @@ static void free_unused(struct net_rowmap *map, size_t block) {
 static void give_back(struct net_rowmap *map) {
   size_t blocks = map->capacity / NET_ROWMAP_BLOCK;
   map->removed = 0;
+  map->look_below = (map->live + 1) / 2;
   for (size_t i = 0; i < blocks; i++)
     if (is_empty(map, i)) free_block(map, i);
   while (blocks > 0 && map->blocks[blocks - 1] == NULL) blocks--;

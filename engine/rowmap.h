@@ -33,6 +33,7 @@ struct net_rowmap {
   size_t holes;       /* blocks that are not there: NULL */
   size_t first_hole;  /* none of them is before it */
   size_t removed;     /* entries, since there was a look at what is not used */
+  size_t look_below;  /* when fewer live, there is another look; half of those of the last one */
   uint32_t free_list; /* index + 1 */
   uint32_t *table;    /* places: index + 1, and above it how far that is from home; 0: empty */
   size_t table_size;

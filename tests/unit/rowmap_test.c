@@ -122,6 +122,37 @@ START_TEST(memory_is_given_back) {
 }
 END_TEST
 
+/* Those that go last are in all blocks, and nothing comes after them. */
+START_TEST(memory_is_given_back_when_nothing_comes_any_more) {
+  enum { MANY = 100000, SHARE = 17, FEW = 10 };
+  static const uint32_t slot = 2;
+  struct net_rowmap map;
+  net_rowmap_init(&map, layout, NET_KEY_SLOTS, 0, &slot, 1, sizeof(int64_t));
+  for (int64_t i = 0; i < MANY; i++) (void)net_rowmap_put(&map, row_of(i), NULL);
+  for (uint32_t i = 0; i < MANY; i++)
+    if (i % SHARE != 0) net_rowmap_remove(&map, i);
+  size_t left = map.live;
+  for (uint32_t i = 0; i < MANY; i += SHARE) {
+    if (map.live == FEW) break;
+    ck_assert(net_rowmap_live(&map, i));
+    net_rowmap_remove(&map, i);
+    /* a block for each, at most, of those at the last look */
+    ck_assert_uint_le(net_rowmap_bytes(&map),
+                      (size_t)(2 * map.live + 1) * NET_ROWMAP_BLOCK * (map.stride + 8) +
+                          (size_t)2048 * (map.stride + 16));
+  }
+  ck_assert_uint_gt(left, MANY / 20);
+  for (int64_t i = MANY - (FEW * SHARE); i < MANY; i++) {
+    uint32_t place = net_rowmap_find(&map, row_of(i));
+    ck_assert((place == i) == (i % SHARE == 0));
+    if (place != NET_NO_ENTRY) net_rowmap_remove(&map, place);
+  }
+  ck_assert_uint_eq(map.live, 0);
+  ck_assert_uint_le(net_rowmap_bytes(&map), (size_t)2048 * (map.stride + 16));
+  net_rowmap_done(&map);
+}
+END_TEST
+
 /* One stays far behind all that come and go, again and again. */
 START_TEST(places_that_were_given_back_are_taken_again) {
   enum { MANY = 200000, BURST = 5000, ROUNDS = 20 };
@@ -182,6 +213,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, entries_come_and_go);
   tcase_add_test(tests, memory_is_given_back);
+  tcase_add_test(tests, memory_is_given_back_when_nothing_comes_any_more);
   tcase_add_test(tests, places_that_were_given_back_are_taken_again);
   tcase_add_test(tests, cells_are_taken_again);
   suite_add_tcase(suite, tests);
