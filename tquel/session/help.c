@@ -81,33 +81,57 @@ static void append_topic(struct base_buffer *out, const struct session_help_topi
 static void list_rules(struct base_buffer *out, const struct tql_session *session) {
   for (int rule = 0; rule < NG_RULES; rule++) {
     const struct ng_rule_info *info = ng_rule_info((enum ng_rule)rule);
-    base_buffer_printf(out, "%-18s %-3s  %s\n", info->name,
+    base_buffer_printf(out, "%-20s %-3s  %s\n", info->name,
                        session->seat->switches.off[rule] ? "off" : "on", info->what);
   }
 }
 
-static void report_unknown(struct tql_session *session, const struct tql_statement *statement,
-                           const char *word) {
-  struct base_arena *arena = base_arena_new();
-  size_t count = 0;
-  const char **names = NULL;
-  size_t capacity = 0;
+/* Candidates for "did you mean". */
+struct name_list {
+  const char **items;
+  size_t count, capacity;
+};
+
+static void add_name(void *context, const char *name) {
+  struct name_list *list = context;
+  base_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+  list->items[list->count++] = name;
+}
+
+static void add_topics(struct base_arena *arena, struct name_list *list) {
   for (size_t i = 0; i < session_help_topic_count; i++) {
     const char *at = session_help_topics[i].names;
     while (*at) {
       size_t length = strcspn(at, " ");
-      base_grow(&names, &capacity, count + 1, sizeof *names);
-      names[count++] = base_arena_strndup(arena, at, length);
+      add_name(list, base_arena_strndup(arena, at, length));
       at += length;
       at += strspn(at, " ");
     }
   }
-  const char *near = base_nearest(word, names, count);
-  base_report_hint(
-      session->diags, MSG_UNKNOWN_TOPIC, session->source, &statement->range,
-      near ? base_arena_printf(arena, "did you mean \"%s\"?", near) : "help alone lists the topics",
-      "there is no help on \"%s\"", word);
-  free(names);
+  add_name(list, "rules");
+}
+
+/* WORD is the name of a topic, or, without quotes, that of a relation or of the rules. */
+static void report_unknown(struct tql_session *session, const struct tql_statement *statement,
+                           const char *word) {
+  struct base_arena *arena = base_arena_new();
+  struct name_list list = {0};
+  bool quoted = statement->topic != NULL;
+  add_topics(arena, &list);
+  if (!quoted) {
+    struct session_scope scope;
+    session_scope_init(&scope, session, NULL);
+    struct tql_analysis analysis = session_analysis(session, &scope);
+    analysis.scope->each_relation(analysis.scope->context, add_name, &list);
+  }
+  const char *near = base_nearest(word, list.items, list.count);
+  const char *quote = find_topic(near ? near : "") ? "\"" : "";
+  base_report_hint(session->diags, quoted ? MSG_UNKNOWN_TOPIC : MSG_UNKNOWN_RELATION,
+                   session->source, quoted ? &statement->range : &statement->name.range,
+                   near ? base_arena_printf(arena, "did you mean %s%s%s?", quote, near, quote)
+                        : "help alone lists the topics",
+                   quoted ? "there is no help on \"%s\"" : "there is no relation %s", word);
+  free(list.items);
   base_arena_free(arena);
 }
 
@@ -133,12 +157,6 @@ enum base_status session_help(struct tql_session *session, const struct tql_stat
   base_buffer_done(&text);
   /* The file could not be read: what is wrong has been said. */
   if (found) return session->diags->errors > errors ? BASE_SYSTEM : BASE_OK;
-  if (statement->topic == NULL) {
-    struct session_scope scope;
-    session_scope_init(&scope, session, NULL);
-    struct tql_analysis analysis = session_analysis(session, &scope);
-    if (tql_analyse_relation(&analysis, &statement->name) == NULL) return BASE_USER;
-  }
   report_unknown(session, statement, word);
   return BASE_USER;
 }

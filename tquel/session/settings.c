@@ -51,25 +51,32 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
   return BASE_OK;
 }
 
+static enum base_status report_unknown_rule(struct tql_session *session,
+                                            const struct tql_statement *statement,
+                                            const char *name) {
+  const char *rules[NG_RULES];
+  for (int i = 0; i < NG_RULES; i++) rules[i] = ng_rule_info((enum ng_rule)i)->name;
+  const char *near = base_nearest(name, rules, NG_RULES);
+  char *hint = near ? base_arena_printf(session->arena, "did you mean %s?", near)
+                    : base_arena_strdup(session->arena, "help rules lists them");
+  base_report_hint(session->diags, MSG_UNKNOWN_RULE, session->source,
+                   statement->name.text ? &statement->name.range : &statement->range, hint,
+                   "there is no rule %s", name);
+  return BASE_USER;
+}
+
+/* One rule by its name, or all. */
 static enum base_status set_rule(struct tql_session *session,
                                  const struct tql_statement *statement) {
   const char *name = statement->name.text ? statement->name.text : "";
-  int rule = ng_rule_find(name);
-  if (rule < 0) {
-    const char *rules[NG_RULES];
-    for (int i = 0; i < NG_RULES; i++) rules[i] = ng_rule_info((enum ng_rule)i)->name;
-    const char *near = base_nearest(name, rules, NG_RULES);
-    char *hint = near ? base_arena_printf(session->arena, "did you mean %s?", near)
-                      : base_arena_strdup(session->arena, "help rules lists them");
-    base_report_hint(session->diags, MSG_UNKNOWN_RULE, session->source,
-                     statement->name.text ? &statement->name.range : &statement->range, hint,
-                     "there is no rule %s", name);
-    return BASE_USER;
-  }
+  bool all = strcasecmp(name, "all") == 0;
+  int rule = all ? 0 : ng_rule_find(name);
+  if (rule < 0) return report_unknown_rule(session, statement, name);
   bool on;
   enum base_status status = choose(session, statement, "off", "on", &on);
   if (status != BASE_OK) return status;
-  session->seat->switches.off[rule] = !on;
+  int end = all ? NG_RULES : rule + 1;
+  for (; rule < end; rule++) session->seat->switches.off[rule] = !on;
   if (session->seat == session->seats[0]) session_drop_live(session);
   return BASE_OK;
 }

@@ -21,13 +21,14 @@ enum stage {
  * in common a third one says too little. */
 static const char *hint_of(struct base_arena *arena, const struct ng_unbounded *unbounded,
                            const char *name, enum stage stage) {
-  bool there = stage == TO_BE_FED, within = unbounded->behind || !unbounded->together;
+  bool there = stage == TO_BE_FED;
   const char *anew = there ? base_arena_printf(arena, "define %s anew: ", name) : "";
   const char *allowed =
       there ? "or after set unbounded allowed, which stays with it" : "or set unbounded allowed";
-  if (within)
-    return base_arena_printf(arena, "%swrite `; within DURATION`, or let the tuples overlap; %s",
-                             anew, allowed);
+  if (unbounded->behind || !unbounded->together)
+    return base_arena_printf(arena, "%swrite `; within DURATION`, %slet the tuples overlap; %s",
+                             anew, unbounded->behind ? "set sequence closest, or " : "or ",
+                             allowed);
   return base_arena_printf(
       arena,
       "%smake a derived relation of %s, and ask for what that and the others have "
