@@ -213,7 +213,6 @@ static void sort_queue(const struct net_inbox *inbox, struct net_inbox_port *por
   sorted.unsorted = false;
   sorted.head = sorted.count = 0;
   sorted.most = queue->most;
-  sorted.rounds = queue->rounds;
   grow(&sorted, waiting, (uint32_t)width, queue->has_ids, others);
   for (size_t i = 0; i < waiting; i++) {
     size_t from = places[i].index;
@@ -315,7 +314,7 @@ static void keep_room(struct net_inbox_queue *queue, size_t count, size_t width)
 /* Of an empty queue twice the room that was needed is kept. True: the rest was much, and is given back. */
 static bool give_back(struct net_inbox_queue *queue, size_t width) {
   size_t most = queue->most > FEW_ROWS ? queue->most : FEW_ROWS;
-  queue->most = queue->rounds = 0;
+  queue->most = 0;
   if (queue->mark_capacity / 4 <= most) return false;
   keep_room(queue, 2 * most, width);
   return true;
@@ -332,7 +331,6 @@ static void drop_scratch(struct net_inbox_port *port) {
 static void tidy_queue(struct net_inbox_queue *queue, size_t width, bool times) {
   size_t waiting = queue->count - queue->head;
   if (queue->count > queue->most) queue->most = queue->count;
-  queue->rounds++;
   if (waiting == 0) {
     queue->head = queue->count = 0;
     queue->has_ids = queue->unsorted = queue->mixed = false;
@@ -347,17 +345,30 @@ static void tidy_queue(struct net_inbox_queue *queue, size_t width, bool times) 
   queue->count = waiting;
 }
 
+/* A queue with much room in which something waits is looked at again in the next round. */
+static void look_at_room(struct net_inbox *inbox) {
+  bool again = false;
+  for (unsigned i = 0; i < inbox->port_count; i++) {
+    struct net_inbox_port *port = &inbox->ports[i];
+    struct net_inbox_queue *queues[] = {&port->starts, &port->others};
+    for (unsigned q = 0; q < 2; q++) {
+      if (queues[q]->mark_capacity / 4 <= FEW_ROWS) continue;
+      if (queues[q]->count > 0)
+        again = true;
+      else if (give_back(queues[q], port->layout->slot_count))
+        drop_scratch(port);
+    }
+  }
+  if (!again) inbox->rounds = 0;
+}
+
 void net_inbox_tidy(struct net_inbox *inbox) {
   for (unsigned i = 0; i < inbox->port_count; i++) {
     struct net_inbox_port *port = &inbox->ports[i];
-    tidy_queue(&port->starts, port->layout->slot_count, false);
-    tidy_queue(&port->others, port->layout->slot_count, true);
-    struct net_inbox_queue *queues[] = {&port->starts, &port->others};
-    for (unsigned q = 0; q < 2; q++)
-      if (queues[q]->rounds >= ROUNDS && queues[q]->count == 0 &&
-          give_back(queues[q], port->layout->slot_count))
-        drop_scratch(port);
+    if (port->starts.count > 0) tidy_queue(&port->starts, port->layout->slot_count, false);
+    if (port->others.count > 0) tidy_queue(&port->others, port->layout->slot_count, true);
   }
+  if (inbox->rounds++ >= ROUNDS) look_at_room(inbox);
 }
 
 size_t net_inbox_rows(const struct net_inbox *inbox) {

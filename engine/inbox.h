@@ -36,8 +36,7 @@ struct net_inbox_queue {
   net_chronon *times; /* of closes; that of a start is its first slot */
   size_t row_capacity, mark_capacity, id_capacity, time_capacity;
   size_t head, count; /* head .. count - 1 wait */
-  size_t most;        /* the greatest count of these rounds */
-  unsigned rounds;
+  size_t most;        /* the greatest count since a look at how much is used */
   bool has_ids, unsorted;
   bool mixed; /* some came in a batch that was not plain (batch.h) */
 };
@@ -56,6 +55,7 @@ struct net_inbox_port {
 struct net_inbox {
   struct net_inbox_port ports[2];
   unsigned port_count;
+  unsigned rounds; /* since a look at how much room is used */
   enum net_inbox_closes closes;
   net_chronon limit; /* nobody wants what starts then or later; FOREVER: it is not so */
 };

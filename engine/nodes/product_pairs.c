@@ -358,6 +358,7 @@ static bool settle_once(struct net_product *product, uint32_t index, net_chronon
 
 void net_product_settle(struct net_product *product, net_chronon before, net_chronon bound,
                         bool early, enum base_status *status) {
+  if (product->pairs_live == 0 && product->pending_count == 0) return;
   size_t kept = 0;
   bool spent = bound == NET_FOREVER || net_due_is_spent(&product->due, bound);
   list_due(product, before, bound, spent);

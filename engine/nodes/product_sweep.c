@@ -282,8 +282,11 @@ enum { LONG_RUN = 16 };
 /* What waits before anything that is not plain, as far as ENDS, which go on from call to call. */
 static void sweep_run(struct net_product *product, size_t *ends, net_chronon checkpoint,
                       enum base_status *status) {
+  const struct net_inbox_queue *left = &product->inbox.ports[0].starts;
+  const struct net_inbox_queue *right = &product->inbox.ports[1].starts;
   net_chronon limit = checkpoint, first = NET_FOREVER;
   size_t run = 0;
+  if (left->count - left->head + right->count - right->head < LONG_RUN) return;
   for (unsigned i = 0; i < 2; i++) {
     const struct net_inbox_port *port = &product->inbox.ports[i];
     const struct net_inbox_queue *starts = &port->starts, *others = &port->others;
