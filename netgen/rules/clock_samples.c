@@ -9,8 +9,15 @@
  * The product stays: it says at which ticks there is a sample, and a sample may come late or not at all. A
  * clock ticks at its origin and every n chronons after it, so the sensor can be told once and for all; the
  * clock's own inputs, which say how far it may tick, are no reason to make records. Of an origin that is
- * not known when the query is planned (the earliest tuple, on the real timeline) nothing can be said. */
+ * not known when the query is planned (the earliest tuple, on the real timeline) nothing can be said.
+ *
+ * What held is the values. When it began to hold and when it ceased lies between two samples, so who asks for
+ * that (`at S.start`, `S.stop precede ...`) wants as many as there are. The overlap test of a product in which
+ * the clock takes part is no such question: whatever has the tick in common with a sample overlaps its period,
+ * however long that is. */
 #include "netgen/plan.h"
+
+#include "netgen/expr.h"
 
 /* The clock at the bottom of NODE, or NULL. */
 static const struct ng_node *clock_of(const struct ng_node *node) {
@@ -46,17 +53,48 @@ static const struct ng_node *record_reader(const struct ng_plan *plan, const str
   return found;
 }
 
+static bool reads_period(const struct ng_node *node, const struct ng_node *samples) {
+  return node->expr &&
+         (ng_expr_reads(node->expr, samples->start) || ng_expr_reads(node->expr, samples->stop));
+}
+
+/* Does NODE, a product of SAMPLES and a clock, or anything above it, ask when samples began or ceased to hold? */
+static bool asks_when(const struct ng_plan *plan, const struct ng_node *node,
+                      const struct ng_node *samples) {
+  for (; node; node = ng_node_reader(plan, node)) {
+    if (reads_period(node, samples)) return true;
+    switch (node->kind) {
+      case NET_NODE_PROJECTION:
+        return node->start_from == samples->start || node->start_from == samples->stop ||
+               node->stop_from == samples->stop || node->stop_from == samples->start ||
+               ng_columns_have(&node->sources, samples->start) ||
+               ng_columns_have(&node->sources, samples->stop);
+      case NET_NODE_PRODUCT:
+      case NET_NODE_JOIN:
+        if (node->untested.count > 0 || ng_columns_have(&node->as_events, samples->start))
+          return true;
+        break;
+      case NET_NODE_SELECTION:
+      case NET_NODE_APPLY:
+        break;
+      default:
+        return true;
+    }
+  }
+  return true;
+}
+
 /* The clock at whose ticks alone ACCESS is read, or NULL. */
 static const struct ng_node *ticks_for(const struct ng_plan *plan, const struct ng_node *access) {
   const struct ng_node *node = access, *reader = record_reader(plan, node);
   while (reader && (reader->alias || reader->kind == NET_NODE_SELECTION)) {
+    if (reads_period(reader, node)) return NULL;
     node = reader;
     reader = record_reader(plan, node);
   }
   bool overlaps = reader && (reader->kind == NET_NODE_PRODUCT || reader->kind == NET_NODE_JOIN) &&
-                  reader->rule == NET_PRODUCT_OVERLAP && reader->untested.count == 0 &&
-                  reader->as_events.count == 0;
-  if (!overlaps) return NULL;
+                  reader->rule == NET_PRODUCT_OVERLAP;
+  if (!overlaps || asks_when(plan, reader, node)) return NULL;
   return clock_of(reader->inputs[reader->inputs[0] == node ? 1 : 0]);
 }
 

@@ -121,7 +121,7 @@ struct input_row some_row(struct scenario *scenario, const struct input *input) 
 }
 
 static void make_rows(struct scenario *scenario, struct input *input) {
-  input->count = below(scenario, chance(scenario, 60) ? 5 : ROWS_MAX - 1);
+  input->count = below(scenario, chance(scenario, 60) ? 5 : 7);
   for (size_t i = 0; i < input->count; i++) {
     input->rows[i] = some_row(scenario, input);
     if (i > 0 && chance(scenario, 20)) { /* much the same as the one before */

@@ -1,7 +1,7 @@
-/* judge --random N --seed S [--incremental N] [--jobs J] [--most D] [--verbose] [--selftest]
+/* judge --random N --seed S [--incremental N] [--sensors N] [--jobs J] [--most D] [--verbose] [--selftest]
  *
  * Draws scenarios until N statements have been judged under four configurations, then N scenarios
- * whose data come bit by bit. The seed is that of the first scenario; scenario i has seed S + i, so
+ * whose data come bit by bit, then N whose data sensors report as they are told. The seed is that of the first scenario; scenario i has seed S + i, so
  * that `--random 1 --seed X` repeats one. On a difference: the seed, the smallest script found that
  * still differs (a .tqt case), and the rows (- expected and missing, + there and not expected). Exit
  * code 1 if anything differed.
@@ -10,7 +10,8 @@
  * order of the seeds, so that the output does not depend on J. A process that dies names the seed
  * it died of, its scenario is shrunk like any other, and another one takes over behind it.
  *
- * --selftest: the reference's answer is falsified; the judge must notice.                          */
+ * --selftest: the reference's answer is falsified, or a sensor keeps a record to itself; the judge must notice.
+ * Sensors that are never told what to do are a failure, too.                                         */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +20,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/oracle/judge.h"
+#include "tests/oracle/sensed.h"
 
-enum { JOBS_MAX = 64, SLICE = 200 /* scenarios of one process */ };
+enum {
+  JOBS_MAX = 64,
+  SLICE = 200,    /* scenarios of one process */
+  TOLD_FROM = 50, /* in so many scenarios with sensors each rule that tells them something acts */
+};
+
+/* How the scenarios of a stretch of seeds are judged. */
+enum manner { ALL_AT_ONCE, BIT_BY_BIT, BY_SENSORS };
 
 struct judge {
-  uint64_t random, incremental, seed, most;
+  uint64_t random, incremental, sensors, seed, most;
   unsigned jobs;
   bool verbose, selftest;
   char directory[32];
@@ -40,7 +48,7 @@ struct slice {
 /* A stretch of seeds and the process that works on it. */
 struct worker {
   uint64_t first, count; /* scenarios */
-  bool bits;             /* bit by bit */
+  enum manner manner;
   pid_t process;
   FILE *output;
   struct slice *slice;
@@ -54,6 +62,10 @@ static void add_tally(struct tally *to, const struct tally *from) {
   to->differences += from->differences;
   to->rows += from->rows;
   to->omega += from->omega;
+  to->sensed += from->sensed;
+  to->arcs += from->arcs;
+  to->clocks += from->clocks;
+  to->withheld += from->withheld;
 }
 
 /* --- the work of a process */
@@ -62,8 +74,10 @@ static void work(const struct judge *judge, const struct worker *worker) {
   struct slice *slice = worker->slice;
   for (uint64_t i = 0; i < worker->count && slice->tally.differences < judge->most; i++) {
     slice->at = worker->first + i;
-    if (worker->bits)
+    if (worker->manner == BIT_BY_BIT)
       judge_bit_by_bit(slice->at, judge->directory, &slice->tally);
+    else if (worker->manner == BY_SENSORS)
+      judge_sensed(slice->at, judge->verbose, judge->selftest, &slice->tally);
     else
       judge_scenario(slice->at, judge->verbose, judge->selftest, &slice->tally);
   }
@@ -108,8 +122,10 @@ static void after_death(const struct worker *worker, struct tally *tally) {
   uint64_t seed = worker->slice->at;
   tally->differences++;
   printf("# a process died at seed %llu%s\n", (unsigned long long)seed,
-         worker->bits ? " (bit by bit)" : "");
-  for (size_t i = 0; i < sizeof options / sizeof *options && !worker->bits; i++)
+         worker->manner == BIT_BY_BIT   ? " (bit by bit)"
+         : worker->manner == BY_SENSORS ? " (sensors)"
+                                        : "");
+  for (size_t i = 0; i < sizeof options / sizeof *options && worker->manner == ALL_AT_ONCE; i++)
     if (report_crash(seed, options[i])) break;
   fflush(stdout);
 }
@@ -137,14 +153,14 @@ static bool finish(struct worker *worker, struct tally *tally) {
 
 struct queue {
   uint64_t next, left;
-  bool bits;
+  enum manner manner;
 };
 
 static bool take(struct queue *queue, struct worker *worker) {
   if (queue->left == 0) return false;
   worker->first = queue->next;
   worker->count = queue->left < SLICE ? queue->left : SLICE;
-  worker->bits = queue->bits;
+  worker->manner = queue->manner;
   queue->next += worker->count;
   queue->left -= worker->count;
   return true;
@@ -175,8 +191,8 @@ static bool run(const struct judge *judge, struct queue queue, struct slice *sli
 
 static int usage(void) {
   fputs(
-      "usage: judge [--random N] [--incremental N] [--seed S] [--jobs J] [--most DIFFERENCES] "
-      "[--verbose] [--selftest]\n",
+      "usage: judge [--random N] [--incremental N] [--sensors N] [--seed S] [--jobs J] "
+      "[--most DIFFERENCES] [--verbose] [--selftest]\n",
       stderr);
   return 1;
 }
@@ -200,6 +216,8 @@ static bool read_options(int argc, char **argv, struct judge *judge) {
       number = &judge->random;
     else if (strcmp(argv[i], "--incremental") == 0)
       number = &judge->incremental;
+    else if (strcmp(argv[i], "--sensors") == 0)
+      number = &judge->sensors;
     else if (strcmp(argv[i], "--seed") == 0)
       number = &judge->seed;
     else if (strcmp(argv[i], "--most") == 0)
@@ -229,8 +247,10 @@ int main(int argc, char **argv) {
   if (slices == MAP_FAILED) return 3;
   struct tally tally = {0};
   uint64_t scenarios = (judge.random + STATEMENTS_MAX - 1) / STATEMENTS_MAX;
-  bool ran = run(&judge, (struct queue){judge.seed, scenarios, false}, slices, &tally) &&
-             run(&judge, (struct queue){judge.seed, judge.incremental, true}, slices, &tally);
+  bool ran =
+      run(&judge, (struct queue){judge.seed, scenarios, ALL_AT_ONCE}, slices, &tally) &&
+      run(&judge, (struct queue){judge.seed, judge.incremental, BIT_BY_BIT}, slices, &tally) &&
+      run(&judge, (struct queue){judge.seed, judge.sensors, BY_SENSORS}, slices, &tally);
   empty(judge.directory);
   if (!ran) return 3;
   printf(
@@ -240,6 +260,15 @@ int main(int argc, char **argv) {
       (unsigned long long)tally.errors, (unsigned long long)tally.skipped,
       (unsigned long long)tally.rows, (unsigned long long)tally.omega,
       (unsigned long long)judge.incremental, (unsigned long long)tally.differences);
+  bool told = true;
+  if (judge.sensors > 0) {
+    printf(
+        "# %llu statements about sensors: %llu objects switched on by other relations, %llu clocks "
+        "told, %llu records not made\n",
+        (unsigned long long)tally.sensed, (unsigned long long)tally.arcs,
+        (unsigned long long)tally.clocks, (unsigned long long)tally.withheld);
+    told = judge.sensors < TOLD_FROM || (tally.arcs > 0 && tally.clocks > 0 && tally.withheld > 0);
+  }
   if (judge.selftest) return tally.differences > 0 ? 0 : 1;
-  return tally.differences > 0;
+  return tally.differences > 0 || !told;
 }

@@ -10,9 +10,9 @@
 #include "tquel/session/session.h"
 
 #define PARTS_MAX      6
-#define ROWS_MAX       8
+#define ROWS_MAX       40
 #define DOMAINS_MAX    5
-#define RELATIONS_MAX  7
+#define RELATIONS_MAX  8
 #define STATEMENTS_MAX 14
 
 /* What an expression gives: 'i'nteger, 'f'loat, 's'tring, 'b'ool, 't'emporal. */
@@ -200,6 +200,7 @@ struct verdict {
 };
 struct tally {
   uint64_t judged, refused, skipped, errors, differences, rows, omega;
+  uint64_t sensed, arcs, clocks, withheld; /* statements about sensors; see sensed.h */
 };
 /* SELFTEST falsifies the reference. */
 void judge_configuration(const struct scenario *scenario, size_t last,

@@ -2158,6 +2158,18 @@ static const char golden_load_final[] =
     "clock-samples: 1 relation sampled when a clock ticks\n"
     "access-control: 1 access node asks only for what may count\n";
 
+static const char golden_load_since_samples[] =
+    "load_since_samples\n"
+    "   1  access                   Load: L.Process, L.Load; watched: all\n"
+    "   2  access                   Load, times only\n"
+    "   3  clock               2    Clock: C.at\n"
+    "   4  product             1 3  overlap                           [overlap: tuples valid at "
+    "the checkpoint or after]\n"
+    "   5  selection           4    L.Process = 3 or L.Process = 5\n"
+    "   6  projection          5    [L.start, L.stop): Load = L.Load  [overlap: open rows]\n"
+    "   7  switch-disposition  6    periods to events\n"
+    "2 access nodes, 5 operator nodes\n";
+
 static const char golden_choice_initial[] =
     "choice_initial\n"
     "   1  access           R: E.A, E.B\n"

@@ -128,13 +128,23 @@ const struct ng_query *nq_stop_running(bool at_start) {
   return nq_finish(query, NET_EVENT);
 }
 
-const struct ng_query *nq_load_at_ticks(void) {
+static struct ng_query *load_when_clock_ticks(void) {
   const struct ng_relation *relations[] = {nq_load(), nq_clock(10)};
   static const char *const names[] = {"L", "C"};
   struct ng_query *query = nq_query("Loads", 2, names, relations);
   nq_target(query, "Load", nq_domain(query, 0, "Load"));
   query->where = nq_binary(NG_OR, nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_integer(3)),
                            nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_integer(5)));
+  return query;
+}
+
+const struct ng_query *nq_load_at_ticks(void) {
+  return nq_finish(load_when_clock_ticks(), NET_EVENT);
+}
+
+const struct ng_query *nq_load_since(void) {
+  struct ng_query *query = load_when_clock_ticks();
+  query->at = nq_start(nq_variable(query, 0));
   return nq_finish(query, NET_EVENT);
 }
 

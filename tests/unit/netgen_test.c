@@ -229,6 +229,7 @@ static const struct golden goldens[] = {
     GOLDEN(load_initial, nq_load_at_ticks, false, 0),
     GOLDEN(load_samples, nq_load_at_ticks, false, SAMPLES),
     GOLDEN(load_final, nq_load_at_ticks, false, ALL),
+    GOLDEN(load_since_samples, nq_load_since, false, SAMPLES),
     GOLDEN(choice_initial, query_choice, false, 0),
     GOLDEN(constants_initial, query_constants, false, 0),
     GOLDEN(at_constant_initial, query_at_constant, false, 0),
