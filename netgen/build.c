@@ -7,6 +7,7 @@
  * Everything that the network keeps is copied to, or made in, the network's arena; the plan may go.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "netgen/build_control.h"
 #include "netgen/building.h"
@@ -14,8 +15,6 @@
 #include "netgen/order.h"
 #include "netgen/share.h"
 #include "netgen/single_row.h"
-
-static enum base_status build(struct ng_builder *builder, const struct ng_node *node);
 
 /* What a join has taken in has no node of its own. */
 static const struct ng_node *input_of(const struct ng_node *node, unsigned port) {
@@ -422,9 +421,49 @@ static void promise(struct ng_builder *builder, const struct ng_node *node) {
   net_node_promise(built->node, node->order);
 }
 
+/* What has been built for one plan and others may take. */
+struct shared_node {
+  struct ng_built built;
+  const char **places; /* of the plan's fields, as built.index has them */
+  size_t place_count;
+};
+
+static const char *place_of(struct ng_builder *builder, const struct ng_node *node, size_t field) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  ng_node_place(&text, node, node->fields.items[field]);
+  const char *place = base_arena_strdup(builder->arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return place;
+}
+
+/* Enters NODE, which is built, where plans that come later look for it. */
+static void *offer(struct ng_builder *builder, const struct ng_node *node) {
+  struct shared_node *shared = BASE_NEW(builder->arena, struct shared_node);
+  shared->built = *ng_built_of(builder, node);
+  shared->place_count = node->fields.count;
+  shared->places = BASE_NEW_ARRAY(builder->arena, node->fields.count, const char *);
+  for (size_t i = 0; i < node->fields.count; i++) shared->places[i] = place_of(builder, node, i);
+  return shared;
+}
+
+/* NODE is what is built already, its fields perhaps in another order. */
+static void take(struct ng_builder *builder, const struct ng_node *node,
+                 const struct shared_node *shared) {
+  struct ng_built *built = ng_built_of(builder, node);
+  *built = shared->built;
+  built->index = BASE_NEW_ARRAY(builder->arena, node->fields.count, uint32_t);
+  for (size_t i = 0; i < node->fields.count; i++) {
+    const char *place = place_of(builder, node, i);
+    size_t k = 0;
+    while (k < shared->place_count && strcmp(shared->places[k], place) != 0) k++;
+    BASE_CHECK(k < shared->place_count, "shared-place");
+    built->index[i] = shared->built.index[k];
+  }
+}
+
 /* Takes the node of another plan that has the same rows; *RET_PLACE: where this one is to be entered
  * when it is built, NULL: nowhere. */
-static bool take_shared(struct ng_builder *builder, const struct ng_node *node, void ***ret_place) {
+static bool take_shared(struct ng_builder *builder, struct ng_node *node, void ***ret_place) {
   struct ng_shared *shared = builder->inputs->shared;
   struct ng_built *built = ng_built_of(builder, node);
   struct base_buffer text = BASE_BUFFER_EMPTY;
@@ -438,7 +477,7 @@ static bool take_shared(struct ng_builder *builder, const struct ng_node *node, 
   base_buffer_done(&text);
   if (!has_signature) return false;
   *ret_place = ng_shared_place(shared, built->class);
-  if (**ret_place) *built = *(const struct ng_built *)**ret_place;
+  if (**ret_place) take(builder, node, **ret_place);
   return **ret_place != NULL;
 }
 
@@ -459,7 +498,7 @@ static void watch(struct ng_builder *builder, const struct ng_node *node, bool f
            objects ? ng_slot_in(builder, objects, node->control) : 0);
 }
 
-static enum base_status build(struct ng_builder *builder, const struct ng_node *node) {
+static enum base_status build(struct ng_builder *builder, struct ng_node *node) {
   void **place;
   if (ng_built_of(builder, node)->layout) return BASE_OK;
   for (unsigned port = 0; port < node->input_count; port++) {
@@ -474,11 +513,7 @@ static enum base_status build(struct ng_builder *builder, const struct ng_node *
   if (status == BASE_OK) watch(builder, node, true);
   if (status == BASE_OK) note_place(builder, node);
   if (status == BASE_OK) promise(builder, node);
-  if (status == BASE_OK && place) {
-    struct ng_built *copy = BASE_NEW(builder->arena, struct ng_built);
-    *copy = *ng_built_of(builder, node);
-    *place = copy;
-  }
+  if (status == BASE_OK && place) *place = offer(builder, node);
   for (unsigned port = 0; port < node->input_count && status == BASE_OK && !node->alias; port++) {
     status = link(builder, node, port);
   }
@@ -497,7 +532,7 @@ enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *n
       .inputs = inputs,
   };
   builder.built = BASE_NEW_ARRAY(builder.arena, plan->node_count, struct ng_built);
-  const struct ng_node *result = plan->queries[plan->query_count - 1].result;
+  struct ng_node *result = plan->queries[plan->query_count - 1].result;
   enum base_status status = build(&builder, result);
   if (status == BASE_OK) *ret = ng_built_of(&builder, result)->node;
   for (size_t i = 0; i < plan->node_count; i++) plan->nodes[i]->running = builder.built[i].node;

@@ -54,6 +54,26 @@ const struct ng_expr *ng_expr_and(struct base_arena *arena, const struct ng_expr
 
 /* --- ask */
 
+unsigned ng_expr_turning_operands(const struct ng_expr *expr) {
+  switch (expr->op) {
+    case NG_ADD:
+    case NG_MUL:
+    case NG_EQ:
+    case NG_NE:
+    case NG_LT:
+    case NG_LE:
+    case NG_GT:
+    case NG_GE:
+    case NG_EQUAL_INSTANTS:
+      return expr->args[0]->type.base == NET_TEMPORAL ? 0 : 1;
+    case NG_OVERLAP_PERIODS:
+    case NG_EQUAL_PERIODS:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 enum ng_op ng_op_mirrored(enum ng_op op) {
   switch (op) {
     case NG_LT:

@@ -23,6 +23,9 @@ const struct ng_expr *ng_expr_and(struct base_arena *arena, const struct ng_expr
 /* --- ask */
 /* The comparison that holds when its operands are exchanged: < for >. Others as they are. */
 enum ng_op ng_op_mirrored(enum ng_op op);
+/* So many operands of EXPR, 1 or 2, and as many behind them may change places when the operator is mirrored;
+ * 0: none may. */
+unsigned ng_expr_turning_operands(const struct ng_expr *expr);
 bool ng_expr_equal(const struct ng_expr *a, const struct ng_expr *b);
 /* Marks the columns that EXPR reads in USED, indexed by column id. */
 void ng_expr_mark(const struct ng_expr *expr, bool *used);

@@ -122,6 +122,7 @@ struct ng_node {
   struct ng_columns untested;  /* starts of those that the overlap test leaves out */
   struct ng_key *keys;
   size_t key_count;
+  bool turned;    /* its signature has its inputs exchanged (signature.c) */
   bool self_join; /* both sides are chosen of the same rows, by what the join has taken in */
   struct ng_node
       *asked; /* the aggregate that answers for side ASKED_SIDE (rule aggregates-at-events) */

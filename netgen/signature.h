@@ -4,10 +4,14 @@
 
 #include "netgen/plan.h"
 
-/* Prints the signature of NODE, whose inputs' rows are those of the classes CLASSES[port]. False: the
- * node is not to be one with any other (what it did to OUT does not count). */
-bool ng_node_signature(struct base_buffer *out, const struct ng_node *node,
-                       const uint64_t *classes);
+/* Prints the signature of NODE, whose inputs' rows are those of the classes CLASSES[port], and notes in it
+ * whether its inputs are exchanged there. False: the node is not to be one with any other (what it did to OUT
+ * does not count). Those below NODE have been asked before. */
+bool ng_node_signature(struct base_buffer *out, struct ng_node *node, const uint64_t *classes);
+/* Prints where COLUMN of NODE's rows comes from, without names: in nodes of one signature what has one place has
+ * the same values. NODE has been asked for its signature. */
+void ng_node_place(struct base_buffer *out, const struct ng_node *node,
+                   const struct ng_column *column);
 /* Can NODE report an error of a row? Such a node stays that of its own query: errors name it. */
 bool ng_node_can_fail(const struct ng_node *node);
 

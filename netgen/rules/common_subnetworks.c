@@ -11,8 +11,8 @@
  *
  * Access nodes to one relation are the same if they read it in the same form; the one that stays has the
  * domains that any of them had, and products have what they had. So a relation is read once. Other nodes
- * are equal by their signatures (signature.c). The rows are the very same, and a relation is a set in any
- * case; the ids of open rows are those of one arc, which several readers may have.
+ * are equal by their signatures (signature.c), products also with their inputs exchanged. The rows are the very
+ * same, and a relation is a set in any case; the ids of open rows are those of one arc, which several readers may have.
  *
  * Where a reader is not shared itself, an alias gives it the columns that it knows, under its own names.
  * A combination of several tuples that only part of its readers share stays twice: what lies above reads
@@ -135,7 +135,7 @@ static void find_equal(struct sharing *sharing) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   size_t count = 0;
   for (size_t i = 0; i < plan->node_count; i++) { /* inputs come before readers */
-    const struct ng_node *node = plan->nodes[i];
+    struct ng_node *node = plan->nodes[i];
     uint64_t inputs[2] = {0, 0};
     for (unsigned port = 0; port < node->input_count; port++)
       inputs[port] = first_of(sharing, node->inputs[port]);
@@ -174,6 +174,25 @@ static bool leave_combinations(struct sharing *sharing) {
 
 /* --- the change */
 
+/* The field of NODE that has the place of FIRST's field INDEX. */
+static const struct ng_column *counterpart(const struct ng_node *node, const struct ng_node *first,
+                                           size_t index) {
+  struct base_buffer wanted = BASE_BUFFER_EMPTY, place = BASE_BUFFER_EMPTY;
+  const struct ng_column *found = NULL;
+  ng_node_place(&wanted, first, first->fields.items[index]);
+  for (size_t i = 0; i < node->fields.count && !found; i++) {
+    base_buffer_clear(&place);
+    ng_node_place(&place, node, node->fields.items[i]);
+    if (strcmp(base_buffer_text(&place), base_buffer_text(&wanted)) == 0)
+      found = node->fields.items[i];
+  }
+  base_buffer_done(&wanted);
+  base_buffer_done(&place);
+  BASE_CHECK(found, "shared-field");
+  return found;
+}
+
+/* NODE's columns for the rows of FIRST, whose fields may come in another order. */
 static struct ng_node *alias_of(struct ng_plan *plan, const struct ng_node *node,
                                 struct ng_node *first) {
   struct ng_node *alias = ng_node_new(plan, NET_NODE_ACCESS, first, NULL);
@@ -182,7 +201,8 @@ static struct ng_node *alias_of(struct ng_plan *plan, const struct ng_node *node
   alias->relation = node->relation;
   alias->own_start = node->start;
   alias->own_stop = node->stop;
-  alias->own = node->fields;
+  for (size_t i = 0; i < first->fields.count; i++)
+    ng_columns_add(plan->arena, &alias->own, counterpart(node, first, i));
   ng_node_refresh(plan, alias);
   return alias;
 }

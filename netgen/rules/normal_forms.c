@@ -19,27 +19,6 @@
 
 #include "netgen/expr.h"
 
-/* Do two operands, or two pairs of them, change places? */
-static unsigned turning_operands(const struct ng_expr *expr) {
-  switch (expr->op) {
-    case NG_ADD:
-    case NG_MUL:
-    case NG_EQ:
-    case NG_NE:
-    case NG_LT:
-    case NG_LE:
-    case NG_GT:
-    case NG_GE:
-    case NG_EQUAL_INSTANTS:
-      return expr->args[0]->type.base == NET_TEMPORAL ? 0 : 1;
-    case NG_OVERLAP_PERIODS:
-    case NG_EQUAL_PERIODS:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
 /* The first column that EXPR reads, by when it was made; the largest number: it reads none. */
 static unsigned first_column(const struct ng_expr *expr) {
   if (expr->op == NG_COLUMN) return expr->column->id;
@@ -58,7 +37,7 @@ static const struct ng_expr *normal(struct ng_plan *plan, const struct ng_expr *
     copy.args[i] = normal(plan, expr->args[i]);
     changed = changed || copy.args[i] != expr->args[i];
   }
-  unsigned width = turning_operands(expr);
+  unsigned width = ng_expr_turning_operands(expr);
   if (width && first_column(copy.args[width]) < first_column(copy.args[0])) {
     for (unsigned i = 0; i < width; i++) {
       const struct ng_expr *operand = copy.args[i];

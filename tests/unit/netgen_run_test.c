@@ -1,6 +1,6 @@
 /* Plans that run: whatever rules are on, and however the rows come in batches, a query gives the
  * same set of tuples. Random queries over random relations, and the three queries of thesis 3.7
- * against loops over all pairs of tuples.
+ * against loops over all pairs of tuples. Random queries in one network give what each gives alone.
  *
  * Traced records are determinate here (see netgen/README.md on traced-start-only); tuples of period
  * and event relations need not be. Relations that are not determinate are closed for ever, so that
@@ -191,37 +191,85 @@ static char *as_text(const struct net_rows *rows) {
   return out.data;
 }
 
+static struct ng_plan *plan_of(const struct ng_query *const *queries, size_t count,
+                               const struct ng_switches *switches, struct base_diag_sink *diags) {
+  struct ng_plan *plan = ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
+  for (size_t i = 0; i < count; i++) {
+    ck_assert_int_eq(ng_plan_add_query(plan, queries[i], diags), BASE_OK);
+  }
+  if (switches) ng_plan_transform(plan, switches);
+  return plan;
+}
+
+static struct net_network *network_of(uint32_t rows_per_batch, struct base_diag_sink *diags) {
+  batch_rows = rows_per_batch;
+  struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, diags);
+  net_network_set_checked(network);
+  net_network_set_batch_rows(network, rows_per_batch);
+  net_network_set_young(network, rows_per_batch); /* a few rows are many where batches are small */
+  return network;
+}
+
+static void collect_result(struct net_network *network, struct net_node *result,
+                           struct collected *ret) {
+  net_rows_init(&ret->rows, net_node_layout(result));
+  net_rowmap_init(&ret->open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
+  struct net_node *sink =
+      net_create_display(network, "result", net_node_layout(result), collect, ret);
+  ck_assert_int_eq(net_link(result, sink, 0), BASE_OK);
+}
+
+static char *text_of(struct collected *collected) {
+  char *text = as_text(&collected->rows);
+  net_rows_done(&collected->rows);
+  net_rowmap_done(&collected->open);
+  return text;
+}
+
 static char *run(const struct ng_query *const *queries, size_t count,
                  const struct ng_switches *switches, uint32_t rows_per_batch) {
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
-  struct ng_plan *plan = ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
-  for (size_t i = 0; i < count; i++) {
-    ck_assert_int_eq(ng_plan_add_query(plan, queries[i], &diags), BASE_OK);
-  }
-  if (switches) ng_plan_transform(plan, switches);
-  batch_rows = rows_per_batch;
-  struct net_network *network = net_network_new(nq_strings, NET_TIMELINE_ABSTRACT, &diags);
-  net_network_set_checked(network);
-  net_network_set_batch_rows(network, rows_per_batch);
-  net_network_set_young(network, rows_per_batch); /* a few rows are many where batches are small */
+  struct ng_plan *plan = plan_of(queries, count, switches, &diags);
+  struct net_network *network = network_of(rows_per_batch, &diags);
   struct ng_inputs inputs = {.source = open_source};
   struct net_node *result = NULL;
   ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_OK);
   struct collected collected;
-  net_rows_init(&collected.rows, net_node_layout(result));
-  net_rowmap_init(&collected.open, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
-  struct net_node *sink =
-      net_create_display(network, "result", net_node_layout(result), collect, &collected);
-  ck_assert_int_eq(net_link(result, sink, 0), BASE_OK);
+  collect_result(network, result, &collected);
   net_freeze(network);
   ck_assert_int_eq(net_run(network), BASE_OK);
-  char *text = as_text(&collected.rows);
-  net_rows_done(&collected.rows);
-  net_rowmap_done(&collected.open);
+  char *text = text_of(&collected);
   net_network_free(network);
   base_diag_sink_done(&diags);
   return text;
+}
+
+enum { TOGETHER = 3 };
+
+/* All QUERIES in one network, each with a result of its own. Returns how many nodes the network has. */
+static size_t run_together(const struct ng_query *const queries[TOGETHER],
+                           const struct ng_switches *switches, uint32_t rows_per_batch,
+                           char *ret[TOGETHER]) {
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  struct net_network *network = network_of(rows_per_batch, &diags);
+  struct ng_inputs inputs = {.source = open_source, .shared = ng_shared_new()};
+  struct collected collected[TOGETHER];
+  for (size_t i = 0; i < TOGETHER; i++) {
+    struct ng_plan *plan = plan_of(&queries[i], 1, switches, &diags);
+    struct net_node *result = NULL;
+    ck_assert_int_eq(ng_plan_build(plan, network, &inputs, &diags, &result), BASE_OK);
+    collect_result(network, result, &collected[i]);
+  }
+  net_freeze(network);
+  size_t count = net_node_count(network);
+  ck_assert_int_eq(net_run(network), BASE_OK);
+  for (size_t i = 0; i < TOGETHER; i++) ret[i] = text_of(&collected[i]);
+  net_network_free(network);
+  ng_shared_free(inputs.shared);
+  base_diag_sink_done(&diags);
+  return count;
 }
 
 static void explain_failure(const struct ng_query *const *queries, size_t count,
@@ -389,6 +437,18 @@ static void fill_random(struct base_random *random, struct table *table, bool de
         compare_by_time);
 }
 
+/* The variables of a query in the other order: the same query, said otherwise. */
+static bool turned;
+
+static unsigned variable_at(unsigned count, unsigned index) {
+  return turned ? count - 1 - index : index;
+}
+
+static unsigned some_variable(struct base_random *random, const struct ng_query *query) {
+  unsigned count = (unsigned)query->variable_count;
+  return variable_at(count, (unsigned)base_random_below(random, count));
+}
+
 static const struct ng_expr *some_domain(struct base_random *random, const struct ng_query *query,
                                          unsigned variable) {
   return nq_domain(query, variable, base_random_below(random, 2) ? "A" : "B");
@@ -396,8 +456,8 @@ static const struct ng_expr *some_domain(struct base_random *random, const struc
 
 static const struct ng_expr *some_where(struct base_random *random, const struct ng_query *query,
                                         int depth) {
-  unsigned v = (unsigned)base_random_below(random, query->variable_count);
-  unsigned w = (unsigned)base_random_below(random, query->variable_count);
+  unsigned v = some_variable(random, query);
+  unsigned w = some_variable(random, query);
   uint64_t kind = base_random_below(random, depth > 0 ? 7 : 4);
   const struct ng_expr *a = some_domain(random, query, v), *b = some_domain(random, query, w);
   switch (kind) {
@@ -422,7 +482,7 @@ static const struct ng_expr *some_where(struct base_random *random, const struct
 /* An event expression when EVENT. */
 static const struct ng_expr *some_temporal(struct base_random *random, const struct ng_query *query,
                                            bool event) {
-  unsigned v = (unsigned)base_random_below(random, query->variable_count);
+  unsigned v = some_variable(random, query);
   const struct ng_expr *variable = nq_variable(query, v);
   uint64_t kind = base_random_below(random, event ? 3 : 4);
   if (kind == 0) return nq_stop(variable);
@@ -452,7 +512,7 @@ static const struct ng_expr *some_when(struct base_random *random, const struct 
 
 static void some_aggregate(struct base_random *random, struct ng_query *query) {
   static const enum net_aggregate_function functions[] = {NET_AGG_COUNT, NET_AGG_ANY};
-  unsigned variable = (unsigned)base_random_below(random, query->variable_count);
+  unsigned variable = some_variable(random, query);
   struct ng_aggregate aggregate = {
       .function = functions[base_random_below(random, 2)],
       .cumulative = base_random_below(random, 3) == 0,
@@ -473,16 +533,19 @@ static void some_aggregate(struct base_random *random, struct ng_query *query) {
   nq_target(query, "n", nq_aggregate_value(query, index));
 }
 
-static const struct ng_query *some_query(struct base_random *random) {
+/* With the targets that TARGETS chooses. */
+static const struct ng_query *some_query_with(struct base_random *random,
+                                              struct base_random *targets) {
   static const char *const names[] = {"X", "Y", "Z"};
   const struct ng_relation *relations[3];
   unsigned count = 1 + (unsigned)base_random_below(random, 3);
-  for (unsigned i = 0; i < count; i++) relations[i] = tables[base_random_below(random, 3)].relation;
+  for (unsigned i = 0; i < count; i++)
+    relations[variable_at(count, i)] = tables[base_random_below(random, 3)].relation;
   struct ng_query *query = nq_query(NULL, count, names, relations);
   unsigned events = 0;
   for (unsigned i = 0; i < count; i++) events += relations[i]->layout->tuple_class == NET_EVENT;
-  for (uint64_t i = base_random_below(random, 3); i > 0; i--) {
-    unsigned v = (unsigned)base_random_below(random, count);
+  for (uint64_t i = base_random_below(targets, 3); i > 0; i--) {
+    unsigned v = some_variable(targets, query);
     nq_target(query, i == 1 ? "p" : "q", nq_domain(query, v, "A"));
   }
   if (base_random_below(random, 2)) query->where = some_where(random, query, 2);
@@ -497,13 +560,21 @@ static const struct ng_query *some_query(struct base_random *random) {
   return nq_finish(query, event ? NET_EVENT : NET_PERIOD);
 }
 
-static size_t check_random(uint64_t seed, bool determinate) {
-  struct base_random random = {seed};
+static const struct ng_query *some_query(struct base_random *random) {
+  return some_query_with(random, random);
+}
+
+static void fill_tables(struct base_random *random, bool determinate) {
   add_table(nq_relation("T", NG_REL_TRACED, 2, 4));
   add_table(nq_relation("P", NG_REL_PERIOD, 2, 4));
   add_table(nq_relation("E", NG_REL_EVENT, 2, 4));
-  for (size_t i = 0; i < table_count; i++) fill_random(&random, &tables[i], determinate);
-  last_checkpoint = !determinate || base_random_below(&random, 2) ? NET_FOREVER : 60;
+  for (size_t i = 0; i < table_count; i++) fill_random(random, &tables[i], determinate);
+  last_checkpoint = !determinate || base_random_below(random, 2) ? NET_FOREVER : 60;
+}
+
+static size_t check_random(uint64_t seed, bool determinate) {
+  struct base_random random = {seed};
+  fill_tables(&random, determinate);
   const struct ng_query *query = some_query(&random);
   size_t length = check_rules(&query, 1);
   drop_tables();
@@ -526,6 +597,54 @@ START_TEST(random_queries_over_indeterminate_relations) {
 }
 END_TEST
 
+/* A query, the same with its variables in the other order, and one with other targets: what each gives alone it
+ * gives in one network with the others, too. Returns how many nodes were saved. */
+static size_t check_together(uint64_t seed, bool determinate) {
+  static const struct ng_switches none;
+  struct base_random random = {seed};
+  fill_tables(&random, determinate);
+  const struct ng_query *queries[TOGETHER];
+  for (unsigned i = 0; i < TOGETHER; i++) {
+    struct base_random same = random, targets = {seed + (i == 2)};
+    turned = i > 0;
+    queries[i] = some_query_with(&same, &targets);
+  }
+  turned = false;
+  size_t nodes = 0, saved = 0;
+  for (unsigned choice = 0; choice < 4; choice++) {
+    uint32_t rows_per_batch = choice == 0 ? NET_BATCH_ROWS : choice;
+    char *got[TOGETHER];
+    nodes = run_together(queries, &none, rows_per_batch, got);
+    for (size_t i = 0; i < TOGETHER; i++) {
+      char *expected = run(&queries[i], 1, &none, rows_per_batch);
+      if (strcmp(expected, got[i]) != 0) {
+        explain_failure(&queries[i], 1, &none);
+        ck_abort_msg("seed %llu, query %zu: expected\n%s\ngot\n%s", (unsigned long long)seed, i,
+                     expected, got[i]);
+      }
+      free(expected);
+      free(got[i]);
+    }
+  }
+  for (size_t i = 0; i < TOGETHER; i++) {
+    struct base_diag_sink diags;
+    base_diag_sink_init(&diags);
+    struct ng_plan *plan = plan_of(&queries[i], 1, &none, &diags);
+    saved += ng_plan_access_count(plan) + ng_plan_operator_count(plan) + 1;
+    base_diag_sink_done(&diags);
+  }
+  drop_tables();
+  return saved - nodes;
+}
+
+START_TEST(random_queries_in_one_network) {
+  size_t saved = 0;
+  for (uint64_t i = 0; i < SEEDS; i++)
+    saved += check_together((uint64_t)_i * 1000 + 700 + i, i % 2 == 0);
+  ck_assert_uint_gt(saved, 2 * SEEDS);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("netgen_run");
   TCase *cases = tcase_create("rules");
@@ -534,6 +653,7 @@ int main(void) {
   tcase_add_loop_test(cases, the_queries_of_the_thesis, 0, 8);
   tcase_add_loop_test(cases, random_queries_over_determinate_relations, 0, 8);
   tcase_add_loop_test(cases, random_queries_over_indeterminate_relations, 0, 8);
+  tcase_add_loop_test(cases, random_queries_in_one_network, 0, 8);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");
