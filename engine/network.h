@@ -240,8 +240,17 @@ struct net_product_choice {
   const struct net_program *const *values;
   size_t value_count;
 };
+/* Which combinations of a row of side ONCE_SIDE are wanted: those that are equal, for all who read them, need not
+ * all come. */
+enum net_product_once {
+  NET_PRODUCT_EACH,       /* every one */
+  NET_PRODUCT_ONCE,       /* one, if one is there for sure: all are equal */
+  NET_PRODUCT_ONCE_WHOLE, /* overlap rule: those as long as the row are equal */
+};
 struct net_product_params {
   enum net_product_rule rule;
+  enum net_product_once once;
+  unsigned once_side;
   /* both sides are rows of port 0, of layout ROWS, chosen by CHOICES; NULL: each side has a port */
   const struct net_layout *rows;
   struct net_product_choice choices[2];

@@ -165,6 +165,8 @@ void ng_build_product(struct ng_builder *builder, const struct ng_node *node) {
   const struct net_program *program = join_predicate(builder, node, predicate, &tested);
   struct net_product_params params = {
       .rule = node->rule,
+      .once = node->once,
+      .once_side = node->once_side,
       .left = ng_built_of(builder, node->inputs[0])->layout,
       .right = ng_built_of(builder, node->inputs[1])->layout,
       .out = built->layout,

@@ -106,13 +106,15 @@ static void print_product(struct base_buffer *out, const struct ng_plan *plan,
     base_buffer_puts(out, " without ");
     print_columns(out, &node->untested);
   }
-  if (!node->expr) return;
-  base_buffer_puts(out, ", ");
-  ng_expr_print(out, plan, node->expr);
+  if (node->expr) base_buffer_puts(out, ", ");
+  if (node->expr) ng_expr_print(out, plan, node->expr);
   for (size_t i = 0; i < node->key_count; i++) {
     base_buffer_printf(out, "%s%s = %s", i ? ", " : "; hash ", node->keys[i].left->name,
                        node->keys[i].right->name);
   }
+  if (node->once)
+    base_buffer_printf(out, "; each %s row once%s", node->once_side ? "right" : "left",
+                       node->once == NET_PRODUCT_ONCE_WHOLE ? " where it is whole" : "");
   if (node->self_join) base_buffer_puts(out, "; both sides in one pass");
   if (node->asked) base_buffer_printf(out, "; asks %u at each event", node->asked->number);
 }

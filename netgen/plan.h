@@ -122,7 +122,9 @@ struct ng_node {
   struct ng_columns untested;  /* starts of those that the overlap test leaves out */
   struct ng_key *keys;
   size_t key_count;
-  bool turned;    /* its signature has its inputs exchanged (signature.c) */
+  bool turned;                /* its signature has its inputs exchanged (signature.c) */
+  enum net_product_once once; /* of the rows of side ONCE_SIDE (rule semi-joins) */
+  unsigned once_side;
   bool self_join; /* both sides are chosen of the same rows, by what the join has taken in */
   struct ng_node
       *asked; /* the aggregate that answers for side ASKED_SIDE (rule aggregates-at-events) */
@@ -239,6 +241,10 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
 void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
                       const struct ng_column *to);
 
+/* Which columns of its output are read above each of PLAN->nodes, by column id (rules/unused_domains.c); in the plan's
+ * arena. */
+bool *const *ng_plan_needs(struct ng_plan *plan);
+
 /* May SELECTION be moved: can its condition not fail, or is it to be seen whether it does? */
 bool ng_selection_moves(const struct ng_node *selection);
 /* Moves SELECTION, of which that is true, as far down as it goes (rules/predicates_down.c); false: it
@@ -297,6 +303,7 @@ void ng_rule_merged_aggregates(struct ng_plan *plan);
 void ng_rule_control_arcs(struct ng_plan *plan);
 void ng_rule_clock_samples(struct ng_plan *plan);
 void ng_rule_access_control(struct ng_plan *plan);
+void ng_rule_semi_joins(struct ng_plan *plan);
 void ng_rule_self_joins(struct ng_plan *plan);
 void ng_rule_temporal_order(struct ng_plan *plan);
 void ng_rule_aggregates_at_events(struct ng_plan *plan);

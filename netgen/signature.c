@@ -262,6 +262,8 @@ static void print_expiries(struct base_buffer *out, const struct ng_node *node, 
 static void print_product(struct base_buffer *out, const struct ng_node *node) {
   struct texts untested = {0};
   base_buffer_printf(out, " %d", (int)node->rule);
+  if (node->once)
+    base_buffer_printf(out, " once %d %u", (int)node->once, node->once_side ^ node->turned);
   print_set(out, node, &node->as_events);
   for (size_t i = 0; i < node->untested.count; i++) {
     const struct ng_column *column = node->untested.items[i];

@@ -38,6 +38,7 @@ static void (*const rules[NG_RULES])(struct ng_plan *) = {
     [NG_RULE_CONTROL_ARCS] = ng_rule_control_arcs,
     [NG_RULE_CLOCK_SAMPLES] = ng_rule_clock_samples,
     [NG_RULE_ACCESS_CONTROL] = ng_rule_access_control,
+    [NG_RULE_SEMI_JOINS] = ng_rule_semi_joins,
     [NG_RULE_SELF_JOINS] = ng_rule_self_joins,
     [NG_RULE_AGGREGATES_AT_EVENTS] = ng_rule_aggregates_at_events,
     [NG_RULE_TEMPORAL_ORDER] = ng_rule_temporal_order,

@@ -28,6 +28,10 @@
  * row that ends before the checkpoint and one that *lasts*, of which only the stop is not known, unless the
  * result shows another stop of the plain row, which may lie behind the checkpoint.
  *
+ * Where combinations of a row are equal for all who read them (`once`) a plain row that has met another for sure
+ * leaves, and no more are made of it; one that has perhaps met others, or is not plain, makes them all. The shortest way
+ * leaves out only what comes side by side, and is not taken any more when it has found more than there are rows.
+ *
  * Both sides may be chosen of the rows of one port (product_self.c). One side may be an aggregate that is asked
  * for its value at each row of the other (aggregate_asked.c). What stands behind a join may be done in it, for
  * plain rows (product_tail.c). One that feeds another goes as far as that can use its results, and gives them in parts

@@ -165,6 +165,7 @@ struct net_product {
       *quick;        /* the predicate of plain rows; NULL: none, or no such form */
   bool event_result; /* overlap rule with an event participant */
   uint64_t steps;    /* along chains */
+  uint64_t met;      /* combinations that were found the shortest way */
   struct net_asked
       *asked; /* whose rows are answers of an aggregate; NULL: they come by the ports */
   struct net_product_tail *tail; /* of the nodes behind it; NULL: not planned yet */
@@ -246,6 +247,11 @@ static inline void net_product_drop(struct net_product_side *side, struct net_li
   *at = live->next;
   live->state &= (uint8_t)~NET_LIVE_IN_CHAIN;
   net_product_release(side, live);
+}
+
+/* Is one combination of each row of side WHICH enough? */
+static inline bool net_product_is_once(const struct net_product *product, unsigned which) {
+  return product->params.once == NET_PRODUCT_ONCE && product->params.once_side == which;
 }
 
 static inline bool net_product_keys_equal(const struct net_product *product,
@@ -337,10 +343,14 @@ struct net_old_walk {
 bool net_old_begin(struct net_product *product, unsigned which, uint64_t hash, net_chronon now,
                    struct net_old_walk *ret);
 /* The next row that is not over at NOW is RET->live; those that are leave. False: there is none, and the walk has
- * ended; each one has to be walked to its end. */
+ * ended; each one has to be walked to its end, or be ended. */
 bool net_old_next(struct net_old_walk *walk, net_chronon now);
 /* The row on which the walk stands is young from now on. */
 struct net_live *net_old_make_young(struct net_old_walk *walk);
+/* It is not wanted any more. */
+void net_old_drop(struct net_old_walk *walk);
+/* The walk ends here. */
+void net_old_end(struct net_old_walk *walk);
 /* Those of HASH will soon be looked for, and there are old rows: first the group is fetched, then its first rows. */
 void net_old_fetch(const struct net_product *product, uint64_t hash);
 void net_old_fetch_rows(const struct net_product *product, uint64_t hash);
@@ -447,6 +457,7 @@ struct net_meetings {
   struct net_product *product;
   const struct net_product_run *apart; /* whose keys do not stand in its rows; NULL: all do */
   bool timed;
+  bool several; /* of one row that arrived, perhaps */
   /* Of each side: a row expires at the time there, and so much later, 0 or 1; FOREVER stays what it is. */
   uint32_t expiry_slots[2];
   net_chronon later[2];

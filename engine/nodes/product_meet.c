@@ -115,6 +115,34 @@ static bool hold_predicate(struct net_meetings *met, bool all, uint32_t *count) 
   return true;
 }
 
+/* Is MEETING as long as its row of the side of which one such is enough? */
+static bool is_whole(const struct net_meetings *met, const struct net_meeting *meeting) {
+  unsigned side = met->product->params.once_side;
+  const union net_slot *row = meeting->rows[side];
+  return net_met_now(met, meeting) == row[0].i &&
+         net_met_stop(met, meeting) == net_met_expires(met, side, row);
+}
+
+/* Of the COUNT that are held those that are equal to the one before, of the same row, are left out; those of a row that
+ * arrives stand side by side. Returns how many are held then. */
+static uint32_t hold_once(struct net_meetings *met, uint32_t count) {
+  const struct net_product_params *params = &met->product->params;
+  const union net_slot *last = NULL;
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const struct net_meeting *meeting = &met->items[met->held[k]];
+    const union net_slot *row = meeting->rows[params->once_side];
+    met->held[kept] = met->held[k];
+    if (params->once == NET_PRODUCT_ONCE_WHOLE && !is_whole(met, meeting)) {
+      kept++;
+      continue;
+    }
+    kept += row != last;
+    last = row;
+  }
+  return kept;
+}
+
 /* The results of those from FROM on, COUNT of them, at TO. */
 static void fill(const struct net_meetings *met, uint32_t from, uint32_t count,
                  union net_slot *to) {
@@ -172,6 +200,8 @@ void net_product_meet_all(struct net_meetings *met, enum base_status *status) {
     meet_each(met, status);
     count = 0;
   }
+  product->met += count;
+  if (product->params.once != NET_PRODUCT_EACH && met->several) count = hold_once(met, count);
   if (count > 0 && net_product_tail_takes(met, count, status)) count = 0;
   for (uint32_t done = 0, more; done < count && *status == BASE_OK; done += more) {
     net_product_make_room(product, net_met_now(met, &met->items[met->held[done]]), status);
@@ -180,4 +210,5 @@ void net_product_meet_all(struct net_meetings *met, enum base_status *status) {
     fill(met, done, more, net_batch_builder_add_plains(&node->out, more));
   }
   met->end = met->items;
+  met->several = false;
 }

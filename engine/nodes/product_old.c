@@ -229,10 +229,19 @@ bool net_old_next(struct net_old_walk *walk, net_chronon now) {
     walk->product->old.replaced++;
     unlink_row(walk);
   }
-  walk->stands = false;
-  struct net_product_old *old = &walk->product->old;
-  if (is_empty(walk->group)) leave(old, (size_t)(walk->group - old->groups));
+  net_old_end(walk);
   return false;
+}
+
+void net_old_end(struct net_old_walk *walk) {
+  struct net_product_old *old = &walk->product->old;
+  walk->stands = false;
+  if (is_empty(walk->group)) leave(old, (size_t)(walk->group - old->groups));
+}
+
+void net_old_drop(struct net_old_walk *walk) {
+  unlink_row(walk);
+  walk->stands = false;
 }
 
 struct net_live *net_old_make_young(struct net_old_walk *walk) {

@@ -52,8 +52,14 @@ struct sweep {
   struct net_live none, unused;
 };
 
+/* Is one combination of each row of a side enough, and have there been more than rows? Then it pays to look for no
+ * others, which is not done here. */
+static bool finds_too_many(const struct net_product *product) {
+  return product->params.once == NET_PRODUCT_ONCE && product->met > product->node.rows_in;
+}
+
 bool net_product_may_go_shortest(const struct net_product *product) {
-  if (product->params.rule != NET_PRODUCT_OVERLAP) return false;
+  if (product->params.rule != NET_PRODUCT_OVERLAP || finds_too_many(product)) return false;
   for (unsigned which = 0; which < 2; which++) {
     const struct net_product_side *side = &product->sides[which];
     if (side->only == NULL || side->bounded || side->odd_count > 0 || side->lasting_count > 0)
@@ -148,6 +154,7 @@ static inline struct net_meeting *note_meeting(struct net_meeting *meeting, size
 static inline void meet_one_more(struct sweep *sweep, unsigned which, const struct turn *turn,
                                  const struct net_live *its, enum base_status *status) {
   if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
+  sweep->met.several = true;
   sweep->met.end->hash = turn->hash;
   sweep->met.end = note_meeting(sweep->met.end, which, turn, its);
 }
@@ -325,6 +332,7 @@ static void open_sweep(struct net_product *product, net_chronon checkpoint, stru
   ret->met.product = product;
   ret->met.apart = NULL;
   ret->met.timed = true;
+  ret->met.several = false;
   ret->limit = checkpoint < LAST ? checkpoint : LAST;
   ret->old = net_old_count(product) > 0;
   ret->met.end = ret->met.items;
@@ -340,13 +348,14 @@ static void open_sweep(struct net_product *product, net_chronon checkpoint, stru
 bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
                                 net_chronon checkpoint, enum base_status *status) {
   struct sweep sweep;
+  bool stopped = false;
   open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) open_stream(product, i, ends[i], &sweep.streams[i]);
-  while (take_next(&sweep, status)) continue;
+  while (!stopped && take_next(&sweep, status)) stopped = finds_too_many(product);
   if (*status == BASE_OK) net_product_meet_all(&sweep.met, status);
   for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &sweep.streams[i]);
   give_rows(product, NULL);
-  return !sweep.streams[0].stopped && !sweep.streams[1].stopped;
+  return !stopped && !sweep.streams[0].stopped && !sweep.streams[1].stopped;
 }
 
 /* --- both sides in one order */

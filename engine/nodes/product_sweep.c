@@ -3,7 +3,8 @@
  *
  * Plain rows have a short way (arrive_plain); where the live rows are plain, too, and nothing else waits before
  * them, a shortest one (product_shortest.c).
- * A row that will have expired when the next row of the other side begins meets none, and is not kept.  */
+ * A row that will have expired when the next row of the other side begins meets none, and is not kept. Nor is one of
+ * which one combination is enough (NET_PRODUCT_ONCE), once it has gone out for sure.                   */
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/nodes/product.h"
@@ -23,7 +24,8 @@ static inline void fill_plain(const struct net_product *product, const struct ne
     ret[first + i] = rows[product->slots[i].side][product->slots[i].from];
 }
 
-static inline void meet_plain(struct net_product *product, const union net_slot *left,
+/* True: they do, for sure. */
+static inline bool meet_plain(struct net_product *product, const union net_slot *left,
                               const union net_slot *right, uint8_t marks, net_chronon now,
                               net_chronon stop, enum base_status *status) {
   const struct net_program *predicate = product->params.predicate;
@@ -32,14 +34,14 @@ static inline void meet_plain(struct net_product *product, const union net_slot 
   bool holds = predicate == NULL;
   if (product->quick != NULL) {
     const union net_slot times[4] = {{.i = now}, {.i = now}, {.i = stop}, {.i = stop}};
-    if (net_pair_program_holds(product->quick, left, right, times, &holds) && !holds) return;
+    if (net_pair_program_holds(product->quick, left, right, times, &holds) && !holds) return false;
   }
   if (holds) {
     net_product_make_room(product, now, status);
     fill_plain(product, out, left, right, now, stop,
                marks == NET_DEFINITE ? net_out_plain(&product->node, bound, status)
                                      : net_out_row(&product->node, marks, 0, bound, status));
-    return;
+    return marks == NET_DEFINITE;
   }
   struct net_value value;
   fill_plain(product, product->params.test, left, right, now, stop, product->scratch);
@@ -51,12 +53,13 @@ static inline void meet_plain(struct net_product *product, const union net_slot 
     net_row_copy(net_out_plain(&product->node, bound, status), product->scratch, out->slot_count);
   else if (value.truth != NET_FALSE)
     net_product_put(product, value.truth == NET_TRUE ? marks : 0, 0, bound, status);
+  return error == NET_EVAL_OK && value.truth == NET_TRUE && marks == NET_DEFINITE;
 }
 
 void net_product_meet_plain(struct net_product *product, const union net_slot *left,
                             const union net_slot *right, uint8_t marks, net_chronon now,
                             net_chronon stop, enum base_status *status) {
-  meet_plain(product, left, right, marks, now, stop, status);
+  (void)meet_plain(product, left, right, marks, now, stop, status);
 }
 
 /* --- any rows */
@@ -67,19 +70,20 @@ struct arrival {
   bool plain, ended;
 };
 
-static void meet(struct net_product *product, unsigned which, struct net_live *live,
+/* True: plain rows met, for sure. */
+static bool meet(struct net_product *product, unsigned which, struct net_live *live,
                  struct net_live *its, net_chronon now, struct arrival arrival,
                  enum base_status *status) {
   const union net_slot *left = net_live_row(which == 0 ? live : its);
   const union net_slot *right = net_live_row(which == 0 ? its : live);
-  if (product->params.key_count > 1 && !net_product_keys_equal(product, left, right)) return;
+  if (product->params.key_count > 1 && !net_product_keys_equal(product, left, right)) return false;
   uint8_t marks = live->marks & its->marks & NET_DEFINITE;
   /* The close of one that starts now may still be waiting, with a stop before the checkpoint. */
   bool lasts = (its->state & NET_LIVE_LASTS) && net_live_row(its)[0].i < now;
   if ((arrival.plain && (its->state & NET_LIVE_PLAIN)) || (arrival.ended && lasts)) {
     net_chronon stop = net_live_ends(product, which, live);
     net_chronon other = net_live_ends(product, 1 - which, its);
-    meet_plain(product, left, right, marks, now, other < stop ? other : stop, status);
+    return meet_plain(product, left, right, marks, now, other < stop ? other : stop, status);
   } else if ((live->state | its->state) & NET_LIVE_OPEN) {
     net_product_add_pair(product, which == 0 ? live : its, which == 0 ? its : live);
   } else {
@@ -89,15 +93,22 @@ static void meet(struct net_product *product, unsigned which, struct net_live *l
     if (truth != NET_FALSE)
       net_product_put(product, truth == NET_TRUE ? marks : 0, 0, product->node.checkpoint, status);
   }
+  return false;
 }
 
-/* LIVE, of a group of HASH, meets old rows. */
-static void arrive_old(struct net_product *product, unsigned which, struct net_live *live,
+/* LIVE, of side WHICH, has met another for sure: is that enough? */
+static inline bool is_done(const struct net_product *product, unsigned which,
+                           const struct net_live *live) {
+  return net_product_is_once(product, which) && (live->state & NET_LIVE_PLAIN);
+}
+
+/* LIVE, of a group of HASH, meets old rows. True: one combination of it is enough, and has gone out. */
+static bool arrive_old(struct net_product *product, unsigned which, struct net_live *live,
                        uint64_t hash, net_chronon now, struct arrival arrival,
                        enum base_status *status) {
   struct net_old_walk walk;
   const union net_slot *row = net_live_row(live);
-  if (!net_old_begin(product, 1 - which, hash, now, &walk)) return;
+  if (!net_old_begin(product, 1 - which, hash, now, &walk)) return false;
   while (net_old_next(&walk, now)) {
     const union net_slot *its = net_live_row(&walk.live);
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
@@ -105,8 +116,23 @@ static void arrive_old(struct net_product *product, unsigned which, struct net_l
         !net_product_keys_equal(product, which == 0 ? row : its, which == 0 ? its : row))
       continue;
     bool open = (live->state & NET_LIVE_OPEN) != 0;
-    meet(product, which, live, open ? net_old_make_young(&walk) : &walk.live, now, arrival, status);
+    struct net_live *other = open ? net_old_make_young(&walk) : &walk.live;
+    if (!meet(product, which, live, other, now, arrival, status)) continue;
+    if (is_done(product, 1 - which, other)) net_old_drop(&walk);
+    if (!is_done(product, which, live)) continue;
+    net_old_end(&walk);
+    return true;
   }
+  return false;
+}
+
+/* LIVE, which is the last that came into the group of HASH on its side, is not wanted any more. */
+static void drop_last(struct net_product *product, unsigned which, const struct net_live *live,
+                      uint64_t hash) {
+  struct net_product_group *group = net_product_group(product, hash);
+  BASE_CHECK(group->heads[which] == live, "product-last");
+  net_product_drop(&product->sides[which], &group->heads[which]);
+  if (group->heads[0] == NULL && group->heads[1] == NULL) net_product_leave(product, group);
 }
 
 /* A row that starts NOW, with its marks and its id. */
@@ -125,17 +151,23 @@ static void arrive(struct net_product *product, unsigned which, const union net_
   bool ended = plain && !full && !product->sides[which].shows_later && ends <= checkpoint &&
                ends != NET_FOREVER;
   struct net_live **at = &net_product_group(product, hash)->heads[1 - which];
-  while (*at != NULL && *status == BASE_OK) {
+  bool done = false;
+  while (*at != NULL && *status == BASE_OK && !done) {
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
     if (net_product_is_over((*at)->expires, now)) {
       net_product_drop(other, at);
       continue;
     }
-    meet(product, which, live, *at, now, (struct arrival){plain, ended}, status);
-    at = &(*at)->next;
+    bool met = meet(product, which, live, *at, now, (struct arrival){plain, ended}, status);
+    done = met && is_done(product, which, live);
+    if (met && is_done(product, 1 - which, *at))
+      net_product_drop(other, at);
+    else
+      at = &(*at)->next;
   }
-  if (net_old_count(product) > 0)
-    arrive_old(product, which, live, hash, now, (struct arrival){plain, ended}, status);
+  if (net_old_count(product) > 0 && !done)
+    done = arrive_old(product, which, live, hash, now, (struct arrival){plain, ended}, status);
+  if (done) drop_last(product, which, live, hash);
 }
 
 /* --- the short way */
@@ -174,20 +206,51 @@ static inline bool is_settled(const struct net_product *product, unsigned which,
           ends != NET_FOREVER && other->last_lasting < now);
 }
 
-/* ROW, of a group of HASH, begins NOW and ENDS then; it meets old rows. */
-static void arrive_plain_old(struct net_product *product, unsigned which, const union net_slot *row,
-                             uint64_t hash, net_chronon now, net_chronon ends,
-                             enum base_status *status) {
+/* ROW, of side WHICH and a group of HASH, begins NOW and ENDS then. */
+struct plain_arrival {
+  struct net_product *product;
+  unsigned which;
+  const union net_slot *row;
+  uint64_t hash;
+  net_chronon now, ends;
+  bool met;   /* ... one for sure, and one is enough */
+  bool whole; /* ... for sure one that stays as long, and one such is enough */
+};
+
+/* ITS plain, or it stays as long as ROW; true: one combination of ITS is enough, and here it is. */
+static inline bool meet_arrival(struct plain_arrival *arrival, const struct net_live *its,
+                                enum base_status *status) {
+  struct net_product *product = arrival->product;
+  unsigned which = arrival->which;
+  const union net_slot *its_row = net_live_row((struct net_live *)its), *row = arrival->row;
+  net_chronon ends = arrival->ends, its_end = net_live_ends(product, 1 - which, its);
+  bool whole = its_end >= ends && product->params.once == NET_PRODUCT_ONCE_WHOLE &&
+               product->params.once_side == which;
+  if (whole && arrival->whole) return false;
+  if (!meet_plain(product, which == 0 ? row : its_row, which == 0 ? its_row : row,
+                  its->marks & NET_DEFINITE, arrival->now, its_end < ends ? its_end : ends, status))
+    return false;
+  arrival->met = net_product_is_once(product, which);
+  arrival->whole |= whole;
+  return is_done(product, 1 - which, its);
+}
+
+/* It meets old rows. */
+static void arrive_plain_old(struct plain_arrival *arrival, enum base_status *status) {
+  struct net_product *product = arrival->product;
+  unsigned which = arrival->which;
+  const union net_slot *row = arrival->row;
   struct net_old_walk walk;
-  if (!net_old_begin(product, 1 - which, hash, now, &walk)) return;
-  while (net_old_next(&walk, now)) {
+  if (!net_old_begin(product, 1 - which, arrival->hash, arrival->now, &walk)) return;
+  while (net_old_next(&walk, arrival->now)) {
     const union net_slot *its = net_live_row(&walk.live);
     const union net_slot *left = which == 0 ? row : its, *right = which == 0 ? its : row;
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
-    net_chronon its_end = net_live_ends(product, 1 - which, &walk.live);
-    if (*status == BASE_OK && net_product_keys_equal(product, left, right))
-      meet_plain(product, left, right, walk.live.marks, now, its_end < ends ? its_end : ends,
-                 status);
+    if (*status != BASE_OK || !net_product_keys_equal(product, left, right)) continue;
+    if (meet_arrival(arrival, &walk.live, status)) net_old_drop(&walk);
+    if (!arrival->met) continue;
+    net_old_end(&walk);
+    return;
   }
 }
 
@@ -207,7 +270,9 @@ static inline __attribute__((always_inline)) void arrive_plain(
   struct net_product_group *group = net_product_group(product, hash);
   bool was = group->heads[0] != NULL || group->heads[1] != NULL;
   struct net_live **at = &group->heads[1 - which];
-  while (*at != NULL && *status == BASE_OK) {
+  struct plain_arrival arrival = {
+      .product = product, .which = which, .row = row, .hash = hash, .now = now, .ends = ends};
+  while (*at != NULL && *status == BASE_OK && !arrival.met) {
     struct net_live *its = *at;
     if ((++product->steps & 4095) == 0 && base_env_interrupted()) *status = BASE_CANCEL;
     if (net_product_is_over(its->expires, now)) {
@@ -216,18 +281,18 @@ static inline __attribute__((always_inline)) void arrive_plain(
     }
     const union net_slot *left = which == 0 ? row : net_live_row(its);
     const union net_slot *right = which == 0 ? net_live_row(its) : row;
-    net_chronon its_end = net_live_ends(product, 1 - which, its);
-    if (product->params.key_count < 2 || net_product_keys_equal(product, left, right))
-      meet_plain(product, left, right, its->marks & NET_DEFINITE, now,
-                 its_end < ends ? its_end : ends, status);
-    at = &its->next;
+    if ((product->params.key_count < 2 || net_product_keys_equal(product, left, right)) &&
+        meet_arrival(&arrival, its, status))
+      net_product_drop(other, at);
+    else
+      at = &its->next;
   }
-  if (net_old_count(product) > 0) arrive_plain_old(product, which, row, hash, now, ends, status);
+  if (net_old_count(product) > 0 && !arrival.met) arrive_plain_old(&arrival, status);
   /* What went before it on its own side is mostly over now. */
   struct net_live **head = &group->heads[which];
   if (*head != NULL && net_product_is_over((*head)->expires, now)) net_product_drop(own, head);
   if (*head != NULL && net_product_is_over((*head)->expires, now)) net_product_drop(own, head);
-  if (!net_product_is_over(expires, next)) {
+  if (!net_product_is_over(expires, next) && !arrival.met) {
     struct net_live *live = add_plain(product, which, row, expires);
     if (!was) {
       net_product_chain(product, which, live, hash);

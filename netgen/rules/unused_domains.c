@@ -147,6 +147,12 @@ static void find_needs(struct ng_plan *plan, struct needs *needs) {
   for (size_t i = plan->node_count; i-- > 0;) pass_on(plan, plan->nodes[i], needs);
 }
 
+bool *const *ng_plan_needs(struct ng_plan *plan) {
+  struct needs needs;
+  find_needs(plan, &needs);
+  return needs.of;
+}
+
 /* --- the changes */
 
 static size_t drop_fields(struct ng_plan *plan, struct ng_node *node, const bool *read) {

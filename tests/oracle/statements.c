@@ -351,6 +351,48 @@ static bool add_at_events(struct scenario *scenario, avoid_fn avoid, void *conte
   return true;
 }
 
+/* --- combinations of which one side is not read (rule semi-joins) */
+
+/* The times of V, alone or with others of which some are EVENTS; or the default ones. */
+static void delimit_by(struct scenario *scenario, struct statement *statement,
+                       const struct source *v, bool events) {
+  uint64_t kind = below(scenario, 100);
+  if (v->event) {
+    statement->at = v->name;
+  } else if (events || kind < 40) {
+    statement->at = TEXT("%s.%s", v->name, chance(scenario, 70) ? "start" : "stop");
+  } else if (kind < 70) {
+    statement->start = TEXT("%s.start", v->name);
+    statement->stop = TEXT("%s.stop", v->name);
+  }
+  statement->event = statement->at != NULL;
+}
+
+/* Targets and times are of one variable, the conditions of others, too. */
+static bool add_one_sided(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE};
+  collect_sources(&choice, avoid, context);
+  choose_variables(&choice, chance(scenario, 80) ? 2 : 3);
+  if (choice.used_count < 2) return false;
+  struct choice one = choice;
+  size_t shown = below(scenario, choice.used_count);
+  bool events = false;
+  for (size_t i = 0; i < choice.used_count; i++) events = events || choice.used[i].event;
+  one.used[0] = choice.used[shown];
+  one.used_count = 1;
+  if (one.used[0].clock) return false;
+  make_targets(&one, &statement, false);
+  make_where(&choice, &statement, false);
+  make_when(&choice, &statement, scenario->sequence != NULL);
+  delimit_by(scenario, &statement, &one.used[0], events);
+  statement.endless = is_endless(&choice, &statement);
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  if (named && chance(scenario, 20)) statement.view = true;
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
 /* --- updates */
 
 static const char *constant(struct scenario *scenario, const struct input_domain *domain) {
@@ -475,6 +517,7 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
     return;
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
+  if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
   bool first = scenario->compensated && scenario->statement_count == 0;
   if (first ? chance(scenario, 90) : !named && chance(scenario, 9))
     add_setting(scenario);

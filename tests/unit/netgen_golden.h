@@ -278,13 +278,15 @@ static const char golden_keys_final[] =
     "   1  access           R: E.A, E.B; also as F\n"
     "   2  apply       1    key = E.A / 2\n"
     "   3  join        2 2  overlap, E.A / 2 = F.A / 2 and E.B = F.B; hash E.A / 2 = F.A / 2, E.B "
-    "= F.B  [overlap: tuples valid at the checkpoint or after]\n"
+    "= F.B; each right row once where it is whole  [overlap: tuples valid at the checkpoint or "
+    "after]\n"
     "   4  projection  3    [start, stop): A = F.A  [overlap: open rows]\n"
     "1 access node, 3 operator nodes\n"
     "joins: 1 join from 2 selections, 2 hash keys\n"
     "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 9 domains dropped\n"
-    "common-subnetworks: 1 access node shared, 1 operator node shared\n";
+    "common-subnetworks: 1 access node shared, 1 operator node shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_halves_initial[] =
     "halves_initial\n"
@@ -638,8 +640,8 @@ static const char golden_count_at_stop_combined[] =
     "   3  aggregate   1    count(G)  [overlap, keys: tuples valid now, and groups]\n"
     "   4  product     2 3  overlap   [overlap: tuples valid at the checkpoint or after; sorts 2]\n"
     "   5  projection  4    at E.stop: E.A, count(G)\n"
-    "   6  join        5 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop  "
-    "[within 5: tuples until E.stop + 5, until F.start]\n"
+    "   6  join        5 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop; "
+    "each left row once  [within 5: tuples until E.stop + 5, until F.start]\n"
     "   7  projection  6    at E.stop: A = E.A, n = count(G)\n"
     "1 access node, 6 operator nodes\n"
     "product-order: inputs of 1 tree of products reordered\n"
@@ -647,7 +649,8 @@ static const char golden_count_at_stop_combined[] =
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
     "joins: 1 join from 2 selections, 0 hash keys\n"
     "unused-domains: 14 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_centre_before[] =
     "centre_before\n"
@@ -671,14 +674,15 @@ static const char golden_centre_combined[] =
     "   2  product     1 1  overlap                          [overlap: tuples valid at the "
     "checkpoint or after]\n"
     "   3  projection  2    [E.start, E.stop): F.start, F.A  [overlap: open rows]\n"
-    "   4  product     3 1  overlap                          [overlap: tuples valid at the "
+    "   4  product     3 1  overlap; each left row once      [overlap: tuples valid at the "
     "checkpoint or after; sorts 3]\n"
     "   5  projection  4    at F.start: A = F.A\n"
     "1 access node, 4 operator nodes\n"
     "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
     "combined-periods: 1 combination now one period\n"
     "unused-domains: 18 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_span_overlaps_before[] =
     "span_overlaps_before\n"
@@ -705,7 +709,7 @@ static const char golden_span_overlaps_combined[] =
     "   3  join        2 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop  "
     "[within 5: tuples until E.stop + 5, until F.start; sorts 2]\n"
     "   4  projection  3    [E.start, F.stop): F.start, F.A  [overlap: open rows]\n"
-    "   5  product     4 1  overlap                          [overlap: tuples valid at the "
+    "   5  product     4 1  overlap; each left row once      [overlap: tuples valid at the "
     "checkpoint or after; sorts 4]\n"
     "   6  projection  5    at F.start: A = F.A\n"
     "1 access node, 5 operator nodes\n"
@@ -714,7 +718,8 @@ static const char golden_span_overlaps_combined[] =
     "partial-overlap: 2 sides of 1 full product kept only while a partner can come\n"
     "joins: 1 join from 2 selections, 0 hash keys\n"
     "unused-domains: 20 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_shifted_before[] =
     "shifted_before\n"
@@ -739,6 +744,65 @@ static const char golden_shifted_combined[] =
     "combined-events: 1 side of a product now events\n"
     "unused-domains: 8 domains dropped\n"
     "common-subnetworks: 1 access node shared\n";
+
+static const char golden_apart_before[] =
+    "apart_before\n"
+    "   1  access           R: E.A; also as F\n"
+    "   2  product     1 1  full                                              [nothing: all "
+    "tuples]\n"
+    "   3  selection   2    not [E.start, E.stop) overlaps [F.start, F.stop)  [overlap: open rows "
+    "not yet decided]\n"
+    "   4  projection  3    at E.start: A = E.A\n"
+    "1 access node, 3 operator nodes\n"
+    "unused-domains: 6 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_apart_semi_joins[] =
+    "apart_semi_joins\n"
+    "   1  access           R: E.A; also as F\n"
+    "   2  product     1 1  full                                              [nothing: all "
+    "tuples]\n"
+    "   3  selection   2    not [E.start, E.stop) overlaps [F.start, F.stop)  [overlap: open rows "
+    "not yet decided]\n"
+    "   4  projection  3    at E.start: A = E.A\n"
+    "1 access node, 3 operator nodes\n"
+    "unused-domains: 6 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_apart_standing[] =
+    "apart_standing\n"
+    "   1  access           R: E.A; also as F\n"
+    "   2  product     1 1  full                                              [nothing: all "
+    "tuples]\n"
+    "   3  selection   2    not [E.start, E.stop) overlaps [F.start, F.stop)  [overlap: open rows "
+    "not yet decided]\n"
+    "   4  projection  3    at E.start: A = E.A\n"
+    "1 access node, 3 operator nodes\n"
+    "unused-domains: 6 domains dropped, 1 switch-disposition merged into its projection\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_met_before[] =
+    "met_before\n"
+    "   1  access           R: E.B\n"
+    "   2  access           S: F.A, F.B\n"
+    "   3  join        1 2  overlap, E.B = F.B; hash E.B = F.B  [overlap: tuples valid at the "
+    "checkpoint or after]\n"
+    "   4  projection  3    at F.at: A = F.A\n"
+    "2 access nodes, 2 operator nodes\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 6 domains dropped\n";
+
+static const char golden_met_semi_joins[] =
+    "met_semi_joins\n"
+    "   1  access           R: E.B\n"
+    "   2  access           S: F.A, F.B\n"
+    "   3  join        1 2  overlap, E.B = F.B; hash E.B = F.B; each right row once  [overlap: "
+    "tuples valid at the checkpoint or after]\n"
+    "   4  projection  3    at F.at: A = F.A\n"
+    "2 access nodes, 2 operator nodes\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 6 domains dropped\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_soon_before[] =
     "soon_before\n"
@@ -892,16 +956,17 @@ static const char golden_star_product_order[] =
 static const char golden_star_final[] =
     "star_final\n"
     "   1  access           R: E.A; also as G, F\n"
-    "   2  product     1 1  overlap at G.start                  [overlap: tuples valid at the "
-    "checkpoint or after]\n"
-    "   3  product     2 1  overlap at G.start without E.start  [overlap: tuples valid at the "
-    "checkpoint or after]\n"
+    "   2  product     1 1  overlap at G.start; each right row once                 [overlap: "
+    "tuples valid at the checkpoint or after]\n"
+    "   3  product     2 1  overlap at G.start without E.start; each left row once  [overlap: "
+    "tuples valid at the checkpoint or after]\n"
     "   4  projection  3    at G.start: A = G.A\n"
     "1 access node, 3 operator nodes\n"
     "product-order: inputs of 1 tree of products reordered\n"
     "product-rule: 2 full products now overlap, 2 selections with the same test dropped\n"
     "unused-domains: 21 domains dropped, 1 switch-disposition merged into its projection\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 2 products of which one side is not read\n";
 
 static const char golden_chain_initial[] =
     "chain_initial\n"
@@ -937,16 +1002,17 @@ static const char golden_chain_product_rule[] =
 static const char golden_chain_final[] =
     "chain_final\n"
     "   1  access           R: E.A; also as F, G\n"
-    "   2  product     1 1  overlap                 [overlap: tuples valid at the checkpoint or "
-    "after]\n"
-    "   3  product     2 1  overlap                 [overlap: tuples valid at the checkpoint or "
-    "after]\n"
-    "   4  projection  3    [start, stop): A = G.A  [overlap: open rows]\n"
+    "   2  product     1 1  overlap                                         [overlap: tuples valid "
+    "at the checkpoint or after]\n"
+    "   3  product     2 1  overlap; each right row once where it is whole  [overlap: tuples valid "
+    "at the checkpoint or after]\n"
+    "   4  projection  3    [start, stop): A = G.A                          [overlap: open rows]\n"
     "1 access node, 3 operator nodes\n"
     "product-rule: 2 full products now overlap, 2 selections with the same test dropped\n"
     "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 20 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_common_initial[] =
     "common_initial\n"
@@ -1098,11 +1164,11 @@ static const char golden_of_view_final[] =
     "of_view_final\n"
     "   1  access                R records: E.A, E.B; also as F; only A = 3\n"
     "   2  selection        1    E.A = 3\n"
-    "   3  event-to-period  2    single entity                       [keys: one open period]\n"
-    "   4  join             3 3  overlap, E.A = F.A; hash E.A = F.A  [overlap: tuples valid at the "
-    "checkpoint or after]\n"
+    "   3  event-to-period  2    single entity         [keys: one open period]\n"
+    "   4  join             3 3  overlap, E.A = F.A; hash E.A = F.A; each right row once where it "
+    "is whole  [overlap: tuples valid at the checkpoint or after]\n"
     "   5  apply            4    Twice = F.B + 1\n"
-    "   6  projection       5    [start, stop): Twice                [overlap: open rows]\n"
+    "   6  projection       5    [start, stop): Twice  [overlap: open rows]\n"
     "1 access node, 5 operator nodes\n"
     "predicates-down: 1 selection moved, 1 of them below event-to-period, 1 of them into a view, "
     "an earlier query or the groups of an aggregate\n"
@@ -1112,7 +1178,8 @@ static const char golden_of_view_final[] =
     "merged-projections: 1 projection of a projection\n"
     "unused-domains: 8 domains dropped, 2 event-to-periods of a single entity\n"
     "common-subnetworks: 1 access node shared, 2 operator nodes shared\n"
-    "access-control: 1 access node asks only for what may count\n";
+    "access-control: 1 access node asks only for what may count\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_of_groups_initial[] =
     "of_groups_initial\n"
@@ -1463,15 +1530,16 @@ static const char golden_pairs_final[] =
     "   3  join             2 2  overlap, E.A = F.A; hash E.A = F.A  [overlap: tuples valid at the "
     "checkpoint or after]\n"
     "   4  selection        2    G.B = 3\n"
-    "   5  join             3 4  overlap, F.A = G.A; hash F.A = G.A  [overlap: tuples valid at the "
-    "checkpoint or after]\n"
+    "   5  join             3 4  overlap, F.A = G.A; hash F.A = G.A; each left row once where it "
+    "is whole  [overlap: tuples valid at the checkpoint or after]\n"
     "   6  projection       5    [start, stop): B = F.B              [overlap: open rows]\n"
     "1 access node, 5 operator nodes\n"
     "predicates-down: 2 selections moved\n"
     "joins: 2 joins from 2 selections, 2 hash keys\n"
     "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 14 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n";
+    "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_twice_final[] =
     "twice_final\n"
@@ -1568,7 +1636,8 @@ static const char golden_thesis_final[] =
     "  13  selection        12     A.Process = \"P1\"\n"
     "  14  selection        12     B.Process = \"P2\"\n"
     "  15  join             13 14  partial overlap, A.IterNum = B.IterNum and A.start before "
-    "B.start; hash A.IterNum = B.IterNum  [nothing: tuples for ever, until B.start]\n"
+    "B.start; hash A.IterNum = B.IterNum; each right row once  [nothing: tuples for ever, until "
+    "B.start]\n"
     "  16  projection       15     at B.start\n"
     "  17  display          11     Over\n"
     "  18  display          16     Catch\n"
@@ -1581,7 +1650,8 @@ static const char golden_thesis_final[] =
     "event-to-periods of a single entity\n"
     "traced-start-only: 2 event-to-period nodes removed\n"
     "common-subnetworks: 2 access nodes shared\n"
-    "access-control: 2 access nodes ask only for what may count\n";
+    "access-control: 2 access nodes ask only for what may count\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_thesis_during_final[] =
     "thesis_during_final\n"
@@ -1605,7 +1675,7 @@ static const char golden_thesis_during_final[] =
     "Process = \"P2\"\n"
     "  13  selection        12    B.Process = \"P2\"\n"
     "  14  join             3 13  overlap at B.start, A.IterNum = B.IterNum; hash A.IterNum = "
-    "B.IterNum  [overlap: tuples valid at the checkpoint or after]\n"
+    "B.IterNum; each right row once  [overlap: tuples valid at the checkpoint or after]\n"
     "  15  projection       14    at B.start\n"
     "  16  display          11    Over\n"
     "  17  display          15    Catch\n"
@@ -1618,7 +1688,8 @@ static const char golden_thesis_during_final[] =
     "event-to-periods of a single entity\n"
     "traced-start-only: 1 event-to-period node removed\n"
     "common-subnetworks: 2 access nodes shared, 2 operator nodes shared\n"
-    "access-control: 2 access nodes ask only for what may count\n";
+    "access-control: 2 access nodes ask only for what may count\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_single_initial[] =
     "single_initial\n"
@@ -1874,25 +1945,8 @@ static const char golden_pairs_stored_periods[] =
     "   2  join        1 1  overlap, E.A = F.A; hash E.A = F.A  [overlap: tuples valid at the "
     "checkpoint or after]\n"
     "   3  selection   1    G.B = 3\n"
-    "   4  join        2 3  overlap, F.A = G.A; hash F.A = G.A  [overlap: tuples valid at the "
-    "checkpoint or after]\n"
-    "   5  projection  4    [start, stop): B = F.B              [overlap: open rows]\n"
-    "1 access node, 4 operator nodes\n"
-    "predicates-down: 2 selections moved\n"
-    "joins: 2 joins from 2 selections, 2 hash keys\n"
-    "common-period: 2 applies replaced by the product's own time\n"
-    "unused-domains: 14 domains dropped\n"
-    "stored-periods: 3 event-to-period nodes not needed\n"
-    "common-subnetworks: 2 access nodes shared\n";
-
-static const char golden_pairs_self_joins[] =
-    "pairs_self_joins\n"
-    "   1  access           R periods: E.A, E.B; also as F, G\n"
-    "   2  join        1 1  overlap, E.A = F.A; hash E.A = F.A; both sides in one pass  [overlap: "
-    "tuples valid at the checkpoint or after]\n"
-    "   3  selection   1    G.B = 3\n"
-    "   4  join        2 3  overlap, F.A = G.A; hash F.A = G.A  [overlap: tuples valid at the "
-    "checkpoint or after]\n"
+    "   4  join        2 3  overlap, F.A = G.A; hash F.A = G.A; each left row once where it is "
+    "whole  [overlap: tuples valid at the checkpoint or after]\n"
     "   5  projection  4    [start, stop): B = F.B              [overlap: open rows]\n"
     "1 access node, 4 operator nodes\n"
     "predicates-down: 2 selections moved\n"
@@ -1901,6 +1955,25 @@ static const char golden_pairs_self_joins[] =
     "unused-domains: 14 domains dropped\n"
     "stored-periods: 3 event-to-period nodes not needed\n"
     "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
+
+static const char golden_pairs_self_joins[] =
+    "pairs_self_joins\n"
+    "   1  access           R periods: E.A, E.B; also as F, G\n"
+    "   2  join        1 1  overlap, E.A = F.A; hash E.A = F.A; both sides in one pass  [overlap: "
+    "tuples valid at the checkpoint or after]\n"
+    "   3  selection   1    G.B = 3\n"
+    "   4  join        2 3  overlap, F.A = G.A; hash F.A = G.A; each left row once where it is "
+    "whole  [overlap: tuples valid at the checkpoint or after]\n"
+    "   5  projection  4    [start, stop): B = F.B  [overlap: open rows]\n"
+    "1 access node, 4 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "joins: 2 joins from 2 selections, 2 hash keys\n"
+    "common-period: 2 applies replaced by the product's own time\n"
+    "unused-domains: 14 domains dropped\n"
+    "stored-periods: 3 event-to-period nodes not needed\n"
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n"
     "self-joins: 1 join takes both sides in one pass\n";
 
 static const char golden_shares_before[] =
@@ -2027,8 +2100,8 @@ static const char golden_figure_7_3_c[] =
     "   2  access      1    ExecutionStatus records, starts only: E.Process, E.State; only State = "
     "\"Done\"; watched: Process from F.Process\n"
     "   3  selection   2    E.State = \"Done\"\n"
-    "   4  join        3 1  overlap at E.start, E.Process = F.Process; hash E.Process = F.Process  "
-    "[overlap: tuples valid at the checkpoint or after]\n"
+    "   4  join        3 1  overlap at E.start, E.Process = F.Process; hash E.Process = F.Process; "
+    "each left row once  [overlap: tuples valid at the checkpoint or after]\n"
     "   5  projection  4    at E.start: Process = E.Process\n"
     "2 access nodes, 3 operator nodes\n"
     "predicates-down: 1 selection moved\n"
@@ -2037,7 +2110,8 @@ static const char golden_figure_7_3_c[] =
     "unused-domains: 5 domains dropped, 1 switch-disposition merged into its projection\n"
     "traced-start-only: 1 event-to-period node removed\n"
     "control-arcs: 1 access node told what to watch\n"
-    "access-control: 1 access node asks only for what may count\n";
+    "access-control: 1 access node asks only for what may count\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_fed_access_control[] =
     "fed_access_control\n"
@@ -2098,29 +2172,30 @@ static const char golden_fed_and_found_final[] =
     "F.Process\n"
     "   3  event-to-period  2    by E.Cage                         [keys: one open period per "
     "entity]\n"
-    "   4  join             3 1  overlap, E.Process = F.Process; hash E.Process = F.Process  "
-    "[overlap: tuples valid at the checkpoint or after]\n"
+    "   4  join             3 1  overlap, E.Process = F.Process; hash E.Process = F.Process; each "
+    "left row once where it is whole  [overlap: tuples valid at the checkpoint or after]\n"
     "   5  projection       4    [start, stop): Amount = E.Amount  [overlap: open rows]\n"
     "2 access nodes, 3 operator nodes\n"
     "joins: 1 join from 1 selection, 1 hash key\n"
     "common-period: 2 applies replaced by the product's own time\n"
     "unused-domains: 7 domains dropped\n"
-    "control-arcs: 1 access node told what to watch\n";
+    "control-arcs: 1 access node told what to watch\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_fed_by_process_and_found_final[] =
     "fed_by_process_and_found_final\n"
     "   1  access                Fed records: E.Process, E.Cage, E.Amount; watched: all\n"
-    "   2  event-to-period  1    by E.Process                                          [keys: one "
-    "open period per entity]\n"
+    "   2  event-to-period  1    by E.Process                      [keys: one open period per "
+    "entity]\n"
     "   3  access                F: F.Process\n"
-    "   4  join             2 3  overlap, E.Cage = F.Process; hash E.Cage = F.Process  [overlap: "
-    "tuples valid at the checkpoint or after]\n"
-    "   5  projection       4    [start, stop): Amount = E.Amount                      [overlap: "
-    "open rows]\n"
+    "   4  join             2 3  overlap, E.Cage = F.Process; hash E.Cage = F.Process; each left "
+    "row once where it is whole  [overlap: tuples valid at the checkpoint or after]\n"
+    "   5  projection       4    [start, stop): Amount = E.Amount  [overlap: open rows]\n"
     "2 access nodes, 3 operator nodes\n"
     "joins: 1 join from 1 selection, 1 hash key\n"
     "common-period: 2 applies replaced by the product's own time\n"
-    "unused-domains: 7 domains dropped\n";
+    "unused-domains: 7 domains dropped\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_load_initial[] =
     "load_initial\n"

@@ -16,7 +16,7 @@ unsigned nq_rule_choice(unsigned index) {
   if (index < 2) return index ? all : 0;
   if (index < 2 + NG_RULES) return all & ~(1u << (index - 2));
   if (index < 2 + 2 * NG_RULES) return 1u << (index - 2 - NG_RULES);
-  return (index * 2654435761u >> 7) & all;
+  return (unsigned)(index * UINT64_C(0x9e3779b97f4a7c15) >> 24) & all;
 }
 
 void nq_set_up(void) {

@@ -318,6 +318,25 @@ const struct ng_query *query_near(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* when not (E , F) at E.start: of F nothing is shown. */
+const struct ng_query *query_apart(void) {
+  struct ng_query *query = query_over(NG_REL_PERIOD, 2);
+  query->when = nq_not(overlaps(nq_variable(query, 0), nq_variable(query, 1)));
+  query->at = nq_start(nq_variable(query, 0));
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
+/* F.A where E.B = F.B, of periods E and events F. */
+const struct ng_query *query_met(void) {
+  const struct ng_relation *relations[] = {nq_relation("R", NG_REL_PERIOD, 2, 4),
+                                           nq_relation("S", NG_REL_EVENT, 2, 4)};
+  struct ng_query *query = nq_query(NULL, 2, names, relations);
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "B"), nq_domain(query, 1, "B"));
+  nq_target(query, "A", nq_domain(query, 1, "A"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* when E contain F and E.start ; within 5 F.start at F.start: E meets nobody after five chronons, nor once it is
  * over. */
 const struct ng_query *query_inside(void) {

@@ -44,6 +44,8 @@ const struct ng_query *query_soon(void);
 const struct ng_query *query_centre(void);
 const struct ng_query *query_shifted(void);
 const struct ng_query *query_span_overlaps(void);
+const struct ng_query *query_apart(void);
+const struct ng_query *query_met(void);
 const struct ng_query *query_keyed(void);
 const struct ng_query *query_two_failing(void);
 const struct ng_query *query_choice(void);
