@@ -64,6 +64,7 @@ bool net_due_is_spent(const struct net_due *due, net_chronon time) {
 void net_due_begin(struct net_due *due, size_t live) {
   due->count = 0;
   due->most = live / SHARE + FEW;
+  base_shrink(&due->items, &due->capacity, due->most, sizeof *due->items);
   due->horizon = NET_FOREVER;
 }
 
@@ -88,5 +89,6 @@ bool net_due_take(struct net_due *due, net_chronon time, uint32_t *ret) {
   *ret = due->items[0].what;
   struct net_due_item last = due->items[--due->count];
   if (due->count > 0) move_down(due, 0, last, false);
+  base_shrink(&due->items, &due->capacity, due->count, sizeof *due->items);
   return true;
 }

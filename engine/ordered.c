@@ -37,11 +37,12 @@ void net_ordered_done(struct net_ordered *sets) {
   for (size_t i = 0; i * NET_ORDERED_BLOCK < sets->capacity; i++) free(sets->blocks[i]);
   free(sets->blocks);
   sets->blocks = NULL;
-  sets->capacity = sets->block_capacity = 0;
+  sets->capacity = sets->block_capacity = sets->holes = 0;
 }
 
 size_t net_ordered_bytes(const struct net_ordered *sets) {
-  return sets->capacity * sets->stride + sets->block_capacity * sizeof *sets->blocks;
+  return (sets->capacity - sets->holes * NET_ORDERED_BLOCK) * sets->stride +
+         sets->block_capacity * sizeof *sets->blocks;
 }
 
 static inline struct net_ordered_node *node_at(const struct net_ordered *sets, uint32_t index) {
@@ -74,7 +75,76 @@ static void grow(struct net_ordered *sets) {
   sets->capacity = block * NET_ORDERED_BLOCK + room;
 }
 
+static void list_free(struct net_ordered *sets, uint32_t index) {
+  node_at(sets, index)->right = NET_ORDERED_NO_KEY;
+  node_at(sets, index)->left = sets->free_list;
+  sets->free_list = index;
+}
+
+/* The first block that is not there is there again. */
+static void fill_hole(struct net_ordered *sets) {
+  while (sets->blocks[sets->first_hole] != NULL) sets->first_hole++;
+  size_t block = sets->first_hole;
+  sets->blocks[block] = base_xrealloc(NULL, NET_ORDERED_BLOCK, sets->stride);
+  sets->holes--;
+  for (uint32_t i = NET_ORDERED_BLOCK; i-- > 0;)
+    list_free(sets, (uint32_t)(block * NET_ORDERED_BLOCK) + i);
+}
+
+/* --- giving back */
+
+enum { WORTH_IT = 2048, SHARE = 16 };
+
+/* Are so few places used, and have so many been freed since the last look, or half of those that it found? */
+static inline bool is_mostly_empty(const struct net_ordered *sets) {
+  size_t room = sets->capacity - sets->holes * NET_ORDERED_BLOCK;
+  if (room < WORTH_IT || sets->places * SHARE >= room) return false;
+  return sets->removed * 2 > room || sets->places < sets->look_below;
+}
+
+/* Of each block, how many of its places are free. */
+static unsigned char *count_free(const struct net_ordered *sets) {
+  unsigned char *free_places = base_xcalloc(sets->capacity / NET_ORDERED_BLOCK, 1);
+  for (uint32_t i = sets->free_list; i != 0; i = node_at(sets, i)->left)
+    free_places[i / NET_ORDERED_BLOCK]++;
+  return free_places;
+}
+
+/* Free places of blocks that go leave their list. */
+static void unlist(struct net_ordered *sets, const unsigned char *free_places) {
+  uint32_t *link = &sets->free_list;
+  while (*link != 0) {
+    if (free_places[*link / NET_ORDERED_BLOCK] == NET_ORDERED_BLOCK)
+      *link = node_at(sets, *link)->left;
+    else
+      link = &node_at(sets, *link)->left;
+  }
+}
+
+/* Blocks of which all places are free go. The first one stays: a place of it is never used. */
+static void give_back(struct net_ordered *sets) {
+  size_t blocks = sets->capacity / NET_ORDERED_BLOCK;
+  unsigned char *free_places = count_free(sets);
+  unlist(sets, free_places);
+  for (size_t i = 0; i < blocks; i++) {
+    if (free_places[i] < NET_ORDERED_BLOCK) continue;
+    free(sets->blocks[i]);
+    sets->blocks[i] = NULL;
+    sets->holes++;
+  }
+  for (; sets->blocks[blocks - 1] == NULL; blocks--) sets->holes--;
+  free(free_places);
+  sets->capacity = blocks * NET_ORDERED_BLOCK;
+  if (sets->used > sets->capacity) sets->used = sets->capacity;
+  sets->first_hole = sets->removed = 0;
+  sets->look_below = (sets->places + 1) / 2;
+}
+
+/* --- places */
+
 static uint32_t new_place(struct net_ordered *sets) {
+  sets->places++;
+  if (sets->free_list == 0 && sets->holes > 0) fill_hole(sets);
   uint32_t index = sets->free_list;
   if (index != 0) {
     sets->free_list = node_at(sets, index)->left;
@@ -87,9 +157,10 @@ static uint32_t new_place(struct net_ordered *sets) {
 }
 
 static void free_place(struct net_ordered *sets, uint32_t index) {
-  node_at(sets, index)->right = NET_ORDERED_NO_KEY;
-  node_at(sets, index)->left = sets->free_list;
-  sets->free_list = index;
+  list_free(sets, index);
+  sets->places--;
+  sets->removed++;
+  if (is_mostly_empty(sets)) give_back(sets);
 }
 
 static uint32_t new_node(struct net_ordered *sets, const struct net_packed_slot *key) {

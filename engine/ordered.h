@@ -6,7 +6,9 @@
  *
  * Of sets of their own kind (net_ordered_apart) each key has a place of its own, equal or not: it is there before it is in
  * a set and when it is no longer in one, moves from one to another as it is, and has room for what else belongs to it.
- * So who has more to say of a tuple than where it is in an order has one record of it, and not two. */
+ * So who has more to say of a tuple than where it is in an order has one record of it, and not two.
+ *
+ * Blocks of nodes of which none is used any more are given back, as a row map does it (rowmap.c).       */
 #ifndef NET_ORDERED_H
 #define NET_ORDERED_H
 
@@ -90,6 +92,11 @@ struct net_ordered {
   unsigned char **blocks; /* of nodes; index 0 is never used */
   size_t block_capacity;
   size_t used, capacity, live;
+  size_t holes;       /* blocks that are not there: NULL */
+  size_t first_hole;  /* none of them is before it */
+  size_t places;      /* that are not free; of them keys are LIVE */
+  size_t removed;     /* places, since there was a look at what is free */
+  size_t look_below;  /* when there are fewer places, there is another look */
   uint32_t free_list; /* through .left */
 };
 
@@ -121,7 +128,8 @@ static inline struct net_ordered_node *net_ordered_node(const struct net_ordered
 }
 /* Has the place at INDEX, of those from 1 to USED - 1, a key? */
 static inline bool net_ordered_has_key(const struct net_ordered *sets, uint32_t index) {
-  return net_ordered_node(sets, index)->right != NET_ORDERED_NO_KEY;
+  return sets->blocks[index / NET_ORDERED_BLOCK] != NULL &&
+         net_ordered_node(sets, index)->right != NET_ORDERED_NO_KEY;
 }
 /* What is kept behind the key at INDEX, of those that have places of their own: whose it is, and what else they have. */
 static inline uint32_t *net_ordered_extra(const struct net_ordered *sets, uint32_t index) {

@@ -230,6 +230,11 @@ void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size
   grow_to(array_pointer, capacity, needed, *capacity + step, size);
 }
 
+void base_shrink(void *array_pointer, size_t *capacity, size_t count, size_t size) {
+  if (!base_is_roomy(*capacity, count, size)) return;
+  grow_to(array_pointer, capacity, count, 4 * count, size);
+}
+
 /* Advice alone: where there are no large pages nothing comes of it. Whole pages, so that what malloc has
  * mapped stays one mapping, which can be moved without copying. */
 static void advise_large(void *array, size_t size) {

@@ -6,6 +6,7 @@
 #define BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct base_arena;
@@ -41,6 +42,13 @@ void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size
 /* The same by an eighth, and of more than a few KiB by a sixteenth, for arrays of which there is a piece for each live
  * tuple: what is not used counts there. */
 void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size_t size);
+/* Is an array for CAPACITY elements of SIZE bytes much too large for the COUNT that are left of them? Sixteen times as
+ * large at least; and not small (64 KiB), so that what comes and goes with each batch is not allocated anew. */
+static inline bool base_is_roomy(size_t capacity, size_t count, size_t size) {
+  return count < capacity / 16 && capacity * size >= (size_t)64 << 10;
+}
+/* Then room for four times as many is kept: call it as elements are taken away, one after the other. */
+void base_shrink(void *array_pointer, size_t *capacity, size_t count, size_t size);
 /* The same as base_grow for arrays that may become very large: the system is asked for large pages then, because a
  * small one costs as much as filling it. */
 void base_grow_large(void *array_pointer, size_t *capacity, size_t needed, size_t size);

@@ -307,7 +307,7 @@ struct net_aggregate {
   size_t waiting_count, waiting_capacity;
   uint32_t waiting_free; /* index + 1 */
   net_chronon *late;     /* what follows them long after */
-  size_t late_count, late_capacity;
+  size_t late_count, late_capacity, late_live;
   uint32_t late_free;                        /* index + 1 */
   unsigned wait_kept;                        /* of their keys */
   uint32_t wait_then, wait_key, wait_stride; /* words: where they begin, and of one */

@@ -105,6 +105,8 @@ static inline struct net_agg_stop pop_stop(struct net_aggregate *node) {
   if (!node->stops_heaped) return node->few_stops[node->stop_first++];
   struct net_agg_stop top = pop_heap(node->stops, node->stop_count);
   if (node->stop_count <= NET_AGG_VERY_FEW_STOPS) bring_into_order(node);
+  if (base_is_roomy(node->stop_capacity, node->stop_count, sizeof *node->stops))
+    base_shrink(&node->stops, &node->stop_capacity, node->stop_count, sizeof *node->stops);
   return top;
 }
 
@@ -141,10 +143,22 @@ static inline void note_fresh(struct net_aggregate *node, uint32_t hash) {
   node->idle_most = idle_limit(node) + IDLE_MORE;
 }
 
+static void move_idle(struct net_aggregate *node, size_t capacity) {
+  uint32_t *idle = base_xmalloc(capacity * sizeof *idle);
+  for (size_t i = 0; i < node->idle_count; i++)
+    idle[i] = node->idle[(node->idle_first + i) & (node->idle_capacity - 1)];
+  free(node->idle);
+  node->idle = idle;
+  node->idle_first = 0;
+  node->idle_capacity = capacity;
+}
+
 static void forget_idle(struct net_aggregate *node) {
   uint32_t index = node->idle[node->idle_first];
   node->idle_first = (node->idle_first + 1) & (node->idle_capacity - 1);
   node->idle_count--;
+  if (base_is_roomy(node->idle_capacity, node->idle_count, sizeof *node->idle))
+    move_idle(node, node->idle_capacity / 4);
   if (!net_rowmap_live(&node->members, index)) return;
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
   if (!net_agg_is(member, NET_MEMBER_LISTED)) return;
@@ -156,23 +170,13 @@ static void forget_idle(struct net_aggregate *node) {
   net_rowmap_remove(&node->members, index);
 }
 
-static void grow_idle(struct net_aggregate *node) {
-  size_t capacity = node->idle_capacity ? node->idle_capacity * 2 : 64;
-  uint32_t *idle = base_xmalloc(capacity * sizeof *idle);
-  for (size_t i = 0; i < node->idle_count; i++)
-    idle[i] = node->idle[(node->idle_first + i) & (node->idle_capacity - 1)];
-  free(node->idle);
-  node->idle = idle;
-  node->idle_first = 0;
-  node->idle_capacity = capacity;
-}
-
 void net_agg_leave_idle(struct net_aggregate *node, uint32_t index) {
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
   net_agg_set(member, NET_MEMBER_IDLE, true);
   node->idle_members++;
   if (!net_agg_is(member, NET_MEMBER_LISTED)) {
-    if (node->idle_count == node->idle_capacity) grow_idle(node);
+    if (node->idle_count == node->idle_capacity)
+      move_idle(node, node->idle_capacity ? node->idle_capacity * 2 : 64);
     node->idle[(node->idle_first + node->idle_count++) & (node->idle_capacity - 1)] = index;
     net_agg_set(member, NET_MEMBER_LISTED, true);
   }
@@ -618,14 +622,60 @@ void net_agg_weigh_until(struct net_aggregate *node, uint32_t group, int64_t val
   push_stop(node, (struct net_agg_stop){stop, new_weight(node, weight), NET_TRUE});
 }
 
+/* --- giving back */
+
+/* The INDEX-th stop is of what was at the place that is returned, and is at INDEX from now on. */
+static uint32_t move_stop(struct net_aggregate *node, uint32_t index) {
+  if (!node->stops_heaped) {
+    struct net_agg_stop *stop = &node->few_stops[node->stop_first + index];
+    uint32_t before = stop->member;
+    stop->member = index;
+    return before;
+  }
+  uint32_t before = node->stops[index].member;
+  node->stops[index].member = index & ((UINT32_C(1) << 30) - 1);
+  return before;
+}
+
+/* What the stops are of, of SIZE bytes each, stands together in a new array, with room for as many again. */
+static void *gather(struct net_aggregate *node, const void *from, size_t size,
+                    size_t *ret_capacity) {
+  *ret_capacity = 2 * node->stop_count + NET_AGG_FEW_STOPS;
+  unsigned char *to = base_xmalloc(*ret_capacity * size);
+  for (uint32_t i = 0; i < node->stop_count; i++)
+    memcpy(to + i * size, (const unsigned char *)from + move_stop(node, i) * size, size);
+  return to;
+}
+
+static void gather_tuples(struct net_aggregate *node) {
+  uint32_t *before = node->tuples;
+  node->tuples = gather(node, before, node->tuple_stride * sizeof *before, &node->tuple_capacity);
+  node->tuple_count = node->stop_count;
+  node->free_tuple = 0;
+  free(before);
+}
+
+static void gather_weights(struct net_aggregate *node) {
+  struct net_agg_weight *before = node->weights;
+  node->weights = gather(node, before, sizeof *before, &node->weight_capacity);
+  node->weight_count = node->stop_count;
+  node->free_weight = 0;
+  free(before);
+}
+
 void net_agg_stop(struct net_aggregate *node) {
   struct net_agg_stop stop = pop_stop(node);
   if (node->way == NET_AGG_MEMBER) {
     stop_member(node, stop);
   } else if (node->way == NET_AGG_TUPLE) {
     stop_tuple(node, stop);
+    if (base_is_roomy(node->tuple_capacity, node->stop_count,
+                      node->tuple_stride * sizeof *node->tuples))
+      gather_tuples(node);
   } else {
     stop_weight(node, stop);
+    if (base_is_roomy(node->weight_capacity, node->stop_count, sizeof *node->weights))
+      gather_weights(node);
   }
 }
 

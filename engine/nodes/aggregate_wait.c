@@ -25,6 +25,7 @@
 #include "engine/nodes/aggregate.h"
 
 enum { OWNER, DISTINCT }; /* words of the rest */
+enum { FEW = 64 };        /* that wait */
 
 /* Which of the changes of a tuple; of those at one instant the later ones have the larger. */
 enum turn { COMES, SURE, UNSURE, GOES };
@@ -133,6 +134,7 @@ static uint32_t pack_late(struct net_aggregate *node, net_chronon then) {
     index = (uint32_t)node->late_count++;
   }
   node->late[index] = then;
+  node->late_live++;
   return index | LATE;
 }
 
@@ -148,6 +150,7 @@ static net_chronon unpack_then(const struct net_aggregate *node, net_chronon tim
 
 static void free_then(struct net_aggregate *node, uint32_t then) {
   if (!(then & LATE)) return;
+  node->late_live--;
   node->late[then & ~LATE] = node->late_free;
   node->late_free = (then & ~LATE) + 1;
 }
@@ -247,6 +250,7 @@ static struct net_agg_waiting take_first(struct net_aggregate *node) {
     i = child;
   }
   heap[i] = last;
+  base_shrink(&node->heap, &node->heap_capacity, count, sizeof *heap);
   return top;
 }
 
@@ -255,10 +259,52 @@ void net_agg_pop(struct net_aggregate *node, struct net_agg_change *ret) {
   unpack(node, &first, ret);
 }
 
+/* The rest of all that wait stands together in a new array, with room for as many again. */
+static void gather_rest(struct net_aggregate *node) {
+  uint32_t *before = node->waiting;
+  size_t size = node->wait_stride * sizeof *before;
+  node->waiting_capacity = 2 * node->heap_count + FEW;
+  node->waiting = base_xmalloc(node->waiting_capacity * size);
+  for (uint32_t i = 0; i < node->heap_count; i++) {
+    struct net_agg_waiting *waiting = &node->heap[i];
+    memcpy(node->waiting + (size_t)i * node->wait_stride,
+           before + (size_t)waiting->rest * node->wait_stride, size);
+    waiting->rest = i & ((UINT32_C(1) << 30) - 1);
+  }
+  node->waiting_count = node->heap_count;
+  node->waiting_free = 0;
+  free(before);
+}
+
+/* The same of the late ones. */
+static void gather_late(struct net_aggregate *node) {
+  net_chronon *before = node->late;
+  node->late_capacity = 2 * node->late_live + FEW;
+  node->late = base_xmalloc(node->late_capacity * sizeof *before);
+  node->late_count = node->late_free = 0;
+  for (size_t i = 0; i < node->heap_count; i++) {
+    uint32_t *rest = rest_at(node, node->heap[i].rest), *then = &rest[node->wait_then];
+    bool follows = node->heap[i].turn == UNSURE && net_agg_owner_detail(rest[OWNER]);
+    if (!follows || !(*then & LATE)) continue;
+    node->late[node->late_count] = before[*then & ~LATE];
+    *then = (uint32_t)node->late_count++ | LATE;
+  }
+  free(before);
+}
+
+/* All that were taken from the heap have passed. */
+static void give_back(struct net_aggregate *node) {
+  if (base_is_roomy(node->waiting_capacity, node->heap_count,
+                    node->wait_stride * sizeof *node->waiting))
+    gather_rest(node);
+  if (base_is_roomy(node->late_capacity, node->late_live, sizeof *node->late)) gather_late(node);
+}
+
 void net_agg_pass(struct net_aggregate *node, const struct net_agg_change *change) {
   if (!change->goes_then) {
     if (change->group != NET_NO_ENTRY) net_agg_floor_remove(node, change->key.start.lo);
     free_rest(node, change->rest);
+    give_back(node);
     return;
   }
   struct net_agg_change next = *change;

@@ -260,6 +260,7 @@ static net_chronon settle_held(struct projection *projection, net_chronon checkp
     if (start < earliest) earliest = start;
   }
   projection->pending_count = kept;
+  base_shrink(&projection->pending, &projection->pending_capacity, kept, sizeof *pending);
   if (spent) say_due(projection, checkpoint);
   return earliest;
 }
