@@ -216,6 +216,7 @@ static enum base_status consume(struct net_node *node, unsigned port,
   struct net_product *product = (struct net_product *)node;
   bool closes;
   enum base_status status = BASE_OK;
+  product->watch.came += batch->count;
   if (product->asked != NULL && net_asked_take(product->asked, NET_ASKED_EVENTS, batch, &status))
     return status;
   if (status != BASE_OK) return status;

@@ -102,6 +102,14 @@ struct net_pair {
   uint64_t listed : 1; /* among the pending */
 };
 
+/* When room is given back: see product_live.c. All are rows that have come. */
+struct net_product_watch {
+  uint64_t came;
+  uint64_t look_at;    /* then rows that are over are looked for; */
+  unsigned wait;       /* the more so, the more often there were few */
+  uint64_t empty_from; /* since then hardly any of the room has been used */
+};
+
 /* A slot of the combination: that of SIDE at FROM. */
 struct net_product_slot {
   uint32_t side, from;
@@ -140,6 +148,7 @@ struct net_product {
   struct net_product_side sides[2];
   struct net_pair *pairs;
   size_t pair_count, pair_capacity, pairs_live;
+  size_t most_pairs; /* that were live in the round */
   uint32_t pair_free;
   uint32_t *pending; /* pairs at which the next round looks whatever its checkpoint is */
   size_t pending_count, pending_capacity;
@@ -154,6 +163,7 @@ struct net_product {
   unsigned group_shift;               /* see net_product_home */
   size_t purge_at;                    /* young rows */
   size_t young_most;                  /* where more stay they become old */
+  struct net_product_watch watch;
   struct net_product_old old;
   size_t hashed_keys;      /* so many of the keys choose a group; the first, or all */
   uint64_t patience;       /* so many steps along chains, and all keys do */
@@ -320,6 +330,9 @@ struct net_live *net_product_close(struct net_product *product, unsigned which,
                                    const union net_slot *row, uint64_t id);
 /* Rows that are over leave their chains as these are walked; those in chains nobody walks do so here. */
 void net_product_purge(struct net_product *product, net_chronon now);
+/* Where there is much more room for pairs than they need, there is some for CAPACITY of them, a sixteenth of it at
+ * least; their numbers change. */
+void net_product_shrink_pairs(struct net_product *product, size_t capacity);
 /* The young rows of SIDE, one after the other: *AT begins with 0. NULL: there are no more. */
 struct net_live *net_product_next(const struct net_product_side *side, size_t *at);
 size_t net_product_side_bytes(const struct net_product_side *side);
@@ -356,8 +369,10 @@ void net_old_fetch(const struct net_product *product, uint64_t hash);
 void net_old_fetch_rows(const struct net_product *product, uint64_t hash);
 /* The old rows of side WHICH, one after the other: *AT begins with 0. NULL: there are no more. Some are over. */
 const union net_slot *net_old_row(const struct net_product *product, unsigned which, size_t *at);
-/* Looks for rows that are over, when that pays; gives back the room of those that were. */
-void net_old_purge(struct net_product *product, net_chronon now);
+/* Looks for rows that are over, when that pays, or in any case (LOOK); gives back the room of those that were. */
+void net_old_purge(struct net_product *product, net_chronon now, bool look);
+/* So many rows there is room for. */
+size_t net_old_room(const struct net_product *product);
 /* All become young again. */
 void net_old_all_young(struct net_product *product);
 /* Other keys choose the groups now; or much room is empty: all are put together anew. */

@@ -80,10 +80,10 @@ static bool is_empty(const struct net_product_group *group) {
   return group->heads[0] == NULL && group->heads[1] == NULL;
 }
 
-static void grow_groups(struct net_product *product) {
+static void resize_groups(struct net_product *product, unsigned bits) {
   struct net_product_group *before = product->groups;
   size_t count = product->group_capacity;
-  set_groups(product, (unsigned)__builtin_ctzll(count) + 1);
+  set_groups(product, bits);
   for (size_t i = 0; i < count; i++)
     if (!is_empty(&before[i])) *net_product_group(product, before[i].hash) = before[i];
   free(before);
@@ -191,7 +191,7 @@ void net_product_chain(struct net_product *product, unsigned which, struct net_l
   struct net_product_group *group = net_product_group(product, hash);
   if (is_empty(group)) {
     if ((product->group_count + 1) * 4 > product->group_capacity * 3) {
-      grow_groups(product);
+      resize_groups(product, (unsigned)__builtin_ctzll(product->group_capacity) + 1);
       group = net_product_group(product, hash);
     }
     product->group_count++;
@@ -295,9 +295,102 @@ static void begin_bounds(struct net_product *product) {
   }
 }
 
-void net_product_purge(struct net_product *product, net_chronon now) {
-  net_old_purge(product, now);
-  if (young_count(product) < product->purge_at) return;
+/* --- giving back */
+
+/* Where rows do not become more nobody looks for those that are over, nor at the room of those that were. So when twice
+ * as many have come as there is room for, all are looked at, and where that finds few, after twice as many the next time,
+ * up to eight times that. And when hardly any of the room has been used while half as many rows came, what is empty
+ * goes but for an eighth: so rows and pairs that come and go with each round find what they need. */
+enum { EMPTY_SHARE = 16, KEPT_SHARE = 8, WORTH_GIVING = 1024, WORTH_LOOKING = 4096 };
+enum { LONGEST_WAIT = 8, SCATTERED_WAIT = 4 };
+
+static size_t room_of(const struct net_product *product) {
+  size_t blocks = product->sides[0].block_count + product->sides[1].block_count;
+  return blocks * NET_LIVE_BLOCK + net_old_room(product) + product->pair_capacity;
+}
+
+/* What is over is used, as long as nobody has looked. */
+static size_t used_of(const struct net_product *product) {
+  size_t pairs = product->pairs_live;
+  if (product->most_pairs > pairs) pairs = product->most_pairs;
+  return young_count(product) + net_old_count(product) + pairs;
+}
+
+/* All was looked at, and so much was USED before. */
+static void note_look(struct net_product *product, size_t used) {
+  struct net_product_watch *watch = &product->watch;
+  bool many = used_of(product) * 2 <= used;
+  if (many || watch->wait == 0)
+    watch->wait = 1;
+  else if (watch->wait < LONGEST_WAIT)
+    watch->wait *= 2;
+  watch->look_at = watch->came + 2 * watch->wait * room_of(product);
+}
+
+/* At the end of a round. */
+static bool is_mostly_empty(struct net_product *product, size_t room, size_t used) {
+  struct net_product_watch *watch = &product->watch;
+  if (room < WORTH_GIVING || used * EMPTY_SHARE >= room) watch->empty_from = watch->came;
+  return watch->came > watch->empty_from && (watch->came - watch->empty_from) * 2 >= room;
+}
+
+/* Of a block all of whose places have been given out. */
+static bool is_used(const struct net_product_side *side, size_t block) {
+  size_t first = block * NET_LIVE_BLOCK;
+  for (size_t i = first; i < first + NET_LIVE_BLOCK; i++)
+    if (live_at(side, i)->state & NET_LIVE_USED) return true;
+  return false;
+}
+
+/* Places that are not used are given out in their order, so that more blocks become empty behind them. */
+static void list_free(struct net_product_side *side) {
+  side->free_list = NULL;
+  for (size_t i = side->taken; i-- > 0;) {
+    struct net_live *live = live_at(side, i);
+    if (live->state & NET_LIVE_USED) continue;
+    live->next = side->free_list;
+    side->free_list = live;
+  }
+}
+
+/* Blocks in which nothing lives go, but for an eighth. */
+static void free_blocks(struct net_product_side *side) {
+  size_t kept = 0, left = side->block_count, most = left / KEPT_SHARE + 1;
+  for (; side->taken < left * NET_LIVE_BLOCK; side->taken++) live_at(side, side->taken)->state = 0;
+  for (size_t i = 0; i < side->block_count; i++) {
+    if (left > most && !is_used(side, i)) {
+      free(side->blocks[i]);
+      left--;
+    } else {
+      side->blocks[kept++] = side->blocks[i];
+    }
+  }
+  side->block_count = kept;
+  side->taken = kept * NET_LIVE_BLOCK;
+  list_free(side);
+}
+
+static void shrink_groups(struct net_product *product) {
+  unsigned bits = FIRST_GROUPS_SHIFT;
+  if (!base_is_roomy(product->group_capacity, product->group_count, sizeof *product->groups))
+    return;
+  while ((size_t)1 << bits < product->group_count * 4) bits++;
+  resize_groups(product, bits);
+}
+
+static void give_back(struct net_product *product, size_t room) {
+  struct net_product_watch *watch = &product->watch;
+  for (unsigned which = 0; which < 2; which++) free_blocks(&product->sides[which]);
+  net_product_shrink_pairs(product, product->pair_capacity / KEPT_SHARE);
+  shrink_groups(product);
+  /* what is left may be scattered, a row a block */
+  bool little = room_of(product) * 2 > room;
+  watch->empty_from = watch->came + (little ? SCATTERED_WAIT * room : 0);
+}
+
+/* Rows that are over leave, when it is time to look for them, or in any case (LOOK). */
+static void purge_young(struct net_product *product, net_chronon now, bool look) {
+  if (young_count(product) < product->purge_at && !look) return;
   const size_t groups = product->group_count;
   const size_t taken[2] = {product->sides[0].taken, product->sides[1].taken};
   clear_chains(product, now, false);
@@ -312,6 +405,17 @@ void net_product_purge(struct net_product *product, net_chronon now) {
   }
   size_t left = young_count(product);
   product->purge_at = left + left / 8 + (product->young_most < 64 ? product->young_most + 1 : 64);
+}
+
+void net_product_purge(struct net_product *product, net_chronon now) {
+  size_t room = room_of(product), used = used_of(product);
+  bool empty = is_mostly_empty(product, room, used);
+  bool look = empty || (room >= WORTH_LOOKING && product->watch.came >= product->watch.look_at);
+  product->most_pairs = 0;
+  net_old_purge(product, now, look);
+  purge_young(product, now, look);
+  if (look) note_look(product, used);
+  if (empty) give_back(product, room);
 }
 
 struct net_live *net_product_close(struct net_product *product, unsigned which,

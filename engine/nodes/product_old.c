@@ -353,12 +353,16 @@ void net_old_all_young(struct net_product *product) {
   product->old = (struct net_product_old){.purge_at = 0};
 }
 
-void net_old_purge(struct net_product *product, net_chronon now) {
+size_t net_old_room(const struct net_product *product) {
+  return (product->old.sides[0].block_count + product->old.sides[1].block_count) * BLOCK;
+}
+
+void net_old_purge(struct net_product *product, net_chronon now, bool look) {
   struct net_product_old *old = &product->old;
   size_t count = net_old_count(product);
   if (count == 0 && old->group_capacity > 0 && ++old->idle == IDLE) net_old_together(product);
   if (count > 0) old->idle = 0;
-  if (count < old->purge_at) return;
+  if (count < old->purge_at && !look) return;
   size_t over = mark_over(product, 0, now) + mark_over(product, 1, now);
   for (size_t i = 0; i < old->group_capacity && over > 0; i++) {
     struct net_old_group *group = &old->groups[i];
@@ -370,8 +374,8 @@ void net_old_purge(struct net_product *product, net_chronon now) {
     }
   }
   size_t left = net_old_count(product);
-  size_t room = (old->sides[0].block_count + old->sides[1].block_count) * BLOCK;
-  if (room > 2 * count + FREE_BLOCKS * BLOCK) net_old_together(product);
+  size_t room = net_old_room(product);
+  if (room > 2 * (look ? left : count) + FREE_BLOCKS * BLOCK) net_old_together(product);
   old->purge_at = left + slack(product, left);
 }
 

@@ -223,6 +223,48 @@ static void remove_pair(struct net_product *product, uint32_t index) {
   product->pair_free = NET_NO_PAIR;
 }
 
+/* Where what was at each place of BEFORE is now, in one piece. */
+static uint32_t *gather(struct net_product *product, const struct net_pair *before) {
+  uint32_t *places = base_xmalloc((product->pair_count + 1) * sizeof *places), kept = 0;
+  for (uint32_t i = 0; i < product->pair_count; i++) {
+    places[i] = before[i].used ? kept : NET_NO_PAIR;
+    if (before[i].used) product->pairs[kept++] = before[i];
+  }
+  return places;
+}
+
+static void relink(struct net_product *product, uint32_t index, const uint32_t *places) {
+  struct net_pair *pair = &product->pairs[index];
+  for (unsigned i = 0; i < 2; i++) {
+    if (pair->next[i] != NET_NO_PAIR) pair->next[i] = places[pair->next[i]];
+    if (pair->previous[i] != NET_NO_PAIR)
+      pair->previous[i] = places[pair->previous[i]];
+    else
+      pair->entry[i]->pairs = index;
+  }
+}
+
+void net_product_shrink_pairs(struct net_product *product, size_t capacity) {
+  struct net_pair *before = product->pairs;
+  size_t kept = 0;
+  if (!base_is_roomy(product->pair_capacity, product->pairs_live, sizeof *before)) return;
+  product->pair_capacity = capacity;
+  product->pairs = base_xmalloc(capacity * sizeof *before);
+  uint32_t *places = gather(product, before);
+  for (uint32_t i = 0; i < product->pairs_live; i++) relink(product, i, places);
+  for (size_t i = 0; i < product->pending_count; i++) {
+    uint32_t place = places[product->pending[i]];
+    if (place != NET_NO_PAIR) product->pending[kept++] = place;
+  }
+  product->pair_count = product->pairs_live;
+  product->pair_free = NET_NO_PAIR;
+  product->pending_count = kept;
+  base_shrink(&product->pending, &product->pending_capacity, capacity, sizeof *product->pending);
+  net_due_spend(&product->due);
+  free(places);
+  free(before);
+}
+
 /* A stop that is known, but not to the chronon, cannot count as open (it may lie before the bound), and
  * cannot stand known beside one that is open. Such a pair waits, and where it has gone out nothing of the
  * arc is said to last beyond that stop. */
@@ -360,6 +402,7 @@ void net_product_settle(struct net_product *product, net_chronon before, net_chr
                         bool early, enum base_status *status) {
   if (product->pairs_live == 0 && product->pending_count == 0) return;
   size_t kept = 0;
+  if (product->pairs_live > product->most_pairs) product->most_pairs = product->pairs_live;
   bool spent = bound == NET_FOREVER || net_due_is_spent(&product->due, bound);
   list_due(product, before, bound, spent);
   if (spent) net_due_spend(&product->due);
