@@ -4,6 +4,8 @@
  *                                    the same number of live ones, and hardly an allocation more
  *     memory_test held [LIVE]        bytes that a network holds for each row that it keeps are at most so
  *                                    many times those of the row, and nodes say of themselves what is true
+ *     memory_test burst [COUNT]      what many rows that were there together have needed is given back when
+ *                                    they have gone and others have come, few at a time
  *     memory_test constant FEW MANY  the queries of thesis 3.7: FEW and MANY records through them, each in
  *                                    a process of its own, have the same peak of resident memory
  *
@@ -296,6 +298,37 @@ static void held_for_rows(const struct shape *shape, uint64_t live) {
 /* With more live, where all meet all takes too long, only shapes in which no two are alike. */
 enum { MANY = 10000 };
 
+/* --- what is held after a burst */
+
+/* COUNT are live at once, then one is: while as many come as there were the last of the others stop, and then as many
+ * come as the nodes have had rows, groups and pairs, QUIET times. */
+enum { QUIET = 2, BURST_ROWS = 64 /* of a batch */, NODE_CONSTANT = 400000 /* bytes */ };
+
+static void held_after_burst(const struct shape *shape, uint64_t count) {
+  struct machine *machine = machine_new(shape, count, BURST_ROWS);
+  machine_run(machine, count);
+  struct machine_state before = machine_state(machine);
+  machine_set_live(machine, 1);
+  machine_run(machine, count + QUIET * before.rows);
+  bool good = true;
+  for (const struct net_node *node = net_network_first(machine_network(machine)); node != NULL;
+       node = net_node_next(node)) {
+    struct net_node_stats stats = net_node_stats(node);
+    uint64_t bytes = 2 * stats.state_rows * row_bytes(node, &stats);
+    if (stats.state_bytes <= bytes + NODE_CONSTANT) continue;
+    good = false;
+    printf("#   %s: %llu bytes, %llu rows\n", net_node_info(stats.kind)->name,
+           (unsigned long long)stats.state_bytes, (unsigned long long)stats.state_rows);
+  }
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s: %llu bytes in a burst, %llu after it", shape->name,
+                     (unsigned long long)before.bytes,
+                     (unsigned long long)machine_state(machine).bytes);
+  point(good, base_buffer_text(&text));
+  base_buffer_done(&text);
+  machine_free(machine);
+}
+
 /* --- the peak */
 
 static long peak_of(const struct shape *shape, uint64_t tuples) {
@@ -333,6 +366,10 @@ int main(int argc, char **argv) {
       steady(&shapes[i], first ? first / 10 : 10000, 1);
     } else if (strcmp(what, "held") == 0) {
       if (first <= MANY || shapes[i].how >= UNLIKE) held_for_rows(&shapes[i], first ? first : 2100);
+    } else if (strcmp(what, "burst") == 0) {
+      uint64_t count = first ? first : 20000;
+      if (shapes[i].how >= UNLIKE) held_after_burst(&shapes[i], count);
+      if (shapes[i].how == OPEN) held_after_burst(&shapes[i], count / 4);
     } else if (strcmp(shapes[i].name, "PDE") == 0) {
       constant(&shapes[i], first, second);
     }

@@ -12,12 +12,12 @@
 #include "tquel/lang/parse.h"
 
 enum { FIELDS = 3, KEYS = 16, RELATIONS_MAX = 8, VARIABLES_MAX = 16, ACCESSES_MAX = 32 };
+enum { CLOSES = 2 /* with each tuple that comes, at most */ };
 
 static const char names_of_fields[] = "kxy";
 
 struct relation {
   struct ng_relation ng;
-  uint64_t closed; /* open: so many tuples have been closed */
 };
 
 struct input {
@@ -41,6 +41,7 @@ struct machine {
   struct input inputs[ACCESSES_MAX];
   size_t input_count;
   uint64_t live, made, results, sweeps;
+  uint64_t closed; /* of open periods the first so many */
   uint32_t batch_rows;
   struct base_random random;
   int64_t iterations[2];
@@ -116,7 +117,7 @@ static void note_access(void *context, const struct ng_relation *ng, enum net_sc
     if (strcmp(machine->relations[i].ng.name, ng->name) == 0)
       input->relation = &machine->relations[i];
   const struct net_layout *layout = net_node_layout(access);
-  net_batch_builder_init(&input->builder, layout, machine->batch_rows * 2);
+  net_batch_builder_init(&input->builder, layout, machine->batch_rows * (CLOSES + 1));
   for (uint32_t f = 0; f < layout->field_count; f++) {
     const char *at = strchr(names_of_fields, layout->fields[f].name[0]);
     input->slots[at - names_of_fields] = layout->fields[f].slot;
@@ -225,6 +226,10 @@ struct machine *machine_new(const struct shape *shape, uint64_t live, uint32_t b
   return machine;
 }
 
+void machine_set_live(struct machine *machine, uint64_t live) {
+  machine->live = live;
+}
+
 void machine_free(struct machine *machine) {
   net_network_free(machine->network);
   for (size_t i = 0; i < machine->input_count; i++)
@@ -243,7 +248,8 @@ static void put_domains(const struct input *input, union net_slot *row, int64_t 
   if (input->slots[2] != 0) row[input->slots[2]].f = (double)x / 2;
 }
 
-static void put_tuple(struct machine *machine, struct input *input, uint64_t number, bool close) {
+static void put_tuple(struct machine *machine, struct input *input, uint64_t number, uint64_t stops,
+                      bool close) {
   const struct net_layout *layout = input->builder.layout;
   union net_slot *row =
       net_batch_builder_add(&input->builder, (uint8_t)(NET_DEFINITE | (close ? NET_CLOSES : 0)));
@@ -251,7 +257,7 @@ static void put_tuple(struct machine *machine, struct input *input, uint64_t num
   row[0].i = (int64_t)number;
   row[1].i = row[0].i + doubt;
   if (layout->tuple_class == NET_PERIOD) {
-    int64_t stop = (int64_t)(number + machine->live);
+    int64_t stop = (int64_t)stops;
     bool open = machine->shape->how == OPEN && !close;
     row[2].i = open ? NET_OPEN : stop;
     row[3].i = open ? NET_FOREVER : stop + doubt;
@@ -279,6 +285,8 @@ static void make_rows(struct machine *machine, uint64_t first, uint64_t count) {
   for (uint64_t number = first; number < first + count; number++) {
     int64_t k = 0, x = 0;
     next_record(machine, number, &k, &x);
+    uint64_t closed = machine->closed;
+    for (int i = 0; i < CLOSES && closed + machine->live <= number; i++) closed++;
     for (size_t i = 0; i < machine->input_count; i++) {
       struct input *input = &machine->inputs[i];
       bool records = input->relation->ng.kind == NG_REL_TRACED;
@@ -289,9 +297,11 @@ static void make_rows(struct machine *machine, uint64_t first, uint64_t count) {
         continue;
       }
       bool open = machine->shape->how == OPEN && input->builder.layout->tuple_class == NET_PERIOD;
-      if (open && number >= machine->live) put_tuple(machine, input, number - machine->live, true);
-      put_tuple(machine, input, number, false);
+      for (uint64_t old = machine->closed; open && old < closed; old++)
+        put_tuple(machine, input, old, number, true);
+      put_tuple(machine, input, number, number + machine->live, false);
     }
+    machine->closed = closed;
   }
 }
 

@@ -27,6 +27,9 @@ struct machine;
 
 /* LIVE: tuples of a period relation that are valid at the same time. */
 struct machine *machine_new(const struct shape *shape, uint64_t live, uint32_t batch_rows);
+/* So many from now on: whole periods that come from now on stop so much earlier or later, open ones are closed until
+ * so many are left. */
+void machine_set_live(struct machine *machine, uint64_t live);
 void machine_free(struct machine *machine);
 /* Pushes COUNT more tuples into each relation, and checkpoints behind them. */
 void machine_run(struct machine *machine, uint64_t count);
