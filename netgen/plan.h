@@ -166,6 +166,7 @@ struct ng_plan {
   bool over_store;                        /* see ng_plan_over_store */
   bool may_speculate;                     /* see ng_plan_may_speculate */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
+  const struct ng_orders *orders;         /* of a trial; NULL: it is none (rules/product_order.c) */
   const struct ng_switches *switches;     /* while rules run; NULL: all are on */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;

@@ -12,6 +12,13 @@
  * any two of them, and connects none. Among equals the statement's order stays, and so it does where nothing
  * is better.
  *
+ * What comes together decides, too, what is known of a combination, and so whether the next product knows when
+ * it can forget: a combination of b and c, where b is before c, comes when c does, and says nothing to one who
+ * asks it for b. Where the order that is written leaves something that nothing bounds, other orders in which
+ * each input is connected by time with one before it are tried, each by all rules, and the first that leaves
+ * least is taken: so a standing query is not refused for the order in which it names its variables. That is
+ * left out for what runs once over what is stored, where nothing is kept for long.
+ *
  * Where the session says how many tuples the relations have (ng_plan_set_statistics), the order with the
  * fewest estimated rows on the way is taken (estimate.c), of those that are as well connected. It says so
  * only of queries that run once over what is closed: what bounds the state of one that stands, and how far
@@ -20,6 +27,8 @@
  * The rule comes before predicates-down, while all conditions stand above all products. A tree has
  * products of one rule only. */
 #include "netgen/plan.h"
+
+#include <string.h>
 
 #include "netgen/estimate.h"
 #include "netgen/expr.h"
@@ -30,6 +39,7 @@ enum {
   BY_OVERLAP = 4,   /* how two inputs are connected */
   BY_TIME = 2,
   BY_KEY = 1,
+  TRIALS_MAX = 120, /* of other orders of one tree */
 };
 
 struct tree {
@@ -45,6 +55,10 @@ struct order {
   unsigned connection; /* how well connected, summed up */
   double rows;         /* estimated, of all products but the last */
 };
+
+static struct ng_node *top_of(const struct tree *tree) {
+  return tree->products[tree->product_count - 1];
+}
 
 static bool is_plain(const struct ng_node *node, enum net_product_rule rule) {
   return node->kind == NET_NODE_PRODUCT && node->rule == rule && !node->expr &&
@@ -123,7 +137,7 @@ static void connect(struct tree *tree, const struct ng_expr *expr, unsigned conn
 }
 
 static void find_connections(struct tree *tree) {
-  const struct ng_node *node = tree->products[tree->product_count - 1];
+  const struct ng_node *node = top_of(tree);
   while ((node = ng_node_reader(tree->plan, node)) != NULL) {
     if (node->kind == NET_NODE_SELECTION) {
       unsigned connection = connection_by(tree, node);
@@ -226,6 +240,155 @@ static bool is_changed(const struct tree *tree, const struct order *order) {
   return false;
 }
 
+/* --- orders that bound what is kept */
+
+/* The orders of a plan's trees, in the order in which the rule meets them; without a count: as written. */
+struct ng_orders {
+  size_t (*at)[INPUTS_MAX];
+  size_t *counts;
+};
+
+struct bounding {
+  const struct ng_plan *plan;
+  const bool *queries; /* those that the tree's rows go into, and what these read */
+  struct tree *const *trees;
+  size_t tree_count, number; /* of the tree */
+  struct ng_orders *orders;
+  struct order now, best;
+  bool taken[INPUTS_MAX];
+  size_t least;    /* that nothing bounds */
+  unsigned trials; /* left */
+};
+
+static void reach(const struct ng_node *node, bool *reached) {
+  if (reached[node->number]) return;
+  reached[node->number] = true;
+  for (unsigned port = 0; port < node->input_count; port++) reach(node->inputs[port], reached);
+}
+
+/* Marks the queries that NODE's rows go into, and those that these read. */
+static void find_queries(const struct ng_plan *plan, const struct ng_node *node, bool *ret) {
+  for (size_t i = 0; i < plan->query_count; i++) {
+    bool *reached = BASE_NEW_ARRAY(plan->arena, plan->node_count + 1, bool);
+    reach(plan->queries[i].result, reached);
+    for (size_t j = 0; j <= i && reached[node->number]; j++)
+      ret[j] = ret[j] || reached[plan->queries[j].result->number];
+  }
+}
+
+/* The orders of those trees that are in BOUNDING's queries. */
+static const struct ng_orders *orders_of(struct base_arena *arena,
+                                         const struct bounding *bounding) {
+  struct ng_orders *orders = BASE_NEW(arena, struct ng_orders);
+  const struct ng_plan *plan = bounding->plan;
+  bool *reached = BASE_NEW_ARRAY(arena, plan->node_count + 1, bool);
+  size_t count = 0;
+  orders->at = base_arena_array(arena, bounding->tree_count, sizeof *orders->at);
+  orders->counts = BASE_NEW_ARRAY(arena, bounding->tree_count, size_t);
+  for (size_t i = 0; i < plan->query_count; i++)
+    if (bounding->queries[i]) reach(plan->queries[i].result, reached);
+  for (size_t i = 0; i < bounding->tree_count; i++) {
+    if (!reached[top_of(bounding->trees[i])->number]) continue;
+    memcpy(orders->at[count], bounding->orders->at[i], sizeof orders->at[count]);
+    orders->counts[count++] = bounding->orders->counts[i];
+  }
+  return orders;
+}
+
+/* How much nothing bounds in a plan of the same queries with these orders. */
+static size_t count_unbounded(const struct bounding *bounding) {
+  const struct ng_plan *plan = bounding->plan;
+  struct base_arena *arena = base_arena_new();
+  struct ng_plan *trial = ng_plan_new(arena, plan->strings, plan->timeline);
+  size_t unbounded = 0;
+  trial->may_speculate = plan->may_speculate;
+  trial->orders = orders_of(arena, bounding);
+  for (size_t i = 0; i < plan->query_count; i++) {
+    if (!bounding->queries[i]) continue;
+    enum base_status status = ng_plan_add_query(trial, plan->queries[i].query, NULL);
+    BASE_CHECK(status == BASE_OK, "added-before");
+    if (plan->queries[i].inner) ng_plan_make_inner(trial);
+  }
+  ng_plan_transform(trial, plan->switches);
+  for (size_t i = 0; i < trial->node_count; i++) unbounded += ng_node_is_unbounded(trial->nodes[i]);
+  base_arena_free(arena);
+  return unbounded;
+}
+
+static void try_bounding(struct bounding *bounding) {
+  if (bounding->trials == 0) return;
+  bounding->trials--;
+  memcpy(bounding->orders->at[bounding->number], bounding->now.at, sizeof bounding->now.at);
+  bounding->orders->counts[bounding->number] = bounding->trees[bounding->number]->count;
+  size_t unbounded = count_unbounded(bounding);
+  if (unbounded >= bounding->least) return;
+  bounding->least = unbounded;
+  bounding->best = bounding->now;
+}
+
+/* All orders that begin as the first COUNT of the one that is NOW, the best connected before others. Which of the
+ * first two is left and which is right is no matter. */
+static void try_all_bounding(struct bounding *bounding, size_t count) {
+  const struct tree *tree = bounding->trees[bounding->number];
+  unsigned best = BY_OVERLAP | BY_TIME | BY_KEY, least = count > 0 ? BY_TIME : best;
+  if (count == tree->count) try_bounding(bounding);
+  for (unsigned wanted = best; wanted >= least && count < tree->count; wanted--) {
+    for (size_t i = 0; i < tree->count && bounding->least > 0; i++) {
+      if (bounding->taken[i] || (count == 1 && i < bounding->now.at[0])) continue;
+      if (count > 0 && connection_with(tree, &bounding->now, count, i) != wanted) continue;
+      bounding->taken[i] = true;
+      bounding->now.at[count] = i;
+      try_all_bounding(bounding, count + 1);
+      bounding->taken[i] = false;
+    }
+  }
+}
+
+/* Can one come by conditions on times from each input to each other one? */
+static bool is_connected_by_time(const struct tree *tree) {
+  struct order found = {.at = {0}};
+  bool taken[INPUTS_MAX] = {true};
+  size_t count = 1;
+  for (size_t i = 1; i < tree->count; i++) {
+    if (taken[i] || connection_with(tree, &found, count, i) < BY_TIME) continue;
+    taken[i] = true;
+    found.at[count++] = i;
+    i = 0; /* from the first one again: the one before is taken */
+  }
+  return count == tree->count;
+}
+
+static void bound(struct bounding *bounding) {
+  const struct tree *tree = bounding->trees[bounding->number];
+  if (top_of(tree)->rule != NET_PRODUCT_FULL || !is_connected_by_time(tree)) return;
+  size_t written = bounding->least = count_unbounded(bounding);
+  try_all_bounding(bounding, 0);
+  bool better = bounding->least < written;
+  struct ng_orders *orders = bounding->orders;
+  orders->counts[bounding->number] = better ? tree->count : 0;
+  memcpy(orders->at[bounding->number], bounding->best.at, sizeof bounding->best.at);
+}
+
+static const struct ng_orders *bounding_orders(struct ng_plan *plan, struct tree *const *trees,
+                                               size_t count) {
+  struct ng_orders *orders = BASE_NEW(plan->arena, struct ng_orders);
+  orders->at = base_arena_array(plan->arena, count, sizeof *orders->at);
+  orders->counts = BASE_NEW_ARRAY(plan->arena, count, size_t);
+  for (size_t i = 0; i < count; i++) {
+    bool *queries = BASE_NEW_ARRAY(plan->arena, plan->query_count, bool);
+    find_queries(plan, top_of(trees[i]), queries);
+    struct bounding bounding = {.plan = plan,
+                                .queries = queries,
+                                .trees = trees,
+                                .tree_count = count,
+                                .orders = orders,
+                                .number = i,
+                                .trials = TRIALS_MAX};
+    bound(&bounding);
+  }
+  return orders;
+}
+
 /* The top stays the top, because what is above refers to its own times. */
 static void put_in_order(struct tree *tree, const struct order *order) {
   struct ng_node *below = tree->inputs[order->at[0]];
@@ -237,21 +400,22 @@ static void put_in_order(struct tree *tree, const struct order *order) {
   }
 }
 
-/* Puts the inputs of the tree below TOP in order; *RET_LESS: what the estimate gains, as a text. */
-static bool reorder(struct ng_plan *plan, struct ng_node *top, const char **ret_less) {
-  struct tree tree = {.plan = plan};
+/* Puts TREE's inputs in order, ORDERS' if that has one for it, the tree with that NUMBER; *RET_LESS: what the
+ * estimate gains, or the other order, as a text. */
+static bool reorder(struct tree *tree, const struct ng_orders *orders, size_t number,
+                    const char **ret_less) {
+  struct ng_plan *plan = tree->plan;
   struct order order = {.connection = 0};
-  size_t count = 0;
-  if (!collect(&tree, top, top->rule) || tree.count < 3) return false;
-  add_products(&tree, top, top->rule, &count);
-  find_connections(&tree);
-  order_as_written(&tree, &order);
   struct ng_estimate estimate;
-  if (tree.count <= PERMUTED_MAX &&
-      ng_estimate_inputs(plan, tree.inputs, tree.count, top, &estimate)) {
+  order_as_written(tree, &order);
+  if (orders && orders->counts[number] > 0) {
+    memcpy(order.at, orders->at[number], sizeof order.at);
+    *ret_less = "less is kept without end";
+  } else if (tree->count <= PERMUTED_MAX &&
+             ng_estimate_inputs(plan, tree->inputs, tree->count, top_of(tree), &estimate)) {
     struct search search = {
-        .tree = &tree, .estimate = &estimate, .least_connection = order.connection};
-    order.rows = rows_of(&tree, &estimate, &order);
+        .tree = tree, .estimate = &estimate, .least_connection = order.connection};
+    order.rows = rows_of(tree, &estimate, &order);
     try_orders(&search, 0, 0);
     if (search.found && search.best.rows < order.rows) {
       *ret_less = base_arena_printf(plan->arena, "about %.3g rows on the way instead of %.3g",
@@ -259,8 +423,8 @@ static bool reorder(struct ng_plan *plan, struct ng_node *top, const char **ret_
       order = search.best;
     }
   }
-  if (!is_changed(&tree, &order)) return false;
-  put_in_order(&tree, &order);
+  if (!is_changed(tree, &order)) return false;
+  put_in_order(tree, &order);
   return true;
 }
 
@@ -270,13 +434,31 @@ static bool is_top(const struct ng_plan *plan, const struct ng_node *node) {
          !(reader && is_plain(reader, node->rule));
 }
 
+/* The tree below TOP; NULL: there is no choice. */
+static struct tree *tree_below(struct ng_plan *plan, struct ng_node *top) {
+  struct tree *tree = BASE_NEW(plan->arena, struct tree);
+  size_t count = 0;
+  tree->plan = plan;
+  if (!collect(tree, top, top->rule) || tree->count < 3) return NULL;
+  add_products(tree, top, top->rule, &count);
+  find_connections(tree);
+  return tree;
+}
+
 void ng_rule_product_order(struct ng_plan *plan) {
-  size_t count = plan->node_count, changed = 0;
+  size_t count = 0, changed = 0;
   const char *less = NULL;
-  struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);
-  for (size_t i = 0; i < count; i++) nodes[i] = plan->nodes[i];
+  struct tree **trees = BASE_NEW_ARRAY(plan->arena, plan->node_count + 1, struct tree *);
+  for (size_t i = 0; i < plan->node_count; i++) {
+    if (is_top(plan, plan->nodes[i])) trees[count] = tree_below(plan, plan->nodes[i]);
+    count += trees[count] != NULL;
+  }
+  if (count == 0) return;
+  const struct ng_orders *orders = plan->orders;
+  if (!orders && !plan->over_store && !plan->statistics)
+    orders = bounding_orders(plan, trees, count);
   for (size_t i = 0; i < count; i++) {
-    if (!is_top(plan, nodes[i]) || !reorder(plan, nodes[i], &less)) continue;
+    if (!reorder(trees[i], orders, i, &less)) continue;
     changed++;
     ng_plan_refresh(plan);
   }

@@ -393,6 +393,56 @@ static bool add_one_sided(struct scenario *scenario, bool named, avoid_fn avoid,
   return true;
 }
 
+/* --- three in a row */
+
+/* What two tuples have to do with each other, so that each is kept for a while only. */
+static const char *link_text(struct scenario *scenario, const struct source *a,
+                             const struct source *b) {
+  const char *x = a->event ? a->name : TEXT("%s.%s", a->name, PICK(scenario, "start", "stop"));
+  const char *y = b->event ? b->name : TEXT("%s.%s", b->name, PICK(scenario, "start", "stop"));
+  const char *distance = duration_text(scenario, 1 + (int64_t)below(scenario, 5));
+  switch (below(scenario, a->event && b->event ? 2 : 5)) {
+    case 0:
+      return TEXT("%s ; within %s %s", x, distance, y);
+    case 1:
+      return TEXT("%s ; within %s %s", y, distance, x);
+    case 2:
+      return TEXT("%s , %s", b->event ? a->name : TEXT("%s.start", a->name), b->name);
+    case 3:
+      if (!a->event && !b->event) return TEXT("%s contain %s", a->name, b->name);
+      /* fall through */
+    default:
+      return TEXT("%s , %s", a->name, b->name);
+  }
+}
+
+/* Each variable has to do with one before it, and stands anywhere in the targets: the order in which products are
+ * made may decide what is kept without end (netgen/rules/product_order.c). */
+static bool add_row(struct scenario *scenario, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE, .event = true};
+  const struct source *sources[3];
+  collect_sources(&choice, avoid, context);
+  while (choice.used_count < 3 && choice.source_count > 2) {
+    const struct source *source = &choice.sources[below(scenario, choice.source_count)];
+    if (!is_used(&choice, source->name)) choice.used[choice.used_count++] = *source;
+  }
+  if (choice.used_count < 3 || scenario->sequence) return false;
+  size_t first = below(scenario, 3), step = 1 + below(scenario, 2);
+  for (size_t i = 0; i < 3; i++) sources[i] = &choice.used[(first + i * step) % 3];
+  make_targets(&choice, &statement, false);
+  if (chance(scenario, 30)) statement.where[statement.where_count++] = condition(&choice, 0);
+  statement.when[statement.when_count++] = link_text(scenario, sources[0], sources[1]);
+  statement.when[statement.when_count++] =
+      link_text(scenario, sources[below(scenario, 2)], sources[2]);
+  const struct source *at = sources[below(scenario, 3)];
+  statement.at = at->event ? at->name : TEXT("%s.%s", at->name, PICK(scenario, "start", "stop"));
+  statement.endless = is_endless(&choice, &statement);
+  statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
 /* --- updates */
 
 static const char *constant(struct scenario *scenario, const struct input_domain *domain) {
@@ -518,6 +568,7 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
+  if (chance(scenario, 8) && named && add_row(scenario, avoid, context)) return;
   bool first = scenario->compensated && scenario->statement_count == 0;
   if (first ? chance(scenario, 90) : !named && chance(scenario, 9))
     add_setting(scenario);

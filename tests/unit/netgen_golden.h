@@ -1062,6 +1062,41 @@ static const char golden_keyed_initial[] =
     "  11  projection  10   [start, stop): B = E.B  [overlap: open rows]\n"
     "3 access nodes, 8 operator nodes\n";
 
+static const char golden_late_pair_before[] =
+    "late_pair_before\n"
+    "   1  access           R: E.A, E.B; also as G\n"
+    "   2  access           P: F.B\n"
+    "   3  join        1 2  partial overlap, E.at before F.start and F.start within 5 of E.at  "
+    "[within 5: tuples until E.at + 5, until F.start]\n"
+    "   4  join        3 1  partial overlap, G.at before E.at and E.at within 5 of G.at  [nothing: "
+    "tuples until E.at, for ever]\n"
+    "   5  projection  4    at E.at: A = E.A, B = F.B, C = G.B\n"
+    "2 access nodes, 3 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "partial-overlap: 3 sides of 2 full products kept only while a partner can come\n"
+    "joins: 2 joins from 4 selections, 0 hash keys\n"
+    "unused-domains: 12 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
+
+static const char golden_late_pair_final[] =
+    "late_pair_final\n"
+    "   1  access           R: E.A, E.B; also as G\n"
+    "   2  join        1 1  partial overlap, G.at before E.at and E.at within 5 of G.at  [within "
+    "5: tuples until E.at, until G.at + 5]\n"
+    "   3  projection  2    at E.at: E.A, G.B\n"
+    "   4  access           P: F.B\n"
+    "   5  join        3 4  partial overlap, E.at before F.start and F.start within 5 of E.at  "
+    "[within 5: tuples until E.at + 5, until F.start; sorts 3]\n"
+    "   6  projection  5    at E.at: A = E.A, B = F.B, C = G.B\n"
+    "2 access nodes, 4 operator nodes\n"
+    "product-order: inputs of 1 tree of products reordered, less is kept without end\n"
+    "predicates-down: 2 selections moved\n"
+    "combined-events: 1 side of a product now events\n"
+    "partial-overlap: 4 sides of 2 full products kept only while a partner can come\n"
+    "joins: 2 joins from 4 selections, 0 hash keys\n"
+    "unused-domains: 12 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
+
 static const char golden_keyed_product_order[] =
     "keyed_product_order\n"
     "   1  access           Large: E.A, E.B\n"

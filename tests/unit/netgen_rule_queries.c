@@ -279,6 +279,22 @@ const struct ng_query *query_star(void) {
   return nq_finish(query, NET_EVENT);
 }
 
+/* when E ; within 5 F.start and G ; within 5 E at E, F periods: E and F come together when F does, which says
+ * nothing of G. */
+const struct ng_query *query_late_pair(void) {
+  const struct ng_relation *events = nq_relation("R", NG_REL_EVENT, 2, 4);
+  const struct ng_relation *relations[] = {events, nq_relation("P", NG_REL_PERIOD, 2, 4), events};
+  struct ng_query *query = nq_query("Q", 3, (const char *const[]){"E", "F", "G"}, relations);
+  const struct ng_expr *e = nq_variable(query, 0);
+  query->when = nq_binary(NG_AND, within(e, nq_start(nq_variable(query, 1))),
+                          within(nq_variable(query, 2), e));
+  query->at = e;
+  nq_target(query, "A", nq_domain(query, 0, "A"));
+  nq_target(query, "B", nq_domain(query, 1, "B"));
+  nq_target(query, "C", nq_domain(query, 2, "B"));
+  return nq_finish(query, NET_EVENT);
+}
+
 /* when E , F and F , G, and the period that all have in common. */
 const struct ng_query *query_chain(void) {
   struct ng_query *query = query_over(NG_REL_PERIOD, 3);

@@ -32,6 +32,7 @@ const struct ng_query *query_within(void);
 const struct ng_query *query_meets(void);
 const struct ng_query *query_either(void);
 const struct ng_query *query_star(void);
+const struct ng_query *query_late_pair(void);
 const struct ng_query *query_chain(void);
 const struct ng_query *query_common(void);
 const struct ng_query *query_near(void);

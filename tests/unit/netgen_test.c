@@ -173,6 +173,8 @@ static const struct golden goldens[] = {
     GOLDEN(common_initial, query_common, false, 0),
     GOLDEN(common_product_rule, query_common, false, PRODUCTS),
     GOLDEN(keyed_initial, query_keyed, false, 0),
+    GOLDEN(late_pair_before, query_late_pair, false, ALL & ~ORDER),
+    GOLDEN(late_pair_final, query_late_pair, false, ALL),
     GOLDEN(keyed_product_order, query_keyed, false, ORDER),
     GOLDEN(of_view_initial, query_of_view, false, 0),
     GOLDEN(of_view_predicates_down, query_of_view, false, DOWN),
