@@ -79,7 +79,7 @@ static uint32_t new_run(struct coalesce *node) {
   if (place != NONE) {
     node->run_free = node->runs[place].left;
   } else {
-    base_grow(&node->runs, &node->run_capacity, node->run_count + 1, sizeof *node->runs);
+    base_grow_little(&node->runs, &node->run_capacity, node->run_count + 1, sizeof *node->runs);
     place = (uint32_t)node->run_count++;
   }
   node->live++;
@@ -427,6 +427,40 @@ static void say_all(struct coalesce *node, uint8_t definite, enum base_status *s
   }
 }
 
+/* --- giving back */
+
+/* The runs of the tree that was at OLD among those BEFORE come to ROOT, in their order, and say so to their members.
+ * Returns the new root. */
+static uint32_t move_runs(struct coalesce *node, const struct run *before, uint32_t old,
+                          uint32_t root) {
+  if (old == NONE) return root;
+  root = move_runs(node, before, before[old].left, root);
+  uint32_t place = (uint32_t)node->run_count++;
+  node->runs[place] = before[old];
+  for (uint32_t i = before[old].members; i != NONE; i = member_at(node, i)->next)
+    member_at(node, i)->run = place;
+  root = insert(node, root, place);
+  return move_runs(node, before, before[old].right, root);
+}
+
+/* Where most runs have gone those that are left stand together, with room for as many again. All are in trees. */
+static void give_back(struct coalesce *node) {
+  struct run *before = node->runs;
+  if (!base_is_roomy(node->run_capacity, node->live, sizeof *before)) return;
+  node->run_capacity = 2 * node->live + 1;
+  node->runs = base_xmalloc(node->run_capacity * sizeof *before);
+  node->run_count = 0;
+  node->run_free = NONE;
+  for (unsigned definite = 0; definite <= NET_DEFINITE; definite++) {
+    struct net_rowmap *groups = &node->groups[definite];
+    for (uint32_t i = 0; (i = net_rowmap_next(groups, i)) < groups->used; i++) {
+      uint32_t *root = net_rowmap_state(groups, i);
+      *root = move_runs(node, before, *root, NONE);
+    }
+  }
+  free(before);
+}
+
 static enum base_status consume(struct net_node *base, unsigned port,
                                 const struct net_batch *batch) {
   (void)port;
@@ -445,6 +479,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
     node->news = false;
     say_all(node, 0, &status);
     say_all(node, NET_DEFINITE, &status);
+    give_back(node);
   }
   if (status != BASE_OK) return status;
   net_chronon checkpoint = node->earliest < batch->checkpoint ? node->earliest : batch->checkpoint;
