@@ -98,9 +98,18 @@ const struct net_program *build_finish(struct build *build, struct net_program *
 enum { SELF_START = 1, SELF_SLOW = 2, SELF_KEYS = 4, SELF_VALUE = 8 };
 struct net_node *build_self_join(struct build *build, const struct variant *variant);
 
-/* variants.c: OPTION of the variant: k is equal (and others). */
-enum { CHECKOPS_KEY = 1 };
+/* variants.c: OPTION of the variant: k is equal (and others); the left side alone is read above, or the right one,
+ * with the common period or without. */
+enum {
+  CHECKOPS_KEY = 1,
+  CHECKOPS_ONCE = 128,
+  CHECKOPS_WHOLE = 256,
+  CHECKOPS_ONCE_RIGHT = 512,
+};
 struct net_node *build_product(struct build *build, const struct variant *variant);
+
+/* once.c: OPTION of the variant: as of a product. */
+struct net_node *build_once(struct build *build, const struct variant *variant);
 
 /* tails.c: OPTION of the variant: the projection alone; the result starts when the left row does; a value fails. */
 enum { TAIL_BARE = 1, TAIL_OLDER = 2, TAIL_FAILS = 4 };

@@ -163,6 +163,9 @@ struct net_node *build_product(struct build *build, const struct variant *varian
       .predicate = condition(build, variant->option, &combination),
   };
   if (!build->general) {
+    if (variant->option & CHECKOPS_ONCE) params.once = NET_PRODUCT_ONCE;
+    if (variant->option & CHECKOPS_WHOLE) params.once = NET_PRODUCT_ONCE_WHOLE;
+    params.once_side = variant->option & CHECKOPS_ONCE_RIGHT ? 1 : 0;
     params.key_count = variant->option & KEYS ? 2 : variant->option & KEY ? 1 : 0;
     if (variant->option & (WITHIN | PARTIAL)) {
       bool both = variant->option & WITHIN && variant->option & PARTIAL;
@@ -465,6 +468,11 @@ static struct net_node *build_several(struct build *build, const struct variant 
     .name = NAME, .classes = {A, B}, .inputs = 2, .build = build_tail, .option = OPTION, \
     .live = 64, .share = 10                                                              \
   }
+#define ONCE(NAME, A, B, OPTION, LIVE, SHARE)                                            \
+  {                                                                                      \
+    .name = NAME, .classes = {A, B}, .inputs = 2, .build = build_once, .option = OPTION, \
+    .live = LIVE, .share = SHARE                                                         \
+  }
 #define ONE(NAME, CLASS, BUILD, OPTION) \
   { .name = NAME, .classes = {CLASS}, .inputs = 1, .build = BUILD, .option = OPTION, .live = 64 }
 #define AGGREGATE(NAME, CLASS, FUNCTION, ...)                                            \
@@ -528,6 +536,21 @@ const struct variant variants[] = {
     TWO("overlap, within", NET_PERIOD, NET_PERIOD, WITHIN, 8, 200),
     TWO("overlap, within, hash", NET_PERIOD, NET_PERIOD, WITHIN | KEY, 64, 200),
     TWO("overlap, within, event", NET_PERIOD, NET_EVENT, WITHIN | SMALLER, 8, 200),
+    ONCE("once, overlap", NET_PERIOD, NET_PERIOD, CHECKOPS_ONCE, 64, 10),
+    ONCE("once, overlap, event", NET_EVENT, NET_PERIOD, CHECKOPS_ONCE | SMALLER, 64, 10),
+    ONCE("once, hash", NET_PERIOD, NET_PERIOD, CHECKOPS_ONCE | CHECKOPS_ONCE_RIGHT | KEY, 64, 10),
+    ONCE("once, hash of two keys", NET_EVENT, NET_PERIOD,
+         CHECKOPS_ONCE | CHECKOPS_ONCE_RIGHT | KEYS | DIFFERENT, 64, 10),
+    ONCE("once, full", NET_PERIOD, NET_PERIOD, CHECKOPS_ONCE | FULL | DIFFERENT, 8, 200),
+    ONCE("once, full, right", NET_EVENT, NET_PERIOD,
+         CHECKOPS_ONCE | CHECKOPS_ONCE_RIGHT | FULL | SMALLER, 8, 200),
+    ONCE("once, partial overlap", NET_PERIOD, NET_EVENT, CHECKOPS_ONCE | FULL | PARTIAL | KEY, 64,
+         200),
+    ONCE("once, within", NET_EVENT, NET_EVENT, CHECKOPS_ONCE | CHECKOPS_ONCE_RIGHT | FULL | WITHIN,
+         8, 200),
+    ONCE("once, where it is whole", NET_PERIOD, NET_PERIOD, CHECKOPS_WHOLE, 64, 10),
+    ONCE("once, where it is whole, condition", NET_PERIOD, NET_PERIOD,
+         CHECKOPS_WHOLE | CHECKOPS_ONCE_RIGHT | SMALLER, 64, 10),
     CLOSEST("closest", NET_EVENT, 0, 0),
     CLOSEST("closest, one group", NET_EVENT, NO_KEYS, 0),
     CLOSEST("closest, periods", NET_PERIOD, 0, 0),
