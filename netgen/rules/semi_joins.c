@@ -18,11 +18,16 @@
  * other side. And among the common periods of A and others those are equal that are as long as A: only of these one
  * is enough.
  *
+ * A condition above that reads the other side is taken into the product, if then nobody reads that side. The rule joins
+ * leaves those above that read a stop; where nothing is to come nobody waits for one, and there they can be.
+ *
  * What stands above must make nothing of how many rows there are. Nothing does: sinks and aggregates make sets of
  * what comes. A product above takes rows as they come, so its own times, if these are read, are of both sides, too.
  *
  * It comes behind unused-domains and common-subnetworks: who reads what is known then. */
 #include "netgen/plan.h"
+
+#include "netgen/expr.h"
 
 struct reads {
   struct ng_plan *plan;
@@ -94,13 +99,50 @@ static bool reduce(const struct reads *reads, struct ng_node *product) {
   return product->once != NET_PRODUCT_EACH;
 }
 
+/* The last of the selections on PRODUCT that it could take in; PRODUCT: there is none. */
+static struct ng_node *last_taken(const struct ng_plan *plan, struct ng_node *product) {
+  struct ng_node *top = product, *reader;
+  while (plan->may_speculate && (reader = ng_node_reader(plan, top)) != NULL) {
+    if (reader->kind != NET_NODE_SELECTION || reader->alias || reader->speculative ||
+        ng_expr_can_fail(reader->expr))
+      break;
+    top = reader;
+  }
+  return top;
+}
+
+/* What read FROM reads TO, and who reads what is known anew. */
+static void reconnect(struct reads *reads, struct ng_node *from, struct ng_node *to) {
+  ng_plan_replace(reads->plan, from, to);
+  ng_plan_refresh(reads->plan);
+  reads->of = ng_plan_needs(reads->plan);
+}
+
+/* With the conditions above taken in; false: one of each row is not enough then, and they stay. */
+static bool reduce_with_conditions(struct reads *reads, struct ng_node *product) {
+  struct ng_node *top = last_taken(reads->plan, product);
+  const struct ng_expr *expr = product->expr;
+  enum net_node_kind kind = product->kind;
+  if (top == product) return false;
+  for (const struct ng_node *node = top; node != product; node = node->inputs[0])
+    product->expr = ng_expr_and(reads->plan->arena, product->expr, node->expr);
+  product->kind = NET_NODE_JOIN;
+  reconnect(reads, top, product);
+  if (reduce(reads, product) && product->once == NET_PRODUCT_ONCE) return true;
+  product->expr = expr;
+  product->kind = kind;
+  product->once = NET_PRODUCT_EACH;
+  reconnect(reads, product, top);
+  return false;
+}
+
 void ng_rule_semi_joins(struct ng_plan *plan) {
-  const struct reads reads = {.plan = plan, .of = ng_plan_needs(plan)};
+  struct reads reads = {.plan = plan, .of = ng_plan_needs(plan)};
   size_t reduced = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (!node->alias && (node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN))
-      reduced += reduce(&reads, node);
+      reduced += reduce_with_conditions(&reads, node) || reduce(&reads, node);
   }
   if (!reduced) return;
   ng_rule_changed(plan, NG_RULE_SEMI_JOINS, reduced, "%zu product%s of which one side is not read",

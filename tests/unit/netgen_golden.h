@@ -614,24 +614,19 @@ static const char golden_common_within_closed[] =
 static const char golden_count_at_stop_before[] =
     "count_at_stop_before\n"
     "   1  access           R: E.A, E.B; also as G, F\n"
-    "   2  aggregate   1    count(G)                                   [overlap, keys: tuples "
-    "valid now, and groups]\n"
-    "   3  product     1 2  partial overlap                            [partial overlap: tuples "
-    "until E.stop, until count(G).stop]\n"
-    "   4  product     3 1  partial overlap                            [nothing: tuples until "
+    "   2  aggregate   1    count(G)         [overlap, keys: tuples valid now, and groups]\n"
+    "   3  product     1 2  partial overlap  [partial overlap: tuples until E.stop, until "
+    "count(G).stop]\n"
+    "   4  join        3 1  partial overlap, F.start within 5 of E.stop and E.stop before F.start "
+    "and E.stop in [count(G).start, count(G).stop); each left row once  [nothing: tuples until "
     "E.stop + 5, for ever]\n"
-    "   5  selection   4    E.stop in [count(G).start, count(G).stop)  [overlap: open rows not yet "
-    "decided]\n"
-    "   6  selection   5    E.stop before F.start                      [overlap: open rows not yet "
-    "decided]\n"
-    "   7  selection   6    F.start within 5 of E.stop                 [overlap: open rows not yet "
-    "decided]\n"
-    "   8  projection  7    at E.stop: A = E.A, n = count(G)\n"
-    "1 access node, 7 operator nodes\n"
+    "   5  projection  4    at E.stop: A = E.A, n = count(G)\n"
+    "1 access node, 4 operator nodes\n"
     "product-order: inputs of 1 tree of products reordered\n"
     "partial-overlap: 3 sides of 2 full products kept only while a partner can come\n"
     "unused-domains: 9 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_count_at_stop_combined[] =
     "count_at_stop_combined\n"
@@ -655,18 +650,16 @@ static const char golden_count_at_stop_combined[] =
 static const char golden_centre_before[] =
     "centre_before\n"
     "   1  access           R: E.A; also as F, G\n"
-    "   2  product     1 1  overlap                                       [overlap: tuples valid "
-    "at the checkpoint or after]\n"
-    "   3  product     2 1  partial overlap                               [nothing: tuples until "
-    "E.stop, for ever]\n"
-    "   4  selection   3    [E.start, E.stop) overlaps [G.start, G.stop)  [overlap: open rows not "
-    "yet decided]\n"
-    "   5  projection  4    at F.start: A = F.A\n"
-    "1 access node, 4 operator nodes\n"
+    "   2  product     1 1  overlap  [overlap: tuples valid at the checkpoint or after]\n"
+    "   3  join        2 1  partial overlap, [E.start, E.stop) overlaps [G.start, G.stop); each "
+    "left row once  [nothing: tuples until E.stop, for ever]\n"
+    "   4  projection  3    at F.start: A = F.A\n"
+    "1 access node, 3 operator nodes\n"
     "product-rule: 1 full product now overlap, 1 selection with the same test dropped\n"
     "partial-overlap: 1 side of 1 full product kept only while a partner can come\n"
     "unused-domains: 15 domains dropped, 1 switch-disposition merged into its projection\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_centre_combined[] =
     "centre_combined\n"
@@ -690,17 +683,16 @@ static const char golden_span_overlaps_before[] =
     "   2  projection  1    at E.stop: E.start\n"
     "   3  join        2 1  partial overlap, E.stop before F.start and F.start within 5 of E.stop  "
     "[within 5: tuples until E.stop + 5, until F.start; sorts 2]\n"
-    "   4  product     3 1  partial overlap                               [nothing: tuples until "
-    "F.stop, for ever]\n"
-    "   5  selection   4    [E.start, F.stop) overlaps [G.start, G.stop)  [overlap: open rows not "
-    "yet decided]\n"
-    "   6  projection  5    at F.start: A = F.A\n"
-    "1 access node, 5 operator nodes\n"
+    "   4  join        3 1  partial overlap, [E.start, F.stop) overlaps [G.start, G.stop); each "
+    "left row once  [nothing: tuples until F.stop, for ever]\n"
+    "   5  projection  4    at F.start: A = F.A\n"
+    "1 access node, 4 operator nodes\n"
     "combined-events: 1 side of a product now events\n"
     "partial-overlap: 3 sides of 2 full products kept only while a partner can come\n"
     "joins: 1 join from 2 selections, 0 hash keys\n"
     "unused-domains: 14 domains dropped\n"
-    "common-subnetworks: 2 access nodes shared\n";
+    "common-subnetworks: 2 access nodes shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_span_overlaps_combined[] =
     "span_overlaps_combined\n"
@@ -760,14 +752,13 @@ static const char golden_apart_before[] =
 static const char golden_apart_semi_joins[] =
     "apart_semi_joins\n"
     "   1  access           R: E.A; also as F\n"
-    "   2  product     1 1  full                                              [nothing: all "
-    "tuples]\n"
-    "   3  selection   2    not [E.start, E.stop) overlaps [F.start, F.stop)  [overlap: open rows "
-    "not yet decided]\n"
-    "   4  projection  3    at E.start: A = E.A\n"
-    "1 access node, 3 operator nodes\n"
+    "   2  join        1 1  full, not [E.start, E.stop) overlaps [F.start, F.stop); each left row "
+    "once  [nothing: all tuples]\n"
+    "   3  projection  2    at E.start: A = E.A\n"
+    "1 access node, 2 operator nodes\n"
     "unused-domains: 6 domains dropped, 1 switch-disposition merged into its projection\n"
-    "common-subnetworks: 1 access node shared\n";
+    "common-subnetworks: 1 access node shared\n"
+    "semi-joins: 1 product of which one side is not read\n";
 
 static const char golden_apart_standing[] =
     "apart_standing\n"
