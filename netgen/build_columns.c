@@ -3,11 +3,7 @@
 #include "netgen/expr.h"
 
 struct ng_built *ng_built_of(struct ng_builder *builder, const struct ng_node *node) {
-  for (size_t i = 0; i < builder->plan->node_count; i++) {
-    if (builder->plan->nodes[i] == node) return &builder->built[i];
-  }
-  BASE_CHECK(false, "node-in-plan");
-  return NULL;
+  return &builder->built[ng_plan_index(builder->plan, node)];
 }
 
 const char *ng_built_name(struct ng_builder *builder, const struct ng_node *node) {

@@ -3,7 +3,9 @@
  * Nodes are numbered from the access nodes up, and the numbers are those of the network's node
  * names. The text is for people but stable, so that tests and the manual can show it:
  *
- *   number  kind  inputs  what it does  [what bounds its state] */
+ *   number  kind  inputs  what it does  [what bounds its state]  shared with QUERY.NUMBER
+ *
+ * The last where a query that stands does the same (share.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,10 +390,13 @@ static void explain_text(const struct ng_plan *plan, const char *title, struct b
                        base_buffer_text(&lines[i].inputs));
     const char *what = base_buffer_text(&lines[i].what);
     if (lines[i].state.length)
-      base_buffer_printf(out, "%-*s  [%s]\n", (int)what_width, what,
+      base_buffer_printf(out, "%-*s  [%s]", (int)what_width, what,
                          base_buffer_text(&lines[i].state));
     else
-      base_buffer_printf(out, "%s\n", what);
+      base_buffer_puts(out, what);
+    if (node->twin)
+      base_buffer_printf(out, "  shared with %s.%u", node->twin->relation, node->twin->number);
+    base_buffer_putc(out, '\n');
     base_buffer_done(&lines[i].inputs);
     base_buffer_done(&lines[i].what);
     base_buffer_done(&lines[i].state);
@@ -424,14 +429,21 @@ static void print_quoted(struct base_buffer *out, const char *text, bool json) {
   base_buffer_putc(out, '"');
 }
 
-/* A label over two lines: the kind, and what it does. */
+/* A label over two lines: the kind, and what it does; a third one for what else does it. */
 static void print_label(struct base_buffer *out, const struct ng_plan *plan,
                         const struct ng_node *node) {
   struct base_buffer what = BASE_BUFFER_EMPTY, escaped = BASE_BUFFER_EMPTY;
   ng_explain_what(&what, plan, node);
   print_quoted(&escaped, base_buffer_text(&what), false);
-  base_buffer_printf(out, "\"%u %s\\n%s", node->number, net_node_info(node->kind)->name,
-                     base_buffer_text(&escaped) + 1); /* its closing quote closes the label */
+  base_buffer_printf(out, "\"%u %s\\n%.*s", node->number, net_node_info(node->kind)->name,
+                     (int)(escaped.length - 2), base_buffer_text(&escaped) + 1);
+  if (node->twin) {
+    base_buffer_clear(&escaped);
+    print_quoted(&escaped, node->twin->relation, false);
+    base_buffer_printf(out, "\\nshared with %.*s.%u", (int)(escaped.length - 2),
+                       base_buffer_text(&escaped) + 1, node->twin->number);
+  }
+  base_buffer_putc(out, '"');
   base_buffer_done(&what);
   base_buffer_done(&escaped);
 }
@@ -450,6 +462,7 @@ static void explain_dot(const struct ng_plan *plan, const char *title, struct ba
     } else if (node->kind == NET_NODE_DISPLAY) {
       base_buffer_puts(out, ", shape=box");
     }
+    if (node->twin) base_buffer_puts(out, ", color=gray60, fontcolor=gray40");
     base_buffer_puts(out, "];\n");
     for (unsigned port = 0; port < node->input_count; port++) {
       base_buffer_printf(out, "  n%u -> n%u", node->inputs[port]->number, node->number);
@@ -497,6 +510,14 @@ static void print_json_node(struct base_buffer *out, const struct ng_plan *plan,
   else
     base_buffer_puts(out, "null");
   base_buffer_done(&what);
+  base_buffer_puts(out, ", \"shared\": ");
+  if (node->twin) {
+    base_buffer_puts(out, "{\"relation\": ");
+    print_quoted(out, node->twin->relation, true);
+    base_buffer_printf(out, ", \"number\": %u}", node->twin->number);
+  } else {
+    base_buffer_puts(out, "null");
+  }
   base_buffer_puts(out, "}");
 }
 

@@ -81,8 +81,9 @@ bool ng_plan_find_unbounded(struct ng_plan *plan, struct ng_unbounded *ret);
 
 enum ng_explain_format { NG_EXPLAIN_TEXT, NG_EXPLAIN_DOT, NG_EXPLAIN_JSON };
 /* The plan as it is now. TITLE e.g. "initial network", "final network". Text: one node a line with its
- * inputs, parameters in readable infix form and, for stateful nodes, what bounds the state; at the end
- * a line counting access and operator nodes.                                                        */
+ * inputs, parameters in readable infix form and, for stateful nodes, what bounds the state, then the node of
+ * another query that does the same ("shared with D.3", ng_plan_find_twins); at the end a line counting access and
+ * operator nodes. */
 void ng_plan_explain(const struct ng_plan *plan, enum ng_explain_format format, const char *title,
                      struct base_buffer *out);
 /* Figures of one node, as net_node_stats has them, for people. */
@@ -108,6 +109,13 @@ size_t ng_plan_operator_count(const struct ng_plan *plan);
 struct ng_shared;
 struct ng_shared *ng_shared_new(void);
 void ng_shared_free(struct ng_shared *shared);
+
+/* Without a network: enters the nodes of PLAN, which has been transformed and stays, as those of RELATION, which
+ * its last query defines. What an earlier plan has entered stays that one's. Nothing is built with this SHARED. */
+void ng_plan_enter(struct ng_plan *plan, struct ng_shared *shared, const char *relation);
+/* Notes, for explain, which nodes of PLAN are in SHARED by ng_plan_enter. Only what queries with a name need is:
+ * what has none runs in a network of its own. */
+void ng_plan_find_twins(struct ng_plan *plan, struct ng_shared *shared);
 
 /* Where the inputs come from while a plan is built. */
 struct ng_inputs {

@@ -267,6 +267,13 @@ bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain) {
   return false;
 }
 
+size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node) {
+  size_t i = 0;
+  while (i < plan->node_count && plan->nodes[i] != node) i++;
+  BASE_CHECK(i < plan->node_count, "node-in-plan");
+  return i;
+}
+
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
   size_t count = 0;
   for (size_t i = 0; i < plan->node_count; i++) {

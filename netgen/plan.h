@@ -59,6 +59,12 @@ struct ng_more_aggregate {
   bool some_only;
 };
 
+/* A node of the query that defines RELATION. */
+struct ng_twin {
+  const char *relation;
+  unsigned number;
+};
+
 /* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the rows of
  * its input, the result of an earlier query or a shared node, under other names) and the one row of a query without
  * variables, which is an access node over a source that netgen has itself. */
@@ -68,6 +74,7 @@ struct ng_node {
   bool single_row;                /* access: the one row of a query without variables */
   unsigned number;                /* 1.. in the order of explain; given by ng_plan_refresh */
   const struct net_node *running; /* as it was built last; NULL: it was not */
+  const struct ng_twin *twin;     /* of another query, which does the same (share.c); NULL: none */
   struct ng_node *inputs[2];
   unsigned input_count;
 
@@ -232,6 +239,8 @@ struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_
 /* Do all records of one entity have the same value in DOMAIN of RELATION, whose records are made? Of the key,
  * and of what the object that is the key belongs to (struct ng_sensor). */
 bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain);
+/* Where NODE is among the nodes of PLAN, which it is one of. */
+size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node);
 /* Readers of NODE: inputs of other nodes, results and displays. */
 size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 /* The one node that reads NODE, or NULL if there are several or it is a result. */

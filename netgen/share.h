@@ -11,7 +11,8 @@
 uint64_t ng_shared_class(struct ng_shared *shared, const struct base_buffer *text);
 /* A class of its own. */
 uint64_t ng_shared_own_class(struct ng_shared *shared);
-/* What the builder keeps of CLASS; NULL at first. Of classes made by ng_shared_class only. */
+/* What is kept of CLASS, by the builder or by ng_plan_enter; NULL at first. Of classes made by ng_shared_class
+ * only. */
 void **ng_shared_place(struct ng_shared *shared, uint64_t class);
 
 #endif

@@ -103,11 +103,7 @@ struct sharing {
 };
 
 static size_t index_of(const struct sharing *sharing, const struct ng_node *node) {
-  for (size_t i = 0; i < sharing->plan->node_count; i++) {
-    if (sharing->plan->nodes[i] == node) return i;
-  }
-  BASE_CHECK(false, "node-in-plan");
-  return 0;
+  return ng_plan_index(sharing->plan, node);
 }
 
 static size_t first_of(const struct sharing *sharing, const struct ng_node *node) {

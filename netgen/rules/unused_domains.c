@@ -26,11 +26,7 @@ struct needs {
 };
 
 static bool *needs_of(const struct needs *needs, const struct ng_node *node) {
-  for (size_t i = 0; i < needs->plan->node_count; i++) {
-    if (needs->plan->nodes[i] == node) return needs->of[i];
-  }
-  BASE_CHECK(false, "node-in-plan");
-  return NULL;
+  return needs->of[ng_plan_index(needs->plan, node)];
 }
 
 static void need(bool *set, const struct ng_column *column) {

@@ -258,6 +258,13 @@ run explain --as=json t.db explain.tq </dev/null
 ok "explain --as=json" $?
 run t.db -c 'print Later' </dev/null
 ends 2 TQ-0101 "explain defines nothing"
+printf 'at,x\n1,1\n5,2\n' >fed.csv
+run --timeline abstract fed.db -c 'create event E (x = i4) range of a is E retrieve D (a.x)' \
+  -c 'copy E from "-" following' <fed.csv
+echo 'range of e is E retrieve F (y = e.x)' >fed.tq
+run explain --as json fed.db fed.tq </dev/null
+[ "$status" -eq 0 ] && grep -q '"shared": {"relation": "D", "number": 1}' out
+ok "explain: what the database has already" $?
 run explain missing.db explain.tq </dev/null
 ends 3 TQ-0602 "explain: missing database"
 [ ! -e missing.db ]

@@ -748,10 +748,44 @@ START_TEST(dot_and_json) {
     base_buffer_clear(&out);
     ng_plan_explain(plan, NG_EXPLAIN_JSON, "a \"title\"\n\\", &out);
     check_balanced(base_buffer_text(&out));
+    ck_assert_ptr_nonnull(strstr(base_buffer_text(&out), "\"shared\": null"));
     const char *title = "\"title\": \"a \\\"title\\\"\\u000a\\\\\"";
     ck_assert_ptr_nonnull(strstr(base_buffer_text(&out), title));
     base_buffer_done(&out);
   }
+}
+END_TEST
+
+/* What the same query would have in common with itself is all that cannot fail; of one without a name nothing. */
+START_TEST(twins_are_shown) {
+  struct ng_shared *shared = ng_shared_new();
+  struct ng_plan *stands = plan_of(nq_catch(true)), *asks = plan_of(nq_catch(true));
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  transform(stands, ALL);
+  transform(asks, ALL);
+  ng_plan_enter(stands, shared, "a \"name\"");
+  ng_plan_find_twins(asks, shared);
+  for (size_t i = 0; i < asks->node_count; i++) {
+    if (asks->nodes[i]->alias) continue;
+    ck_assert_ptr_nonnull(asks->nodes[i]->twin);
+    ck_assert_uint_eq(asks->nodes[i]->twin->number, asks->nodes[i]->number);
+  }
+  ng_plan_explain(asks, NG_EXPLAIN_DOT, "final network", &out);
+  check_balanced(base_buffer_text(&out));
+  ck_assert_ptr_nonnull(strstr(base_buffer_text(&out), "\\nshared with a \\\"name\\\".1\""));
+  base_buffer_clear(&out);
+  ng_plan_explain(asks, NG_EXPLAIN_JSON, "final network", &out);
+  check_balanced(base_buffer_text(&out));
+  const char *twin = "\"shared\": {\"relation\": \"a \\\"name\\\"\", \"number\": 1}";
+  ck_assert_ptr_nonnull(strstr(base_buffer_text(&out), twin));
+  struct ng_query unnamed = *nq_catch(true);
+  unnamed.name = NULL;
+  struct ng_plan *once = plan_of(&unnamed);
+  transform(once, ALL);
+  ng_plan_find_twins(once, shared);
+  for (size_t i = 0; i < once->node_count; i++) ck_assert_ptr_null(once->nodes[i]->twin);
+  base_buffer_done(&out);
+  ng_shared_free(shared);
 }
 END_TEST
 
@@ -780,6 +814,7 @@ int main(int argc, char **argv) {
   tcase_add_test(cases, a_running_derived_relation);
   tcase_add_test(cases, a_query_of_constants_runs);
   tcase_add_test(cases, dot_and_json);
+  tcase_add_test(cases, twins_are_shown);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");

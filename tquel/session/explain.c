@@ -1,6 +1,9 @@
 /* Explain: the networks of a query, what the rules did, and, with `analyze`, what the nodes did when it
  * ran; `tquel explain` for whole scripts.
  *
+ * Of a query with a name it is shown which nodes it would share with the queries that stand, while what they read
+ * is fed. For that their plans are made once more, in the order in which the live network builds them.
+ *
  * Explain runs nothing. Explain analyze runs the query as a retrieve without a name would run, shows
  * nothing of the result but how many tuples it has, and keeps nothing.                              */
 #include <string.h>
@@ -25,16 +28,75 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   return status;
 }
 
-static void explain(struct tql_session *session, struct ng_plan *plan, bool kept) {
+/* --- what stands */
+
+/* Is RELATION fed, or anything that it depends on open: not closed for ever? */
+static bool is_open(struct tql_session *session, const struct session_relation *relation) {
+  if (session_is_fed(session, relation)) return true;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *base = session->relations[i];
+    if (!session_is_derived(base) && (base->live || base->checkpoint != NET_FOREVER) &&
+        (base == relation || session_depends(session, relation, base)))
+      return true;
+  }
+  return false;
+}
+
+/* Does a query read VIEW? A view by itself does not stand. */
+static bool is_read(struct tql_session *session, const struct session_relation *view) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (!session->relations[i]->view && session_depends(session, session->relations[i], view))
+      return true;
+  return false;
+}
+
+/* Does it have nodes in the live network when all that is open is fed? Not what the script explained makes. */
+static bool stands(struct tql_session *session, struct session_relation *relation) {
+  if (!session_is_derived(relation) || relation->scripted || !is_open(session, relation))
+    return false;
+  return !relation->view ||
+         (is_read(session, relation) && !session_view_is_inlined(session, relation));
+}
+
+static enum base_status enter(struct tql_session *session, struct session_relation *relation,
+                              struct ng_shared *shared) {
+  struct ng_plan *plan;
+  const struct ng_query *query = session_query(session, relation);
+  if (query != NULL) query = session_at_origin(session, query, relation);
+  if (query == NULL) return BASE_USER;
+  enum base_status status =
+      session_live_plan(session, relation, query, session->statement_arena, &plan);
+  if (status == BASE_OK) ng_plan_enter(plan, shared, relation->ng.name);
+  return status;
+}
+
+/* Finds out which nodes PLAN, which has been transformed, has in common with what stands. */
+static enum base_status find_twins(struct tql_session *session, struct ng_plan *plan) {
+  if (session->seats[0]->switches.off[NG_RULE_COMMON_SUBNETWORKS]) return BASE_OK;
+  struct ng_shared *shared = ng_shared_new();
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++)
+    if (stands(session, session->relations[i]))
+      status = enter(session, session->relations[i], shared);
+  if (status == BASE_OK) ng_plan_find_twins(plan, shared);
+  ng_shared_free(shared);
+  return status;
+}
+
+/* --- explain retrieve */
+
+static enum base_status explain(struct tql_session *session, struct ng_plan *plan, bool kept) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
   session_transform(session, plan, kept);
+  enum base_status status = kept ? find_twins(session, plan) : BASE_OK;
   base_buffer_putc(&text, '\n');
   ng_plan_explain_rules(plan, &text);
   base_buffer_putc(&text, '\n');
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "final network", &text);
-  session_say(session, "%s", base_buffer_text(&text));
+  if (status == BASE_OK) session_say(session, "%s", base_buffer_text(&text));
   base_buffer_done(&text);
+  return status;
 }
 
 enum base_status session_explain(struct tql_session *session,
@@ -49,12 +111,13 @@ enum base_status session_explain(struct tql_session *session,
     query = session_query_once(session, query);
     return query == NULL ? BASE_SYSTEM : analyze(session, query);
   }
+  if (query->name != NULL) query = session_query_defined_now(session, query);
+  if (query == NULL) return BASE_SYSTEM;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
   status = session_add_views(session, query, plan, false);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
-  explain(session, plan, query->name != NULL);
-  return BASE_OK;
+  return explain(session, plan, query->name != NULL);
 }
 
 /* --- tquel explain */
@@ -123,9 +186,11 @@ void session_gather_display(struct tql_session *session, const char *name) {
   ng_plan_add_display(session->gathered_final, name);
 }
 
-void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
-                           struct base_buffer *out) {
+enum base_status tql_session_explained(struct tql_session *session, enum ng_explain_format format,
+                                       struct base_buffer *out) {
   ng_plan_transform(session->gathered_final, &session->seat->switches);
+  session->statement_arena = base_arena_new();
+  enum base_status status = find_twins(session, session->gathered_final);
   if (format == NG_EXPLAIN_TEXT) {
     ng_plan_explain(session->gathered, format, "initial network", out);
     base_buffer_putc(out, '\n');
@@ -133,4 +198,7 @@ void tql_session_explained(struct tql_session *session, enum ng_explain_format f
     base_buffer_putc(out, '\n');
   }
   ng_plan_explain(session->gathered_final, format, "final network", out);
+  base_arena_free(session->statement_arena);
+  session->statement_arena = NULL;
+  return status;
 }

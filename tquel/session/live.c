@@ -118,8 +118,7 @@ static enum base_status build_query(struct tql_session *session,
   enum base_status fixed = session_fix_origin(session, relation, &fixed_now);
   if (fixed != BASE_OK) return fixed;
   const struct ng_query *query = session_query(session, relation);
-  struct base_arena *arena = net_network_arena(session->live);
-  struct ng_plan *plan = ng_plan_new(arena, session->strings, session->timeline);
+  struct ng_plan *plan;
   struct ng_inputs inputs = {.context = session,
                              .owner = relation->ng.name,
                              .source = open_replay,
@@ -129,10 +128,9 @@ static enum base_status build_query(struct tql_session *session,
                              .control = session_control_of,
                              .watches = session_note_watch,
                              .shared = session->live_nodes};
-  enum base_status status = session_add_inlined_views(session, relation, plan);
-  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
+  enum base_status status =
+      session_live_plan(session, relation, query, net_network_arena(session->live), &plan);
   if (status != BASE_OK) return status;
-  session_transform(session, plan, true);
   struct net_node *result = NULL;
   status = ng_plan_build(plan, session->live, &inputs, session->diags, &result);
   if (status != BASE_OK) return status;

@@ -102,6 +102,16 @@ const struct ng_query *session_at_origin(struct tql_session *session, const stru
   return any ? query_at_origin(session->arena, query, origin) : query;
 }
 
+const struct ng_query *session_query_defined_now(struct tql_session *session,
+                                                 const struct ng_query *query) {
+  bool any = false;
+  net_chronon origin;
+  if (!session_wants_origin(query)) return query;
+  if (earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
+  if (!any || may_come_earlier(session, query, origin)) return query;
+  return query_at_origin(session->statement_arena, query, origin);
+}
+
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
                                     bool *ret_fixed_now) {
   const struct ng_query *query = session_query(session, relation);

@@ -66,9 +66,10 @@ enum base_status tql_session_follow(struct tql_session *session, const struct tq
                                     int timeout_ms) BASE_MUST_USE;
 
 /* After running scripts with options.explain_only: all queries seen, as one network. Text: initial
- * network, what the rules did, final network; dot and json: the final network.                      */
-void tql_session_explained(struct tql_session *session, enum ng_explain_format format,
-                           struct base_buffer *out);
+ * network, what the rules did, final network; dot and json: the final network. In it stands what the
+ * queries of the database would share. BASE_USER, BASE_SYSTEM: these cannot be had; it has been reported. */
+enum base_status tql_session_explained(struct tql_session *session, enum ng_explain_format format,
+                                       struct base_buffer *out) BASE_MUST_USE;
 
 /* Forces a durable commit of what feeds and sources brought. */
 enum base_status tql_session_commit(struct tql_session *session) BASE_MUST_USE;

@@ -376,6 +376,10 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
  * a diagnostic.                                                                                     */
 const struct ng_query *session_at_origin(struct tql_session *session, const struct ng_query *query,
                                          const struct session_relation *relation);
+/* QUERY with the origin that is fixed when it is defined now, and as it is where none would be; NULL after a
+ * diagnostic. In the statement's arena. */
+const struct ng_query *session_query_defined_now(struct tql_session *session,
+                                                 const struct ng_query *query);
 /* Computes a derived relation anew from its inputs. */
 enum base_status session_recompute(struct tql_session *session,
                                    struct session_relation *relation) BASE_MUST_USE;
@@ -499,6 +503,11 @@ bool session_view_is_inlined(struct tql_session *session, struct session_relatio
 enum base_status session_add_inlined_views(struct tql_session *session,
                                            const struct session_relation *reader,
                                            struct ng_plan *plan) BASE_MUST_USE;
+/* *RET, in ARENA: the plan of QUERY, which defines RELATION, as the live network has it. */
+enum base_status session_live_plan(struct tql_session *session,
+                                   const struct session_relation *relation,
+                                   const struct ng_query *query, struct base_arena *arena,
+                                   struct ng_plan **ret) BASE_MUST_USE;
 /* The views that QUERY reads, directly or through views, become inner queries of PLAN. RUN: with the
  * origins that hold now.                                                                            */
 enum base_status session_add_views(struct tql_session *session, const struct ng_query *query,

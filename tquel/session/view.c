@@ -61,17 +61,26 @@ enum base_status session_add_inlined_views(struct tql_session *session,
   return BASE_OK;
 }
 
+enum base_status session_live_plan(struct tql_session *session,
+                                   const struct session_relation *relation,
+                                   const struct ng_query *query, struct base_arena *arena,
+                                   struct ng_plan **ret) {
+  *ret = ng_plan_new(arena, session->strings, session->timeline);
+  enum base_status status = session_add_inlined_views(session, relation, *ret);
+  if (status == BASE_OK) status = ng_plan_add_query(*ret, query, session->diags);
+  if (status == BASE_OK) session_transform(session, *ret, true);
+  return status;
+}
+
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
                                     struct net_network *network, const struct ng_inputs *inputs,
                                     struct net_node **ret) {
   const struct ng_query *query = view_query(session, view);
+  struct ng_plan *plan;
   if (query == NULL) return BASE_USER;
-  struct ng_plan *plan =
-      ng_plan_new(net_network_arena(network), session->strings, session->timeline);
-  enum base_status status = session_add_inlined_views(session, view, plan);
-  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
+  enum base_status status =
+      session_live_plan(session, view, query, net_network_arena(network), &plan);
   if (status != BASE_OK) return status;
-  session_transform(session, plan, true);
   struct ng_inputs own = *inputs;
   own.owner = view->ng.name;
   return ng_plan_build(plan, network, &own, session->diags, ret);

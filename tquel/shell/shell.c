@@ -133,16 +133,17 @@ int shell_main(int count, char *const *arguments) {
   return code;
 }
 
-static void print_explanation(struct shell *shell) {
+static enum base_status print_explanation(struct shell *shell) {
   const char *form = shell->options->explain_as;
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  tql_session_explained(shell_own_session(shell->backend),
-                        strcmp(form, "dot") == 0    ? NG_EXPLAIN_DOT
-                        : strcmp(form, "json") == 0 ? NG_EXPLAIN_JSON
-                                                    : NG_EXPLAIN_TEXT,
-                        &text);
-  shell_output_text(&shell->output, base_buffer_text(&text));
+  enum base_status status = tql_session_explained(shell_own_session(shell->backend),
+                                                  strcmp(form, "dot") == 0    ? NG_EXPLAIN_DOT
+                                                  : strcmp(form, "json") == 0 ? NG_EXPLAIN_JSON
+                                                                              : NG_EXPLAIN_TEXT,
+                                                  &text);
+  if (status == BASE_OK) shell_output_text(&shell->output, base_buffer_text(&text));
   base_buffer_done(&text);
+  return status;
 }
 
 /* A database that is not there would be created only to be looked at. */
@@ -162,7 +163,7 @@ static int explain(struct shell *shell) {
   if (status == BASE_OK)
     status = shell_run_text(shell, strcmp(path, "-") == 0 ? "<stdin>" : path,
                             base_buffer_text(&text), text.length);
-  if (status == BASE_OK) print_explanation(shell);
+  if (status == BASE_OK) status = print_explanation(shell);
   int code = finish(shell, status);
   base_buffer_done(&text);
   return code;
