@@ -7,7 +7,6 @@
  * Everything that the network keeps is copied to, or made in, the network's arena; the plan may go.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "netgen/build_control.h"
 #include "netgen/building.h"
@@ -421,64 +420,67 @@ static void promise(struct ng_builder *builder, const struct ng_node *node) {
   net_node_promise(built->node, node->order);
 }
 
-/* What has been built for one plan and others may take. */
-struct shared_node {
-  struct ng_built built;
-  const char **places; /* of the plan's fields, as built.index has them */
-  size_t place_count;
-};
-
-static const char *place_of(struct ng_builder *builder, const struct ng_node *node, size_t field) {
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  ng_node_place(&text, node, node->fields.items[field]);
-  const char *place = base_arena_strdup(builder->arena, base_buffer_text(&text));
-  base_buffer_done(&text);
-  return place;
-}
-
-/* Enters NODE, which is built, where plans that come later look for it. */
-static void *offer(struct ng_builder *builder, const struct ng_node *node) {
-  struct shared_node *shared = BASE_NEW(builder->arena, struct shared_node);
-  shared->built = *ng_built_of(builder, node);
-  shared->place_count = node->fields.count;
-  shared->places = BASE_NEW_ARRAY(builder->arena, node->fields.count, const char *);
-  for (size_t i = 0; i < node->fields.count; i++) shared->places[i] = place_of(builder, node, i);
-  return shared;
-}
-
-/* NODE is what is built already, its fields perhaps in another order. */
+/* NODE is what is built already, its fields perhaps in another order, or with others between them. */
 static void take(struct ng_builder *builder, const struct ng_node *node,
-                 const struct shared_node *shared) {
+                 const struct ng_offer *offer) {
   struct ng_built *built = ng_built_of(builder, node);
-  *built = shared->built;
+  *built = *(const struct ng_built *)offer->what;
+  const uint32_t *index = built->index;
   built->index = BASE_NEW_ARRAY(builder->arena, node->fields.count, uint32_t);
   for (size_t i = 0; i < node->fields.count; i++) {
-    const char *place = place_of(builder, node, i);
-    size_t k = 0;
-    while (k < shared->place_count && strcmp(shared->places[k], place) != 0) k++;
-    BASE_CHECK(k < shared->place_count, "shared-place");
-    built->index[i] = shared->built.index[k];
+    size_t field = ng_offer_field(offer, node, i);
+    BASE_CHECK(field < offer->field_count, "shared-field");
+    built->index[i] = index[field];
   }
 }
 
-/* Takes the node of another plan that has the same rows; *RET_PLACE: where this one is to be entered
- * when it is built, NULL: nowhere. */
-static bool take_shared(struct ng_builder *builder, struct ng_node *node, void ***ret_place) {
+/* Enters NODE, which is built, where plans that come later look for it. */
+static void offer(struct ng_builder *builder, const struct ng_node *node) {
+  struct ng_built *copy = BASE_NEW(builder->arena, struct ng_built);
+  *copy = *ng_built_of(builder, node);
+  struct ng_offer *made = ng_offer_new(builder->arena, node, copy->class, copy);
+  ng_shared_offer(builder->inputs->shared, node,
+                  builder->outlines[ng_plan_index(builder->plan, node)], made);
+  *ng_shared_place(builder->inputs->shared, made->class) = made;
+}
+
+/* Does the query have a sensor watch anything for NODE, by its access nodes? */
+static bool has_watched(const struct ng_builder *builder, const struct ng_node *node) {
+  if (node->kind == NET_NODE_ACCESS && !node->alias && !node->single_row &&
+      node->relation->sensor && builder->inputs->control)
+    return true;
+  for (unsigned port = 0; port < node->input_count; port++)
+    if (has_watched(builder, node->inputs[port])) return true;
+  return false;
+}
+
+/* Takes a product of another plan that has all that this one has; then nothing below is built. */
+static bool take_wider(struct ng_builder *builder, const struct ng_node *node) {
+  struct ng_shared *shared = builder->inputs->shared;
+  if (!shared || has_watched(builder, node)) return false;
+  uint64_t outline = builder->outlines[ng_plan_index(builder->plan, node)];
+  const struct ng_offer *wider = ng_shared_wider(shared, builder->plan, node, outline);
+  if (wider) take(builder, node, wider);
+  return wider != NULL;
+}
+
+/* Takes the node of another plan that has the same rows; *RET_COMMON: this one is to be entered when it
+ * is built. */
+static bool take_shared(struct ng_builder *builder, const struct ng_node *node, bool *ret_common) {
   struct ng_shared *shared = builder->inputs->shared;
   struct ng_built *built = ng_built_of(builder, node);
   struct base_buffer text = BASE_BUFFER_EMPTY;
   uint64_t inputs[2] = {0, 0};
-  *ret_place = NULL;
+  *ret_common = false;
   if (!shared || node->alias) return false;
   for (unsigned port = 0; port < node->input_count; port++)
     inputs[port] = ng_built_of(builder, node->inputs[port])->class;
-  bool has_signature = ng_node_signature(&text, node, inputs);
-  built->class = has_signature ? ng_shared_class(shared, &text) : ng_shared_own_class(shared);
+  *ret_common = ng_node_signature(&text, node, inputs);
+  built->class = *ret_common ? ng_shared_class(shared, &text) : ng_shared_own_class(shared);
   base_buffer_done(&text);
-  if (!has_signature) return false;
-  *ret_place = ng_shared_place(shared, built->class);
-  if (**ret_place) take(builder, node, **ret_place);
-  return **ret_place != NULL;
+  const struct ng_offer *made = *ret_common ? *ng_shared_place(shared, built->class) : NULL;
+  if (made) take(builder, node, made);
+  return made != NULL;
 }
 
 /* An access node's sensor is told what to watch; FRESH: the node was built now. Sampled relations have
@@ -498,14 +500,14 @@ static void watch(struct ng_builder *builder, const struct ng_node *node, bool f
            objects ? ng_slot_in(builder, objects, node->control) : 0);
 }
 
-static enum base_status build(struct ng_builder *builder, struct ng_node *node) {
-  void **place;
-  if (ng_built_of(builder, node)->layout) return BASE_OK;
+static enum base_status build(struct ng_builder *builder, const struct ng_node *node) {
+  bool common;
+  if (ng_built_of(builder, node)->layout || take_wider(builder, node)) return BASE_OK;
   for (unsigned port = 0; port < node->input_count; port++) {
     enum base_status status = build(builder, node->inputs[port]);
     if (status != BASE_OK) return status;
   }
-  if (take_shared(builder, node, &place)) {
+  if (take_shared(builder, node, &common)) {
     watch(builder, node, false);
     return BASE_OK;
   }
@@ -513,7 +515,7 @@ static enum base_status build(struct ng_builder *builder, struct ng_node *node) 
   if (status == BASE_OK) watch(builder, node, true);
   if (status == BASE_OK) note_place(builder, node);
   if (status == BASE_OK) promise(builder, node);
-  if (status == BASE_OK && place) *place = offer(builder, node);
+  if (status == BASE_OK && common) offer(builder, node);
   for (unsigned port = 0; port < node->input_count && status == BASE_OK && !node->alias; port++) {
     status = link(builder, node, port);
   }
@@ -532,7 +534,8 @@ enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *n
       .inputs = inputs,
   };
   builder.built = BASE_NEW_ARRAY(builder.arena, plan->node_count, struct ng_built);
-  struct ng_node *result = plan->queries[plan->query_count - 1].result;
+  if (inputs->shared) builder.outlines = ng_shared_outlines(inputs->shared, plan, builder.arena);
+  const struct ng_node *result = plan->queries[plan->query_count - 1].result;
   enum base_status status = build(&builder, result);
   if (status == BASE_OK) *ret = ng_built_of(&builder, result)->node;
   for (size_t i = 0; i < plan->node_count; i++) plan->nodes[i]->running = builder.built[i].node;

@@ -18,7 +18,8 @@ struct ng_builder {
   struct net_network *network;
   struct base_arena *arena; /* the network's */
   const struct ng_inputs *inputs;
-  struct ng_built *built; /* as plan->nodes */
+  struct ng_built *built;   /* as plan->nodes */
+  const uint64_t *outlines; /* as plan->nodes, where plans share nodes (share.h) */
 };
 
 /* --- build_columns.c */

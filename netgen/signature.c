@@ -9,6 +9,9 @@
  * `turned` says that this is the one with the inputs exchanged. What is symmetric in an expression is printed in
  * the order of its texts for the same reason: a.k = b.k and b.k = a.k are one condition.
  *
+ * The outline of a node is its signature without the fields that access nodes and products, its own inputs and all
+ * below, give out: of two products of one outline the one with more fields gives the rows of the other.
+ *
  * What can report an error has no signature, and an access node to constants has none. */
 #include "netgen/signature.h"
 
@@ -202,7 +205,6 @@ static void print_watched(struct base_buffer *out, const struct net_wanted *watc
 static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " %p %d %d %d %d", (const void *)node->relation, (int)node->form,
                      node->starts_only, node->own_stop != NULL, node->unasked);
-  for (size_t i = 0; i < node->fields.count; i++) print_column(out, node, node->fields.items[i]);
   if (!node->control && !node->every) return;
   base_buffer_printf(out, " control %u %" PRId64 " %" PRId64, node->control_domain, node->every,
                      node->origin);
@@ -259,6 +261,7 @@ static void print_expiries(struct base_buffer *out, const struct ng_node *node, 
   }
 }
 
+/* But for the fields. */
 static void print_product(struct base_buffer *out, const struct ng_node *node) {
   struct texts untested = {0};
   base_buffer_printf(out, " %d", (int)node->rule);
@@ -273,7 +276,6 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
   print_texts(out, &untested);
   print_keys(out, node);
   for (unsigned port = 0; port < 2; port++) print_expiries(out, node, port ^ node->turned);
-  print_set(out, node, &node->fields);
   if (node->kind != NET_NODE_CLOSEST) return;
   if (node->distinct) base_buffer_printf(out, " distinct %" PRId64, node->within);
   print_column(out, node, node->before);
@@ -359,7 +361,7 @@ static bool print_what(struct base_buffer *out, const struct ng_node *node) {
   }
 }
 
-/* False: the node has no signature. */
+/* But for the fields that an access node or a product gives out. False: the node has no signature. */
 static bool print_node(struct base_buffer *out, const struct ng_node *node,
                        const uint64_t *classes) {
   base_buffer_printf(out, "%d", (int)node->kind);
@@ -370,24 +372,47 @@ static bool print_node(struct base_buffer *out, const struct ng_node *node,
   return true;
 }
 
+static void print_fields(struct base_buffer *out, const struct ng_node *node) {
+  if (node->kind == NET_NODE_ACCESS || ng_node_is_product(node))
+    print_set(out, node, &node->fields);
+}
+
 /* What is chosen of the rows of one port, and what asks an aggregate, knows its sides. */
 static bool is_symmetric(const struct ng_node *node) {
   bool product = node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN;
   return product && !node->self_join && !node->asked;
 }
 
-bool ng_node_signature(struct base_buffer *out, struct ng_node *node, const uint64_t *classes) {
+static bool has_signature(const struct ng_node *node) {
+  return !node->alias && !ng_node_can_fail(node);
+}
+
+bool ng_node_outline(struct base_buffer *out, struct ng_node *node, const uint64_t *classes) {
   node->turned = false;
-  if (node->alias || ng_node_can_fail(node)) return false;
+  if (!has_signature(node)) return false;
   struct base_buffer straight = BASE_BUFFER_EMPTY, turned = BASE_BUFFER_EMPTY;
   bool has = print_node(&straight, node, classes);
   if (has && is_symmetric(node)) {
+    struct base_buffer fields[2] = {BASE_BUFFER_EMPTY, BASE_BUFFER_EMPTY};
+    print_fields(&fields[0], node);
     node->turned = true;
     print_node(&turned, node, classes);
-    node->turned = strcmp(base_buffer_text(&turned), base_buffer_text(&straight)) < 0;
+    print_fields(&fields[1], node);
+    int order = strcmp(base_buffer_text(&turned), base_buffer_text(&straight));
+    if (order == 0) order = strcmp(base_buffer_text(&fields[1]), base_buffer_text(&fields[0]));
+    node->turned = order < 0;
+    base_buffer_done(&fields[0]);
+    base_buffer_done(&fields[1]);
   }
   base_buffer_puts(out, base_buffer_text(node->turned ? &turned : &straight));
   base_buffer_done(&straight);
   base_buffer_done(&turned);
   return has;
+}
+
+bool ng_node_signature(struct base_buffer *out, const struct ng_node *node,
+                       const uint64_t *classes) {
+  if (!has_signature(node) || !print_node(out, node, classes)) return false;
+  print_fields(out, node);
+  return true;
 }

@@ -138,7 +138,9 @@ static void find_equal(struct sharing *sharing) {
     sharing->first[i] = node->alias ? (size_t)inputs[0] : i;
     if (node->alias || sharing->never[i]) continue;
     base_buffer_clear(&text);
-    if (!ng_node_signature(&text, node, inputs)) continue;
+    if (!ng_node_outline(&text, node, inputs)) continue;
+    base_buffer_clear(&text);
+    ng_node_signature(&text, node, inputs);
     base_string_id signature =
         base_strings_intern(signatures, base_buffer_text(&text), text.length);
     sharing->first[i] = find_class(classes, &count, signature, i);
