@@ -99,7 +99,8 @@ void net_access_each_watch(const struct net_node *access,
                            void (*each)(void *context, const struct net_watch *watch),
                            void *context);
 /* Access: CHECKPOINT, if it is finite and later than what was so far, was promised to the world: by what
- * was pushed into an earlier network, say. What net_access_push brings counts by itself.             */
+ * was pushed into an earlier network, say. What net_access_push brings counts by itself, but not what comes
+ * with MORE behind it.                                                                              */
 void net_access_set_passed(struct net_node *access, net_chronon checkpoint);
 /* Event-to-period: records (event rows) become periods of OUT (same fields); a record opens a period
  * for its value of field BY and closes the previous one. BY -1: all records are of one entity.      */

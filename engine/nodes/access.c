@@ -258,7 +258,7 @@ enum base_status net_access_push(struct net_node *node, const struct net_batch *
   struct net_node *outer = net_node_enter(node);
   node->fires++;
   node->rows_in += batch->count;
-  net_access_set_passed(node, batch->checkpoint);
+  if (!batch->more) net_access_set_passed(node, batch->checkpoint); /* others are on the way */
   enum base_status status = send(node, batch, false);
   net_node_leave(node, outer);
   return status;
