@@ -1,5 +1,6 @@
 /* Inbox: see inbox.h. The rows of a batch are copied together; a queue is sorted only when something
- * came out of order, and then its rows are put in order once.
+ * came out of order, and then its rows are put in order once, when one of them is due: behind a product that gives
+ * rows of long ago to the end, all wait for it.
  *
  * Starts and closes of one port wait in two queues, because a close goes with a start that lies before
  * those of the rows that come with it: in one queue they would never be in order.                   */
@@ -65,6 +66,25 @@ static net_chronon time_of_other(const struct net_inbox *inbox, const struct net
   return at_stop ? row[2].i : row[0].i;
 }
 
+/* QUEUE, with room for the rows in question, is not in order from now on. */
+static void disorder(struct net_inbox_queue *queue, net_chronon head) {
+  if (queue->unsorted) return;
+  queue->unsorted = true;
+  queue->earliest = queue->count > queue->head ? head : NET_FOREVER;
+}
+
+static void note_time(struct net_inbox_queue *queue, net_chronon time) {
+  if (time < queue->earliest) queue->earliest = time;
+}
+
+/* COUNT starts at ROWS come to QUEUE, in order by themselves and behind what is there if IN_ORDER. */
+static void note_starts(struct net_inbox_queue *queue, const union net_slot *rows, size_t count,
+                        uint32_t width, bool in_order) {
+  if (in_order && !queue->unsorted) return;
+  disorder(queue, queue->rows[queue->head * width].i);
+  for (size_t i = 0; i < count; i++) note_time(queue, rows[i * width].i);
+}
+
 static void add_other(const struct net_inbox *inbox, struct net_inbox_port *port,
                       const union net_slot *row, uint8_t marks, uint64_t id) {
   struct net_inbox_queue *queue = &port->others;
@@ -78,7 +98,8 @@ static void add_other(const struct net_inbox *inbox, struct net_inbox_port *port
   if (at > queue->head && (queue->times[at - 1] > queue->times[at] ||
                            (queue->times[at - 1] == queue->times[at] &&
                             rank_of(inbox, queue->marks[at - 1]) > rank_of(inbox, marks))))
-    queue->unsorted = true;
+    disorder(queue, queue->times[queue->head]);
+  if (queue->unsorted) note_time(queue, queue->times[at]);
   queue->count++;
 }
 
@@ -90,7 +111,8 @@ static void add_start(struct net_inbox_port *port, const union net_slot *row, ui
   net_row_copy(to, row, width);
   queue->marks[queue->count] = marks;
   if (queue->has_ids) queue->ids[queue->count] = id;
-  if (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i) queue->unsorted = true;
+  bool falls = queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i;
+  note_starts(queue, to, 1, width, !falls);
   queue->count++;
 }
 
@@ -105,8 +127,8 @@ static void add_plain(struct net_inbox_port *port, const struct net_batch *batch
     net_rows_copy(to, width, batch->rows, width, batch->selection, batch->count);
   memset(queue->marks + queue->count, NET_DEFINITE | NET_INBOX_PLAIN, batch->count);
   if (queue->has_ids) memset(queue->ids + queue->count, 0, batch->count * sizeof *queue->ids);
-  if (batch->unordered || (queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i))
-    queue->unsorted = true;
+  bool falls = queue->count > queue->head && to[-(ptrdiff_t)width].i > to->i;
+  note_starts(queue, to, batch->count, width, !batch->unordered && !falls);
   queue->count += batch->count;
 }
 
@@ -123,7 +145,9 @@ static bool add_starts(struct net_inbox_port *port, const struct net_batch *batc
   if (queue->has_ids) memset(queue->ids + queue->count, 0, batch->count * sizeof *queue->ids);
   const union net_slot *row = to + (queue->count == queue->head ? width : 0);
   const union net_slot *end = to + (size_t)batch->count * width;
-  for (; row < end; row += width) queue->unsorted |= row[-(ptrdiff_t)width].i > row->i;
+  bool falls = false;
+  for (; row < end; row += width) falls |= row[-(ptrdiff_t)width].i > row->i;
+  note_starts(queue, to, batch->count, width, !falls);
   queue->count += batch->count;
   return true;
 }
@@ -226,11 +250,17 @@ static void sort_queue(const struct net_inbox *inbox, struct net_inbox_port *por
   *queue = sorted;
 }
 
+/* Is QUEUE not in order, and is anything in it before CHECKPOINT? */
+static bool needs_order(const struct net_inbox_queue *queue, net_chronon checkpoint) {
+  return queue->unsorted && (queue->earliest < checkpoint || checkpoint == NET_FOREVER);
+}
+
 void net_inbox_sort(struct net_inbox *inbox) {
+  net_chronon checkpoint = net_inbox_checkpoint(inbox);
   for (unsigned i = 0; i < inbox->port_count; i++) {
     struct net_inbox_port *port = &inbox->ports[i];
-    if (port->starts.unsorted) sort_queue(inbox, port, &port->starts);
-    if (port->others.unsorted) sort_queue(inbox, port, &port->others);
+    if (needs_order(&port->starts, checkpoint)) sort_queue(inbox, port, &port->starts);
+    if (needs_order(&port->others, checkpoint)) sort_queue(inbox, port, &port->others);
   }
 }
 

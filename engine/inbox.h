@@ -35,8 +35,9 @@ struct net_inbox_queue {
   uint64_t *ids;      /* good while HAS_IDS; else all are 0 */
   net_chronon *times; /* of closes; that of a start is its first slot */
   size_t row_capacity, mark_capacity, id_capacity, time_capacity;
-  size_t head, count; /* head .. count - 1 wait */
-  size_t most;        /* the greatest count since a look at how much is used */
+  size_t head, count;   /* head .. count - 1 wait */
+  size_t most;          /* the greatest count since a look at how much is used */
+  net_chronon earliest; /* while UNSORTED: no row that waits is before it */
   bool has_ids, unsorted;
   bool mixed; /* some came in a batch that was not plain (batch.h) */
 };
@@ -95,7 +96,8 @@ static inline const union net_slot *net_inbox_waiting(const struct net_inbox_por
   *ret_marks = queue->marks[queue->head + index] & (uint8_t)~NET_INBOX_PLAIN;
   return net_inbox_row(port, queue, queue->head + index);
 }
-/* Sorts what is unsorted, as net_inbox_next does: for those who take rows from the queues themselves. */
+/* Sorts what is unsorted, as net_inbox_next does: for those who take rows from the queues themselves. A queue in which
+ * nothing is before the smallest checkpoint may stay as it is. */
 void net_inbox_sort(struct net_inbox *inbox);
 /* Forgets rows given out; call after a round of net_inbox_next. Room that many rounds have not needed is given back. */
 void net_inbox_tidy(struct net_inbox *inbox);
