@@ -174,8 +174,9 @@ static void mark_kept(const struct ng_plan *plan, bool *kept) {
   }
 }
 
-/* A derived or sampled relation is read from the node that makes it, which is no twin. */
+/* A derived or sampled relation is read from the node that makes it, which is no twin; an alias is none by itself. */
 static bool has_node(const struct ng_node *node) {
+  if (node->alias) return false;
   return node->kind != NET_NODE_ACCESS ||
          (node->relation->kind != NG_REL_DERIVED && node->relation->kind != NG_REL_SAMPLED);
 }

@@ -124,7 +124,7 @@ static void report_unknown(struct tql_session *session, const struct tql_stateme
     struct tql_analysis analysis = session_analysis(session, &scope);
     analysis.scope->each_relation(analysis.scope->context, add_name, &list);
   }
-  const char *near = base_nearest(word, list.items, list.count);
+  const char *near = ng_rule_find(word) >= 0 ? "rules" : base_nearest(word, list.items, list.count);
   const char *quote = find_topic(near ? near : "") ? "\"" : "";
   base_report_hint(session->diags, quoted ? MSG_UNKNOWN_TOPIC : MSG_UNKNOWN_RELATION,
                    session->source, quoted ? &statement->range : &statement->name.range,

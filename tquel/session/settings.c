@@ -54,9 +54,10 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
 static enum base_status report_unknown_rule(struct tql_session *session,
                                             const struct tql_statement *statement,
                                             const char *name) {
-  const char *rules[NG_RULES];
+  const char *rules[NG_RULES + 1];
   for (int i = 0; i < NG_RULES; i++) rules[i] = ng_rule_info((enum ng_rule)i)->name;
-  const char *near = base_nearest(name, rules, NG_RULES);
+  rules[NG_RULES] = "all";
+  const char *near = base_nearest(name, rules, NG_RULES + 1);
   char *hint = near ? base_arena_printf(session->arena, "did you mean %s?", near)
                     : base_arena_strdup(session->arena, "help rules lists them");
   base_report_hint(session->diags, MSG_UNKNOWN_RULE, session->source,
