@@ -132,7 +132,8 @@ static bool is_alike(const struct input *input, const struct input_row *row) {
   return false;
 }
 
-/* No two that begin as the same: which of them an end record ends would be open. */
+/* No two that begin as the same: which of them an end record ends would be open. None goes on behind the program's
+ * end, where a clock would tick and nobody takes the sample. */
 static void fill_own(struct scenario *scenario, struct input *input) {
   size_t count = 2 + below(scenario, 6);
   while (count-- > 0) {
@@ -142,6 +143,7 @@ static void fill_own(struct scenario *scenario, struct input *input) {
     row.time[2] = row.time[0] + 2 + 2 * (net_chronon)below(scenario, 3);
     if (row.time[2] <= row.time[1]) row.time[2] = row.time[1] + 2;
     row.time[3] = perhaps_later(scenario, row.time[2]);
+    if (row.time[3] > SENSED_LAST) row.time[3] = SENSED_LAST;
     name_objects(input, &row, below(scenario, 3));
     row.values[2].i = (int64_t)below(scenario, 3);
     if (!is_alike(input, &row)) input->rows[input->count++] = row;
