@@ -174,9 +174,10 @@ static void mark_kept(const struct ng_plan *plan, bool *kept) {
   }
 }
 
-/* A derived or sampled relation is read from the node that makes it, which is no twin; an alias is none by itself. */
+/* A derived or sampled relation is read from the node that makes it, which is no twin; an alias is none by itself, and
+ * the one row of a query without variables is its own. */
 static bool has_node(const struct ng_node *node) {
-  if (node->alias) return false;
+  if (node->alias || node->single_row) return false;
   return node->kind != NET_NODE_ACCESS ||
          (node->relation->kind != NG_REL_DERIVED && node->relation->kind != NG_REL_SAMPLED);
 }

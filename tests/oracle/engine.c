@@ -143,8 +143,19 @@ enum answer engine_print(struct engine *engine, const char *name) {
   return answer == ANSWER_ROWS && !engine->has_result ? ANSWER_BROKEN : answer;
 }
 
+enum answer engine_define(struct engine *engine, const struct statement *statement) {
+  const char *text = statement_text(engine->arena, statement);
+  bool explained = statement->kind == RETRIEVE && !statement->view && strlen(text) % 4 == 0;
+  const char *how = strlen(text) % 8 == 0 ? "explain analyze" : "explain";
+  const char *question = base_arena_printf(engine->arena, "%s %s", how, text);
+  enum answer explanation = explained ? engine_run(engine, question) : ANSWER_ROWS;
+  if (explanation == ANSWER_BROKEN) return ANSWER_BROKEN;
+  enum answer answer = engine_run(engine, text);
+  return answer == ANSWER_ROWS && explanation != ANSWER_ROWS ? ANSWER_BROKEN : answer;
+}
+
 enum answer engine_statement(struct engine *engine, const struct statement *statement) {
-  enum answer answer = engine_run(engine, statement_text(engine->arena, statement));
+  enum answer answer = engine_define(engine, statement);
   if (answer != ANSWER_ROWS || statement->kind != RETRIEVE || !statement->name) return answer;
   if (engine_run(engine, ranges_text(engine->arena, statement->name)) != ANSWER_ROWS)
     return ANSWER_BROKEN;

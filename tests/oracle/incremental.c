@@ -113,7 +113,7 @@ static enum base_status define(struct course *course, struct engine *engine, boo
     if (statement->dropped) continue;
     const char *text = statement_text(course->arena, statement);
     base_buffer_printf(course->log, "    %s\n", text);
-    enum answer answer = engine_run(engine, text);
+    enum answer answer = engine_define(engine, statement);
     /* What stands over a definition that the scenario leaves out is left out as well. */
     bool baseless = answer == ANSWER_REFUSED && engine_number(engine) == MSG_UNKNOWN_VARIABLE;
     course->missing[i] = answer == ANSWER_NOT_EXECUTED || baseless;

@@ -175,6 +175,9 @@ bool engine_open(struct engine *engine, struct base_arena *arena, struct base_st
 void engine_close(struct engine *engine);
 /* Runs TEXT; the last result is in engine->result. */
 enum answer engine_run(struct engine *engine, const char *text);
+/* STATEMENT alone. One query of four is explained before: that must be refused or not as the statement is, and
+ * change nothing. */
+enum answer engine_define(struct engine *engine, const struct statement *statement);
 const char *engine_message(const struct engine *engine); /* the first error */
 int engine_number(const struct engine *engine);          /* its number; 0: none */
 bool is_run_time_error(const struct engine *engine, enum answer answer);

@@ -256,8 +256,7 @@ static bool define(struct program *program) {
   for (size_t i = 0; i < program->scenario->statement_count; i++) {
     const struct statement *statement = &program->scenario->statements[i];
     if (statement->dropped) continue;
-    enum answer answer =
-        engine_run(program->engine, statement_text(program->engine->arena, statement));
+    enum answer answer = engine_define(program->engine, statement);
     if (answer == ANSWER_BROKEN) return false;
   }
   return tql_session_turn(program->engine->session) == BASE_OK;
