@@ -34,15 +34,9 @@ struct reads {
   bool *const *of; /* by index into plan->nodes */
 };
 
-static size_t index_of(const struct ng_plan *plan, const struct ng_node *node) {
-  size_t i = 0;
-  while (plan->nodes[i] != node) i++;
-  return i;
-}
-
 static bool is_read(const struct reads *reads, const struct ng_node *node,
                     const struct ng_column *column) {
-  return column && reads->of[index_of(reads->plan, node)][column->id];
+  return column && reads->of[ng_plan_index(reads->plan, node)][column->id];
 }
 
 /* Does the implicit time of NODE's rows count, in itself or as that of rows of products that are made of them? */
