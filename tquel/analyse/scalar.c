@@ -11,6 +11,7 @@
  *
  * Temporal expressions are refused here, with the way to the when clause; span() and chronon()
  * (function.c) are the doors from time to values. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/pattern.h"
@@ -245,6 +246,32 @@ static const struct ng_expr *refuse_types(const struct tql_binder *binder,
   return NULL;
 }
 
+static bool is_numeral(const struct tql_expr *expr) {
+  const char *text = expr->name.text;
+  if (expr->kind != TQL_E_STRING || strspn(text, "-.0123456789eE") != expr->length) return false;
+  char *end;
+  strtod(text, &end);
+  return end != text && *end == '\0';
+}
+
+/* What to do where a number is compared with a string: one of them may want quotes, or no quotes. */
+static const char *quotes_hint(const struct tql_binder *binder, const struct tql_expr *expr,
+                               const struct ng_expr *left, const struct ng_expr *right) {
+  for (int side = 0; side < 2; side++) {
+    const struct tql_expr *constant = side ? expr->right : expr->left;
+    enum net_base_type other = side ? left->type.base : right->type.base;
+    bool other_is_number = other == NET_INTEGER || other == NET_FLOAT;
+    bool other_is_text = other == NET_STRING || other == NET_NAME;
+    if (is_numeral(constant) && other_is_number)
+      return base_arena_printf(binder->analysis->arena, "write %s without quotes",
+                               constant->name.text);
+    if ((constant->kind == TQL_E_INTEGER || constant->kind == TQL_E_FLOAT) && other_is_text)
+      return base_arena_printf(binder->analysis->arena, "a string stands in quotes: \"%s\"",
+                               tql_expr_text(binder->analysis, constant));
+  }
+  return NULL;
+}
+
 static const struct ng_expr *check_form(const struct tql_binder *binder,
                                         const struct ng_expr *expr) {
   if (!tql_form_is_lost(expr)) return expr;
@@ -384,7 +411,8 @@ static const struct ng_expr *bind_comparison(struct tql_binder *binder,
     }
     unify_text(binder, &left, &right);
   } else if (left->type.base != NET_BOOL || right->type.base != NET_BOOL)
-    return refuse_types(binder, expr, "compare", left, right, NULL);
+    return refuse_types(binder, expr, "compare", left, right,
+                        quotes_hint(binder, expr, left, right));
   else if (op != NG_EQ && op != NG_NE)
     return refuse_types(binder, expr, "order", left, right, "bools compare with = and !=");
   return tql_new_binary(binder, op, bool_type, expr->range, left, right);
