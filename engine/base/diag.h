@@ -109,4 +109,14 @@ void base_diag_format(struct base_buffer *out, const struct base_diag *diag);
  * none is near enough to be worth suggesting.                                                      */
 const char *base_nearest(const char *name, const char *const *candidates, size_t count);
 
+/* The same where candidates come one after the other: of those offered since base_near_to, `nearest` is the one
+ * nearest to the word, or NULL. The word and the candidates are borrowed. NEAR is a struct base_near: functions
+ * that visit names take base_near_offer as it is. */
+struct base_near {
+  const char *word, *nearest;
+  size_t below; /* a candidate must be less far away */
+};
+struct base_near base_near_to(const char *word);
+void base_near_offer(void *near, const char *candidate);
+
 #endif

@@ -51,19 +51,24 @@ static size_t distance(const char *name, size_t length, const char *other, size_
   return result;
 }
 
+struct base_near base_near_to(const char *word) {
+  size_t length = strlen(word);
+  return (struct base_near){.word = word, .below = (length / 3 > 1 ? length / 3 : 1) + 1};
+}
+
+void base_near_offer(void *near, const char *candidate) {
+  struct base_near *to = near;
+  size_t length = strlen(to->word), other_length = strlen(candidate);
+  size_t longer = length > other_length ? length : other_length;
+  if (longer - least(length, other_length) >= to->below) return;
+  size_t away = distance(to->word, length, candidate, other_length);
+  if (away >= to->below || (away && away >= longer)) return;
+  to->nearest = candidate;
+  to->below = away; /* of equally near ones the first is taken */
+}
+
 const char *base_nearest(const char *name, const char *const *candidates, size_t count) {
-  size_t length = strlen(name);
-  size_t limit = length / 3 > 1 ? length / 3 : 1;
-  const char *nearest = NULL;
-  for (size_t i = 0; i < count; i++) {
-    size_t other_length = strlen(candidates[i]);
-    size_t longer = length > other_length ? length : other_length;
-    if (longer - least(length, other_length) > limit) continue;
-    size_t away = distance(name, length, candidates[i], other_length);
-    if (away > limit || (away && away >= longer)) continue;
-    nearest = candidates[i];
-    if (away == 0) break;
-    limit = away - 1; /* of equally near ones the first is taken */
-  }
-  return nearest;
+  struct base_near near = base_near_to(name);
+  for (size_t i = 0; i < count; i++) base_near_offer(&near, candidates[i]);
+  return near.nearest;
 }

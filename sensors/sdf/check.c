@@ -11,8 +11,6 @@
 
 #include "engine/base/env.h"
 
-#define NAMES_MAX 64 /* candidates for "did you mean" */
-
 struct checker {
   struct base_arena *arena;
   const struct base_source *source;
@@ -35,23 +33,20 @@ static struct base_diag *wrong(struct checker *checker, enum base_message number
   return base_report(checker->diags, number, checker->source, range, "%s", text);
 }
 
-static const char *did_you_mean(struct checker *checker, const char *name, const char *const *names,
-                                size_t count) {
-  const char *nearest = base_nearest(name, names, count);
-  return nearest != NULL ? base_arena_printf(checker->arena, "did you mean %s?", nearest) : NULL;
+static const char *did_you_mean(struct checker *checker, const struct base_near *near) {
+  if (near->nearest == NULL) return NULL;
+  return base_arena_printf(checker->arena, "did you mean %s?", near->nearest);
 }
 
 static void unknown_class(struct checker *checker, const struct sn_element *at) {
-  const char *names[NAMES_MAX];
-  size_t count = 0;
+  struct base_near near = base_near_to(at->text);
   struct base_buffer list = BASE_BUFFER_EMPTY;
   base_buffer_puts(&list, "the classes are");
-  for (const struct sn_class_format *one = checker->format->classes;
-       one != NULL && count < NAMES_MAX; one = one->next) {
-    base_buffer_printf(&list, "%s %s", count > 0 ? "," : "", one->name);
-    names[count++] = one->name;
+  for (const struct sn_class_format *one = checker->format->classes; one != NULL; one = one->next) {
+    base_buffer_printf(&list, "%s %s", one != checker->format->classes ? "," : "", one->name);
+    base_near_offer(&near, one->name);
   }
-  const char *hint = did_you_mean(checker, at->text, names, count);
+  const char *hint = did_you_mean(checker, &near);
   wrong(checker, MSG_UNKNOWN_CLASS, at, hint != NULL ? hint : base_buffer_text(&list),
         base_arena_printf(checker->arena, "there is no class %s", at->text));
   base_buffer_done(&list);
@@ -59,16 +54,14 @@ static void unknown_class(struct checker *checker, const struct sn_element *at) 
 
 static void unknown_attribute(struct checker *checker, const struct sn_class_format *class,
                               const struct sn_element *at) {
-  const char *names[NAMES_MAX];
-  size_t count = 0;
+  struct base_near near = base_near_to(at->text);
   struct base_buffer list = BASE_BUFFER_EMPTY;
   base_buffer_puts(&list, "its attributes are");
-  for (const struct sn_attribute_format *one = class->input; one != NULL && count < NAMES_MAX;
-       one = one->next) {
-    base_buffer_printf(&list, "%s %s", count > 0 ? "," : "", one->name);
-    names[count++] = one->name;
+  for (const struct sn_attribute_format *one = class->input; one != NULL; one = one->next) {
+    base_buffer_printf(&list, "%s %s", one != class->input ? "," : "", one->name);
+    base_near_offer(&near, one->name);
   }
-  const char *hint = did_you_mean(checker, at->text, names, count);
+  const char *hint = did_you_mean(checker, &near);
   if (hint == NULL && sn_format_class(checker->format, at->text) != NULL)
     hint = base_arena_printf(
         checker->arena, "an object of the class %s cannot stand here; is a ) missing before it?",
@@ -114,12 +107,10 @@ static void bad_value(struct checker *checker, const struct sn_attribute_format 
                       const struct sn_element *at) {
   const char *hint = NULL;
   if (format->type == SN_IS_ONE_OF && at->kind == SN_ATOM) {
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-    for (const struct sn_element *one = format->field->atoms; one != NULL && count < NAMES_MAX;
-         one = one->next)
-      if (strchr(one->text, '#') == NULL) names[count++] = one->text;
-    hint = did_you_mean(checker, at->text, names, count);
+    struct base_near near = base_near_to(at->text);
+    for (const struct sn_element *one = format->field->atoms; one != NULL; one = one->next)
+      if (strchr(one->text, '#') == NULL) base_near_offer(&near, one->text);
+    hint = did_you_mean(checker, &near);
   }
   if (format->type == SN_IS_STRING && at->kind == SN_INTEGER) hint = "put it in double quotes";
   wrong(checker, MSG_ATTRIBUTE_VALUE, at, hint,
@@ -319,12 +310,10 @@ static void fill_table(struct checker *checker) {
 
 static void unknown_object(struct checker *checker, const struct sn_class_format *class,
                            const struct sn_element *at) {
-  const char *names[NAMES_MAX];
-  size_t count = 0;
-  for (const struct sn_object *one = checker->objects.first; one != NULL && count < NAMES_MAX;
-       one = one->next)
-    if (one->class == class && can_be_named(one)) names[count++] = one->name;
-  const char *hint = did_you_mean(checker, at->text, names, count);
+  struct base_near near = base_near_to(at->text);
+  for (const struct sn_object *one = checker->objects.first; one != NULL; one = one->next)
+    if (one->class == class && can_be_named(one)) base_near_offer(&near, one->name);
+  const char *hint = did_you_mean(checker, &near);
   wrong(checker, MSG_UNKNOWN_OBJECT, at, hint,
         base_arena_printf(checker->arena, "there is no %s called %s", class->name, at->text));
 }

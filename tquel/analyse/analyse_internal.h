@@ -63,9 +63,8 @@ bool tql_check_domain_name(const struct tql_analysis *analysis, const char *name
                            struct base_range range);
 /* TQ-0104 if the relation exists. */
 bool tql_check_new_relation(const struct tql_analysis *analysis, const struct tql_name *name);
-/* "(did you mean X?)": sets the hint of DIAG when a candidate is near. */
-void tql_suggest(struct base_diag *diag, const char *name, const char *const *candidates,
-                 size_t count);
+/* "did you mean X?": sets the hint of DIAG when one of the candidates offered to NEAR is near. */
+void tql_suggest(struct base_diag *diag, const struct base_near *near);
 /* Replaces the hint of DIAG. */
 void tql_set_hint(struct base_diag *diag, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

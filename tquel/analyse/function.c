@@ -3,7 +3,6 @@
  *
  * Function names are contextual, not reserved. Aggregates are called alike and handled by
  * aggregate.c; a name that is neither gets TQ-0107 with the nearest of both. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tquel/analyse/analyse_internal.h"
@@ -83,27 +82,15 @@ bool tql_function_takes_time(const char *name) {
 
 /* ---- unknown names ---- */
 
-struct candidates {
-  const char **items;
-  size_t count, capacity;
-};
-
-static void collect(void *context, const char *name) {
-  struct candidates *list = context;
-  base_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-  list->items[list->count++] = name;
-}
-
 static const struct ng_expr *refuse_unknown(const struct tql_binder *binder,
                                             const struct tql_expr *call) {
-  struct candidates list = {0};
-  for (size_t i = 0; i < FUNCTION_COUNT; i++) collect(&list, functions[i].name);
-  tql_each_aggregate(collect, &list);
+  struct base_near near = base_near_to(call->name.text);
+  for (size_t i = 0; i < FUNCTION_COUNT; i++) base_near_offer(&near, functions[i].name);
+  tql_each_aggregate(base_near_offer, &near);
   struct base_diag *diag =
       base_report(binder->analysis->diags, MSG_UNKNOWN_FUNCTION, binder->analysis->source,
                   &call->name.range, "there is no function or aggregate %s", call->name.text);
-  tql_suggest(diag, call->name.text, list.items, list.count);
-  free(list.items);
+  tql_suggest(diag, &near);
   return NULL;
 }
 

@@ -50,10 +50,8 @@ void tql_set_hint(struct base_diag *diag, const char *format, ...) {
   base_arena_free(arena);
 }
 
-void tql_suggest(struct base_diag *diag, const char *name, const char *const *candidates,
-                 size_t count) {
-  const char *nearest = base_nearest(name, candidates, count);
-  if (nearest) tql_set_hint(diag, "did you mean %s?", nearest);
+void tql_suggest(struct base_diag *diag, const struct base_near *near) {
+  if (near->nearest) tql_set_hint(diag, "did you mean %s?", near->nearest);
 }
 
 const char *tql_expr_text(const struct tql_analysis *analysis, const struct tql_expr *expr) {
@@ -68,17 +66,6 @@ const char *tql_expr_text(const struct tql_analysis *analysis, const struct tql_
 
 /* ---- relations ---- */
 
-struct name_list {
-  const char **items;
-  size_t count, capacity;
-};
-
-static void collect(void *context, const char *name) {
-  struct name_list *list = context;
-  base_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-  list->items[list->count++] = name;
-}
-
 const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analysis,
                                                const struct tql_name *name) {
   const struct tql_scope *scope = analysis->scope;
@@ -87,10 +74,9 @@ const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analys
   base_diag_hold(analysis->diags);
   struct base_diag *diag = base_report(analysis->diags, MSG_UNKNOWN_RELATION, analysis->source,
                                        &name->range, "there is no relation %s", name->text);
-  struct name_list list = {0};
-  if (scope->each_relation) scope->each_relation(scope->context, collect, &list);
-  tql_suggest(diag, name->text, list.items, list.count);
-  free(list.items);
+  struct base_near near = base_near_to(name->text);
+  if (scope->each_relation) scope->each_relation(scope->context, base_near_offer, &near);
+  tql_suggest(diag, &near);
   base_diag_release(analysis->diags);
   return NULL;
 }
@@ -113,11 +99,11 @@ static void report_unknown_variable(const struct tql_binder *binder, const struc
                  "after within stands a duration or an integer, with no sign: a ; within 5 ms b");
     return;
   }
-  struct name_list list = {0};
-  for (size_t i = 0; i < scope->variable_count; i++) collect(&list, scope->variables[i].name);
-  tql_suggest(diag, name->text, list.items, list.count);
+  struct base_near near = base_near_to(name->text);
+  for (size_t i = 0; i < scope->variable_count; i++)
+    base_near_offer(&near, scope->variables[i].name);
+  tql_suggest(diag, &near);
   if (!diag->hint) tql_set_hint(diag, "first write: range of %s is RELATION", name->text);
-  free(list.items);
 }
 
 static int add_variable(struct tql_binder *binder, const struct tql_variable *variable) {
@@ -162,19 +148,15 @@ int tql_bind_variable(struct tql_binder *binder, const struct tql_name *name) {
 
 int tql_find_domain(const struct tql_analysis *analysis, const struct ng_relation *relation,
                     const struct net_layout *layout, const struct tql_name *member) {
-  struct name_list list = {0};
+  struct base_near near = base_near_to(member->text);
   for (uint32_t i = 0; i < layout->field_count; i++) {
-    if (tql_same_name(layout->fields[i].name, member->text)) {
-      free(list.items);
-      return (int)i;
-    }
-    collect(&list, layout->fields[i].name);
+    if (tql_same_name(layout->fields[i].name, member->text)) return (int)i;
+    base_near_offer(&near, layout->fields[i].name);
   }
   struct base_diag *diag =
       base_report(analysis->diags, MSG_UNKNOWN_DOMAIN, analysis->source, &member->range,
                   "relation %s has no domain %s", relation->name, member->text);
-  tql_suggest(diag, member->text, list.items, list.count);
-  free(list.items);
+  tql_suggest(diag, &near);
   return -1;
 }
 

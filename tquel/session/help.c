@@ -4,7 +4,6 @@
  * is built (tquel/man/topics.awk), so there is one text. Only what the running program knows better is
  * put together here: relations, and which rules are on. A name that is a relation's and a topic's
  * means the relation; in quotes it means the topic.                                               */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -86,52 +85,39 @@ static void list_rules(struct base_buffer *out, const struct tql_session *sessio
   }
 }
 
-/* Candidates for "did you mean". */
-struct name_list {
-  const char **items;
-  size_t count, capacity;
-};
-
-static void add_name(void *context, const char *name) {
-  struct name_list *list = context;
-  base_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-  list->items[list->count++] = name;
-}
-
-static void add_topics(struct base_arena *arena, struct name_list *list) {
+static void offer_topics(struct base_arena *arena, struct base_near *near) {
   for (size_t i = 0; i < session_help_topic_count; i++) {
     const char *at = session_help_topics[i].names;
     while (*at) {
       size_t length = strcspn(at, " ");
-      add_name(list, base_arena_strndup(arena, at, length));
+      base_near_offer(near, base_arena_strndup(arena, at, length));
       at += length;
       at += strspn(at, " ");
     }
   }
-  add_name(list, "rules");
+  base_near_offer(near, "rules");
 }
 
 /* WORD is the name of a topic, or, without quotes, that of a relation or of the rules. */
 static void report_unknown(struct tql_session *session, const struct tql_statement *statement,
                            const char *word) {
   struct base_arena *arena = base_arena_new();
-  struct name_list list = {0};
+  struct base_near to = base_near_to(word);
   bool quoted = statement->topic != NULL;
-  add_topics(arena, &list);
+  offer_topics(arena, &to);
   if (!quoted) {
     struct session_scope scope;
     session_scope_init(&scope, session, NULL);
     struct tql_analysis analysis = session_analysis(session, &scope);
-    analysis.scope->each_relation(analysis.scope->context, add_name, &list);
+    analysis.scope->each_relation(analysis.scope->context, base_near_offer, &to);
   }
-  const char *near = ng_rule_find(word) >= 0 ? "rules" : base_nearest(word, list.items, list.count);
+  const char *near = ng_rule_find(word) >= 0 ? "rules" : to.nearest;
   const char *quote = find_topic(near ? near : "") ? "\"" : "";
   base_report_hint(session->diags, quoted ? MSG_UNKNOWN_TOPIC : MSG_UNKNOWN_RELATION,
                    session->source, quoted ? &statement->range : &statement->name.range,
                    near ? base_arena_printf(arena, "did you mean %s%s%s?", quote, near, quote)
                         : "help alone lists the topics",
                    quoted ? "there is no help on \"%s\"" : "there is no relation %s", word);
-  free(list.items);
   base_arena_free(arena);
 }
 

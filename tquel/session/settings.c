@@ -54,12 +54,11 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
 static enum base_status report_unknown_rule(struct tql_session *session,
                                             const struct tql_statement *statement,
                                             const char *name) {
-  const char *rules[NG_RULES + 1];
-  for (int i = 0; i < NG_RULES; i++) rules[i] = ng_rule_info((enum ng_rule)i)->name;
-  rules[NG_RULES] = "all";
-  const char *near = base_nearest(name, rules, NG_RULES + 1);
-  char *hint = near ? base_arena_printf(session->arena, "did you mean %s?", near)
-                    : base_arena_strdup(session->arena, "help rules lists them");
+  struct base_near near = base_near_to(name);
+  for (int i = 0; i < NG_RULES; i++) base_near_offer(&near, ng_rule_info((enum ng_rule)i)->name);
+  base_near_offer(&near, "all");
+  char *hint = near.nearest ? base_arena_printf(session->arena, "did you mean %s?", near.nearest)
+                            : base_arena_strdup(session->arena, "help rules lists them");
   base_report_hint(session->diags, MSG_UNKNOWN_RULE, session->source,
                    statement->name.text ? &statement->name.range : &statement->range, hint,
                    "there is no rule %s", name);

@@ -252,12 +252,12 @@ static void do_commands(struct terminal *terminal, const char *argument) {
 }
 
 static void report_unknown(struct terminal *terminal, const char *name) {
-  const char *names[COMMAND_COUNT];
+  struct base_near near = base_near_to(name);
   struct base_buffer hint = BASE_BUFFER_EMPTY;
-  for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
-  const char *nearest = strlen(name) > 2 ? base_nearest(name, names, COMMAND_COUNT) : NULL;
-  if (nearest)
-    base_buffer_printf(&hint, "did you mean %s?", nearest);
+  for (size_t i = 0; i < COMMAND_COUNT && strlen(name) > 2; i++)
+    base_near_offer(&near, commands[i].name);
+  if (near.nearest)
+    base_buffer_printf(&hint, "did you mean %s?", near.nearest);
   else
     base_buffer_puts(&hint, "\\? lists the commands");
   base_report_hint(&terminal->shell->diags, MSG_USAGE, NULL, NULL, hint.data,

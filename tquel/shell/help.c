@@ -108,15 +108,10 @@ const struct shell_subcommand *shell_find_subcommand(const char *name) {
 }
 
 const char *shell_nearest_command(const char *name) {
-  const char **names = NULL;
-  size_t count = 0;
-  while (shell_subcommands[count].name) count++;
-  names = calloc(count, sizeof *names);
-  if (!names) return NULL;
-  for (size_t i = 0; i < count; i++) names[i] = shell_subcommands[i].name;
-  const char *nearest = base_nearest(name, names, count);
-  free(names);
-  return nearest;
+  struct base_near near = base_near_to(name);
+  for (const struct shell_subcommand *row = shell_subcommands; row->name; row++)
+    base_near_offer(&near, row->name);
+  return near.nearest;
 }
 
 static void append_program(struct base_buffer *out) {

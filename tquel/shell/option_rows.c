@@ -2,7 +2,6 @@
  * name that is none is answered with the nearest that is.                                            */
 #include "tquel/shell/option_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
@@ -30,14 +29,12 @@ bool shell_option_wrong(const struct shell_option_rows *rows, struct base_diag_s
 
 static void report_unknown(const struct shell_option_rows *rows, struct base_diag_sink *diags,
                            const char *name) {
-  const char **candidates = base_xcalloc(rows->count, sizeof *candidates);
   struct base_buffer hint = BASE_BUFFER_EMPTY;
-  for (size_t i = 0; i < rows->count; i++) candidates[i] = rows->rows[i].name;
-  const char *nearest = base_nearest(name, candidates, rows->count);
-  if (nearest) base_buffer_printf(&hint, "did you mean %s?", nearest);
+  struct base_near near = base_near_to(name);
+  for (size_t i = 0; i < rows->count; i++) base_near_offer(&near, rows->rows[i].name);
+  if (near.nearest) base_buffer_printf(&hint, "did you mean %s?", near.nearest);
   shell_option_wrong(rows, diags, hint.data, "there is no option %s", name);
   base_buffer_done(&hint);
-  free(candidates);
 }
 
 size_t shell_option_find(const struct shell_option_rows *rows, struct base_diag_sink *diags,

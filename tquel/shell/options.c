@@ -124,16 +124,14 @@ static bool wrong(struct command_line *line, const char *hint, const char *text,
 }
 
 static bool unknown_option(struct command_line *line, const char *argument) {
-  const char *candidates[2 * ROW_COUNT];
-  size_t count = 0;
-  for (size_t i = 0; i < ROW_COUNT; i++) {
-    if (!(rows[i].commands & line->command)) continue;
-    if (rows[i].long_name) candidates[count++] = rows[i].long_name;
-  }
   struct base_arena *arena = base_arena_new();
   char *name = base_arena_strndup(arena, argument, strcspn(argument, "="));
-  const char *nearest = base_nearest(name, candidates, count);
-  const char *hint = nearest ? base_arena_printf(arena, "did you mean %s?", nearest) : NULL;
+  struct base_near near = base_near_to(name);
+  for (size_t i = 0; i < ROW_COUNT; i++)
+    if ((rows[i].commands & line->command) && rows[i].long_name)
+      base_near_offer(&near, rows[i].long_name);
+  const char *hint =
+      near.nearest ? base_arena_printf(arena, "did you mean %s?", near.nearest) : NULL;
   bool result = wrong(line, hint, "there is no option %s", name);
   base_arena_free(arena);
   return result;
