@@ -86,17 +86,33 @@ static const struct ng_expr *over_projection(struct ng_plan *plan, struct ng_nod
   return copy;
 }
 
-bool ng_is_of_own_time(const struct ng_expr *expr) {
+/* Is EXPR the time of a tuple, or a value that counts from it? */
+static bool is_of_own_time(const struct ng_expr *expr) {
   return expr->op == NG_REBASE || expr->op == NG_DURATION || expr->op == NG_SPAN_OF ||
          expr->op == NG_CHRONON_OF;
 }
 
+/* Not counting what is computed below a cut. */
+static bool reads_instants(const struct ng_expr *expr) {
+  if (is_of_own_time(expr)) return false;
+  if (expr->op == NG_COLUMN && expr->type.base == NET_INSTANT) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++) {
+    if (reads_instants(expr->args[i])) return true;
+  }
+  return false;
+}
+
+bool ng_waits_for_cut(const struct ng_expr *value) {
+  return ng_expr_can_fail(value) && !is_of_own_time(value) && !reads_instants(value);
+}
+
 const struct ng_expr *ng_cut_target(struct ng_plan *plan, struct ng_node *projection,
                                     struct ng_node **top, const struct ng_expr *value) {
-  if (value->op == NG_COLUMN || ng_is_of_own_time(value)) {
+  if (value->op == NG_COLUMN || is_of_own_time(value)) {
     const struct ng_column *column = value->op == NG_COLUMN
                                          ? as_field(plan, top, value->column)
                                          : apply(plan, top, value, name_of(value));
+    if (!projection) return ng_expr_column(plan->arena, column);
     for (size_t i = 0; i < projection->sources.count; i++) {
       if (projection->sources.items[i] == column)
         return ng_expr_column(plan->arena, projection->own.items[i]);

@@ -11,11 +11,13 @@ bool ng_changes_with_time(const struct ng_expr *expr);
  * that are read; *TOP grows by applies. */
 const struct ng_expr *ng_cut_condition(struct ng_plan *plan, struct ng_node *projection,
                                        struct ng_node **top, const struct ng_expr *condition);
-/* VALUE, a target over *TOP's columns, as one over the rows of a cut above PROJECTION, likewise. */
+/* Is VALUE, over the columns of a cut's input, to be computed above the cut? It can fail, and an error of what
+ * the cut leaves out does not count. */
+bool ng_waits_for_cut(const struct ng_expr *value);
+/* Such a VALUE over the rows of a cut above PROJECTION, likewise; PROJECTION NULL: of one above *TOP, which keeps
+ * all fields. */
 const struct ng_expr *ng_cut_target(struct ng_plan *plan, struct ng_node *projection,
                                     struct ng_node **top, const struct ng_expr *value);
-/* Is EXPR the time of a tuple, or a value that counts from it? */
-bool ng_is_of_own_time(const struct ng_expr *expr);
 /* A cut above INPUT that keeps its first KEPT_FIELDS fields. */
 struct ng_node *ng_cut_node(struct ng_plan *plan, struct ng_node *input, size_t kept_fields,
                             const struct ng_expr *condition);

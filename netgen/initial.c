@@ -211,19 +211,6 @@ static struct ng_node *select_members(struct initial *initial, const struct ng_l
   return select_rows(initial, top, ng_expr_and(initial->arena, when, where));
 }
 
-static bool depends_on_time(const struct ng_expr *expr) {
-  if (expr->type.base == NET_INSTANT || expr->type.base == NET_TEMPORAL) return true;
-  for (unsigned i = 0; i < expr->arg_count; i++) {
-    if (depends_on_time(expr->args[i])) return true;
-  }
-  return false;
-}
-
-/* Can PART fail, and be computed of the pieces that the inner where leaves as well as of the tuple? */
-static bool waits_for_cut(const struct ng_expr *part) {
-  return ng_expr_can_fail(part) && !depends_on_time(part);
-}
-
 /* VALUE for the members that NODE's columns tell from the other tuples of their groups. */
 static const struct ng_expr *of_members(struct initial *initial, const struct ng_node *node,
                                         const struct ng_expr *value) {
@@ -265,21 +252,53 @@ static void add_qualification(struct initial *initial, struct ng_lowering *inner
   node->where = column_of(initial, top, where, "counts");
 }
 
-/* Fills in by lists and argument, as far as they are computed below the cut that an inner where makes
- * (ABOVE false), or above it. Where nothing cuts, all of it is above. */
-static void add_parts(struct initial *initial, struct ng_lowering *inner, struct ng_node *node,
-                      struct ng_node **top, bool changes, bool above) {
+/* By lists and argument of an aggregate that an inner where cuts, as far as they are computed above the cut;
+ * others are NULL. */
+struct put_off {
+  const struct ng_expr **by, *argument;
+};
+
+/* Fills in by lists and argument, as far as they are computed below the cut, or leaves them for above. */
+static struct put_off add_parts_below(struct initial *initial, struct ng_lowering *inner,
+                                      struct ng_node *node, struct ng_node **top) {
   const struct ng_aggregate *aggregate = node->aggregate;
+  struct put_off put_off = {
+      .by = BASE_NEW_ARRAY(initial->arena, aggregate->by_count, const struct ng_expr *)};
   for (size_t i = 0; i < aggregate->by_count; i++) {
     const struct ng_expr *by = ng_lower(inner, aggregate->by[i]);
-    bool waits = !changes || (waits_for_cut(by) && !node->groups_of_all);
-    if (waits == above) add_by(initial, node, top, i, by);
+    if (ng_waits_for_cut(by) && !node->groups_of_all)
+      put_off.by[i] = ng_cut_target(initial->plan, NULL, top, by);
+    else
+      add_by(initial, node, top, i, by);
   }
-  if (!aggregate->argument) return;
+  if (!aggregate->argument) return put_off;
   const struct ng_expr *argument = ng_lower(inner, aggregate->argument);
-  if ((!changes || waits_for_cut(argument)) != above) return;
-  if (above) argument = of_members(initial, node, argument);
-  node->argument = column_of(initial, top, argument, "argument");
+  if (ng_waits_for_cut(argument))
+    put_off.argument = ng_cut_target(initial->plan, NULL, top, argument);
+  else
+    node->argument = column_of(initial, top, argument, "argument");
+  return put_off;
+}
+
+/* Those that were left, over the rows of the cut. */
+static void add_parts_above(struct initial *initial, struct ng_node *node, struct ng_node **top,
+                            const struct put_off *put_off) {
+  for (size_t i = 0; i < node->aggregate->by_count; i++)
+    if (put_off->by[i]) add_by(initial, node, top, i, put_off->by[i]);
+  if (put_off->argument)
+    node->argument =
+        column_of(initial, top, of_members(initial, node, put_off->argument), "argument");
+}
+
+/* By lists and argument where nothing cuts. */
+static void add_parts(struct initial *initial, struct ng_lowering *inner, struct ng_node *node,
+                      struct ng_node **top) {
+  const struct ng_aggregate *aggregate = node->aggregate;
+  for (size_t i = 0; i < aggregate->by_count; i++)
+    add_by(initial, node, top, i, ng_lower(inner, aggregate->by[i]));
+  if (aggregate->argument)
+    node->argument = column_of(
+        initial, top, of_members(initial, node, ng_lower(inner, aggregate->argument)), "argument");
 }
 
 static bool counts_each(const struct ng_aggregate *aggregate) {
@@ -325,9 +344,13 @@ static struct ng_node *aggregate_node(struct initial *initial,
     ng_columns_add(initial->arena, &node->own, NULL);
   }
   if (!select) add_qualification(initial, &inner, node, &top, changes);
-  add_parts(initial, &inner, node, &top, changes, false);
-  if (changes) top = cut_members(initial, node, top, ng_lower(&inner, aggregate->where));
-  add_parts(initial, &inner, node, &top, changes, true);
+  if (changes) {
+    struct put_off put_off = add_parts_below(initial, &inner, node, &top);
+    top = cut_members(initial, node, top, ng_lower(&inner, aggregate->where));
+    add_parts_above(initial, node, &top, &put_off);
+  } else {
+    add_parts(initial, &inner, node, &top);
+  }
   if (aggregate->function == NET_AGG_EARLIEST || aggregate->function == NET_AGG_LATEST) {
     add_chosen(initial, node, aggregate, top->stop != NULL);
   } else {
@@ -630,23 +653,6 @@ static const struct ng_expr *fitted(struct initial *initial, const struct ng_exp
   return converted;
 }
 
-/* Not counting what is computed below a cut. */
-static bool reads_instants(const struct ng_expr *expr) {
-  if (ng_is_of_own_time(expr)) return false;
-  if (expr->op == NG_COLUMN && expr->type.base == NET_INSTANT) return true;
-  for (unsigned i = 0; i < expr->arg_count; i++) {
-    if (reads_instants(expr->args[i])) return true;
-  }
-  return false;
-}
-
-/* Where a comparison cuts the result, a target that can fail is computed above the cut: an error of a
- * combination that the cut leaves out does not count. */
-static bool is_put_off(const struct initial *initial, const struct ng_expr *value) {
-  return initial->changing.count > 0 && ng_expr_can_fail(value) && !ng_is_of_own_time(value) &&
-         !reads_instants(value);
-}
-
 /* A combination whose period is empty gives no tuple, so no target of it may fail: the projection's test
  * is made before them. Not where the period is a tuple's own, nor the one that all have in common. */
 static void leave_out_empty(struct initial *initial, const struct ng_node *projection) {
@@ -672,7 +678,7 @@ static void add_targets(struct initial *initial, struct ng_node *projection,
     const struct net_field *field = &query->layout->fields[i];
     const struct ng_expr *value = ng_lower(&initial->lowering, query->targets[i].expr);
     value = fitted(initial, value, field->type);
-    put_off[i] = is_put_off(initial, value) ? value : NULL;
+    put_off[i] = initial->changing.count > 0 && ng_waits_for_cut(value) ? value : NULL;
     if (put_off[i]) continue;
     if (!left_out && ng_expr_can_fail(value)) {
       leave_out_empty(initial, projection);

@@ -56,7 +56,7 @@ static const char *argument(struct choice *choice, struct choice *inner,
   *ret_kind = 'i';
   if (function->argument == TUPLE) return v->name;
   if (function->argument == SUMMABLE && !v->event && chance(scenario, 20)) {
-    const char *value = temporal_value(inner, 1);
+    const char *value = temporal_value(inner, 2);
     *ret_kind = 't';
     if (value) return value;
   }
@@ -94,9 +94,9 @@ static const char *rest(struct choice *inner, bool tail) {
                : TEXT(" for each %s", duration_text(scenario, (int64_t)below(scenario, 5) + 1));
   }
   if (chance(scenario, 30)) {
-    const char *value = chance(scenario, 12) ? temporal_value(inner, 1) : NULL;
+    const char *value = chance(scenario, 25) ? temporal_value(inner, 2) : NULL;
     where = value ? TEXT(" where %s %s %d", value, PICK(scenario, "<", ">", ">=", "!="),
-                         (int)below(scenario, 6))
+                         (int)below(scenario, 6) - 2)
                   : TEXT(" where %s", condition(inner, 1));
   }
   if (chance(scenario, 12)) when = TEXT(" when %s", when_condition(inner, 0));
