@@ -2,7 +2,7 @@
  *
  * A `;` between variables must be a condition that always holds, with different variables on its sides,
  * and a variable may stand in one such sequence only: its partners are chosen before all else. Below
- * `.start` and `.stop`, where the condition is dropped, and with a constant, `;` is as ever.        */
+ * `.start` and `.stop`, where the condition is dropped, and with a constant, `;` is as ever. */
 #include <strings.h>
 
 #include "tquel/analyse/analyse_internal.h"
@@ -63,6 +63,16 @@ static void refuse(struct check *check, const struct ng_expr *expr, const char *
   check->fits = false;
 }
 
+/* What operands of a `;` between variables must not speak of, also where the condition is dropped: a partner is
+ * nearest by one time, and chosen before there are aggregates. NULL: nothing of the kind. */
+static const char *misfit_in(const struct ng_expr *expr) {
+  if (expr->op == NG_T_CHOICE) return "no | may stand beside ;";
+  if (expr->op == NG_T_AGGREGATE) return "no earliest or latest may stand beside a variable and ;";
+  const char *misfit = NULL;
+  for (unsigned i = 0; i < expr->arg_count && !misfit; i++) misfit = misfit_in(expr->args[i]);
+  return misfit;
+}
+
 static void check_temporal(struct check *check, const struct ng_expr *expr, bool conjunct) {
   if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
   bool closest = is_closest(check, expr);
@@ -71,6 +81,11 @@ static void check_temporal(struct check *check, const struct ng_expr *expr, bool
     return;
   }
   if (closest) {
+    const char *misfit = misfit_in(expr);
+    if (misfit) {
+      refuse(check, expr, misfit);
+      return;
+    }
     bool any = false;
     bool *left = variables_of(check, expr->args[0], &any);
     bool *right = variables_of(check, expr->args[1], &any);
