@@ -32,10 +32,19 @@ static bool bind_domain(const struct tql_analysis *analysis, const struct tql_st
 
 static bool bind_by(const struct tql_analysis *analysis, const struct tql_statement *statement,
                     const struct ng_relation *shown, int *ret) {
-  bool may = statement->relation_kind == TQL_TRACED || statement->relation_kind == TQL_SAMPLED;
+  bool traced = statement->relation_kind == TQL_TRACED;
+  bool has = traced || statement->relation_kind == TQL_SAMPLED;
   *ret = -1;
-  if (!statement->by.text) return true;
-  if (!may) {
+  if (!statement->by.text && !has) return true;
+  if (!statement->by.text) {
+    const char *kind = traced ? "traced" : "sampled";
+    struct base_diag *diag =
+        base_report(analysis->diags, MSG_CLAUSES, analysis->source, &statement->range,
+                    "by says whose records they are; a %s relation needs it", kind);
+    tql_set_hint(diag, "write: create %s NAME (...) by DOMAIN", kind);
+    return false;
+  }
+  if (!has) {
     base_report_hint(analysis->diags, MSG_CLAUSES, analysis->source, &statement->by.range,
                      "write: create traced NAME (...) by DOMAIN",
                      "by belongs to traced and sampled relations");
