@@ -121,6 +121,37 @@ def feeds(world):
     check(fed.code != 0 and 'TQ-' in fed.err, f'a wrong header: {fed.code} {fed.err}')
 
 
+def feed_beside_change(world):
+    """a request that begins a feed and changes another relation that a network reads"""
+    world.write('e.ndjson', '{"at":30,"x":4}\n{"at":40,"x":5}\n')
+    world.serve()
+    world.good('set checkpoint manual create event E (x = i4) create event F (x = i4) range of f is F '
+               'copy E from "e.ndjson" following within 3 delete f print E')
+    until(lambda: world.count('E') == 1, 'the feed is read up to what can still be late')
+
+
+def samples_before_commit(world):
+    """what a sampled relation shows between two commits is what a relation derived from it does"""
+    def grow(text):
+        with open(world.directory / 'm.ndjson', 'a', encoding='utf-8') as file:
+            file.write(text)
+
+    def same(wanted):
+        both = world.good('print M print K').split('\n\n')
+        return wanted in both[1] and sorted(both[0].split()) == sorted(both[1].split())
+
+    world.write('m.ndjson', '')
+    world.serve()
+    world.good('create sampled M (who = text, st = text) by who set durable every 600 s '
+               'copy M from "m.ndjson" following range of m is M retrieve K (m.who, m.st)')
+    for time, state, wanted in ((10, 'd', ''), (20, 'u', 'beginning,10,11,forever,true,b,d'),
+                                (30, 'u', '11,20,21,forever,true,b,u'),
+                                (40, 'd', '11,20,31,forever,true,b,u'),
+                                (50, 'd', '31,40,41,forever,true,b,d')):
+        grow(f'{{"at":{time},"who":"b","st":"{state}"}}\n{{"round":{time}}}\n')
+        until(lambda wanted=wanted: same(wanted), f'{wanted} is there')
+
+
 def unbounded(world):
     """a query that was allowed memory without bound may be fed ever after; else the feed hears what to do"""
     join = 'range of s is Send range of v is Recv retrieve P (s.id) where s.id = v.id when s ; v at v '
@@ -992,7 +1023,8 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, unbounded, feeds_of_all_kinds,
+    main([two_shells, as_without, taken_back, paths, feeds, feed_beside_change,
+          samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
           server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,

@@ -274,7 +274,11 @@ static bool network_is_due(const struct tql_session *session) {
     if (relation->brought && relation->asked_for && !live) return true;
     if (relation->live && session->live == NULL) return true;
   }
-  return tql_session_has_feeds(session) && session->live == NULL;
+  for (size_t i = 0; i < session->feed_count; i++) {
+    const struct session_feed *feed = session->feeds[i];
+    if (!feed->ended && !(feed->relation->live && feed->relation->has_pending)) return true;
+  }
+  return false;
 }
 
 static enum base_status make_network(struct tql_session *session) {

@@ -6,8 +6,8 @@
  *                                                        └──▶ table "S"
  *
  * A row of the table is never open: a run that may go on stands there as what is known of it, stop =
- * [last sample + 1, forever]. Live, such rows are rewritten before each commit (session_save_runs); runs
- * that have ended are written when they end. Queries that are not live read the table; standing ones
+ * [last sample + 1, forever]. Live, such rows are rewritten before each commit and each statement
+ * (session_save_runs); runs that have ended are written when they end. Queries that are not live read the table; standing ones
  * read the samples-to-period node of the live network, which knows what is open. What they made of a
  * run that was written as if it had ended is of no use to a live network: they are computed anew when
  * one is built.                                                                                     */

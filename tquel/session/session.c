@@ -149,6 +149,13 @@ static enum base_status give_back(struct tql_session *session, size_t diags) {
   return BASE_AGAIN;
 }
 
+/* The tables say all that is known of sampled relations' runs: they are read as they lie. */
+static enum base_status bring_up_tables(struct tql_session *session) {
+  enum base_status status = session_save_runs(session);
+  if (status != BASE_OK && session->group_open) session_take_back(session);
+  return status;
+}
+
 static enum base_status run_one(struct tql_session *session, const struct tql_statement *statement,
                                 int64_t patience) {
   size_t errors = session->diags->errors;
@@ -162,6 +169,7 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
   session->patient_until = INT64_MAX;
   if (patience > 0 && only_looks(statement)) session->patient_until = began + patience;
   enum base_status status = session_check_seat(session, statement);
+  if (status == BASE_OK) status = bring_up_tables(session);
   const struct tql_statement *permitted =
       status == BASE_OK ? session_permitted(session, statement) : NULL;
   if (status == BASE_OK) status = permitted ? session_execute(session, permitted) : BASE_USER;
