@@ -306,6 +306,75 @@ ends 2 TQ-0104 "explain of what is defined twice"
 run explain </dev/null
 ends 1 TQ-0001 "explain without a file"
 
+numbers() { # of the errors, each once
+  sed -n 's/.*: error \(TQ-[0-9]*\): .*/\1/p' err | sort -u
+}
+# agree NUMBER STATEMENTS: the script runs, or (NUMBER is that of the error) does not, and explain says so.
+# $before: what both begin with; $beside: the database that is given beside the script.
+agree() {
+  echo "$before $2" >agree.tq
+  rm -f agree.db
+  [ -z "$beside" ] || cp "$beside" agree.db
+  run --timeline abstract agree.db -f agree.tq </dev/null
+  ran=$status:$(numbers)
+  run explain --timeline abstract ${beside:+"$beside"} agree.tq </dev/null
+  explained=$status:$(numbers)
+  [ -n "$1" ] && code=2 || code=0
+  [ "$ran $explained" = "$code:$1 $code:$1" ]
+  ok "explain${beside:+ beside a database}: ${1:-runs}: $(echo $2)" $?
+}
+cat >base.tq <<'END'
+create event E (x = i4) create S (y = i4)
+range of e is E
+retrieve D (e.x)
+define view V (e.x)
+END
+run --timeline abstract base.db -f base.tq </dev/null
+beside= before=
+defined=$(cat base.tq)
+agree '' 'range of l is Late retrieve (l.reason) range of o is Lost retrieve (o.count) display Late, Rejected'
+agree '' 'range of c is SensorCost set compensate on retrieve (c.Cost) help Lost'
+agree '' 'create event E (x = i4) destroy E create event E (y = i8) range of e is E retrieve (e.y)'
+for beside in '' base.db; do
+  [ -n "$beside" ] && before='range of e is E' || before=$defined
+  agree '' "destroy D retrieve D (z = e.x) display D"
+  agree '' "destroy V define view V (z = e.x) range of v is V retrieve (v.z)"
+  agree '' "destroy E, D, V create period E (z = i4) range of e is E retrieve (e.z) display E"
+  agree '' "explain retrieve K (e.x) retrieve K (e.x) display K"
+  agree '' "explain retrieve K (e.x) explain analyze retrieve K (y = e.x) retrieve K (z = e.x)"
+  agree TQ-0101 "explain retrieve K (e.x) range of k is K"
+  agree TQ-0101 "explain analyze retrieve K (e.x) print K"
+  agree TQ-0101 "destroy D range of d is D"
+  agree TQ-0102 "range of d is D destroy D retrieve (d.x)"
+  agree TQ-0101 "destroy D destroy D"
+  agree TQ-0108 "destroy E"
+  agree TQ-0108 "destroy D, E"
+  agree TQ-0108 "range of d is D retrieve F (d.x) destroy D"
+  agree '' "index on E is I (x) modify E to hash on x destroy I index on E is I (x) display E, D"
+  agree TQ-0101 "index on E is I (x) destroy I destroy I"
+  agree TQ-0101 "index on D is I (x) destroy D destroy I"
+  agree '' "append to E (x = 1) at 3 append to S (y = 1) delete e where e.x = 1 print E, S, D, V help E
+    replace e (x = e.x + 1) copy E into \"e.csv\" save S until forever checkpoint 9 for E
+    define integrity on e is e.x > 0 destroy integrity E 1 destroy S display E"
+  for refused in 'append to N (x = 1)' 'print N' 'print E, N' 'help N' 'save N until forever' 'destroy N' \
+    'copy N from "n.csv"' 'copy N into "n.csv"' 'checkpoint 1 for N' 'index on N is I (x)' \
+    'modify N to heap' 'define permit retrieve on N to all' 'destroy permit N all'; do
+    agree TQ-0101 "$refused"
+  done
+  agree TQ-0102 "delete n"
+  agree TQ-0102 "replace n (x = 1)"
+  agree TQ-0102 "define integrity on n is n.x > 0"
+  agree TQ-0103 "append to E (z = 1) at 3"
+  agree TQ-0322 "append to D (x = 1) at 3"
+done
+beside= before=
+printf '%s\n' 'create event E (x = i4) destroy E' "$defined" 'index on E is I (x)' >made.tq
+rm -f made.db
+run --timeline abstract made.db -f made.tq </dev/null
+run explain made.db made.tq </dev/null
+[ "$status" -eq 0 ] && run made.db -c 'destroy I print D' </dev/null
+ok "explain of the script that made the database, and a relation twice" "$status"
+
 # --- feeds ---
 cat >feed.tq <<'END'
 create event Live (x = i4)

@@ -220,7 +220,8 @@ net_chronon session_passed(void *context, const struct ng_relation *ng) {
 
 struct session_relation *session_make_mentioned(struct tql_session *session, const char *name) {
   const struct tql_session_options *options = &session->options;
-  if (!session_is_system_name(name) || options->readonly || options->explain_only) return NULL;
+  if (!session_is_system_name(name) || options->readonly) return NULL;
+  if (options->explain_only) return session_system_relation(session, name);
   bool own = !st_in_transaction(session->database);
   if (own && st_begin(session->database) != BASE_OK) return NULL;
   struct session_relation *made = session_system_relation(session, name);
@@ -412,6 +413,9 @@ struct session_relation *session_system_relation(struct tql_session *session, co
                                  .domain_count = loss ? 4 : 3,
                                  .by = -1,
                                  .checkpoint = NET_FOREVER};
-  if (st_create(session->database, &relation) != BASE_OK) return NULL;
-  return session_add_relation(session, &relation);
+  if (!session->options.explain_only && st_create(session->database, &relation) != BASE_OK)
+    return NULL;
+  found = session_add_relation(session, &relation);
+  found->scripted = session->options.explain_only;
+  return found;
 }

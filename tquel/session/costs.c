@@ -52,7 +52,8 @@ static int by_time(const void *a, const void *b) {
 static enum base_status stored_costs(struct tql_session *session, struct costs *ret) {
   struct session_relation *from = session_find(session, "SensorCost");
   struct tql_rows rows;
-  if (from == NULL) return BASE_OK;
+  if (from == NULL || from->scripted)
+    return BASE_OK; /* explained: made by being mentioned, empty */
   BASE_CHECK(from->ng.layout->slot_count == 5, "cost-layout");
   enum base_status status = session_rows_of(session, from, &rows);
   size_t count = rows.rows.count;

@@ -136,10 +136,20 @@ const char *session_dependants(struct tql_session *session, struct base_arena *a
   const char *text = NULL;
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *other = session->relations[i];
+    if (relation->scripted && !other->scripted) continue; /* it may come later in the script */
     if (!session_depends(session, other, relation)) continue;
     text = text ? base_arena_printf(arena, "%s, %s", text, other->ng.name) : other->ng.name;
   }
   return text;
+}
+
+/* RELATION, which nothing is derived from, goes from the catalogue in memory. What the script explained has made
+ * may have been there, with relations derived from it that the script has yet to make: they go as well. */
+static void forget_explained(struct tql_session *session, struct session_relation *relation) {
+  for (size_t i = session->relation_count; i-- > 0;)
+    if (session_depends(session, session->relations[i], relation))
+      session_remove_relation(session, session->relations[i]);
+  session_remove_relation(session, relation);
 }
 
 /* *RET_RELATION is NULL for an index. Others may have to go first: then *RET_USERS names them. */
@@ -167,6 +177,10 @@ static enum base_status destroy_one(struct tql_session *session, const struct tq
   }
   *ret_users = session_dependants(session, session->statement_arena, *ret_relation);
   if (*ret_users != NULL) return BASE_OK;
+  if (session->options.explain_only) {
+    forget_explained(session, *ret_relation);
+    return BASE_OK;
+  }
   session_drop_live(session);
   status = st_destroy(session->database, ng->name);
   if (status == BASE_OK) session_remove_relation(session, *ret_relation);
@@ -206,11 +220,12 @@ static enum base_status destroy_all(struct tql_session *session,
 static enum base_status execute_destroy(struct tql_session *session,
                                         const struct tql_statement *statement) {
   if (statement->words != NULL) return session_destroy_rules(session, statement);
-  enum base_status status = session_begin(session);
-  if (status != BASE_OK) return status;
   struct session_relation **gone =
       BASE_NEW_ARRAY(session->statement_arena, statement->name_count, struct session_relation *);
   size_t gone_count = 0;
+  if (session->options.explain_only) return destroy_all(session, statement, gone, &gone_count);
+  enum base_status status = session_begin(session);
+  if (status != BASE_OK) return status;
   status = session_end(session, destroy_all(session, statement, gone, &gone_count));
   /* Only now it is certain: had it failed, the relations and their feeds would be as before. */
   for (size_t i = 0; status == BASE_OK && i < gone_count; i++)
@@ -229,6 +244,10 @@ static enum base_status execute_display(struct tql_session *session,
     const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->names[i]);
     if (ng == NULL) return BASE_USER;
     struct session_relation *relation = session_of(session, ng);
+    if (session->options.explain_only) {
+      if (statement->kind == TQL_S_DISPLAY) session_gather_display(session, relation);
+      continue;
+    }
     bool live = statement->kind == TQL_S_DISPLAY && session_is_fed(session, relation);
     int64_t count = 0;
     enum base_status status = BASE_OK;
@@ -252,12 +271,13 @@ static enum base_status execute_print(struct tql_session *session,
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
   const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
-  return ng == NULL ? BASE_USER : session_print(session, session_of(session, ng));
+  if (ng == NULL) return BASE_USER;
+  if (session->options.explain_only) return BASE_OK;
+  return session_print(session, session_of(session, ng));
 }
 
 enum base_status session_execute(struct tql_session *session,
                                  const struct tql_statement *statement) {
-  if (session->options.explain_only) return session_gather(session, statement);
   switch (statement->kind) {
     case TQL_S_RANGE:
       return execute_range(session, statement);
@@ -299,34 +319,5 @@ enum base_status session_execute(struct tql_session *session,
     case TQL_S_INTEGRITY:
     default:
       return session_define_integrity(session, statement);
-  }
-}
-
-/* `tquel explain`: names come to be as they would, nothing runs, all queries go into one plan. */
-enum base_status session_gather(struct tql_session *session,
-                                const struct tql_statement *statement) {
-  switch (statement->kind) {
-    case TQL_S_RANGE:
-      return execute_range(session, statement);
-    case TQL_S_SET:
-      return session_set(session, statement);
-    case TQL_S_CREATE:
-      return execute_create(session, statement);
-    case TQL_S_RETRIEVE:
-    case TQL_S_VIEW:
-      return session_gather_retrieve(session, statement);
-    case TQL_S_EXPLAIN:
-      return session_gather_retrieve(session, statement->inner);
-    case TQL_S_DISPLAY:
-      for (size_t i = 0; i < statement->name_count; i++) {
-        struct session_scope scope;
-        session_scope_init(&scope, session, NULL);
-        struct tql_analysis analysis = session_analysis(session, &scope);
-        if (tql_analyse_relation(&analysis, &statement->names[i]) == NULL) return BASE_USER;
-        session_gather_display(session, statement->names[i].text);
-      }
-      return BASE_OK;
-    default:
-      return BASE_OK;
   }
 }

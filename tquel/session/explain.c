@@ -5,7 +5,11 @@
  * is fed. For that their plans are made once more, in the order in which the live network builds them.
  *
  * Explain runs nothing. Explain analyze runs the query as a retrieve without a name would run, shows
- * nothing of the result but how many tuples it has, and keeps nothing.                              */
+ * nothing of the result but how many tuples it has, and keeps nothing.
+ *
+ * `tquel explain` (explain_only) runs no statement of its script. Each is looked at as ever, so that what must fail
+ * is refused, and ends where it would read or write tuples; what it makes and destroys comes and goes in the
+ * catalogue in memory alone. All queries go into one plan.                                          */
 #include <string.h>
 
 #include "tquel/session/session_impl.h"
@@ -101,6 +105,8 @@ static enum base_status explain(struct tql_session *session, struct ng_plan *pla
 
 enum base_status session_explain(struct tql_session *session,
                                  const struct tql_statement *statement) {
+  if (session->options.explain_only)
+    return session_gather_retrieve(session, statement->inner, false);
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
@@ -131,17 +137,18 @@ static struct session_relation *made_before(struct tql_session *session,
 }
 
 /* Analyses STATEMENT. The script may be the one that the database was made with: so it may define what is there
- * (*RET_THERE) as it is there. */
+ * (*RET_THERE, else NULL) as it is there. */
 static enum base_status analyse_gathered(struct tql_session *session,
                                          const struct tql_statement *statement,
-                                         const struct ng_query **ret, bool *ret_there) {
+                                         const struct ng_query **ret,
+                                         struct session_relation **ret_there) {
   struct session_relation *there = made_before(session, statement);
   struct session_scope scope;
   session_scope_init(&scope, session, there != NULL ? there->ng.name : NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
   analysis.arena = session->arena; /* the plans keep it */
   enum base_status status = tql_analyse_retrieve(&analysis, statement, ret);
-  *ret_there = there != NULL;
+  *ret_there = there;
   if (status != BASE_OK || there == NULL) return status;
   const struct ng_query *now = session_query(session, there);
   if (now == NULL) return BASE_USER;
@@ -149,7 +156,6 @@ static enum base_status analyse_gathered(struct tql_session *session,
   settings.unbounded_allowed = now->unbounded_allowed; /* explain shows nothing of it */
   scope.scope.settings = &settings;
   const char *text = tql_definition_text(session->statement_arena, &scope.scope, statement, *ret);
-  there->scripted = true;
   if (strcmp(text, there->definition) == 0) return BASE_OK;
   base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
                    "explain takes a definition of what the database has if nothing of it differs",
@@ -158,32 +164,26 @@ static enum base_status analyse_gathered(struct tql_session *session,
 }
 
 enum base_status session_gather_retrieve(struct tql_session *session,
-                                         const struct tql_statement *statement) {
+                                         const struct tql_statement *statement, bool defines) {
   const struct ng_query *query = NULL;
-  bool there = false;
+  struct session_relation *there = NULL;
   enum base_status status = analyse_gathered(session, statement, &query, &there);
   if (status == BASE_OK) status = ng_plan_add_query(session->gathered, query, session->diags);
   if (status == BASE_OK) status = ng_plan_add_query(session->gathered_final, query, session->diags);
-  if (status != BASE_OK || query->name == NULL || there) return status;
-  /* The derived relation comes to be, in the database in memory that this session has. */
-  struct st_domain *domains =
-      BASE_NEW_ARRAY(session->statement_arena, query->layout->field_count + 1, struct st_domain);
-  for (uint32_t i = 0; i < query->layout->field_count; i++)
-    domains[i] = (struct st_domain){query->layout->fields[i].name, query->layout->fields[i].type};
-  struct st_relation relation = {
-      .name = query->name,
-      .kind = query->layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
-      .domains = domains,
-      .domain_count = query->layout->field_count,
-      .by = -1,
-      .checkpoint = NET_BEGINNING};
-  session_add_relation(session, &relation)->scripted = true;
+  if (status != BASE_OK || query->name == NULL || !defines) return status;
+  if (there == NULL) {
+    struct st_relation relation = session_derived(session->statement_arena, statement, query);
+    there = session_add_relation(session, &relation);
+  }
+  there->scripted = true;
   return BASE_OK;
 }
 
-void session_gather_display(struct tql_session *session, const char *name) {
-  ng_plan_add_display(session->gathered, name);
-  ng_plan_add_display(session->gathered_final, name);
+void session_gather_display(struct tql_session *session, const struct session_relation *relation) {
+  /* What the script does not define is shown by none of its queries. */
+  if (!session_is_derived(relation) || !relation->scripted) return;
+  ng_plan_add_display(session->gathered, relation->ng.name);
+  ng_plan_add_display(session->gathered_final, relation->ng.name);
 }
 
 enum base_status tql_session_explained(struct tql_session *session, enum ng_explain_format format,

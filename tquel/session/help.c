@@ -121,6 +121,12 @@ static void report_unknown(struct tql_session *session, const struct tql_stateme
   base_arena_free(arena);
 }
 
+/* Explained, it is enough that there is a relation NAME. */
+static bool describe(struct tql_session *session, const char *name, struct base_buffer *out) {
+  if (!session->options.explain_only) return tql_session_describe(session, name, out);
+  return session_find(session, name) != NULL || session_make_mentioned(session, name) != NULL;
+}
+
 enum base_status session_help(struct tql_session *session, const struct tql_statement *statement) {
   const char *word = statement->topic ? statement->topic : statement->name.text;
   struct base_buffer text = BASE_BUFFER_EMPTY;
@@ -128,7 +134,7 @@ enum base_status session_help(struct tql_session *session, const struct tql_stat
   bool found = true;
   if (word == NULL) {
     list_topics(&text);
-  } else if (statement->topic == NULL && tql_session_describe(session, word, &text)) {
+  } else if (statement->topic == NULL && describe(session, word, &text)) {
     /* a relation */
   } else if (strcasecmp(word, "rules") == 0) {
     list_rules(&text, session);
@@ -139,7 +145,7 @@ enum base_status session_help(struct tql_session *session, const struct tql_stat
     else
       found = false;
   }
-  if (found) session_say(session, "%s", base_buffer_text(&text));
+  if (found && !session->options.explain_only) session_say(session, "%s", base_buffer_text(&text));
   base_buffer_done(&text);
   /* The file could not be read: what is wrong has been said. */
   if (found) return session->diags->errors > errors ? BASE_SYSTEM : BASE_OK;

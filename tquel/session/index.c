@@ -18,6 +18,42 @@ static bool refuse_view(struct tql_session *session, const struct session_relati
   return true;
 }
 
+/* --- tquel explain */
+
+static void add_explained(struct tql_session *session, struct session_relation *relation,
+                          const char *name) {
+  struct session_index *index = BASE_NEW(session->arena, struct session_index);
+  *index =
+      (struct session_index){base_arena_strdup(session->arena, name), relation->explained_indexes};
+  relation->explained_indexes = index;
+}
+
+/* false: there is no such index. */
+static bool remove_explained(struct tql_session *session, const char *name) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_index **at = &session->relations[i]->explained_indexes;
+    while (*at != NULL && strcasecmp((*at)->name, name) != 0) at = &(*at)->next;
+    if (*at == NULL) continue;
+    *at = (*at)->next;
+    return true;
+  }
+  return false;
+}
+
+enum base_status session_load_explained_indexes(struct tql_session *session) {
+  struct st_index *indexes = NULL;
+  size_t count = 0;
+  enum base_status status = st_indexes(session->database, session->arena, &indexes, &count);
+  for (size_t i = 0; i < count && status == BASE_OK; i++) {
+    struct session_relation *relation = session_find(session, indexes[i].relation);
+    if (relation != NULL && !indexes[i].structure)
+      add_explained(session, relation, indexes[i].name);
+  }
+  return status;
+}
+
+/* --- index, modify */
+
 enum base_status session_index(struct tql_session *session, const struct tql_statement *statement) {
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
@@ -29,6 +65,11 @@ enum base_status session_index(struct tql_session *session, const struct tql_sta
   const char **domains =
       tql_analyse_domains(&analysis, ng, statement->names, statement->name_count);
   if (domains == NULL) return BASE_USER;
+  if (session->options.explain_only) {
+    (void)remove_explained(session, statement->name.text); /* the script made the database, too */
+    add_explained(session, relation, statement->name.text);
+    return BASE_OK;
+  }
   struct st_index index = {.name = statement->name.text,
                            .relation = ng->name,
                            .domains = domains,
@@ -41,6 +82,10 @@ enum base_status session_index(struct tql_session *session, const struct tql_sta
 /* destroy X, X an index; *RET_FOUND false: it is none. */
 enum base_status session_destroy_index(struct tql_session *session, const char *name,
                                        bool *ret_found) {
+  if (session->options.explain_only) {
+    *ret_found = remove_explained(session, name);
+    return BASE_OK;
+  }
   struct st_index *indexes = NULL;
   size_t count = 0;
   enum base_status status =
@@ -88,6 +133,7 @@ enum base_status session_modify(struct tql_session *session,
   const char **domains =
       tql_analyse_domains(&analysis, ng, statement->names, statement->name_count);
   if (domains == NULL) return BASE_USER;
+  if (session->options.explain_only) return BASE_OK;
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
   return session_end(session, st_modify(session->database, ng->name, (enum st_structure)structure,

@@ -214,6 +214,7 @@ enum base_status session_define_integrity(struct tql_session *session,
   if (status != BASE_OK) return status;
   struct session_relation *relation = session_of(session, query->variables[0].relation);
   if (session_refuse_derived(session, relation, &statement->variable)) return BASE_USER;
+  if (session->options.explain_only) return BASE_OK;
   status = session_begin(session);
   if (status != BASE_OK) return status;
   status = check_existing(session, relation, query);
@@ -248,6 +249,7 @@ enum base_status session_define_permit(struct tql_session *session,
                      relation->ng.name);
     return BASE_USER;
   }
+  if (session->options.explain_only) return BASE_OK;
   struct tql_statement named = *statement;
   named.name.text = relation->ng.name;
   int64_t number;
@@ -300,6 +302,7 @@ enum base_status session_destroy_rules(struct tql_session *session,
   struct tql_analysis analysis = session_analysis(session, &scope);
   const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
   if (ng == NULL) return BASE_USER;
+  if (session->options.explain_only) return BASE_OK;
   struct session_relation *relation = session_of(session, ng);
   enum st_rule_kind kind = strcmp(statement->words, "permit") == 0 ? ST_PERMIT : ST_INTEGRITY;
   enum base_status status = session_begin(session);

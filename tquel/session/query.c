@@ -153,11 +153,8 @@ static enum base_status check_view(struct tql_session *session, struct session_r
   return ng_plan_add_query(plan, view->query, session->diags);
 }
 
-static enum base_status define(struct tql_session *session, const struct tql_statement *statement,
-                               const struct ng_query *query) {
-  struct base_arena *arena = session->statement_arena;
-  struct session_scope scope;
-  session_scope_init(&scope, session, NULL);
+struct st_relation session_derived(struct base_arena *arena, const struct tql_statement *statement,
+                                   const struct ng_query *query) {
   const struct net_layout *layout = query->layout;
   struct st_domain *domains = BASE_NEW_ARRAY(arena, layout->field_count + 1, struct st_domain);
   for (uint32_t i = 0; i < layout->field_count; i++)
@@ -171,7 +168,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
     for (size_t j = 0; j < input_count; j++) known |= strcmp(inputs[j], name) == 0;
     if (!known) inputs[input_count++] = name;
   }
-  struct st_relation relation = {
+  return (struct st_relation){
       .name = query->name,
       .kind = layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
       .domains = domains,
@@ -179,10 +176,18 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
       .by = -1,
       .checkpoint = NET_BEGINNING,
       .view = statement->kind == TQL_S_VIEW,
-      .definition = tql_definition_text(arena, &scope.scope, statement, query),
       .inputs = inputs,
       .input_count = input_count,
   };
+}
+
+static enum base_status define(struct tql_session *session, const struct tql_statement *statement,
+                               const struct ng_query *query) {
+  struct base_arena *arena = session->statement_arena;
+  struct session_scope scope;
+  session_scope_init(&scope, session, NULL);
+  struct st_relation relation = session_derived(arena, statement, query);
+  relation.definition = tql_definition_text(arena, &scope.scope, statement, query);
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
   status = st_create(session->database, &relation);
@@ -258,6 +263,7 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
 
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) {
+  if (session->options.explain_only) return session_gather_retrieve(session, statement, true);
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);

@@ -24,6 +24,7 @@ enum base_status session_save(struct tql_session *session, const struct tql_stat
                      "the abstract timeline has no clock that could say when the time has come");
     return BASE_USER;
   }
+  if (session->options.explain_only) return BASE_OK;
   struct session_relation *relation = session_of(session, ng);
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;

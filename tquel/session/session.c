@@ -43,6 +43,8 @@ enum base_status tql_session_open(const struct tql_session_options *options,
       session->gathered_final = ng_plan_new(session->arena, session->strings, session->timeline);
     }
     status = session_load_catalogue(session);
+    if (status == BASE_OK && options->explain_only)
+      status = session_load_explained_indexes(session);
     if (status == BASE_OK) status = session_expire(session);
     session->fold_left = status == BASE_OK && !options->readonly;
   }

@@ -28,6 +28,12 @@ struct session_rule {
   const struct net_program *program; /* over rows of the write layout */
 };
 
+/* `tquel explain` knows indexes by their names, without those that modify makes. */
+struct session_index {
+  const char *name;
+  struct session_index *next;
+};
+
 struct session_relation {
   struct ng_relation ng;
   enum st_kind kind;
@@ -78,6 +84,7 @@ struct session_relation {
   size_t ask_count, ask_capacity;
   struct net_rows
       open_rows; /* period relations fed live: open tuples that an end record may name */
+  struct session_index *explained_indexes; /* tquel explain: those that it would have */
 };
 
 struct session_feed {
@@ -310,12 +317,12 @@ const char *session_dependants(struct tql_session *session, struct base_arena *a
 /* --- explain.c */
 enum base_status session_explain(struct tql_session *session,
                                  const struct tql_statement *statement) BASE_MUST_USE;
-/* `tquel explain`: binds, runs nothing; queries and displays are gathered in one plan. */
-enum base_status session_gather(struct tql_session *session,
-                                const struct tql_statement *statement) BASE_MUST_USE;
+/* `tquel explain`: queries and displays are gathered in one plan. DEFINES: the name of the query, if it has one, is
+ * that of a relation from now on. */
 enum base_status session_gather_retrieve(struct tql_session *session,
-                                         const struct tql_statement *statement) BASE_MUST_USE;
-void session_gather_display(struct tql_session *session, const char *name);
+                                         const struct tql_statement *statement,
+                                         bool defines) BASE_MUST_USE;
+void session_gather_display(struct tql_session *session, const struct session_relation *relation);
 
 /* --- session.c */
 
@@ -354,6 +361,9 @@ void session_print_tuple(struct tql_session *session, struct base_buffer *out,
 
 /* --- query.c: what is asked once */
 
+/* The derived relation or view that STATEMENT defines by QUERY, without its definition. In ARENA. */
+struct st_relation session_derived(struct base_arena *arena, const struct tql_statement *statement,
+                                   const struct ng_query *query);
 /* QUERY, which is not kept, with the origin of its inputs as they stand; NULL after a diagnostic. */
 const struct ng_query *session_query_once(struct tql_session *session,
                                           const struct ng_query *query);
@@ -470,6 +480,8 @@ enum base_status session_modify(struct tql_session *session,
 /* Destroys the index NAME; *RET_FOUND false: there is none. */
 enum base_status session_destroy_index(struct tql_session *session, const char *name,
                                        bool *ret_found) BASE_MUST_USE;
+/* `tquel explain`: relations have the indexes of the database, until the script changes them. */
+enum base_status session_load_explained_indexes(struct tql_session *session) BASE_MUST_USE;
 void session_describe_indexes(struct tql_session *session, const struct session_relation *relation,
                               struct base_buffer *out);
 

@@ -524,7 +524,7 @@ enum base_status session_update(struct tql_session *session,
                                                  &statement->variable))
     return BASE_USER;
   enum base_status status = tql_analyse_update(&analysis, statement, &update.bound);
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK || session->options.explain_only) return status;
   update.relation = session_of(session, update.bound.relation);
   const struct net_layout *layout = update.relation->ng.layout;
   net_rows_init(&update.tuples, layout);

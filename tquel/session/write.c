@@ -295,7 +295,7 @@ enum base_status session_append(struct tql_session *session,
   struct session_relation *relation = session_of(session, ng);
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_append(&analysis, statement, &query);
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK || session->options.explain_only) return status;
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
   status = session_begin(session);
@@ -519,6 +519,7 @@ static enum base_status copy_into(struct tql_session *session,
                      "the name of the file does not say its format");
     return BASE_USER;
   }
+  if (session->options.explain_only) return BASE_OK;
   struct tql_rows rows;
   enum base_status status = session_rows_of(session, relation, &rows);
   if (status == BASE_OK) {
@@ -554,6 +555,7 @@ enum base_status session_copy(struct tql_session *session, const struct tql_stat
   if (here.path == NULL) return BASE_USER;
   if (here.copy_into) return copy_into(session, &here, relation);
   if (session_refuse_derived(session, relation, &here.name)) return BASE_USER;
+  if (session->options.explain_only) return BASE_OK;
   if (here.following) return session_add_feed(session, &here, relation);
   return copy_from(session, &here, relation);
 }
@@ -574,7 +576,7 @@ enum base_status session_checkpoint(struct tql_session *session,
   }
   net_chronon time;
   enum base_status status = tql_analyse_time(&analysis, statement->expr, false, &time);
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK || session->options.explain_only) return status;
   status = session_begin(session);
   if (status != BASE_OK) return status;
   for (size_t i = 0; status == BASE_OK && i < session->relation_count; i++) {
