@@ -878,6 +878,39 @@ def full_disk(world):
     equal(world.count('E'), 20000)
 
 
+def limit_files(world, size):
+    resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def full_disk_and_file(world):
+    """a full disk under a feed from a file: what was taken back is read again, whoever noticed"""
+    def grow(first, behind):
+        with open(world.directory / 'e.ndjson', 'a', encoding='utf-8') as file:
+            file.write(''.join(f'{{"at":{i},"x":{i},"s":"{"x" * 60}"}}\n' for i in range(first, behind)))
+
+    world.write('e.ndjson', '')
+    world.serve()
+    world.good('create event E (x = i8, s = text) create event F (x = i4) set durable every 600 s '
+               'copy E from "e.ndjson" following range of e is E retrieve D (e.x) where e.x / 2 * 2 = e.x')
+    grow(1, 2001)
+    until(lambda: world.count('D') == 999, 'the feed is read')
+    limit_files(world, 60000)
+    result = world.shell('append to F (x = 1) at 1')
+    check(result.code == 3 and 'TQ-06' in result.err, result.err)
+    limit_files(world, resource.RLIM_INFINITY)
+    grow(2001, 3001)
+    until(lambda: world.count('D') == 1499, 'all is there, what came before the full disk, too')
+    world.good('set durable every 1 ms')
+    limit_files(world, 60000)
+    grow(3001, 9001)
+    until(lambda: 'error TQ-06' in world.log(), 'the server says what is wrong')
+    limit_files(world, resource.RLIM_INFINITY)
+    until(lambda: world.count('D') == 4499, 'and goes on')
+    equal(world.stop(), 0)
+    world.serve()
+    equal((world.count('E'), world.count('Late')), (8999, 0))
+
+
 def make_certificate(world):
     """False: there is nobody to make one."""
     try:
@@ -1028,4 +1061,5 @@ if __name__ == '__main__':
           killed_server, killed_feed, hung_server, cancelled, long_statement, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
           server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,
-          many_shells, restarted, second_server, full_disk, network, interactive])
+          many_shells, restarted, second_server, full_disk, full_disk_and_file,
+          network, interactive])

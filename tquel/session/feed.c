@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,6 +72,18 @@ static bool may_be_ordered_by_stop(struct tql_session *session,
   return false;
 }
 
+static struct sn_reader_options reader_options(struct tql_session *session,
+                                               const struct session_relation *relation,
+                                               const char *path, int64_t position) {
+  return (struct sn_reader_options){.path = path,
+                                    .layout = session_write_layout(relation),
+                                    .time = session->time,
+                                    .strings = session->strings,
+                                    .following = true,
+                                    .timeless = relation->kind == ST_SNAPSHOT,
+                                    .position = position};
+}
+
 enum base_status session_add_feed(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) {
@@ -105,13 +118,8 @@ enum base_status session_add_feed(struct tql_session *session,
                                          relation->ng.name, statement->path, &found, &saved);
   if (status != BASE_OK) return status;
   struct session_feed *feed = base_xcalloc(1, sizeof *feed);
-  struct sn_reader_options options = {.path = statement->path,
-                                      .layout = session_write_layout(relation),
-                                      .time = session->time,
-                                      .strings = session->strings,
-                                      .following = true,
-                                      .timeless = relation->kind == ST_SNAPSHOT,
-                                      .position = found && !from_stdin ? saved.position : 0};
+  struct sn_reader_options options =
+      reader_options(session, relation, statement->path, found && !from_stdin ? saved.position : 0);
   status = session_open_reader(session, statement, &options, &feed->reader);
   if (status != BASE_OK) {
     feed_free(feed);
@@ -139,6 +147,57 @@ enum base_status session_save_positions(struct tql_session *session) {
     if (status != BASE_OK) return status;
     feed->position_saved = position;
   }
+  return BASE_OK;
+}
+
+void session_feeds_committed(struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->uncommitted = false;
+}
+
+void session_rewind_feeds(struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    if (feed->ended) continue;
+    feed->taken_back |= feed->uncommitted;
+    feed->uncommitted = false;
+    feed->relation->live = false; /* that it was may have been taken back, too */
+    feed->relation->latest = feed->relation->boundary = NET_BEGINNING;
+  }
+}
+
+static bool can_be_read_again(const struct session_feed *feed) {
+  struct stat known;
+  return strcmp(feed->path, "-") != 0 && stat(feed->path, &known) == 0 && S_ISREG(known.st_mode);
+}
+
+/* FEED goes on where the last commit found it. What is no regular file cannot be read again: that is lost. */
+static enum base_status read_again(struct tql_session *session, struct session_feed *feed) {
+  const struct session_relation *relation = feed->relation;
+  feed->taken_back = false;
+  if (!can_be_read_again(feed)) {
+    net_chronon from = relation->checkpoint == NET_BEGINNING ? 0 : relation->checkpoint;
+    net_chronon to = session->timeline == NET_TIMELINE_REAL ? base_env_now() : NET_FOREVER;
+    if (to <= from) to = net_chronon_add(from, 1);
+    return session_put_lost(session, relation->ng.name, feed->path, "it could not be stored", 0,
+                            (struct net_instant){from, from}, (struct net_instant){to, to});
+  }
+  bool found = false;
+  struct st_feed saved = {0};
+  struct net_reader *reader = NULL;
+  enum base_status status = st_feed_load(session->database, session->statement_arena,
+                                         relation->ng.name, feed->path, &found, &saved);
+  if (status != BASE_OK) return status;
+  struct sn_reader_options options =
+      reader_options(session, relation, feed->path, found ? saved.position : 0);
+  status = sn_reader_open(&options, session->diags, &reader);
+  if (status != BASE_OK) {
+    feed->ended = true;
+    return status;
+  }
+  feed->reader->class->free(feed->reader);
+  feed->reader = reader;
+  feed->position_saved = options.position;
+  feed->sequence = found ? saved.sequence : 0;
   return BASE_OK;
 }
 
@@ -305,12 +364,14 @@ static enum base_status report_failure(struct tql_session *session, struct sessi
 enum base_status session_read_feed(struct tql_session *session, struct session_feed *feed,
                                    struct net_batch_builder *builder, bool *ret_idle) {
   struct net_read_event event = {0};
-  enum base_status status = BASE_OK;
+  enum base_status status = feed->taken_back ? read_again(session, feed) : BASE_OK;
   bool more = true;
   *ret_idle = false;
   for (unsigned i = 0; i < BATCHES_PER_TURN && more && status == BASE_OK; i++) {
     net_batch_builder_clear(builder);
-    switch (feed->reader->class->read(feed->reader, builder, &event)) {
+    enum net_read_result result = feed->reader->class->read(feed->reader, builder, &event);
+    if (result != NET_READ_AGAIN) feed->uncommitted = true;
+    switch (result) {
       case NET_READ_ROWS:
         status = take_rows(session, feed, builder);
         if (status == BASE_OK) status = advance_to_latest(session, feed);

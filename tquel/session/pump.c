@@ -7,7 +7,8 @@
  * A group is one transaction: rows, checkpoints, positions of feeds, numbers and totals of sources. Whoever
  * writes outside a statement opens it (session_begin_group); it is committed when it has been open for as
  * long as set durable says, and before each statement that writes. What fails takes the whole group
- * back: then the catalogue is read again, feeds end, and sources are over until they come again.     */
+ * back: then the catalogue is read again, feeds go back to where the last commit found them, and sources are over
+ * until they come again. What a statement's words are wrong for would fail again, and ends the feeds. */
 #include <poll.h>
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ void session_take_back(struct tql_session *session) {
   session_sources_take_back(session);
   enum base_status reloaded = session_load_catalogue(session);
   (void)reloaded; /* reported */
+  session_rewind_feeds(session);
 }
 
 enum base_status session_commit_group(struct tql_session *session) {
@@ -46,10 +48,12 @@ enum base_status session_commit_group(struct tql_session *session) {
   if (status == BASE_OK) status = session_save_node_stats(session);
   if (status == BASE_OK) status = st_commit(session->database);
   session->group_open = false;
-  if (status == BASE_OK)
+  if (status == BASE_OK) {
+    session_feeds_committed(session);
     session_sources_committed(session);
-  else
+  } else {
     session_take_back(session);
+  }
   return status;
 }
 
@@ -311,7 +315,7 @@ enum base_status tql_session_turn(struct tql_session *session) {
   enum base_status status = take_turn(session);
   if (status != BASE_OK) {
     session_take_back(session);
-    end_feeds(session);
+    if (status == BASE_USER) end_feeds(session); /* what they bring would be refused again */
     session->retry_at = base_env_monotonic() + RETRY_NS;
   }
   leave(session);

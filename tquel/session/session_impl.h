@@ -94,6 +94,8 @@ struct session_feed {
   int64_t within; /* chronons */
   int64_t position_saved, sequence;
   bool ended;
+  bool uncommitted; /* something was read since the last commit */
+  bool taken_back;  /* that was taken back, and is to be read again */
   bool
       ordered_by_stop; /* stops are times seen, too; WITHIN is the longest period and the disorder */
   bool keeps_up;       /* stamps follow the clock: silence then means that nothing happened */
@@ -678,7 +680,7 @@ enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
  * next session. */
 void session_fold_all(struct tql_session *session);
 enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
-/* Rolls the group back, reads the catalogue again. */
+/* Rolls the group back, reads the catalogue again, and has feeds and sources bring again what the group had. */
 void session_take_back(struct tql_session *session);
 /* Makes the relations that have feeds live, in a transaction of its own. */
 enum base_status session_wake_feeds(struct tql_session *session) BASE_MUST_USE;
@@ -751,6 +753,10 @@ void session_remove_feeds(struct tql_session *session, const struct session_rela
 enum base_status session_read_feed(struct tql_session *session, struct session_feed *feed,
                                    struct net_batch_builder *builder, bool *ret_idle) BASE_MUST_USE;
 enum base_status session_save_positions(struct tql_session *session) BASE_MUST_USE;
+void session_feeds_committed(struct tql_session *session);
+/* All that was read since the last commit has been taken back. It will be read again; what cannot be, as it came by a
+ * pipe, will be noted in Lost. */
+void session_rewind_feeds(struct tql_session *session);
 /* Why a row of the write layout cannot be taken, NULL: it can. AHEAD: it lies behind the future limit. */
 enum base_status session_row_fault(struct tql_session *session, struct session_relation *relation,
                                    const union net_slot *row, uint8_t marks, bool ahead,
