@@ -282,24 +282,42 @@ enum base_status st_log_fold(struct st_database *database, struct st_table *tabl
   return may_log(table) ? st_log_fold_some(database, table, INT64_MAX) : BASE_OK;
 }
 
-enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) {
-  enum base_status status = st_writing(database);
-  if (status == BASE_OK) status = st_log_flush_all(database);
-  int64_t left = 0, budget = rows > INT64_MAX ? INT64_MAX : (int64_t)rows;
+/* How many rows of all relations wait in the log. */
+static enum base_status count_logged(struct st_database *database, int64_t *ret) {
+  enum base_status status = BASE_OK;
+  *ret = 0;
   for (size_t i = 0; i < database->table_count && status == BASE_OK; i++) {
     struct st_table *table = database->tables[i];
     if (!may_log(table) || table->view) continue;
     status = know(database, table);
-    int64_t before = table->log_rows;
-    if (status == BASE_OK && before > 0 && budget > 0) {
-      status = st_log_fold_some(database, table, budget);
-      if (status == BASE_OK) status = know(database, table);
-      budget -= before - table->log_rows;
-    }
-    left += table->log_rows;
+    *ret += table->log_rows;
   }
-  *ret_left = (size_t)left;
   return status;
+}
+
+/* Of ROWS rows, all LOGGED rows having the same right, TABLE's share. */
+static int64_t share(const struct st_table *table, size_t rows, int64_t logged) {
+  if (rows >= (size_t)logged) return table->log_rows;
+  return 1 + (int64_t)((double)table->log_rows / (double)logged * (double)rows);
+}
+
+enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) {
+  int64_t logged = 0;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_log_flush_all(database);
+  if (status == BASE_OK) status = count_logged(database, &logged);
+  for (size_t i = 0; i < database->table_count && status == BASE_OK && logged > 0; i++) {
+    struct st_table *table = database->tables[i];
+    if (table->log_known && table->log_rows > 0 && rows > 0)
+      status = st_log_fold_some(database, table, share(table, rows, logged));
+  }
+  if (status == BASE_OK) status = count_logged(database, &logged);
+  *ret_left = (size_t)logged;
+  return status;
+}
+
+uint64_t st_appended(const struct st_database *database) {
+  return database->appended;
 }
 
 bool st_fold_is_due(struct st_database *database) {

@@ -105,10 +105,13 @@ enum base_status st_count(struct st_database *database, const char *name,
 enum base_status st_put_rows(struct st_database *database, const char *name,
                              const struct net_rows *rows) BASE_MUST_USE;
 /* Rows that came live and many are written as they are at first, where only this library sees them
- * (net_store's append; log.c). This puts ROWS of them, and as many as a whole checkpoint needs, into their
- * relations' tables, in a transaction; *RET_LEFT: of how many that is still to be done. */
+ * (net_store's append; log.c). This puts ROWS of them, of each relation in
+ * proportion to what waits there and as many as a whole checkpoint needs, into their tables, in a transaction;
+ * *RET_LEFT: of how many that is still to be done. */
 enum base_status st_fold(struct st_database *database, size_t rows,
                          size_t *ret_left) BASE_MUST_USE;
+/* How many rows have come so, since the file was opened. */
+uint64_t st_appended(const struct st_database *database);
 /* Is there anything to do for st_fold? Says nothing if that cannot be found out. */
 bool st_fold_is_due(struct st_database *database);
 /* How many of RELATION's rows are only there (a part of st_count). */

@@ -170,49 +170,6 @@ enum base_status session_wake_feeds(struct tql_session *session) {
   return session_end(session, status == BASE_OK ? wake_feeds(session) : status);
 }
 
-/* --- rows that came live and many come into their tables */
-
-#define FOLD_ROWS      4096   /* at a time, while others may want something */
-#define FOLD_ALL_ROWS  262144 /* at the end */
-#define QUIET_NS       (INT64_C(200) * NS_PER_MS)
-#define FOLD_FAILED_NS (INT64_C(60000) * NS_PER_MS)
-
-static enum base_status fold(struct tql_session *session, size_t rows, size_t *ret_left) {
-  *ret_left = 0;
-  if (!st_fold_is_due(session->database)) return BASE_OK;
-  enum base_status status = st_begin(session->database);
-  if (status == BASE_OK) status = st_fold(session->database, rows, ret_left);
-  if (status == BASE_OK) status = st_commit(session->database);
-  if (status != BASE_OK) st_rollback(session->database);
-  return status;
-}
-
-/* Some of them. When nothing has come for a while, as fast as it goes; else with a quarter of the time at most,
- * so that those who come with SQL are not long behind what comes evenly. What stands in the log is as durable
- * there, and is found: what fails is tried again only when more has come, and not soon.            */
-static void fold_some(struct tql_session *session) {
-  int64_t began = base_env_monotonic();
-  size_t left = 0;
-  if (session->options.readonly) return;
-  if (session->counters.rows_in != session->fold_rows_in) {
-    session->fold_rows_in = session->counters.rows_in;
-    session->fold_at = began + QUIET_NS;
-    session->fold_left = true;
-  }
-  bool quiet = began >= session->fold_at;
-  if (!session->fold_left || session->group_open || (!quiet && began < session->fold_rest)) return;
-  enum base_status status = fold(session, quiet ? FOLD_ROWS : 1, &left);
-  int64_t ended = base_env_monotonic();
-  session->fold_left = status == BASE_OK && left > 0;
-  session->fold_rest = ended + (status == BASE_OK ? 3 * (ended - began) : FOLD_FAILED_NS);
-}
-
-void session_fold_all(struct tql_session *session) {
-  size_t left = 1;
-  if (session->options.readonly || st_in_transaction(session->database)) return;
-  while (left > 0 && fold(session, FOLD_ALL_ROWS, &left) == BASE_OK) continue;
-}
-
 /* --- a shell follows its feeds */
 
 static enum base_status pump(struct tql_session *session, int timeout_ms) {
@@ -224,7 +181,7 @@ static enum base_status pump(struct tql_session *session, int timeout_ms) {
     status = read_feeds(session, &idle);
     if (status != BASE_OK) break;
     if (group_is_due(session)) status = session_commit_group(session);
-    if (status == BASE_OK && idle) fold_some(session);
+    if (status == BASE_OK && idle) session_fold_some(session);
     sweep_strings(session);
     if (base_env_interrupted()) return BASE_CANCEL;
     int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
@@ -305,7 +262,7 @@ static enum base_status take_turn(struct tql_session *session) {
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
-  if (status == BASE_OK) fold_some(session);
+  if (status == BASE_OK) session_fold_some(session);
   if (status == BASE_OK) sweep_strings(session);
   return status;
 }
@@ -327,8 +284,7 @@ int64_t tql_session_due(const struct tql_session *session) {
   if (session->group_open && session->group_since + session->durable_ns - now < due)
     due = session->group_since + session->durable_ns - now;
   if (tql_session_has_feeds(session) && due > POLL_MS * NS_PER_MS) due = POLL_MS * NS_PER_MS;
-  if (session->fold_left && !session->group_open && session->fold_at - now < due)
-    due = session->fold_at - now;
+  if (session_fold_due(session, now) < due) due = session_fold_due(session, now);
   if (session->asks_changed || session->control_held) due = 0;
   if (due < session->retry_at - now)
     due = session->retry_at - now; /* a full disk is not asked at once */

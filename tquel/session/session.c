@@ -46,7 +46,7 @@ enum base_status tql_session_open(const struct tql_session_options *options,
     if (status == BASE_OK && options->explain_only)
       status = session_load_explained_indexes(session);
     if (status == BASE_OK) status = session_expire(session);
-    session->fold_left = status == BASE_OK && !options->readonly;
+    session_fold_init(&session->fold, status == BASE_OK && !options->readonly);
   }
   if (status != BASE_OK) {
     tql_session_close(session);

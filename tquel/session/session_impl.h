@@ -149,6 +149,18 @@ struct session_counters {
   uint64_t rows_in, rows_out;
 };
 
+/* How far the log has come into its tables (fold.c). Times are monotonic ns. */
+struct session_fold {
+  bool due;               /* there is perhaps something to do */
+  int64_t quiet_at;       /* when nothing has come until then, it goes as fast as it can */
+  int64_t ended;          /* the last round */
+  int64_t retry_at;       /* not before, since a round has failed */
+  uint64_t came, handled; /* rows that came live: until now, until the last round */
+  size_t behind;          /* rows that waited after the last round */
+  size_t most;            /* when more wait, who brings them is slowed */
+  double row_ns;          /* what a row takes; 0: not measured */
+};
+
 /* Tuples that a one-off network reads in the place of a relation's own (update.c). */
 struct session_given {
   const struct ng_relation *relation;
@@ -195,15 +207,12 @@ struct tql_session {
   uint64_t catalogue_changes;  /* how often relations came or went */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
-  bool displays_on;      /* not while the live network replays */
-  bool asks_changed;     /* who asks for announced relations, perhaps, since sensors were told */
-  bool group_open;       /* a durable group of the feeds is being written */
-  int64_t group_since;   /* monotonic ns */
-  int64_t retry_at;      /* monotonic ns: no turn is due before, since the last one has failed */
-  bool fold_left;        /* rows that came live are perhaps to be put into their tables (pump.c) */
-  int64_t fold_at;       /* monotonic ns: from then on as fast as it goes */
-  int64_t fold_rest;     /* ... and before that not before */
-  uint64_t fold_rows_in; /* COUNTERS' rows when last looked at */
+  bool displays_on;    /* not while the live network replays */
+  bool asks_changed;   /* who asks for announced relations, perhaps, since sensors were told */
+  bool group_open;     /* a durable group of the feeds is being written */
+  int64_t group_since; /* monotonic ns */
+  int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */
+  struct session_fold fold;
 
   /* of the statement that runs */
   const struct tql_output *output;
@@ -676,6 +685,12 @@ void session_describe_announced(struct tql_session *session,
 
 /* --- pump.c: groups of what feeds and sources bring */
 enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
+/* A session that writes begins with what is there (fold.c). */
+void session_fold_init(struct session_fold *fold, bool writes);
+/* Between two groups: some of the rows that wait in the log go into their tables. */
+void session_fold_some(struct tql_session *session);
+/* So many nanoseconds from NOW (monotonic) more is to be done at once; INT64_MAX: nothing is. */
+int64_t session_fold_due(const struct tql_session *session, int64_t now);
 /* Puts all rows that came live into their tables, before the end. What fails was reported, and is done by the
  * next session. */
 void session_fold_all(struct tql_session *session);
