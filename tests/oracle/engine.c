@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/oracle/judge.h"
+#include "tests/temporary.h"
 
 static void on_rows(void *context, const struct tql_rows *rows) {
   struct engine *engine = context;
@@ -100,9 +101,12 @@ bool is_run_time_error(const struct engine *engine, enum answer answer) {
 
 /* ROWS with the header into the relation. */
 bool engine_copy(struct engine *engine, const struct input *input, const char *rows) {
-  char path[] = "/tmp/judge-XXXXXX.csv";
+  char *path = temporary_path("judge-XXXXXX.csv");
   int file = mkstemps(path, 4);
-  if (file < 0) return false;
+  if (file < 0) {
+    free(path);
+    return false;
+  }
   FILE *out = fdopen(file, "w");
   fputs(header_text(engine->arena, input), out);
   fputs(rows, out);
@@ -110,6 +114,7 @@ bool engine_copy(struct engine *engine, const struct input *input, const char *r
   enum answer answer = engine_run(
       engine, base_arena_printf(engine->arena, "copy %s from \"%s\"", input->name, path));
   unlink(path);
+  free(path);
   return answer == ANSWER_ROWS;
 }
 

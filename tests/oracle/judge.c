@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tests/oracle/sensed.h"
+#include "tests/temporary.h"
 
 enum {
   JOBS_MAX = 64,
@@ -35,7 +36,7 @@ struct judge {
   uint64_t random, incremental, sensors, seed, most;
   unsigned jobs;
   bool verbose, selftest;
-  char directory[32];
+  char *directory;
 };
 
 /* What a process leaves: in shared memory. */
@@ -239,7 +240,8 @@ static bool read_options(int argc, char **argv, struct judge *judge) {
 }
 
 int main(int argc, char **argv) {
-  struct judge judge = {.seed = 1, .most = 10, .jobs = 1, .directory = "/tmp/judge-XXXXXX"};
+  struct judge judge = {
+      .seed = 1, .most = 10, .jobs = 1, .directory = temporary_path("judge-XXXXXX")};
   if (!read_options(argc, argv, &judge)) return usage();
   if (!mkdtemp(judge.directory)) return 3;
   struct slice *slices = mmap(NULL, JOBS_MAX * sizeof *slices, PROT_READ | PROT_WRITE,
@@ -252,6 +254,7 @@ int main(int argc, char **argv) {
       run(&judge, (struct queue){judge.seed, judge.incremental, BIT_BY_BIT}, slices, &tally) &&
       run(&judge, (struct queue){judge.seed, judge.sensors, BY_SENSORS}, slices, &tally);
   empty(judge.directory);
+  free(judge.directory);
   if (!ran) return 3;
   printf(
       "# %llu statements (%llu do not bind, %llu fail when run, %llu skipped), %llu rows (%llu "

@@ -25,6 +25,7 @@
 
 #include "tests/oracle/oracle.h"
 #include "tests/properties/scope.h"
+#include "tests/temporary.h"
 #include "tquel/analyse/analyse.h"
 #include "tquel/lang/parse.h"
 #include "tquel/session/session.h"
@@ -218,9 +219,12 @@ static bool load(struct tql_session *session, struct scope *scope) {
   int number;
   for (size_t i = 0; i < scope->side_count; i++) {
     const struct ng_relation *ng = &scope->sides[i].ng;
-    char path[] = "/tmp/scope-XXXXXX.csv";
+    char *path = temporary_path("scope-XXXXXX.csv");
     int file = mkstemps(path, 4);
-    if (file < 0) return false;
+    if (file < 0) {
+      free(path);
+      return false;
+    }
     FILE *out = fdopen(file, "w");
     write_side(scope, i, out);
     fclose(out);
@@ -232,6 +236,7 @@ static bool load(struct tql_session *session, struct scope *scope) {
                                       kind, ng->name, ng->name, path, i == 0 ? "a" : "b", ng->name),
                     &number);
     unlink(path);
+    free(path);
     if (!good) return false;
   }
   return true;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
+#include "tests/temporary.h"
 #include "tests/tqt/tqt.h"
 #include "tquel/lang/parse.h"
 #include "tquel/session/session.h"
@@ -675,7 +676,7 @@ static int usage(void) {
 int main(int argc, char **argv) {
   struct options options = {0};
   struct totals totals = {0};
-  char directory[] = "/tmp/tqt-XXXXXX";
+  char *directory = temporary_path("tqt-XXXXXX");
   int first = 1;
   for (; first < argc && argv[first][0] == '-'; first++) {
     if (strcmp(argv[first], "--update") == 0)
@@ -710,5 +711,6 @@ int main(int argc, char **argv) {
   printf("1..%d\n", totals.points);
   free(home);
   rmdir(directory);
+  free(directory);
   return totals.bad > 0;
 }

@@ -14,6 +14,7 @@
 
 #include "engine/base/env.h"
 #include "sensors/feed/feed.h"
+#include "tests/temporary.h"
 
 static struct base_arena *arena;
 static struct base_strings *strings;
@@ -546,7 +547,9 @@ END_TEST
 
 static char *make_file(const char *suffix, const char *text) {
   static int count;
-  char *path = base_arena_printf(arena, "/tmp/feed_test_%ld_%d%s", (long)getpid(), count++, suffix);
+  char *directory = temporary_path("feed_test");
+  char *path = base_arena_printf(arena, "%s_%ld_%d%s", directory, (long)getpid(), count++, suffix);
+  free(directory);
   int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
   ck_assert_int_eq(write(descriptor, text, strlen(text)), (ssize_t)strlen(text));
   close(descriptor);

@@ -1,4 +1,5 @@
 /* See storage_world.h. */
+#include "tests/temporary.h"
 #include "tests/unit/storage_world.h"
 
 #include <dirent.h>
@@ -22,7 +23,9 @@ static void print_diag(void *context, const struct base_diag *diag) {
 
 void set_up(void) {
   arena = base_arena_new();
-  directory = base_arena_strdup(arena, "/tmp/storage_test.XXXXXX");
+  char *template = temporary_path("storage_test.XXXXXX");
+  directory = base_arena_strdup(arena, template);
+  free(template);
   ck_assert_ptr_nonnull(mkdtemp(directory));
   path = base_arena_printf(arena, "%s/test.db", directory);
   strings = base_strings_new();
