@@ -42,7 +42,7 @@ static size_t rows_of_round(const struct session_fold *fold, int64_t now) {
                          (fold->row_ns > 0 ? fold->row_ns : ROW_NS));
   size_t came = (size_t)(fold->came - fold->handled);
   size_t enough = came + came / 4 + PIECE_ROWS;
-  return fold->behind > fold->most && rows < enough ? enough : rows;
+  return fold->behind + came > fold->most && rows < enough ? enough : rows;
 }
 
 static void note_round(struct session_fold *fold, int64_t began, size_t rows, size_t left) {
