@@ -11,6 +11,7 @@
 #include "engine/base/env.h"
 #include "engine/base/status.h"
 #include "engine/batch.h"
+#include "tests/amount.h"
 
 __extension__ typedef __int128 wide;
 
@@ -652,7 +653,7 @@ static void close_all_ways(const struct net_program *program, const union net_sl
 START_TEST(instants_of_open_stops) {
   struct base_random random = {5};
   int open_count = 0, final_count = 0, vague_count = 0;
-  for (int i = 0; i < 20000; i++) {
+  for (unsigned i = 0, most = amount(6000, 20000); i < most; i++) {
     const struct net_program *program = random_instant(&random);
     union net_slot row[4];
     net_chronon bound = (net_chronon)base_random_below(&random, 7);

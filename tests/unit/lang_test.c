@@ -19,6 +19,7 @@
 #include "tests/unit/lang_tree.h"
 #include "tquel/lang/lexer.h"
 #include "tquel/lang/parse.h"
+#include "tests/amount.h"
 
 const char *tql_token_name(int kind);
 
@@ -251,7 +252,7 @@ END_TEST
 /* --- random trees ----------------------------------------------------------------------------- */
 
 START_TEST(random_expressions_are_read_back) {
-  for (int round = 0; round < 20000; round++) {
+  for (unsigned round = 0, most = amount(5000, 20000); round < most; round++) {
     struct base_arena *arena = base_arena_new();
     struct base_buffer text = BASE_BUFFER_EMPTY;
     const struct tql_expr *expr = lang_random_expr(arena, &random_state, 6);

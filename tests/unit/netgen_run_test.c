@@ -13,6 +13,7 @@
 #include "engine/base/env.h"
 #include "engine/rowmap.h"
 #include "tests/unit/netgen_queries.h"
+#include "tests/amount.h"
 
 /* --- data: rows of the full layout of each relation */
 
@@ -581,18 +582,18 @@ static size_t check_random(uint64_t seed, bool determinate) {
   return length;
 }
 
-enum { SEEDS = 15 };
-
 START_TEST(random_queries_over_determinate_relations) {
   size_t length = 0;
-  for (uint64_t i = 0; i < SEEDS; i++) length += check_random((uint64_t)_i * 1000 + i, true);
+  for (uint64_t i = 0; i < amount(4, 15); i++)
+    length += check_random((uint64_t)_i * 1000 + i, true);
   ck_assert_uint_gt(length, 0);
 }
 END_TEST
 
 START_TEST(random_queries_over_indeterminate_relations) {
   size_t length = 0;
-  for (uint64_t i = 0; i < SEEDS; i++) length += check_random((uint64_t)_i * 1000 + 500 + i, false);
+  for (uint64_t i = 0; i < amount(4, 15); i++)
+    length += check_random((uint64_t)_i * 1000 + 500 + i, false);
   ck_assert_uint_gt(length, 0);
 }
 END_TEST
@@ -639,9 +640,9 @@ static size_t check_together(uint64_t seed, bool determinate) {
 
 START_TEST(random_queries_in_one_network) {
   size_t saved = 0;
-  for (uint64_t i = 0; i < SEEDS; i++)
+  for (uint64_t i = 0; i < amount(4, 15); i++)
     saved += check_together((uint64_t)_i * 1000 + 700 + i, i % 2 == 0);
-  ck_assert_uint_gt(saved, 2 * SEEDS);
+  ck_assert_uint_gt(saved, 2 * amount(4, 15));
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 #include "netgen/expr.h"
 #include "tests/unit/netgen_golden.h"
 #include "tests/unit/netgen_rule_queries.h"
+#include "tests/amount.h"
 
 static struct base_diag_sink diags;
 
@@ -397,6 +398,7 @@ static void check_join_reads(const struct ng_plan *plan, const struct ng_node *j
 
 /* Every column that a node reads is there, after any choice of rules. */
 START_TEST(nodes_read_what_their_inputs_have) {
+  if (_i % 5 > 1 && !amount(0, 1)) return;
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
     struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
@@ -575,6 +577,7 @@ static enum base_status no_source(void *context, const struct ng_relation *relat
 }
 
 START_TEST(every_plan_builds) {
+  if (_i % 5 > 1 && !amount(0, 1)) return;
   for (size_t g = 0; g < GOLDENS; g++) {
     struct golden golden = goldens[g];
     struct ng_plan *plan = golden.query ? plan_of(golden.query()) : thesis_plan(golden.during);
