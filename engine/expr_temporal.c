@@ -210,6 +210,6 @@ enum net_eval_error net_temporal_operation(const struct net_program *program, en
 }
 
 enum net_eval_error net_temporal_result(struct net_value *value) {
-  value->temporal = net_temporal_normal(value->temporal);
+  value->temporal = net_temporal_shortest(net_temporal_normal(value->temporal));
   return is_finite(value->temporal) ? NET_EVAL_OK : NET_EVAL_NUMBER;
 }

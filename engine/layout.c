@@ -64,6 +64,26 @@ bool net_row_is_open(const struct net_layout *layout, const union net_slot *row)
   return false;
 }
 
+/* --- temporal values of absolute time */
+
+void net_row_make_absolute(const struct net_layout *layout, uint32_t field_count,
+                           const uint32_t *starts, enum net_timeline timeline,
+                           net_chronon reference, union net_slot *row) {
+  bool real = timeline == NET_TIMELINE_REAL;
+  for (uint32_t i = 0; i < field_count; i++) {
+    if (layout->fields[i].type.base != NET_TEMPORAL) continue;
+    union net_slot *slots = row + layout->fields[i].slot;
+    net_chronon start = row[starts != NULL ? starts[i] : 0].i;
+    double since = (double)((long double)start - (real ? (long double)reference : 0));
+    struct net_temporal value = {slots[0].f, slots[1].f, slots[2].f, slots[3].f};
+    value = net_temporal_shortest(net_temporal_rebase(value, real ? -since / 1e9 : -since));
+    slots[0].f = value.n0;
+    slots[1].f = value.n1;
+    slots[2].f = value.d0;
+    slots[3].f = value.d1;
+  }
+}
+
 /* --- equality and hash */
 
 static struct net_temporal slot_temporal(const union net_slot *row, uint32_t slot) {

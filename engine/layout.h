@@ -96,6 +96,12 @@ uint64_t net_row_identity_hash(const struct net_layout *layout, const union net_
 bool net_row_same_domains(const struct net_layout *layout, const union net_slot *a,
                           const union net_slot *b);
 uint64_t net_row_domains_hash(const struct net_layout *layout, const union net_slot *row);
+/* Makes the temporal values among ROW's first FIELD_COUNT fields functions of absolute time (on the real timeline of the
+ * time since REFERENCE: a double has no room for more), in one form for equal ones. Those of field i count from the
+ * instant at slot STARTS[i]; NULL: from the row's start. */
+void net_row_make_absolute(const struct net_layout *layout, uint32_t field_count,
+                           const uint32_t *starts, enum net_timeline timeline,
+                           net_chronon reference, union net_slot *row);
 /* Output order (implicit times in the order of the columns, then the domains): <0, 0, >0. Strings by
  * bytes. Open stops are compared as [bound, hi].                                                   */
 int net_row_compare(const struct net_layout *layout, const struct base_strings *strings,

@@ -283,6 +283,8 @@ struct net_closest_params {
   size_t key_count;
   bool distinct;
   int64_t within; /* distinct */
+  /* distinct: by field of LEFT and of RIGHT, the slot of the instant from which its temporal value counts */
+  const uint32_t *starts[2];
 };
 struct net_node *net_create_closest(struct net_network *network, const char *name,
                                     const struct net_closest_params *params);

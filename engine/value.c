@@ -15,11 +15,14 @@
  * A common factor is left alone: (10000 100 277 1) and (20000 200 554 2) are both normal, and equal.
  * Two normal forms are the same function exactly when their four numbers are proportional, because
  * numerator and denominator of a function that is not constant have no common factor. So equality
- * is decided by products of two doubles, compared without rounding.
+ * is decided by products of two doubles, compared without rounding. Where tuples are looked up by their slots that
+ * is not asked, so values that tuples have are also the shortest of their kind (net_temporal_shortest).
  *
  * Arithmetic on temporal values is in expr.c.                                                      */
 #include "engine/value.h"
 
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +289,51 @@ void net_temporal_normalise(struct net_temporal *v) {
 
 struct net_temporal net_temporal_normal(struct net_temporal value) {
   net_temporal_normalise(&value);
+  return value;
+}
+
+/* VALUE, which is not 0, without its factors 2, as an integer; *RET_EXPONENT: how many. */
+static uint64_t odd_part(double value, int *ret_exponent) {
+  int exponent = 0;
+  uint64_t digits = (uint64_t)ldexp(frexp(fabs(value), &exponent), DBL_MANT_DIG);
+  int zeros = __builtin_ctzll(digits);
+  *ret_exponent = exponent - DBL_MANT_DIG + zeros;
+  return digits >> zeros;
+}
+
+static uint64_t common_factor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* Has VALUE 2 ^ EXPONENT all the digits of VALUE? */
+static bool stays_exact(double value, int exponent) {
+  int own = 0;
+  (void)frexp(value, &own);
+  return value == 0 ||
+         (own + exponent > DBL_MIN_EXP + DBL_MANT_DIG && own + exponent < DBL_MAX_EXP);
+}
+
+struct net_temporal net_temporal_shortest(struct net_temporal value) {
+  double *const parts[] = {&value.d1, &value.n1, &value.n0, &value.d0};
+  if (value.d1 == 0 || (value.d1 == 1 && value.n1 == floor(value.n1))) return value;
+  int twos = INT_MAX;
+  uint64_t factor = 0;
+  for (int i = 0; i < 4; i++) {
+    int own = INT_MAX;
+    if (!isfinite(*parts[i])) return value;
+    if (*parts[i] == 0) continue;
+    factor = common_factor(odd_part(*parts[i], &own), factor);
+    if (i < 2 && own < twos) twos = own;
+  }
+  if (factor == 1 && twos == 0) return value;
+  for (int i = 0; i < 4; i++)
+    if (!stays_exact(*parts[i], -twos)) return value;
+  for (int i = 0; i < 4; i++) *parts[i] = ldexp(*parts[i] / (double)factor, -twos);
   return value;
 }
 

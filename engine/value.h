@@ -61,6 +61,11 @@ struct net_temporal net_temporal_settled(struct net_temporal value);
 /* The canonical form: sign of the denominator, (c 0 1 0) for constants, no negative zero. */
 struct net_temporal net_temporal_normal(struct net_temporal value);
 void net_temporal_normalise(struct net_temporal *value); /* the same, where it lies */
+/* A quotient in the scale that stands for all of its proportional forms, exactly: its coefficients have no common odd
+ * factor, and its slopes, which stay as they are when the origin moves, are integers that are not both even. Other
+ * functions have one normal form, and are as they are. What an expression gives a tuple is in this form; averages over
+ * time have D1 = 1. */
+struct net_temporal net_temporal_shortest(struct net_temporal value);
 /* The same function of absolute time with its origin moved by DELTA (seconds or chronons). */
 struct net_temporal net_temporal_rebase(struct net_temporal value, double delta);
 bool net_temporal_equal(struct net_temporal a,

@@ -187,6 +187,26 @@ void ng_build_product(struct ng_builder *builder, const struct ng_node *node) {
   if (node->asked) ask(builder, node);
 }
 
+/* From which instant the temporal COLUMN of NODE's rows counts: the start of the tuple that has it. */
+static const struct ng_column *counts_from(const struct ng_node *node,
+                                           const struct ng_column *column) {
+  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  if (!ng_node_is_product(node)) return node->start;
+  return counts_from(node->inputs[ng_node_has(node->inputs[0], column) ? 0 : 1], column);
+}
+
+static const uint32_t *temporal_starts(struct ng_builder *builder, const struct ng_node *side) {
+  const struct net_layout *layout = ng_built_of(builder, side)->layout;
+  uint32_t *starts = BASE_NEW_ARRAY(builder->arena, layout->field_count, uint32_t);
+  for (size_t i = 0; i < side->fields.count; i++) {
+    const struct ng_column *column = side->fields.items[i];
+    if (column->type.base == NET_TEMPORAL)
+      starts[ng_built_field(builder, side, column)] =
+          ng_slot_in(builder, side, counts_from(side, column));
+  }
+  return starts;
+}
+
 void ng_build_closest(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node);
   ng_lay_out(builder, node);
@@ -201,6 +221,8 @@ void ng_build_closest(struct ng_builder *builder, const struct ng_node *node) {
       .key_count = node->key_count,
       .distinct = node->distinct,
       .within = node->within,
+      .starts = {temporal_starts(builder, node->inputs[0]),
+                 temporal_starts(builder, node->inputs[1])},
   };
   built->node = net_create_closest(builder->network, ng_built_name(builder, node), &params);
 }

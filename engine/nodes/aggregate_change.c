@@ -53,27 +53,15 @@ enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error e
   return net_node_error(&node->node, error, layout, node->group_row);
 }
 
-/* ROW with its temporal domains as functions of absolute time (of time since the first tuple on the real
- * timeline, where a double has no room for more). */
+/* ROW with its temporal domains as functions of absolute time. */
 static const union net_slot *absolute(struct net_aggregate *node, const union net_slot *row) {
   const struct net_layout *in = node->params.in;
-  enum net_timeline timeline = net_network_timeline(node->node.network);
-  union net_slot *copy = node->scratch_row;
   if (!node->temporal) return row;
-  bool real = timeline == NET_TIMELINE_REAL;
-  double since = (double)((long double)row[0].i - (real ? (long double)node->first_start : 0));
-  memcpy(copy, row, in->slot_count * sizeof *row);
-  for (uint32_t i = 0; i < node->params.domain_fields; i++) {
-    if (in->fields[i].type.base != NET_TEMPORAL) continue;
-    union net_slot *slots = copy + in->fields[i].slot;
-    struct net_temporal value = {slots[0].f, slots[1].f, slots[2].f, slots[3].f};
-    value = net_temporal_rebase(value, real ? -since / 1e9 : -since);
-    slots[0].f = value.n0;
-    slots[1].f = value.n1;
-    slots[2].f = value.d0;
-    slots[3].f = value.d1;
-  }
-  return copy;
+  memcpy(node->scratch_row, row, in->slot_count * sizeof *row);
+  net_row_make_absolute(in, node->params.domain_fields, NULL,
+                        net_network_timeline(node->node.network), node->first_start,
+                        node->scratch_row);
+  return node->scratch_row;
 }
 
 static struct net_agg_change change_for(struct net_aggregate *node, const union net_slot *row) {

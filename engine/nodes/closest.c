@@ -566,7 +566,9 @@ struct net_node *net_create_closest(struct net_network *network, const char *nam
   net_rowmap_init(&node->groups, node->key_layout, NET_KEY_DOMAINS, node->key_layout->field_count,
                   NULL, 0, sizeof(struct net_closest_group));
   for (unsigned side = 0; side < 2; side++) {
-    if (params->distinct) net_kinds_init(&node->kinds[side], arena, node->layouts[side]);
+    if (params->distinct)
+      net_kinds_init(&node->kinds[side], arena, node->layouts[side], params->starts[side],
+                     net_network_timeline(network));
     net_rowmap_init(&node->open[side], NULL, NET_KEY_ID, 0, NULL, 0, sizeof(struct net_entry *));
     net_cells_init(&node->cells[side], sizeof(struct net_entry) + node->layouts[side]->slot_count *
                                                                       sizeof(union net_slot));

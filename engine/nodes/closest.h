@@ -32,8 +32,15 @@ struct net_entries {
 
 /* Distinct: the entries of one side, in chains by the hash of their domains. */
 struct net_kinds {
+  const struct net_layout *layout;
   const uint32_t *slots; /* of the domains */
   size_t slot_count;
+  bool temporal; /* some are: equal ones are so as functions of absolute time */
+  const uint32_t *starts;
+  enum net_timeline timeline;
+  bool reference_known;
+  net_chronon reference;      /* from which they are told; on the real timeline the first start */
+  union net_slot *scratch[2]; /* rows */
   struct net_entry **chains;
   size_t chain_count, count;
 };
@@ -121,7 +128,8 @@ void net_closest_pair(struct net_closest *node, struct net_entry *left, struct n
 /* closest_distinct.c: an entry that came; what can be decided and forgotten in GROUP, returning the
  * earliest start of what cannot be decided.                                                          */
 void net_kinds_init(struct net_kinds *kinds, struct base_arena *arena,
-                    const struct net_layout *layout);
+                    const struct net_layout *layout, const uint32_t *starts,
+                    enum net_timeline timeline);
 void net_kinds_done(struct net_kinds *kinds);
 void net_kinds_mark_strings(const struct net_kinds *kinds, const struct net_layout *layout,
                             struct base_strings *strings);

@@ -1,7 +1,7 @@
 /* Closest among the times of one tuple: the fourth product of thesis 7.2.3, for `set sequence distinct`.
  *
- * Rows of one side are of one kind when their explicit domains are equal; what differs are their
- * instants. Between x and y lies only what is of x's or of y's kind, so each x is paired with the
+ * Rows of one side are of one kind when their explicit domains are equal, temporal ones as functions of
+ * absolute time; what differs are their instants. Between x and y lies only what is of x's or of y's kind, so each x is paired with the
  * nearest row of each kind after it, and each y with the nearest of each kind before it.
  *
  * Of each kind the last definite row is kept, and what may lie behind it: a row x is done when a
@@ -27,11 +27,20 @@ enum { FIRST_LOOK = 16 };
 /* --- kinds */
 
 void net_kinds_init(struct net_kinds *kinds, struct base_arena *arena,
-                    const struct net_layout *layout) {
+                    const struct net_layout *layout, const uint32_t *starts,
+                    enum net_timeline timeline) {
   uint32_t *slots = BASE_NEW_ARRAY(arena, layout->slot_count, uint32_t);
+  uint32_t *own_starts = BASE_NEW_ARRAY(arena, layout->field_count, uint32_t);
+  if (starts != NULL) memcpy(own_starts, starts, layout->field_count * sizeof *starts);
+  kinds->layout = layout;
   kinds->slots = slots;
+  kinds->starts = own_starts;
+  kinds->timeline = timeline;
+  for (unsigned i = 0; i < 2; i++)
+    kinds->scratch[i] = base_arena_array(arena, layout->slot_count, sizeof **kinds->scratch);
   for (uint32_t f = 0; f < layout->field_count; f++) {
     if (layout->fields[f].type.base == NET_INSTANT || layout->fields[f].number) continue;
+    kinds->temporal |= layout->fields[f].type.base == NET_TEMPORAL;
     for (uint32_t i = 0; i < net_type_slots(layout->fields[f].type.base); i++)
       slots[kinds->slot_count++] = layout->fields[f].slot + i;
   }
@@ -68,11 +77,28 @@ static void make_room(struct net_kinds *kinds) {
   free(before);
 }
 
+/* ENTRY's row with its domains as what they are compared; at SCRATCH, if it is not as it is. */
+static const union net_slot *absolute(const struct net_kinds *kinds, const struct net_entry *entry,
+                                      unsigned scratch) {
+  const struct net_layout *layout = kinds->layout;
+  union net_slot *row = kinds->scratch[scratch];
+  if (!kinds->temporal) return entry->row;
+  memcpy(row, entry->row, layout->slot_count * sizeof *row);
+  net_row_make_absolute(layout, layout->field_count, kinds->starts, kinds->timeline,
+                        kinds->reference, row);
+  return row;
+}
+
 void net_kinds_add(struct net_kinds *kinds, struct net_entry *entry) {
   make_room(kinds);
+  if (!kinds->reference_known && entry->row[0].i != NET_BEGINNING) {
+    kinds->reference_known = true;
+    kinds->reference = entry->row[0].i;
+  }
+  const union net_slot *row = absolute(kinds, entry, 0);
   uint64_t hash = 0;
   for (size_t i = 0; i < kinds->slot_count; i++)
-    hash = base_hash_u64((uint64_t)entry->row[kinds->slots[i]].i, hash);
+    hash = base_hash_u64((uint64_t)row[kinds->slots[i]].i, hash);
   entry->hash = (uint32_t)hash;
   struct net_entry **chain = chain_of(kinds, entry->hash);
   entry->next = *chain;
@@ -83,8 +109,9 @@ void net_kinds_add(struct net_kinds *kinds, struct net_entry *entry) {
 static bool is_of_kind(const struct net_kinds *kinds, const struct net_entry *entry,
                        const struct net_entry *other) {
   if (entry->hash != other->hash) return false;
+  const union net_slot *a = absolute(kinds, entry, 0), *b = absolute(kinds, other, 1);
   for (size_t i = 0; i < kinds->slot_count; i++)
-    if (entry->row[kinds->slots[i]].i != other->row[kinds->slots[i]].i) return false;
+    if (a[kinds->slots[i]].i != b[kinds->slots[i]].i) return false;
   return true;
 }
 

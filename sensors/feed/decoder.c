@@ -300,7 +300,7 @@ bool sn_decoder_finish_temporals(struct sn_decoder *decoder, const bool *named) 
     struct net_temporal value = {slots[0].f, slots[1].f, slots[2].f, slots[3].f};
     if (value.d0 == 0 && value.d1 == 0)
       return sn_decoder_refuse(decoder, MSG_BAD_VALUE, "%s: the denominator is zero", field->name);
-    value = net_temporal_normal(value);
+    value = net_temporal_shortest(net_temporal_normal(value));
     if (!isfinite(value.n0) || !isfinite(value.n1))
       return sn_decoder_refuse(decoder, MSG_BAD_VALUE, "%s: out of range", field->name);
     slots[0].f = value.n0;

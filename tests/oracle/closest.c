@@ -181,8 +181,14 @@ static enum net_truth equalities(const struct search *search, const struct ng_ex
 /* Is the tuple of VARIABLE one with OWN but for the times? */
 static bool has_domains_of(const struct oracle *oracle, size_t variable,
                            const struct oracle_tuple *own) {
-  return oracle_same_domains(oracle->inputs[variable].layout, oracle->tuples[variable]->row, 0,
-                             own->row, 0, NET_TIMELINE_ABSTRACT);
+  const struct net_layout *layout = oracle->inputs[variable].layout;
+  const union net_slot *row = oracle->tuples[variable]->row;
+  enum net_timeline timeline = oracle->query->timeline;
+  if (!oracle_same_domains(layout, row, row[0].i, own->row, own->row[0].i, timeline)) return false;
+  /* Functions whose coefficients have been rounded may be the same or not. */
+  bool *unsaid = oracle->world->unsaid;
+  if (unsaid && !oracle_same_bits(layout, row, own->row, timeline)) *unsaid = true;
+  return true;
 }
 
 static void look_at(struct search *search) {

@@ -110,7 +110,8 @@ bool oracle_same_row(const struct net_layout *layout, const struct base_strings 
 bool oracle_same_values(const struct net_layout *layout, const struct base_strings *strings,
                         const union net_slot *a, const union net_slot *b,
                         enum net_timeline timeline);
-/* ... and are their numbers the very same, as far as a change of start leaves them so? */
+/* ... and is there no rounding error to it: their numbers are the very same, as far as a change of start leaves
+ * them so, or such as doubles have exactly? */
 bool oracle_same_bits(const struct net_layout *layout, const union net_slot *a,
                       const union net_slot *b, enum net_timeline timeline);
 

@@ -329,10 +329,12 @@ bool oracle_same_bits(const struct net_layout *layout, const union net_slot *a,
       if (x->i != y->i) return false; /* doubles as well: the same bits */
       continue;
     }
-    struct oracle_function f = moved_function(x, a, b, timeline);
-    if ((double)f.n0 != y[0].f || (double)f.n1 != y[1].f || (double)f.d0 != y[2].f ||
-        (double)f.d1 != y[3].f)
-      return false;
+    struct oracle_function f = moved_function(x, a, b, timeline), g = stored_function(y);
+    if ((double)f.n0 == y[0].f && (double)f.n1 == y[1].f && (double)f.d0 == y[2].f &&
+        (double)f.d1 == y[3].f)
+      continue;
+    /* The same in another scale. */
+    if (oracle_is_rounded(f) || oracle_is_rounded(g) || !oracle_same_function(f, g)) return false;
   }
   return true;
 }

@@ -253,6 +253,37 @@ START_TEST(equality_is_that_of_functions) {
 }
 END_TEST
 
+static struct net_temporal shortest(double n0, double n1, double d0, double d1) {
+  return net_temporal_shortest((struct net_temporal){n0, n1, d0, d1});
+}
+
+/* Quotients alone: linear functions have one normal form as it is. */
+START_TEST(one_shortest_form_stands_for_a_function) {
+  static const double scales[] = {0.375, 3, 10, 0x1p40, 0x1p-40 * 21};
+  for (int i = 0; i < QUADS; i++) {
+    struct quad a = quad_at(i);
+    if (!is_function(a)) continue;
+    struct net_temporal v = net_temporal_normal(temporal(a)), kept = net_temporal_shortest(v);
+    ck_assert(net_temporal_equal(v, kept) && identical(kept, net_temporal_shortest(kept)));
+    for (size_t k = 0; k < sizeof scales / sizeof *scales && v.d1 != 0; k++)
+      ck_assert(identical(
+          kept, shortest(v.n0 * scales[k], v.n1 * scales[k], v.d0 * scales[k], v.d1 * scales[k])));
+    if (v.d1 != 0) /* from another origin as well */
+      ck_assert(identical(net_temporal_shortest(net_temporal_rebase(kept, 0.75)),
+                          net_temporal_shortest(net_temporal_rebase(v, 0.75))));
+  }
+  ck_assert(identical(shortest(10000, 100, 277, 1), (struct net_temporal){10000, 100, 277, 1}));
+  ck_assert(identical(shortest(2, 1, 2, 2), (struct net_temporal){2, 1, 2, 2}));
+  ck_assert(identical(shortest(0, 6, 6, 6), (struct net_temporal){0, 1, 1, 1}));
+  ck_assert(identical(shortest(0.5, 1, 0.5, 1), (struct net_temporal){0.5, 1, 0.5, 1}));
+  /* What has no room for it stays. */
+  ck_assert(
+      identical(shortest(0x1p1020, 1, 1, 0x1p-20), (struct net_temporal){0x1p1020, 1, 1, 0x1p-20}));
+  ck_assert(identical(shortest((double)INFINITY, 1, 1, 2),
+                      (struct net_temporal){(double)INFINITY, 1, 1, 2}));
+}
+END_TEST
+
 START_TEST(numbers_stay_as_they_are) {
   struct net_temporal v = {10000, 100, 277, 1}, twice = {20000, 200, 554, 2};
   ck_assert(identical(net_temporal_normal(v), v));
@@ -344,6 +375,7 @@ int main(void) {
   tcase_add_test(cases, code_points_are_counted);
   tcase_add_test(cases, normal_form_is_normal);
   tcase_add_test(cases, equality_is_that_of_functions);
+  tcase_add_test(cases, one_shortest_form_stands_for_a_function);
   tcase_add_test(cases, numbers_stay_as_they_are);
   tcase_add_test(cases, large_numbers_are_compared_exactly);
   tcase_add_test(cases, rounding_makes_no_function_of_a_constant);
