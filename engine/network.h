@@ -330,6 +330,8 @@ struct net_aggregate_params {
   size_t by_count;
   bool apart;         /* equal rows are tuples of their own: pieces of different ones */
   bool groups_of_all; /* with WHERE: tuples that do not satisfy it still make a group */
+  bool
+      groups_sure; /* ... and are asked only where one is: it makes nothing omega that they are there perhaps */
   /* no segment while nothing counts for sure; those of avgc end where something is in doubt no more */
   bool some_only;
   bool origin_given;           /* false: the start of the first tuple that comes */

@@ -239,6 +239,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
       .by_count = node->by_columns.count,
       .apart = node->apart,
       .groups_of_all = node->groups_of_all,
+      .groups_sure = node->groups_sure,
       .some_only = node->some_only,
       .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
       .origin = query->origin_given ? query->origin : 0,

@@ -313,6 +313,19 @@ static struct ng_node *set_of(struct ng_plan *plan, struct ng_node *input) {
   return node;
 }
 
+/* Is the value asked for only where the tuple of VARIABLE outside is: in its period, or at its own instant? A given
+ * instant may be another one. */
+static bool is_asked_of_own(const struct ng_query *query, unsigned variable) {
+  const struct ng_expr *at = query->at;
+  bool event = query->variables[variable].relation->layout->tuple_class == NET_EVENT;
+  if (query->result_class != NET_EVENT || (!at && !query->when)) return true;
+  if (!at) return event;
+  bool start = at->op == NG_T_START || (event && at->op == NG_T_STOP);
+  if (!start && !event) return false;
+  if (start) at = at->args[0];
+  return at->op == NG_T_VARIABLE && at->variable == variable;
+}
+
 /* Applies for the parts of the clause that are no bare domains (thesis 7.1.4), then the node. */
 static struct ng_node *aggregate_node(struct initial *initial,
                                       const struct ng_aggregate *aggregate) {
@@ -337,6 +350,7 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->apart = apart;
   bool qualified = aggregate->where || aggregate->when;
   node->groups_of_all = qualified && aggregate->by_count > 0 && variable->outside;
+  node->groups_sure = node->groups_of_all && is_asked_of_own(initial->query, aggregate->variable);
   bool select = qualified && !changes && !node->groups_of_all && parts_can_fail(&inner, aggregate);
   if (select) top = select_members(initial, &inner, aggregate, top);
   for (size_t i = 0; i < aggregate->by_count; i++) { /* their places */

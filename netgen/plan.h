@@ -153,8 +153,9 @@ struct ng_node {
   const struct ng_column *when, *unless; /* the inner when is T, and it is F */
   struct ng_columns by_columns;          /* of the input */
   bool apart;                            /* equal rows are tuples of their own */
-  bool groups_of_all;
-  bool some_only; /* no segment while nothing counts for sure (rule group-keys) */
+  bool groups_of_all; /* of tuples outside, that where and when leave out as well */
+  bool groups_sure; /* ... and such a tuple is there wherever the value of its group is asked for */
+  bool some_only;   /* no segment while nothing counts for sure (rule group-keys) */
   uint32_t domain_fields;
   /* display */
   const char *name;

@@ -214,9 +214,9 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
 
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {
   const struct ng_aggregate *aggregate = node->aggregate;
-  base_buffer_printf(out, " %d %d %d %" PRId64 " %d %d %d %u", (int)aggregate->function,
+  base_buffer_printf(out, " %d %d %d %" PRId64 " %d %d %d %d %u", (int)aggregate->function,
                      aggregate->cumulative, aggregate->unique, aggregate->window, node->apart,
-                     node->groups_of_all, node->some_only, node->domain_fields);
+                     node->groups_of_all, node->groups_sure, node->some_only, node->domain_fields);
   print_column(out, node, node->argument);
   print_column(out, node, node->where);
   print_column(out, node, node->when);

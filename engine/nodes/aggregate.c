@@ -41,7 +41,7 @@ static bool is_there(const struct net_aggregate *node, const struct net_agg_grou
   if (node->params.by_count == 0) return true;
   enum net_truth there =
       node->params.groups_of_all ? net_agg_is_present(node, group) : net_agg_is_counted(group);
-  if (there == NET_UNKNOWN) *omega = true;
+  if (there == NET_UNKNOWN && !node->params.groups_sure) *omega = true;
   return there != NET_FALSE;
 }
 

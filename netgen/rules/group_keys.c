@@ -51,7 +51,7 @@ static bool same_groups(const struct ng_node *a, const struct ng_node *b) {
   const struct ng_aggregate *x = a->aggregate, *y = b->aggregate;
   if (a->query != b->query || x->variable != y->variable || x->by_count != y->by_count ||
       x->cumulative != y->cumulative || x->window != y->window ||
-      a->groups_of_all != b->groups_of_all) {
+      a->groups_of_all != b->groups_of_all || a->groups_sure != b->groups_sure) {
     return false;
   }
   for (size_t i = 0; i < x->by_count; i++) {

@@ -75,7 +75,9 @@ static bool is_same_place(const struct ng_node *a, const struct ng_column *of_a,
 
 static bool are_alike(const struct ng_node *a, const struct ng_node *b) {
   if (a->query != b->query || source_of(a) != source_of(b)) return false;
-  if (a->domain_fields != b->domain_fields || a->groups_of_all != b->groups_of_all) return false;
+  if (a->domain_fields != b->domain_fields || a->groups_of_all != b->groups_of_all ||
+      a->groups_sure != b->groups_sure)
+    return false;
   if (!is_same_place(a, a->where, b, b->where) || !is_same_place(a, a->when, b, b->when) ||
       !is_same_place(a, a->unless, b, b->unless))
     return false;

@@ -136,6 +136,8 @@ enum net_truth oracle_there(const struct oracle_member *member, net_chronon t) {
 
 /* --- one group at one instant */
 
+/* Of a tuple outside the group is known to have one, itself: that it is there perhaps only is the tuple's own doubt,
+ * and makes no value one. Not so at an instant that is not the tuple's. */
 static bool group_is_there(const struct oracle_evaluation *e, const struct oracle_value *by,
                            net_chronon t, bool *ret_definite) {
   if (e->aggregate->by_count == 0) return true;
@@ -147,7 +149,7 @@ static bool group_is_there(const struct oracle_evaluation *e, const struct oracl
     if (!e->groups_of_all) truth = net_and(truth, member->condition);
     any = net_or(any, truth);
   }
-  if (any != NET_TRUE) *ret_definite = false;
+  if (any != NET_TRUE && !e->surely_there) *ret_definite = false;
   return any != NET_FALSE;
 }
 
@@ -292,6 +294,18 @@ static void extend_events(struct oracle_evaluation *e, struct oracle_segments *r
 
 /* --- all groups */
 
+/* Is the result's instant, if it has one, that of VARIABLE's tuple: of an event, or the start of a period? */
+static bool is_own_instant(const struct ng_query *query, unsigned variable, bool event) {
+  if (query->result_class != NET_EVENT || (!query->at && !query->when)) return true;
+  if (!query->at) return event;
+  const struct ng_expr *at = query->at;
+  if (at->op == NG_T_START || (at->op == NG_T_STOP && event))
+    at = at->args[0];
+  else if (!event)
+    return false;
+  return at->op == NG_T_VARIABLE && at->variable == variable;
+}
+
 static void find_averaging_origin(struct oracle_evaluation *e) {
   const struct ng_query *query = e->oracle->query;
   e->averaging_known = query->averaging_origin_given;
@@ -314,6 +328,7 @@ void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segment
   e.as_set = !aggregate->cumulative && aggregate->window == 0;
   if (e.events && e.function == NET_AGG_AVGC) e.function = NET_AGG_AVG;
   e.groups_of_all = oracle->query->variables[aggregate->variable].outside;
+  e.surely_there = e.groups_of_all && is_own_instant(oracle->query, aggregate->variable, e.events);
   take_members(&e);
   find_averaging_origin(&e);
   if (e.function == NET_AGG_EXTEND) {

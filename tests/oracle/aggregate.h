@@ -22,7 +22,9 @@ struct oracle_evaluation {
   const struct net_layout *layout;
   enum net_aggregate_function function; /* on events avgc is the running mean */
   bool events, as_set;                  /* the members at a chronon are a set over the domains */
-  bool groups_of_all;
+  bool
+      groups_of_all; /* tuples outside have groups, of which inner where and when leave out something */
+  bool surely_there; /* ... that are there whenever they are asked for */
   struct oracle_member *members;
   size_t member_count;
   bool averaging_known;
