@@ -534,6 +534,7 @@ static void add_aggregate_times(struct initial *initial) {
   const struct ng_query *query = initial->query;
   const struct ng_lowering *lowering = &initial->lowering;
   bool apart = initial->outside_count > 1 && query->when && !initial->aggregates_at;
+  bool at = initial->aggregates_at && initial->outside_count > 0;
   for (size_t i = 0; i < query->aggregate_count; i++) {
     struct ng_alternative aggregate = tuple_of(initial, lowering->aggregate_inputs[i]);
     if (initial->aggregates_at) {
@@ -544,7 +545,8 @@ static void add_aggregate_times(struct initial *initial) {
       struct ng_alternative tuple = tuple_of(initial, lowering->variables[v]);
       add_conjuncts(initial, ng_lower_overlap(initial->arena, tuple, aggregate));
     }
-    for (size_t j = 0; j < i && apart; j++) {
+    /* Of an instant that is not known all speak of the same chronon. */
+    for (size_t j = 0; j < i && (apart || at); j++) {
       struct ng_alternative other = tuple_of(initial, lowering->aggregate_inputs[j]);
       add_conjuncts(initial, ng_lower_overlap(initial->arena, other, aggregate));
     }

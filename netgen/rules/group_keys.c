@@ -209,8 +209,8 @@ static void make_fields(struct ng_plan *plan, struct ng_node *node) {
   }
 }
 
-/* Do aggregates contribute the value they have at the result's instant? Of an instant with bounds that may be
- * a value of either of two segments, and so each by itself. */
+/* Do aggregates contribute the value they have at the result's instant? Then conditions say which of their segments
+ * meet there, and of which of them is asked when. */
 static bool are_taken_at_instant(const struct ng_node *product) {
   for (unsigned port = 0; port < 2; port++) {
     const struct ng_node *input = product->inputs[port];

@@ -22,8 +22,9 @@
  * B , C` is a product of three that overlap. A condition that says nothing but what the products test goes.
  *
  * A period beside an event on the same side need not be tested: the event alone is then the time of what
- * that side has, and says how long it is kept. So with `at e.at` the values that several aggregates have at
- * e.at are each tested with e, not with each other.
+ * that side has, and says how long it is kept. So with `when p , e and q , e` at e.at the periods are each tested
+ * with e, not with each other. Aggregates that are asked for their values at e.at are tested with each other as well: where
+ * e.at has bounds they speak of one chronon.
  *
  * All pairs of a product must agree on how each participant takes part, and a product below it must
  * have the overlap rule with the same view. Conditions with `.stop` alone imply nothing: a period
@@ -35,8 +36,8 @@
 enum { PARTICIPANTS_MAX = 12 }; /* 2 ^ that many views are tried at most */
 
 struct facts {
-  struct ng_node *items[64]; /* the selections above the product; more are not looked at */
-  size_t count;
+  struct ng_node **items; /* the selections above the product */
+  size_t count, capacity;
   const struct ng_expr *start, *stop; /* of the periods that the projection makes; NULL: none */
 };
 
@@ -139,11 +140,14 @@ static const struct ng_expr *made_of(struct ng_plan *plan, const struct ng_node 
 
 /* The selections that all rows of PRODUCT still meet, and the periods that are made of them. */
 static void find_facts(struct ng_plan *plan, const struct ng_node *product, struct facts *ret) {
-  size_t most = sizeof ret->items / sizeof *ret->items;
   struct ng_node *node = ng_node_reader(plan, product);
   while (node && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
                   ng_node_is_product(node))) {
-    if (node->kind == NET_NODE_SELECTION && ret->count < most) ret->items[ret->count++] = node;
+    if (node->kind == NET_NODE_SELECTION) {
+      ret->items =
+          ng_grown(plan->arena, ret->items, ret->count, &ret->capacity, sizeof *ret->items);
+      ret->items[ret->count++] = node;
+    }
     node = ng_node_reader(plan, node);
   }
   if (!node || node->kind != NET_NODE_PROJECTION || !node->stop_from) return;

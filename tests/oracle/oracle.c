@@ -47,15 +47,16 @@ static struct participants participants_of(const struct oracle *oracle) {
   return list;
 }
 
-/* The default `when`: all pairs overlap. A given one replaces it between tuples. */
+/* The default `when`: all pairs overlap. A given one replaces it between tuples, an instant of the result that
+ * between a tuple and an aggregate. Aggregates always speak of one chronon: of an instant that is not known they
+ * would have values, each by itself, that they never have at the same time. */
 static enum net_truth common_point(const struct oracle *oracle, const struct participants *list) {
   enum net_truth truth = NET_TRUE;
   for (size_t i = 0; i < list->count; i++)
     for (size_t j = 0; j < i; j++) {
-      bool aggregate = list->aggregate[i] || list->aggregate[j];
-      /* Without tuples to give it, the instant is one that all aggregates have in common. */
-      bool at = aggregates_at(oracle->query) && list->count > oracle->query->aggregate_count;
-      if (aggregate ? at : oracle->query->when != NULL) continue;
+      unsigned aggregates = list->aggregate[i] + list->aggregate[j];
+      if (aggregates == 0 && oracle->query->when) continue;
+      if (aggregates == 1 && aggregates_at(oracle->query)) continue;
       truth = net_and(truth, oracle_overlap(&list->items[i], &list->items[j]));
     }
   return truth;
