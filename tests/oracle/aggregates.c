@@ -169,6 +169,35 @@ const char *running_aggregate(struct choice *choice, const struct source *source
               function->tail ? " for ever" : "", where);
 }
 
+const char *own_group(struct choice *choice, const struct source *source, size_t key,
+                      char *ret_kind) {
+  static const struct function those[] = {
+      {"count", TUPLE, true, 1},      {"count", TUPLE, true, 1},  {"countc", TUPLE, false, 1},
+      {"any", TUPLE, true, 1},        {"anyc", TUPLE, false, 1},  {"sum", NUMBER, true, 1},
+      {"sumc", NUMBER, false, 1},     {"avgc", NUMBER, false, 1}, {"max", ORDERED, true, 1},
+      {"countu", ANY_VALUE, true, 1}, {"sumu", NUMBER, true, 1}};
+  struct scenario *scenario = choice->scenario;
+  struct choice inner = alone(choice, source);
+  const struct function *function = &those[below(scenario, sizeof those / sizeof *those)];
+  bool average = strcmp(function->name, "avgc") == 0;
+  char kind = 'i';
+  if (average && source->endless) return NULL;
+  const char *of = average ? source->name : argument(choice, &inner, function, &kind);
+  if (!of || !strstr(of, source->name)) return NULL;
+  *ret_kind = average ? (source->event ? 'f' : 't') : function->argument == ANY_VALUE ? 'i' : kind;
+  const char *tail = "";
+  if (function->tail && chance(scenario, 25))
+    tail = chance(scenario, 40)
+               ? " for ever"
+               : TEXT(" for each %s", duration_text(scenario, (int64_t)below(scenario, 5) + 1));
+  const char *out = has_domain(&inner, 'i') && chance(scenario, 60)
+                        ? TEXT(" where %s > %d", integer(&inner, 0), (int)below(scenario, 6))
+                        : TEXT(" where %s", condition(&inner, 1));
+  const char *when = chance(scenario, 10) ? TEXT(" when %s", when_condition(&inner, 0)) : "";
+  return TEXT("%s(%s by %s.%s%s%s%s)", function->name, of, source->name, source->domains[key], tail,
+              chance(scenario, 85) ? out : "", when);
+}
+
 const char *chosen_time(struct choice *choice, bool *ret_event) {
   struct scenario *scenario = choice->scenario;
   if (choice->source_count == 0) return NULL; /* inside an aggregate */

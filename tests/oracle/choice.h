@@ -52,6 +52,9 @@ size_t several_aggregates(struct choice *choice, const char **texts, char *kinds
 /* One of SOURCE that never forgets, by its domain at KEY. NULL: none. */
 const char *running_aggregate(struct choice *choice, const struct source *source, size_t key,
                               char *ret_kind);
+/* One of SOURCE by its domain at KEY, of which an inner where leaves out some, or all. NULL: none. */
+const char *own_group(struct choice *choice, const struct source *source, size_t key,
+                      char *ret_kind);
 /* earliest or latest: a time. */
 const char *chosen_time(struct choice *choice, bool *ret_event);
 

@@ -351,6 +351,132 @@ static bool add_at_events(struct scenario *scenario, avoid_fn avoid, void *conte
   return true;
 }
 
+/* --- values of groups in which nothing counts, and of instants that are not known */
+
+/* Tuples beside aggregates of their own groups. */
+static bool add_own_groups(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE};
+  size_t key;
+  char kind;
+  collect_sources(&choice, avoid, context);
+  const struct source *own = find_source(&choice, false, 0, &key);
+  if (!own) return false;
+  add_target(&statement, TEXT("x = %s.%s", own->name, own->domains[key]), own->kinds[key]);
+  for (int i = 0; i < 2 && (i == 0 || chance(scenario, 30)); i++) {
+    const char *value = own_group(&choice, own, key, &kind);
+    if (value) add_target(&statement, TEXT("%c = %s", 'm' + i, value), kind);
+  }
+  if (statement.target_count < 2) return false;
+  statement.event = own->event;
+  statement.endless = own->endless;
+  if (!own->event && chance(scenario, 20)) {
+    statement.at = TEXT("%s.%s", own->name, PICK(scenario, "start", "start", "stop"));
+    statement.event = true;
+  }
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
+/* Several aggregates at an instant, as targets and in conditions. */
+static bool add_at_instant(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE, .event = true};
+  char kind;
+  collect_sources(&choice, avoid, context);
+  choose_variables(&choice, chance(scenario, 75) ? 1 : 2);
+  if (choice.used_count == 0) return false;
+  const struct source *v = &choice.used[0];
+  statement.at = v->event ? v->name : TEXT("%s.%s", v->name, PICK(scenario, "start", "stop"));
+  if (chance(scenario, 20)) statement.at = event_expression(&choice);
+  for (int i = 0; i < 3; i++) {
+    const char *value = aggregate(&choice, &kind);
+    if (i == 0 || chance(scenario, 65))
+      add_target(&statement, TEXT("%c = %s", 'm' + i, value), kind);
+    else if (kind == 'i' || kind == 'f' || kind == 't')
+      statement.where[statement.where_count++] =
+          TEXT("%s %s %d", value, PICK(scenario, ">", "<", "=", "!="), (int)below(scenario, 3));
+  }
+  if (chance(scenario, 20)) statement.when[statement.when_count++] = when_condition(&choice, 0);
+  statement.endless = is_endless(&choice, &statement);
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
+/* --- functions of time as domains */
+
+/* The same function in several tuples, and the same coefficients of other functions. */
+static bool add_functions(struct scenario *scenario, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE};
+  collect_sources(&choice, avoid, context);
+  choose_variables(&choice, chance(scenario, 40) ? 1 : 2);
+  if (choice.used_count == 0) return false;
+  const struct source *v = &choice.used[0];
+  for (size_t i = 0; i < choice.used_count; i++)
+    if (choice.used[i].event || choice.used[i].endless) return false;
+  const char *factor = "1";
+  for (size_t i = 0; i < v->domain_count; i++)
+    if (v->kinds[i] == 'i') factor = TEXT("%s.%s", v->name, v->domains[i]);
+  const char *function =
+      chance(scenario, 60)
+          ? TEXT("duration(%s)", v->name)
+          : TEXT("((%s * %s + %s) * duration(%s)) / ((%s * %s + %s) * (duration(%s) + %d))", factor,
+                 factor, "1", v->name, factor, factor, "1", v->name, 1 + (int)below(scenario, 2));
+  add_target(&statement, TEXT("t = %s", function), 't');
+  if (chance(scenario, 40) && has_domain(&choice, 's'))
+    add_target(&statement, TEXT("s = %s", string(&choice, 0)), 's');
+  statement.name = TEXT("D%zu", scenario->statement_count);
+  statement.view = chance(scenario, 20);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
+/* `;` between such a relation and others. */
+static bool add_sequence(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE};
+  collect_sources(&choice, avoid, context);
+  for (int i = 0; i < 12 && choice.used_count == 0; i++) {
+    const struct source *source = &choice.sources[below(scenario, choice.source_count)];
+    for (size_t j = 0; j < source->domain_count && choice.used_count == 0; j++)
+      if (source->kinds[j] == 't') choice.used[choice.used_count++] = *source;
+  }
+  if (choice.used_count == 0) return false;
+  choose_variables(&choice, chance(scenario, 80) ? 2 : 3);
+  if (choice.used_count < 2) return false;
+  make_targets(&choice, &statement, false);
+  statement.when[statement.when_count++] = closest_condition(&choice);
+  statement.start = TEXT("%s.start", choice.used[0].name);
+  statement.stop = TEXT("%s.stop", choice.used[0].name);
+  if (chance(scenario, 30)) statement.stop = event_expression(&choice);
+  statement.endless = is_endless(&choice, &statement);
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
+/* Relations of functions, `set sequence distinct` behind them, and sequences of them then. */
+static bool add_about_functions(struct scenario *scenario, bool named, avoid_fn avoid,
+                                void *context) {
+  bool distinct = scenario->sequence && strcmp(scenario->sequence, "distinct") == 0;
+  size_t count = scenario->statement_count;
+  const struct statement *last = count > 0 ? &scenario->statements[count - 1] : NULL;
+  bool behind = last && last->kind == RETRIEVE && last->name && last->target_count > 0 &&
+                last->kinds[0] == 't';
+  if (behind && !distinct && chance(scenario, 60)) {
+    scenario->sequence = "distinct";
+    scenario->statements[scenario->statement_count++] =
+        (struct statement){.kind = SETTING, .text = "set sequence distinct"};
+    return true;
+  }
+  if (distinct && chance(scenario, 50) && add_sequence(scenario, named, avoid, context))
+    return true;
+  return chance(scenario, distinct ? 25 : 6) && add_functions(scenario, avoid, context);
+}
+
 /* --- combinations of which one side is not read (rule semi-joins) */
 
 /* The times of V, alone or with others of which some are EVENTS; or the default ones. */
@@ -569,6 +695,9 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
   if (chance(scenario, 8) && named && add_row(scenario, avoid, context)) return;
+  if (chance(scenario, 6) && add_own_groups(scenario, named, avoid, context)) return;
+  if (chance(scenario, 6) && add_at_instant(scenario, named, avoid, context)) return;
+  if (add_about_functions(scenario, named, avoid, context)) return;
   bool first = scenario->compensated && scenario->statement_count == 0;
   if (first ? chance(scenario, 90) : !named && chance(scenario, 9))
     add_setting(scenario);
