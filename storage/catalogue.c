@@ -4,6 +4,7 @@
  * from there each time. Beside it lives a copy in memory, one st_table a relation, that the writing
  * and reading of rows works from. The copy is thrown away after every rollback, and in a reader
  * whenever another process has committed (PRAGMA data_version), and is read again when next needed. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +18,6 @@ struct reading {
   struct st_relation *relations;
   size_t count, capacity;
 };
-
-static enum base_status damaged(struct st_database *database, const char *relation) {
-  base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
-              "%s is damaged: its catalogue contradicts itself about %s", database->label,
-              relation);
-  return BASE_SYSTEM;
-}
 
 /* Runs SQL (with the one parameter NAME, if not NULL) and calls ON_ROW for each row; that may set
  * aside a failure by returning it.                                                               */
@@ -43,18 +37,37 @@ static enum base_status each_row(struct reading *reading, const char *sql, const
   return status;
 }
 
-/* tq_relation: name, kind, by_domain, checkpoint, text, origin, is it a view, until */
+/* What somebody has put where a name should be: the relation is called by its row. */
+static void read_name(struct reading *reading, sqlite3_stmt *statement,
+                      struct st_relation *relation) {
+  relation->name = st_column_text(reading->arena, statement, 0);
+  if (sqlite3_column_type(statement, 0) == SQLITE_TEXT && st_is_relation_name(relation->name) &&
+      strlen(relation->name) == (size_t)sqlite3_column_bytes(statement, 0))
+    return;
+  relation->unusable = base_arena_printf(reading->arena, "%s is no name of a relation",
+                                         st_shown_text(reading->arena, relation->name));
+  relation->name = base_arena_printf(reading->arena, "row %lld of tq_relation",
+                                     (long long)sqlite3_column_int64(statement, 9));
+}
+
+/* tq_relation: name, kind, by_domain, checkpoint, text, origin, is it a view, until, passed, id */
 static enum base_status read_relation(struct reading *reading, void *context,
                                       sqlite3_stmt *statement) {
   (void)context;
   base_grow(&reading->relations, &reading->capacity, reading->count + 1,
             sizeof *reading->relations);
   struct st_relation *relation = &reading->relations[reading->count++];
-  *relation = (struct st_relation){.name = st_column_text(reading->arena, statement, 0), .by = -1};
-  if (!st_kind_parse(st_column_text(reading->arena, statement, 1), &relation->kind))
-    return damaged(reading->database, relation->name);
+  *relation = (struct st_relation){.by = -1};
+  read_name(reading, statement, relation);
+  const char *kind = st_column_text(reading->arena, statement, 1);
+  if (!st_kind_parse(kind, &relation->kind) && !relation->unusable)
+    relation->unusable = base_arena_printf(reading->arena, "%s is no kind of relation",
+                                           st_shown_text(reading->arena, kind));
+  int64_t by = sqlite3_column_int64(statement, 2);
   if (sqlite3_column_type(statement, 2) != SQLITE_NULL)
-    relation->by = sqlite3_column_int(statement, 2);
+    relation->by = by >= 0 && by < INT_MAX ? (int)by : INT_MAX;
+  if (sqlite3_column_type(statement, 3) == SQLITE_NULL && !relation->unusable)
+    relation->unusable = "tq_checkpoint has no checkpoint of it";
   relation->checkpoint = sqlite3_column_type(statement, 3) == SQLITE_NULL
                              ? NET_BEGINNING
                              : sqlite3_column_int64(statement, 3);
@@ -72,7 +85,7 @@ static enum base_status read_relation(struct reading *reading, void *context,
 }
 
 struct domains {
-  const char *relation;
+  const char *fault; /* the first */
   struct st_domain *items;
   size_t count, capacity;
 };
@@ -83,18 +96,22 @@ static enum base_status read_domain(struct reading *reading, void *context,
   base_grow(&domains->items, &domains->capacity, domains->count + 1, sizeof *domains->items);
   struct st_domain *domain = &domains->items[domains->count++];
   domain->name = st_column_text(reading->arena, statement, 0);
-  if (!net_type_parse(st_column_text(reading->arena, statement, 1), &domain->type))
-    return damaged(reading->database, domains->relation);
+  const char *type = st_column_text(reading->arena, statement, 1);
+  if (!net_type_parse(type, &domain->type) && !domains->fault)
+    domains->fault = base_arena_printf(reading->arena, "domain %zu has the type %s, which is none",
+                                       domains->count - 1, st_shown_text(reading->arena, type));
+  if (sqlite3_column_int64(statement, 2) != (int64_t)domains->count - 1 && !domains->fault)
+    domains->fault =
+        base_arena_printf(reading->arena, "tq_domain has no domain %zu of it", domains->count - 1);
   return BASE_OK;
 }
 
 static enum base_status read_domains(struct reading *reading, struct st_relation *relation) {
-  struct domains domains = {.relation = relation->name};
-  enum base_status status =
-      each_row(reading, "SELECT name, type FROM tq_domain WHERE relation = ?1 ORDER BY position",
-               relation->name, read_domain, &domains);
-  if (status == BASE_OK && relation->by >= (int)domains.count)
-    status = damaged(reading->database, relation->name);
+  struct domains domains = {0};
+  enum base_status status = each_row(
+      reading, "SELECT name, type, position FROM tq_domain WHERE relation = ?1 ORDER BY position",
+      relation->name, read_domain, &domains);
+  if (!relation->unusable) relation->unusable = domains.fault;
   struct st_domain *copy = BASE_NEW_ARRAY(reading->arena, domains.count, struct st_domain);
   if (domains.count) memcpy(copy, domains.items, domains.count * sizeof *copy);
   relation->domains = copy;
@@ -133,16 +150,16 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
                               struct st_relation **ret, size_t *ret_count) {
   struct reading reading = {.database = database, .arena = arena};
   static const char *const by_version[] = {
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL, NULL"
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL, NULL, r.id"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id",
       "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
-      " v.name IS NOT NULL, t.until, NULL"
+      " v.name IS NOT NULL, t.until, NULL, r.id"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
       "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
-      " v.name IS NOT NULL, t.until, c.passed"
+      " v.name IS NOT NULL, t.until, c.passed, r.id"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
@@ -155,10 +172,8 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
     status = read_domains(&reading, &reading.relations[i]);
     if (status == BASE_OK) status = read_inputs(&reading, &reading.relations[i]);
   }
-  if (status == BASE_OK) {
-    const char *wrong = st_inconsistent(reading.relations, reading.count);
-    if (wrong) status = damaged(database, wrong);
-  }
+  if (status == BASE_OK)
+    status = st_catalogue_judge(database, arena, reading.relations, reading.count);
   if (status == BASE_OK) {
     *ret = BASE_NEW_ARRAY(arena, reading.count, struct st_relation);
     if (reading.count) memcpy(*ret, reading.relations, reading.count * sizeof **ret);
@@ -189,26 +204,36 @@ static size_t position_of(const struct st_database *database, const char *name, 
   return low;
 }
 
+static bool exists(struct st_database *database, const char *name) {
+  bool found;
+  position_of(database, name, &found);
+  return found;
+}
+
 static struct st_table *remember(struct st_database *database, const struct st_relation *relation) {
   struct base_arena *arena = base_arena_new();
   struct st_table *table = BASE_NEW(arena, struct st_table);
-  struct st_domain *domains = BASE_NEW_ARRAY(arena, relation->domain_count, struct st_domain);
-  for (size_t i = 0; i < relation->domain_count; i++)
+  /* Of what is unusable only the name is known, for who destroys it. */
+  size_t domain_count = relation->unusable ? 0 : relation->domain_count;
+  struct st_domain *domains = BASE_NEW_ARRAY(arena, domain_count, struct st_domain);
+  for (size_t i = 0; i < domain_count; i++)
     domains[i] = (struct st_domain){base_arena_strdup(arena, relation->domains[i].name),
                                     relation->domains[i].type};
-  *table = (struct st_table){.arena = arena,
-                             .name = base_arena_strdup(arena, relation->name),
-                             .kind = relation->kind,
-                             .view = relation->view,
-                             .by = relation->by,
-                             .domains = domains,
-                             .domain_count = relation->domain_count,
-                             .field_of = BASE_NEW_ARRAY(arena, relation->domain_count, uint32_t)};
-  struct net_field *fields = BASE_NEW_ARRAY(arena, relation->domain_count, struct net_field);
-  for (size_t i = 0; i < relation->domain_count; i++)
+  *table = (struct st_table){
+      .arena = arena,
+      .name = base_arena_strdup(arena, relation->name),
+      .kind = relation->kind,
+      .view = relation->view,
+      .unusable = relation->unusable ? base_arena_strdup(arena, relation->unusable) : NULL,
+      .by = relation->by,
+      .domains = domains,
+      .domain_count = domain_count,
+      .field_of = BASE_NEW_ARRAY(arena, domain_count, uint32_t)};
+  struct net_field *fields = BASE_NEW_ARRAY(arena, domain_count, struct net_field);
+  for (size_t i = 0; i < domain_count; i++)
     fields[i] = (struct net_field){.name = domains[i].name, .type = domains[i].type};
   table->layout = net_layout_new(arena, st_kind_is_event(relation->kind) ? NET_EVENT : NET_PERIOD,
-                                 fields, (uint32_t)relation->domain_count);
+                                 fields, (uint32_t)domain_count);
   table->row = BASE_NEW_ARRAY(arena, table->layout->slot_count, union net_slot);
   bool found;
   size_t at = position_of(database, relation->name, &found);
@@ -246,10 +271,13 @@ enum base_status st_catalogue_load(struct st_database *database) {
     if (status == BASE_OK) status = st_query_integer(database, "PRAGMA user_version", 0, &version);
     database->version = (int)version;
   }
+  if (status == BASE_OK) status = st_catalogue_is_whole(database);
   if (status == BASE_OK) status = st_relations(database, arena, &relations, &count);
   if (status == BASE_OK) {
     st_catalogue_forget(database);
-    for (size_t i = 0; i < count; i++) remember(database, &relations[i]);
+    for (size_t i = 0; i < count; i++)
+      if (st_is_name(relations[i].name) && !exists(database, relations[i].name))
+        remember(database, &relations[i]);
     database->catalogue_stale = false;
   }
   base_arena_free(arena);
@@ -280,11 +308,15 @@ enum base_status st_catalogue_look(struct st_database *database, const char *nam
     if (status != BASE_OK) return status;
   }
   size_t at = position_of(database, name, &found);
-  if (found) {
+  if (found && !database->tables[at]->unusable) {
     *ret = database->tables[at];
     return BASE_OK;
   }
-  base_report(database->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "there is no relation %s", name);
+  if (found)
+    base_report(database->diags, MSG_RELATION_UNUSABLE, NULL, NULL, "%s is unusable: %s", name,
+                database->tables[at]->unusable);
+  else
+    base_report(database->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "there is no relation %s", name);
   return BASE_USER;
 }
 
@@ -367,12 +399,6 @@ static enum base_status insert_relation(struct st_database *database,
   return status;
 }
 
-static bool exists(struct st_database *database, const char *name) {
-  bool found;
-  position_of(database, name, &found);
-  return found;
-}
-
 static enum base_status create_table(struct st_database *database,
                                      const struct st_relation *relation) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
@@ -405,14 +431,53 @@ enum base_status st_create(struct st_database *database, const struct st_relatio
   return BASE_OK;
 }
 
+/* Whatever is there in the place of the table of what is unusable. */
+static enum base_status drop_remains(struct st_database *database, const struct st_table *table) {
+  static const char *const kinds[] = {"table", "view"};
+  sqlite3_stmt *statement = NULL;
+  bool found[2] = {false, false};
+  enum base_status status = st_prepare(
+      database, "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type = ?2", false,
+      &statement);
+  for (int i = 0; i < 2 && status == BASE_OK; i++) {
+    sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, kinds[i], -1, SQLITE_STATIC);
+    found[i] = sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_reset(statement);
+  }
+  sqlite3_finalize(statement);
+  for (int i = 0; i < 2 && status == BASE_OK; i++) {
+    struct base_buffer sql = BASE_BUFFER_EMPTY;
+    if (!found[i]) continue;
+    base_buffer_printf(&sql, "DROP %s ", kinds[i]);
+    st_sql_name(&sql, table->name);
+    status = st_run(database, sql.data, "destroying a relation");
+    base_buffer_done(&sql);
+  }
+  return status;
+}
+
+/* Is there the table that samples would be in? */
+static enum base_status has_samples(struct st_database *database, bool *ret) {
+  int64_t count = 0;
+  enum base_status status = st_query_integer(
+      database, "SELECT count(*) FROM sqlite_schema WHERE name = 'tq_sample' AND type = 'table'", 0,
+      &count);
+  *ret = count > 0;
+  return status;
+}
+
 static enum base_status drop_table(struct st_database *database, const struct st_table *table) {
   struct base_buffer view = BASE_BUFFER_EMPTY, sql = BASE_BUFFER_EMPTY;
   base_buffer_printf(&view, "%s_readable", table->name);
   base_buffer_puts(&sql, "DROP VIEW IF EXISTS ");
   st_sql_name(&sql, view.data);
-  base_buffer_puts(&sql, "; DROP TABLE ");
-  st_sql_name(&sql, table->name);
+  if (!table->unusable) {
+    base_buffer_puts(&sql, "; DROP TABLE ");
+    st_sql_name(&sql, table->name);
+  }
   enum base_status status = st_run(database, sql.data, "destroying a relation");
+  if (status == BASE_OK && table->unusable) status = drop_remains(database, table);
   base_buffer_done(&view);
   base_buffer_done(&sql);
   return status;
@@ -439,15 +504,22 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
   };
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
-  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK) status = refresh(database);
+  bool found = false;
+  size_t at = status == BASE_OK ? position_of(database, name, &found) : 0;
+  if (found && database->tables[at]->unusable)
+    table = database->tables[at];
+  else if (status == BASE_OK)
+    status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
-  if (table->kind == ST_SAMPLED) status = st_samples_clear(database, table->name);
-  if (status == BASE_OK && !table->view) status = drop_table(database, table);
+  bool sampled = table->kind == ST_SAMPLED;
+  if (table->unusable) status = has_samples(database, &sampled);
+  if (status == BASE_OK && sampled) status = st_samples_clear(database, table->name);
+  if (status == BASE_OK && (table->unusable || !table->view)) status = drop_table(database, table);
   for (size_t i = 0; status == BASE_OK && i < sizeof traces / sizeof traces[0]; i++)
     status = insert(database, traces[i], table->name, 0, NULL, NULL);
   if (status != BASE_OK) return status;
-  bool found;
-  size_t at = position_of(database, name, &found);
+  at = position_of(database, name, &found);
   database->table_count--;
   memmove(database->tables + at, database->tables + at + 1,
           (database->table_count - at) * sizeof(struct st_table *));

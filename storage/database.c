@@ -176,6 +176,8 @@ static enum base_status connect(struct st_database *database, const char *path, 
   sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
   sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
   sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  /* None of ours reads a view; one in the place of a table may have no end. */
+  sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   return BASE_OK;
 }
 
@@ -227,6 +229,11 @@ static enum base_status check_version(struct st_database *database) {
   enum base_status status = st_query_integer(database, "PRAGMA user_version", 0, &version);
   if (status != BASE_OK) return status;
   database->version = (int)version;
+  if (version < 1) {
+    base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
+                "%s is damaged: it does not say which schema it has", database->label);
+    return BASE_SYSTEM;
+  }
   if (version <= ST_SCHEMA_VERSION) return BASE_OK;
   base_report_hint(database->diags, MSG_DATABASE_NEWER, NULL, NULL,
                    "use the newer version of tquel for this database",

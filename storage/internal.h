@@ -53,6 +53,7 @@ struct st_table {
   const char *name;         /* as created */
   enum st_kind kind;
   bool view; /* there is no table */
+  const char *unusable; /* why nobody may read or write it; NULL: it is as it should be */
   int by;
   const struct st_domain *domains;
   size_t domain_count;
@@ -190,9 +191,17 @@ void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
 /* --- catalogue.c */
 enum base_status st_catalogue_load(struct st_database *database);
 void st_catalogue_forget(struct st_database *database);
-/* Of RELATIONS, in the order in which they were made, the name of one that contradicts itself or the
- * others; NULL: none. (consistent.c) */
-const char *st_inconsistent(const struct st_relation *relations, size_t count);
+/* --- consistent.c */
+/* Says of each of RELATIONS, which are in the order in which they were made, why it is unusable. */
+enum base_status st_catalogue_judge(struct st_database *database, struct base_arena *arena,
+                                    struct st_relation *relations, size_t count);
+/* Are the tables there that the catalogue is read from? Reports it if not; BASE_SYSTEM. */
+enum base_status st_catalogue_is_whole(struct st_database *database);
+/* Could somebody have given this name to a domain, to a relation? */
+bool st_is_name(const char *text);
+bool st_is_relation_name(const char *text);
+/* TEXT, which somebody has written who is not tquel, in quotes, for a message. */
+char *st_shown_text(struct base_arena *arena, const char *text);
 /* The table of NAME; reports MSG_UNKNOWN_RELATION when there is none. */
 enum base_status st_catalogue_find(struct st_database *database, const char *name,
                                    struct st_table **ret);

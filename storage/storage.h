@@ -78,9 +78,13 @@ struct st_relation {
   bool view;    /* derived, but not stored: there is no table */
   bool expires; /* save R until T; st_create does not look at it */
   net_chronon until;
+  /* Why it can only be destroyed: somebody has changed the catalogue. What else is said of it may be
+   * nonsense then, and NAME is no name where tq_relation has none. NULL: it is as it should be. */
+  const char *unusable;
 };
 
-/* All relations in order of creation, in ARENA. */
+/* All relations in order of creation, in ARENA, also those that are unusable. What is computed from one of
+ * these is unusable, too. */
 enum base_status st_relations(struct st_database *database, struct base_arena *arena,
                               struct st_relation **ret, size_t *ret_count) BASE_MUST_USE;
 /* Creates table, index, view and catalogue rows. */

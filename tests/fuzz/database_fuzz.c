@@ -4,10 +4,14 @@
  * three bytes, a length of one, and that many bytes to put there. Bit 0 set: the rest is SQL that the
  * stock library runs on the file, which leaves it well-formed and makes it nonsense (foreign keys and
  * checks that would object are what is to be tested; `pragma` and `attach` are left out). Bit 1: the
- * file is opened for reading only.
+ * file is opened for reading only. Bits 0 and 2 set: the rest are edits (edits.h), of the catalogue mostly.
  *
  * Whatever the damage: opening and each statement end with a status that the diagnostics bear out,
- * and nothing aborts. */
+ * and nothing aborts. So do a check of the database, before and behind them, and what a user without
+ * permits and a source of records ask of a server's session.
+ *
+ * The program without libFuzzer takes files of inputs, or `--seeds FIRST LAST [-v]`: inputs made of random
+ * numbers, the same ones for the same seed. */
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdint.h>
@@ -20,6 +24,8 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
+#include "storage/storage.h"
+#include "tests/fuzz/edits.h"
 #include "tquel/session/session.h"
 
 #define BUDGET_US 200000
@@ -27,32 +33,73 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char world_text[] =
-    "create event E (x = i4, s = text) create period P (n = c20, k = i4, f = f8, b = bool) "
-    "create traced T (who = text, v = i4) by who create S (n = text) "
-    "append to E (x = 1, s = \"a\") at 5 append to E (x = 2, s = \"b\") at 5 "
-    "append to P (n = \"a\", k = 1, f = 0.5) start 2 stop 6 "
-    "append to P (n = \"b\", k = 2) start 3 append to T (who = \"a\", v = 1) at 1 "
-    "append to T (who = \"a\", v = 2) at 7 append to S (n = \"a\") "
-    "range of e is E range of p is P range of t is T "
-    "retrieve into A (p.n, d = duration(p)) where p.k > 0 "
-    "range of a is A retrieve into B (c = count(a)) "
-    "set checkpoint manual append to E (x = 9, s = \"z\") at 50\n";
+    "create event E (x = i4, s = text) create period P (n = c20, k = i4, f = f8, b = bool)\n"
+    "create traced T (who = text, v = i4) by who create S (n = text)\n"
+    "create sampled M (who = name, v = i2) by who\n"
+    "create event G (x = i8)\n"
+    "append to E (x = 1, s = \"a\") at 5 append to E (x = 2, s = \"b\") at 5\n"
+    "append to P (n = \"a\", k = 1, f = 0.5, b = true) start 2 stop 6\n"
+    "append to P (n = \"b\", k = 2) start 3 append to T (who = \"a\", v = 1) at 1\n"
+    "append to T (who = \"a\", v = 2) at 7 append to S (n = \"a\")\n"
+    "append to M (who = \"cpu:0#0\", v = 1) at 4 append to M (who = \"cpu:0#0\", v = 2) at 9\n"
+    "range of e is E range of p is P range of t is T range of m is M\n"
+    "retrieve into A (p.n, d = duration(p)) where p.k > 0\n"
+    "range of a is A retrieve into B (c = count(a))\n"
+    "define view V (e.x, p.n) when e , p\n"
+    "range of v is V retrieve into W (v.n, c = countc(v by v.n))\n"
+    "define view U (n = count(v))\n"
+    "define integrity on e is e.x > 0\n"
+    "define permit retrieve, append on E (x) to bob where e.x > 5\n"
+    "index on P is pk (k) modify T to hash on who\n"
+    "range of l is Late range of r is Rejected range of o is Lost\n"
+    "retrieve into C (l.relation, n = countc(l by l.relation))\n"
+    "set checkpoint manual append to E (x = 9, s = \"z\") at 50 checkpoint 40\n"
+    "append to E (x = 9, s = \"late\") at 30\n";
 
-static const char use_text[][120] = {
-    "print E print P print T print S print A print B",
+static const char *const use_text[] = {
+    "print E print P print T print S print M print G",
+    "print A print B print W print C print Late",
+    "print V",
+    "print U",
+    "display P, A, V",
     "range of e is E range of p is P retrieve (e.x, p.n) when e , p",
-    "append to E (x = 3, s = \"c\") at 60 append to P (n = \"q\", k = 1) start 1 stop 3",
+    "range of t is T retrieve (n = countc(t by t.who), t.v)",
+    "range of x is P retrieve (x.n) where x.k = 1",
+    "range of a is A range of b is B retrieve (a.d, b.c)",
+    "range of m is M retrieve (m.v) at m.start",
+    "range of w is W retrieve (w.all)",
+    "range of l is Lost retrieve (l.all)",
+    "range of u is U retrieve into D (u.n) explain analyze retrieve (u.n)",
+    "append to E (x = 3, s = \"c\") at 60",
+    "append to P (n = \"q\", k = 1) start 1 stop 3",
     "append to T (who = \"b\", v = 2) at 4",
+    "append to M (who = \"cpu:0#1\", v = 2) at 44",
+    "append to S (n = \"c\") append to G (x = 1) at 900000",
+    "range of e is E replace e (x = 2) where e.x = 1",
+    "range of p is P delete p where p.k = 1",
+    "set checkpoint manual append to E (x = 4, s = \"d\") at 70 append to P (n = \"r\", k = 1) "
+    "start 71",
     "checkpoint 100 for E",
-    "help E help A destroy B destroy A",
+    "save E until forever modify P to hash on k index on E is ek (x)",
+    "help E help A",
+    "destroy pk destroy integrity E all destroy permit E all",
+    "destroy C destroy W destroy U",
+    "destroy V destroy B destroy A",
     "create event New (x = i4) append to New (x = 1) at 1 print New",
+    "destroy E, P, T",
+    "destroy M destroy S destroy G destroy Late",
 };
+
+static const char *const relations[] = {"E", "P", "T", "S", "M",    "G",    "A", "B",
+                                        "V", "W", "U", "C", "Late", "Lost", NULL};
 
 static struct {
   uint8_t *data;
   size_t size;
   char path[64], wal[72], shm[72];
 } file;
+
+static bool verbose;
 
 static void on_rows(void *context, const struct tql_rows *rows) {
   (void)context;
@@ -68,7 +115,13 @@ static void on_alarm(int signal) {
   base_env_interrupt();
 }
 
-static const struct tql_output output = {NULL, on_rows, on_text, NULL, NULL};
+static void on_live(void *context, const char *name, const struct net_layout *layout,
+                    const union net_slot *row, uint8_t marks, net_chronon checkpoint) {
+  (void)context, (void)layout, (void)row, (void)marks, (void)checkpoint;
+  BASE_CHECK(name != NULL, "fuzz-live");
+}
+
+static const struct tql_output output = {.rows = on_rows, .text = on_text, .live = on_live};
 
 static void remove_file(void) {
   unlink(file.path);
@@ -92,6 +145,32 @@ static void make_world(void) {
   base_diag_sink_done(&diags);
 }
 
+/* Rows that are in the log and not yet in their table, as a session leaves them that is killed. */
+static void log_rows(void) {
+  struct base_diag_sink diags;
+  struct base_strings *strings = base_strings_new();
+  struct base_arena *arena = base_arena_new();
+  const struct net_field field = {.name = "x", .type = {NET_INTEGER, 8}};
+  struct net_rows rows;
+  struct st_options options = {.path = file.path};
+  struct st_database *database = NULL;
+  base_diag_sink_init(&diags);
+  net_rows_init(&rows, net_layout_new(arena, NET_EVENT, &field, 1));
+  for (int64_t i = 0; i < 4096; i++)
+    net_rows_add_copy(&rows, (union net_slot[]){{.i = 1000 + i}, {.i = 1000 + i}, {.i = i}},
+                      NET_DEFINITE);
+  if (st_open(&options, strings, &diags, &database) != BASE_OK || st_begin(database) != BASE_OK ||
+      st_net(database)->class->append(st_net(database), "G", &rows) != BASE_OK ||
+      st_net(database)->class->checkpoint(st_net(database), "G", 100000) != BASE_OK ||
+      st_commit(database) != BASE_OK)
+    abort();
+  st_close(database);
+  net_rows_done(&rows);
+  base_arena_free(arena);
+  base_strings_free(strings);
+  base_diag_sink_done(&diags);
+}
+
 static void read_world(void) {
   struct stat status;
   int descriptor = open(file.path, O_RDONLY);
@@ -112,6 +191,7 @@ static void prepare(void) {
   snprintf(file.shm, sizeof file.shm, "%s-shm", file.path);
   remove_file();
   make_world();
+  log_rows();
   read_world();
   atexit(remove_file);
 }
@@ -162,17 +242,72 @@ static void spoil(const uint8_t *data, size_t size) {
   free(sql);
 }
 
+static void say(const char *sql) {
+  fprintf(stderr, "edit: %s\n", sql);
+}
+
+static void edit(const uint8_t *data, size_t size) {
+  sqlite3 *database = NULL;
+  if (sqlite3_open(file.path, &database) != SQLITE_OK) abort();
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1000000);
+  sqlite3_progress_handler(database, 1000, stop_when_interrupted, NULL);
+  edits_make(database, data, size, verbose ? say : NULL);
+  sqlite3_close(database);
+}
+
+static void tell(const struct base_diag_sink *diags, size_t from) {
+  for (size_t i = from; verbose && i < diags->count; i++)
+    fprintf(stderr, "  %s\n", diags->items[i].message);
+}
+
+static void describe(struct tql_session *session) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  (void)tql_session_describe(session, NULL, &text);
+  for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
+    (void)tql_session_describe(session, relations[i], &text);
+    (void)tql_session_describe_nodes(session, relations[i], &text);
+  }
+  tql_session_describe_sensors(session, NULL, 0, &text);
+  base_buffer_done(&text);
+}
+
+/* What a server is asked: by a user who is not the owner, by a source of records. */
+static void serve(struct tql_session *session) {
+  static const char text[] = "print E range of e is E retrieve (e.x) append to E (x = 7) at 80";
+  struct tql_seat_options options = {.user = "bob"};
+  struct tql_seat *seat = tql_seat_new(session, &options);
+  enum base_status status = tql_seat_run(seat, "seat", 1, text, strlen(text), &output, false);
+  tql_seat_free(seat);
+  struct tql_source *source = NULL;
+  struct tql_stream *stream = NULL;
+  status = tql_source_open(session, "place/1", "host", &source);
+  if (status != BASE_OK) return;
+  status = tql_source_relation(source, "G", 0, &stream);
+  if (status == BASE_OK)
+    status = tql_source_rows(stream, (union net_slot[]){{.i = 200000}, {.i = 200000}, {.i = 1}},
+                             (uint8_t[]){NET_DEFINITE}, 1);
+  if (status == BASE_OK) status = tql_source_check(source, stream, 200001);
+  status = tql_session_turn(session);
+  if (status == BASE_OK) status = tql_session_commit(session);
+  status = tql_source_close(source, true);
+}
+
 static void use(bool readonly) {
   struct base_diag_sink diags;
   struct tql_session *session = NULL;
   struct tql_session_options options = {.path = file.path, .readonly = readonly};
   base_diag_sink_init(&diags);
   enum base_status opened = tql_session_open(&options, &diags, &session);
-  BASE_CHECK((opened == BASE_OK) == (diags.errors == 0), "fuzz-open-reports");
+  tell(&diags, 0);
+  if (!base_env_interrupted())
+    BASE_CHECK((opened == BASE_OK) == (diags.errors == 0), "fuzz-open-reports");
+  if (opened == BASE_OK) describe(session);
   for (size_t i = 0; opened == BASE_OK && i < sizeof use_text / sizeof *use_text; i++) {
-    size_t before = diags.errors;
+    size_t before = diags.errors, from = diags.count;
     enum base_status status =
         tql_session_run(session, "use", 1, use_text[i], strlen(use_text[i]), &output, false);
+    if (verbose) fprintf(stderr, "use: %s\n", use_text[i]);
+    tell(&diags, from);
     if (base_env_interrupted()) break;
     bool reported = status == BASE_CANCEL || (status == BASE_OK) == (diags.errors == before);
     if (!reported)
@@ -180,6 +315,7 @@ static void use(bool readonly) {
               diags.errors > before ? diags.items[diags.count - 1].message : "nothing reported",
               use_text[i]);
     BASE_CHECK(reported, "fuzz-statement-reports");
+    if (i == 20) serve(session);
   }
   if (opened == BASE_OK) tql_session_close(session);
   base_diag_sink_done(&diags);
@@ -191,29 +327,53 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct itimerval timer = {.it_value = {.tv_usec = BUDGET_US}}, none = {0};
   uint8_t *bytes = base_xmalloc(file.size);
   memcpy(bytes, file.data, file.size);
-  bool by_sql = data[0] & 1;
+  bool by_sql = data[0] & 1, by_edits = by_sql && data[0] & 4;
   if (!by_sql) patch(bytes, data + 1, size - 1);
   remove_file();
   write_file(bytes);
   free(bytes);
   base_env_clear_interrupt();
   setitimer(ITIMER_VIRTUAL, &timer, NULL);
-  if (by_sql) spoil(data + 1, size - 1);
+  if (by_edits)
+    edit(data + 1, size - 1);
+  else if (by_sql)
+    spoil(data + 1, size - 1);
   use(data[0] & 2);
   setitimer(ITIMER_VIRTUAL, &none, NULL);
   return 0;
 }
 
 #ifdef DATABASE_FUZZ_MAIN
+/* Input number SEED: one to six edits, or now and then patches. */
+static void try_seed(uint64_t seed) {
+  struct base_random random = {seed};
+  uint8_t data[256];
+  size_t size = 2 + base_random_below(&random, 60);
+  for (size_t i = 0; i < size; i++) data[i] = (uint8_t)base_random_below(&random, 256);
+  data[0] = base_random_below(&random, 8) ? (uint8_t)(data[0] | 5) : (uint8_t)(data[0] & 2);
+  if (verbose) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+  LLVMFuzzerTestOneInput(data, size);
+}
+
+static void try_file(const char *path) {
+  uint8_t data[65536];
+  FILE *input = fopen(path, "rb");
+  if (!input) exit(EXIT_FAILURE);
+  size_t size = fread(data, 1, sizeof data, input);
+  fclose(input);
+  LLVMFuzzerTestOneInput(data, size);
+}
+
 int main(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) {
-    uint8_t data[65536];
-    FILE *input = fopen(argv[i], "rb");
-    if (!input) exit(EXIT_FAILURE);
-    size_t size = fread(data, 1, sizeof data, input);
-    fclose(input);
-    LLVMFuzzerTestOneInput(data, size);
+  verbose = argc > 2 && strcmp(argv[argc - 1], "-v") == 0;
+  argc -= verbose;
+  if (argc == 4 && strcmp(argv[1], "--seeds") == 0) {
+    unsigned long long first = strtoull(argv[2], NULL, 10), last = strtoull(argv[3], NULL, 10);
+    for (unsigned long long seed = first; seed <= last; seed++) try_seed(seed);
+    printf("seeds %llu to %llu\n", first, last);
+    return EXIT_SUCCESS;
   }
+  for (int i = 1; i < argc; i++) try_file(argv[i]);
   return EXIT_SUCCESS;
 }
 #endif

@@ -52,6 +52,9 @@ struct tql_variable {
 struct tql_scope {
   void *context;
   const struct ng_relation *(*find_relation)(void *context, const char *name);
+  /* Why the relation NAME, which find_relation does not find, can only be destroyed; NULL: it is not there.
+   * May be NULL. */
+  const char *(*why_unusable)(void *context, const char *name);
   /* Calls ON_NAME for every relation name (suggestions, completion). */
   void (*each_relation)(void *context, void (*on_name)(void *, const char *), void *on_context);
   /* Set compensate on: adds the relations that sensors fill, with what their records cost as far as that
@@ -73,7 +76,7 @@ struct tql_analysis {
 
 /* The variable of that name (case-insensitive) or NULL. */
 const struct tql_variable *tql_scope_variable(const struct tql_scope *scope, const char *name);
-/* The relation NAME, or NULL after TQ-0101 with a suggestion. */
+/* The relation NAME, or NULL after TQ-0101 with a suggestion, or TQ-0636. */
 const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analysis,
                                                const struct tql_name *name);
 

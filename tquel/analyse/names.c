@@ -71,6 +71,13 @@ const struct ng_relation *tql_analyse_relation(const struct tql_analysis *analys
   const struct tql_scope *scope = analysis->scope;
   const struct ng_relation *relation = scope->find_relation(scope->context, name->text);
   if (relation) return relation;
+  const char *why = scope->why_unusable ? scope->why_unusable(scope->context, name->text) : NULL;
+  if (why) {
+    base_report_hint(analysis->diags, MSG_RELATION_UNUSABLE, analysis->source, &name->range,
+                     "destroy it, or mend the database: tquel check-database says what is wrong",
+                     "%s is unusable: %s", name->text, why);
+    return NULL;
+  }
   base_diag_hold(analysis->diags);
   struct base_diag *diag = base_report(analysis->diags, MSG_UNKNOWN_RELATION, analysis->source,
                                        &name->range, "there is no relation %s", name->text);

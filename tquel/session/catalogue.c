@@ -139,12 +139,18 @@ enum base_status session_load_catalogue(struct tql_session *session) {
   size_t old_count = session->relation_count;
   session->relations = NULL;
   session->relation_count = session->relation_capacity = 0;
+  struct session_unusable *known = session->unusable;
+  size_t known_count = session->unusable_count;
+  session->unusable = NULL;
+  session->unusable_count = session->unusable_capacity = 0;
   session->catalogue_changes++;
   struct st_relation *relations = NULL;
   size_t count = 0;
   enum base_status status = st_relations(session->database, session->arena, &relations, &count);
   for (size_t i = 0; status == BASE_OK && i < count; i++)
-    session_add_relation(session, &relations[i]);
+    if (!session_add_unusable(session, &relations[i], known, known_count))
+      session_add_relation(session, &relations[i]);
+  free(known);
   for (size_t i = 0; i < session->seat_count; i++) find_variables(session, session->seats[i]);
   for (size_t i = 0; i < session->feed_count; i++) {
     struct session_feed *feed = session->feeds[i];
@@ -220,7 +226,8 @@ net_chronon session_passed(void *context, const struct ng_relation *ng) {
 
 struct session_relation *session_make_mentioned(struct tql_session *session, const char *name) {
   const struct tql_session_options *options = &session->options;
-  if (!session_is_system_name(name) || options->readonly) return NULL;
+  if (!session_is_system_name(name) || options->readonly || session_find_unusable(session, name))
+    return NULL;
   if (options->explain_only) return session_system_relation(session, name);
   bool own = !st_in_transaction(session->database);
   if (own && st_begin(session->database) != BASE_OK) return NULL;
@@ -234,8 +241,15 @@ static const struct ng_relation *find_relation(void *context, const char *name) 
   struct session_scope *scope = context;
   if (scope->hidden != NULL && strcasecmp(scope->hidden, name) == 0) return NULL;
   struct session_relation *relation = session_find(scope->session, name);
-  if (relation == NULL) relation = session_make_mentioned(scope->session, name);
+  if (relation == NULL && !scope->session->binds_only)
+    relation = session_make_mentioned(scope->session, name);
   return relation ? &relation->ng : NULL;
+}
+
+static const char *why_unusable(void *context, const char *name) {
+  const struct session_scope *scope = context;
+  const struct session_unusable *unusable = session_find_unusable(scope->session, name);
+  return unusable ? unusable->why : NULL;
 }
 
 static void each_relation(void *context, void (*on_name)(void *, const char *), void *on_context) {
@@ -250,6 +264,7 @@ void session_scope_init(struct session_scope *scope, struct tql_session *session
   scope->scope = (struct tql_scope){
       .context = scope,
       .find_relation = find_relation,
+      .why_unusable = why_unusable,
       .each_relation = each_relation,
       .costs = session_costs,
       .variables = session->seat->variables,
@@ -384,35 +399,56 @@ const struct ng_query *session_query(struct tql_session *session,
   return relation->query;
 }
 
+static const struct st_domain diverted_domains[] = {
+    {"relation", {NET_STRING, 0}}, {"reason", {NET_STRING, 0}}, {"record", {NET_STRING, 0}}};
+static const struct st_domain lost_domains[] = {{"relation", {NET_STRING, 0}},
+                                                {"source", {NET_STRING, 0}},
+                                                {"cause", {NET_STRING, 0}},
+                                                {"count", {NET_INTEGER, 8}}};
+static const struct st_domain cost_domains[] = {
+    {"Relation", {NET_STRING, 0}}, {"Process", {NET_STRING, 0}}, {"Cost", {NET_INTEGER, 8}}};
+
+/* The system's relations, as they are made. */
+static const struct st_relation system_relations[] = {
+    {.name = "Late", .kind = ST_EVENT, .domains = diverted_domains, .domain_count = 3},
+    {.name = "Rejected", .kind = ST_EVENT, .domains = diverted_domains, .domain_count = 3},
+    {.name = "Lost", .kind = ST_PERIOD, .domains = lost_domains, .domain_count = 4},
+    {.name = "SensorCost", .kind = ST_EVENT, .domains = cost_domains, .domain_count = 3},
+};
+
+static const struct st_relation *system_relation(const char *name) {
+  for (size_t i = 0; i < sizeof system_relations / sizeof *system_relations; i++)
+    if (strcasecmp(system_relations[i].name, name) == 0) return &system_relations[i];
+  return NULL;
+}
+
 bool session_is_system_name(const char *name) {
-  return strcasecmp(name, "Late") == 0 || strcasecmp(name, "Rejected") == 0 ||
-         strcasecmp(name, "Lost") == 0 || strcasecmp(name, "SensorCost") == 0;
+  return system_relation(name) != NULL;
+}
+
+bool session_is_as_made(const struct st_relation *relation) {
+  const struct st_relation *made = system_relation(relation->name);
+  if (made == NULL) return true;
+  if (relation->kind != made->kind || relation->domain_count != made->domain_count) return false;
+  for (size_t i = 0; i < made->domain_count; i++)
+    if (strcasecmp(relation->domains[i].name, made->domains[i].name) != 0 ||
+        relation->domains[i].type.base != made->domains[i].type.base)
+      return false;
+  return true;
 }
 
 struct session_relation *session_system_relation(struct tql_session *session, const char *name) {
   struct session_relation *found = session_find(session, name);
   if (found != NULL) return found;
-  static const struct st_domain diverted[] = {
-      {"relation", {NET_STRING, 0}}, {"reason", {NET_STRING, 0}}, {"record", {NET_STRING, 0}}};
-  static const struct st_domain lost[] = {{"relation", {NET_STRING, 0}},
-                                          {"source", {NET_STRING, 0}},
-                                          {"cause", {NET_STRING, 0}},
-                                          {"count", {NET_INTEGER, 8}}};
-  static const struct st_domain cost[] = {
-      {"Relation", {NET_STRING, 0}}, {"Process", {NET_STRING, 0}}, {"Cost", {NET_INTEGER, 8}}};
-  bool loss = strcasecmp(name, "Lost") == 0, costs = strcasecmp(name, "SensorCost") == 0;
-  const char *as_created = loss                            ? "Lost"
-                           : costs                         ? "SensorCost"
-                           : strcasecmp(name, "Late") == 0 ? "Late"
-                                                           : "Rejected";
-  struct st_relation relation = {.name = as_created,
-                                 .kind = loss ? ST_PERIOD : ST_EVENT,
-                                 .domains = loss    ? lost
-                                            : costs ? cost
-                                                    : diverted,
-                                 .domain_count = loss ? 4 : 3,
-                                 .by = -1,
-                                 .checkpoint = NET_FOREVER};
+  const struct session_unusable *unusable = session_find_unusable(session, name);
+  if (unusable != NULL) {
+    base_report(session->diags, MSG_RELATION_UNUSABLE, NULL, NULL, "%s is unusable: %s",
+                unusable->name, unusable->why);
+    return NULL;
+  }
+  struct st_relation relation = *system_relation(name);
+  relation.by = -1;
+  relation.checkpoint = NET_FOREVER;
   if (!session->options.explain_only && st_create(session->database, &relation) != BASE_OK)
     return NULL;
   found = session_add_relation(session, &relation);

@@ -140,7 +140,17 @@ const char *session_dependants(struct tql_session *session, struct base_arena *a
     if (!session_depends(session, other, relation)) continue;
     text = text ? base_arena_printf(arena, "%s, %s", text, other->ng.name) : other->ng.name;
   }
-  return text;
+  return session_unusable_users(session, arena, relation, text);
+}
+
+static enum base_status destroy_unusable(struct tql_session *session,
+                                         const struct session_unusable *unusable) {
+  if (session->options.explain_only) return BASE_OK;
+  const char *name = base_arena_strdup(session->statement_arena, unusable->name);
+  session_drop_live(session);
+  enum base_status status = st_destroy(session->database, name);
+  if (status == BASE_OK) session_remove_unusable(session, name);
+  return status;
 }
 
 /* RELATION, which nothing is derived from, goes from the catalogue in memory. What the script explained has made
@@ -160,6 +170,8 @@ static enum base_status destroy_one(struct tql_session *session, const struct tq
   enum base_status status = BASE_OK;
   *ret_relation = NULL;
   *ret_users = NULL;
+  const struct session_unusable *unusable = session_find_unusable(session, name->text);
+  if (unusable != NULL) return destroy_unusable(session, unusable);
   if (session_find(session, name->text) == NULL)
     status = session_destroy_index(session, name->text, &is_index);
   if (is_index || status != BASE_OK) return status;

@@ -43,6 +43,10 @@ enum base_status tql_session_open(const struct tql_session_options *options,
       session->gathered_final = ng_plan_new(session->arena, session->strings, session->timeline);
     }
     status = session_load_catalogue(session);
+    if (status == BASE_OK) {
+      session_check_definitions(session);
+      session_report_unusable(session);
+    }
     if (status == BASE_OK && options->explain_only)
       status = session_load_explained_indexes(session);
     if (status == BASE_OK) status = session_expire(session);
@@ -73,6 +77,7 @@ void tql_session_close(struct tql_session *session) {
   session_drop_live(session);
   st_close(session->database);
   free(session->relations);
+  free(session->unusable);
   session_sources_free(session);
   free(session->seats);
   free(session->displays);
@@ -294,6 +299,7 @@ void tql_session_each_relation(struct tql_session *session,
                                void (*on_name)(void *context, const char *name), void *context) {
   for (size_t i = 0; i < session->relation_count; i++)
     on_name(context, session->relations[i]->ng.name);
+  for (size_t i = 0; i < session->unusable_count; i++) on_name(context, session->unusable[i].name);
 }
 
 void tql_session_each_variable(struct tql_session *session,
@@ -353,7 +359,17 @@ static void describe_line(struct session_relation *relation, struct base_buffer 
 bool tql_session_describe(struct tql_session *session, const char *name, struct base_buffer *out) {
   if (name == NULL) {
     for (size_t i = 0; i < session->relation_count; i++) describe_line(session->relations[i], out);
-    if (session->relation_count == 0) base_buffer_puts(out, "no relations\n");
+    for (size_t i = 0; i < session->unusable_count; i++)
+      session_describe_unusable(&session->unusable[i], out);
+    if (session->relation_count + session->unusable_count == 0)
+      base_buffer_puts(out, "no relations\n");
+    return true;
+  }
+  const struct session_unusable *unusable = session_find_unusable(session, name);
+  if (unusable != NULL) {
+    session_describe_unusable(unusable, out);
+    if (unusable->definition != NULL)
+      base_buffer_printf(out, "definition:\n%s\n", unusable->definition);
     return true;
   }
   struct session_relation *relation = session_find(session, name);

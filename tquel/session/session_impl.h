@@ -87,6 +87,16 @@ struct session_relation {
   struct session_index *explained_indexes; /* tquel explain: those that it would have */
 };
 
+/* A relation that nobody can use: the catalogue contradicts itself about it, or its definition makes no sense. */
+struct session_unusable {
+  const char *name;
+  const char *why;
+  const char *definition; /* NULL: none */
+  const char *const *inputs;
+  size_t input_count;
+  bool by_definition; /* only who has tried to bind it knows */
+};
+
 struct session_feed {
   struct session_relation *relation;
   struct net_reader *reader;
@@ -185,6 +195,9 @@ struct tql_session {
 
   struct session_relation **relations; /* in order of creation */
   size_t relation_count, relation_capacity;
+  struct session_unusable *unusable; /* in the order of creation */
+  size_t unusable_count, unusable_capacity;
+  bool binds_only; /* a name makes no relation */
 
   struct ng_shared *live_nodes; /* of the live network, as far as queries may share them */
   struct net_network *live;
@@ -232,10 +245,28 @@ struct tql_session {
   struct ng_plan *gathered, *gathered_final;
 };
 
+/* --- unusable.c: relations that can only be destroyed */
+const struct session_unusable *session_find_unusable(const struct tql_session *session,
+                                                     const char *name);
+/* Adds RELATION to those if it is unusable; KNOWN is what was known before the catalogue was loaded. */
+bool session_add_unusable(struct tql_session *session, const struct st_relation *relation,
+                          const struct session_unusable *known, size_t known_count);
+void session_remove_unusable(struct tql_session *session, const char *name);
+/* Binds all definitions; those that do not bind are unusable, with all that is computed from them. */
+void session_check_definitions(struct tql_session *session);
+/* Warns of each. */
+void session_report_unusable(struct tql_session *session);
+void session_describe_unusable(const struct session_unusable *unusable, struct base_buffer *out);
+/* TEXT (NULL: nothing), a list of names, and those of them that are computed from RELATION. */
+const char *session_unusable_users(const struct tql_session *session, struct base_arena *arena,
+                                   const struct session_relation *relation, const char *text);
+
 /* --- catalogue.c */
 enum base_status session_load_catalogue(struct tql_session *session) BASE_MUST_USE;
 struct session_relation *session_find(struct tql_session *session, const char *name);
 struct session_relation *session_of(struct tql_session *session, const struct ng_relation *ng);
+/* Is it none of the system's own relations (Late, Rejected, Lost, SensorCost), or has it their domains? */
+bool session_is_as_made(const struct st_relation *relation);
 /* Adds a relation to the catalogue in memory; layouts and names are copied. */
 struct session_relation *session_add_relation(struct tql_session *session,
                                               const struct st_relation *relation);
