@@ -259,13 +259,17 @@ static enum base_status read_table(struct st_database *database, const struct st
                                    sqlite3_stmt *statement, bool limited, struct net_rows *rows,
                                    bool *ret_room) {
   int code;
+  bool declared = st_is_declared(table);
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
     if (limited && !has_room(database, table, rows, 1)) {
       *ret_room = false;
       return BASE_OK;
     }
     union net_slot *row = net_rows_add(rows, 0);
-    rows->marks[rows->count - 1] = st_column_row(database, statement, table->layout, row);
+    const struct net_field *field;
+    if (st_column_row(database, statement, declared, table->layout, row,
+                      &rows->marks[rows->count - 1], &field))
+      return st_refuse_row(database, table);
   }
   return code == SQLITE_DONE ? BASE_OK : st_fail(database, "reading a relation");
 }

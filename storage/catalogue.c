@@ -46,7 +46,7 @@ static void read_name(struct reading *reading, sqlite3_stmt *statement,
     return;
   relation->unusable = base_arena_printf(reading->arena, "%s is no name of a relation",
                                          st_shown_text(reading->arena, relation->name));
-  relation->name = base_arena_printf(reading->arena, "row %lld of tq_relation",
+  relation->name = base_arena_printf(reading->arena, "tq_relation, row %lld",
                                      (long long)sqlite3_column_int64(statement, 9));
 }
 
@@ -276,7 +276,7 @@ enum base_status st_catalogue_load(struct st_database *database) {
   if (status == BASE_OK) {
     st_catalogue_forget(database);
     for (size_t i = 0; i < count; i++)
-      if (st_is_name(relations[i].name) && !exists(database, relations[i].name))
+      if (st_is_relation_name(relations[i].name) && !exists(database, relations[i].name))
         remember(database, &relations[i]);
     database->catalogue_stale = false;
   }

@@ -29,21 +29,8 @@ char *st_shown_text(struct base_arena *arena, const char *text) {
   return copy;
 }
 
-static bool is_name_byte(char byte, bool first) {
-  bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
-                (unsigned char)byte >= 0x80;
-  return letter || (!first && byte >= '0' && byte <= '9');
-}
-
-bool st_is_name(const char *text) {
-  if (*text == '\0') return false;
-  for (size_t i = 0; text[i]; i++)
-    if (!is_name_byte(text[i], i == 0)) return false;
-  return true;
-}
-
 bool st_is_relation_name(const char *text) {
-  return st_is_name(text) && sqlite3_strnicmp(text, "tq_", 3) != 0 &&
+  return *text != '\0' && sqlite3_strnicmp(text, "tq_", 3) != 0 &&
          sqlite3_strnicmp(text, "sqlite_", 7) != 0;
 }
 
@@ -162,9 +149,6 @@ static const char *domains_fault(const struct judging *judging,
     for (size_t j = 0; j < i; j++)
       if (sqlite3_stricmp(relation->domains[j].name, domain->name) == 0)
         return base_arena_printf(judging->arena, "two of its domains are called %s", domain->name);
-    if (domain->type.base == NET_TEMPORAL && !is_derived(relation))
-      return base_arena_printf(judging->arena, "its domain %s is temporal, and it is not derived",
-                               domain->name);
   }
   bool by_entity = relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
   if (!by_entity)
@@ -177,11 +161,11 @@ static const char *domains_fault(const struct judging *judging,
 static const char *inputs_fault(const struct judging *judging, size_t which) {
   const struct st_relation *relation = &judging->relations[which];
   for (size_t i = 0; i < relation->input_count; i++) {
-    const char *name = relation->inputs[i], *shown = st_shown_text(judging->arena, name);
+    const char *name = relation->inputs[i];
     size_t place = place_of(judging, name);
     if (place == judging->count)
       return base_arena_printf(judging->arena, "it is computed from %s, which is not there",
-                               st_is_name(name) ? name : shown);
+                               st_shown_text(judging->arena, name));
     size_t input = judging->by_name[place];
     if (input >= which)
       return base_arena_printf(judging->arena, "it is computed from %s, which was made after it",

@@ -158,7 +158,7 @@ bool st_row_decode(const void *bytes, size_t length, struct base_strings *string
     if (!take_slot(&at, row + i)) return false;
   for (uint32_t i = 0; i < layout->field_count; i++)
     if (!take_field(&at, strings, &layout->fields[i], row)) return false;
-  return at.left == 0;
+  return at.left == 0 && st_are_times(row, layout->first_domain_slot);
 }
 
 static enum base_status forget_pending(struct st_database *database, const char *relation) {

@@ -197,8 +197,7 @@ enum base_status st_catalogue_judge(struct st_database *database, struct base_ar
                                     struct st_relation *relations, size_t count);
 /* Are the tables there that the catalogue is read from? Reports it if not; BASE_SYSTEM. */
 enum base_status st_catalogue_is_whole(struct st_database *database);
-/* Could somebody have given this name to a domain, to a relation? */
-bool st_is_name(const char *text);
+/* Could somebody have given this name to a relation? */
 bool st_is_relation_name(const char *text);
 /* TEXT, which somebody has written who is not tquel, in quotes, for a message. */
 char *st_shown_text(struct base_arena *arena, const char *text);
@@ -227,9 +226,23 @@ int st_column_value(struct st_database *database, sqlite3_stmt *statement, int f
 /* Appends the columns of LAYOUT's fields, each with a comma in front. */
 void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
                    const struct net_layout *layout);
-/* The row at which STATEMENT (times, definite, fields) stands; returns its marks. */
-uint8_t st_column_row(struct st_database *database, sqlite3_stmt *statement,
-                      const struct net_layout *layout, union net_slot *row);
+/* Takes the row at which STATEMENT (times, definite, fields) stands, and its marks. DECLARED: values are of
+ * their types' widths (st_is_declared). NULL; or why it is no tuple, with *RET_FIELD (NULL: its times, or
+ * definite): somebody has edited the table, and ROW is of no use. */
+const char *st_column_row(struct st_database *database, sqlite3_stmt *statement, bool declared,
+                          const struct net_layout *layout, union net_slot *row, uint8_t *ret_marks,
+                          const struct net_field **ret_field);
+/* Can the first TIMES slots of ROW be the times of a tuple? */
+bool st_are_times(const union net_slot *row, uint32_t times);
+/* Have TABLE's domains the types that somebody has declared, which all values were checked against? */
+bool st_is_declared(const struct st_table *table);
+/* Calls ON_FAULT for the rows of TABLE that are no tuples, by number (-1: nobody can say), until it returns
+ * false. */
+enum base_status st_each_fault(struct st_database *database, const struct st_table *table,
+                               bool (*on_fault)(void *context, int64_t row, const char *fault),
+                               void *context);
+/* Reports the first of them; BASE_SYSTEM, or BASE_CANCEL. */
+enum base_status st_refuse_row(struct st_database *database, const struct st_table *table);
 /* Which field of LAYOUT is which domain, for st_bind_row. */
 void st_match_fields(struct st_table *table, const struct net_layout *layout);
 /* Binds times, definite and domains of ROW to the parameters from 1 on. */

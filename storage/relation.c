@@ -76,16 +76,145 @@ int st_column_value(struct st_database *database, sqlite3_stmt *statement, int f
   return first;
 }
 
-uint8_t st_column_row(struct st_database *database, sqlite3_stmt *statement,
-                      const struct net_layout *layout, union net_slot *row) {
+/* What no tuple can have as its times (SEMANTICS, "Time"): an instant's bounds are in order, and so are the
+ * bounds of a period's start and stop; if all is known, it is not empty. */
+static const char *times_fault(const union net_slot *row, int times) {
+  if (row[0].i > row[1].i)
+    return times == 2 ? "at_hi is before at_lo" : "start_hi is before start_lo";
+  if (times == 2) return NULL;
+  if (row[3].i < row[1].i) return "stop_hi is before start_hi";
+  if (row[2].i == NET_OPEN) return NULL;
+  if (row[3].i < row[2].i) return "stop_hi is before stop_lo";
+  if (row[2].i < row[0].i) return "stop_lo is before start_lo";
+  return row[0].i == row[3].i ? "it stops when it starts" : NULL;
+}
+
+bool st_are_times(const union net_slot *row, uint32_t times) {
+  return times_fault(row, (int)times) == NULL;
+}
+
+static int column_type(enum net_base_type base) {
+  switch (base) {
+    case NET_FLOAT:
+    case NET_TEMPORAL:
+      return SQLITE_FLOAT;
+    case NET_STRING:
+    case NET_NAME:
+      return SQLITE_TEXT;
+    case NET_INTEGER:
+    case NET_BOOL:
+    case NET_INSTANT:
+      break;
+  }
+  return SQLITE_INTEGER;
+}
+
+/* The value of FIELD at column FIRST into SLOT; why it can be none of that type. */
+static const char *take_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                              const struct net_field *field, bool declared, union net_slot *slot) {
+  struct net_type type = field->type;
+  int wanted = column_type(type.base);
+  unsigned parts = net_type_slots(type.base);
+  for (unsigned part = 0; part < parts; part++)
+    if (sqlite3_column_type(statement, first + (int)part) != wanted) return "of another type";
+  st_column_value(database, statement, first, type.base, slot);
+  if (!declared) type = (struct net_type){type.base == NET_NAME ? NET_STRING : type.base, 0};
+  if (type.base == NET_INTEGER && (type.width == 0 || type.width == 8)) return NULL;
+  const char *fault = NULL;
+  for (unsigned part = 0; part < parts && fault == NULL; part++)
+    fault = net_value_check(database->strings, type, slot[part]);
+  return fault;
+}
+
+const char *st_column_row(struct st_database *database, sqlite3_stmt *statement, bool declared,
+                          const struct net_layout *layout, union net_slot *row, uint8_t *ret_marks,
+                          const struct net_field **ret_field) {
   int times = (int)layout->first_domain_slot;
-  for (int i = 0; i < times; i++) row[i].i = sqlite3_column_int64(statement, i);
-  if (times == 4 && sqlite3_column_type(statement, 2) == SQLITE_NULL) row[2].i = NET_OPEN;
+  *ret_field = NULL;
+  for (int i = 0; i < times; i++) {
+    row[i].i = sqlite3_column_int64(statement, i);
+    int type = sqlite3_column_type(statement, i);
+    if (type == SQLITE_INTEGER && (i != 2 || row[i].i != NET_OPEN)) continue;
+    if (i != 2 || type != SQLITE_NULL) return "its times are no times";
+    row[2].i = NET_OPEN;
+  }
+  const char *fault = times_fault(row, times);
+  int64_t definite = sqlite3_column_int64(statement, times);
+  if (!fault &&
+      (definite < 0 || definite > 1 || sqlite3_column_type(statement, times) != SQLITE_INTEGER))
+    fault = "definite is neither 0 nor 1";
   int column = times + 1;
-  for (uint32_t i = 0; i < layout->field_count; i++)
-    column = st_column_value(database, statement, column, layout->fields[i].type.base,
-                             row + layout->fields[i].slot);
-  return sqlite3_column_int(statement, times) ? NET_DEFINITE : 0;
+  for (uint32_t i = 0; !fault && i < layout->field_count; i++) {
+    const struct net_field *field = &layout->fields[i];
+    fault = take_value(database, statement, column, field, declared, row + field->slot);
+    column += (int)net_type_slots(field->type.base);
+    if (fault) *ret_field = field;
+  }
+  *ret_marks = definite ? NET_DEFINITE : 0;
+  return fault;
+}
+
+struct refusal {
+  struct st_database *database;
+  const struct st_table *table;
+};
+
+static bool report_first(void *context, int64_t row, const char *fault) {
+  const struct refusal *refusal = context;
+  const struct st_table *table = refusal->table;
+  base_report_hint(
+      refusal->database->diags, MSG_NO_TUPLE, NULL, NULL,
+      "correct or delete the row with sqlite3; tquel check-database names all such rows",
+      "row %lld of %s is no tuple: %s", (long long)row, table->name, fault);
+  return false;
+}
+
+enum base_status st_refuse_row(struct st_database *database, const struct st_table *table) {
+  size_t before = database->diags->errors;
+  struct refusal refusal = {database, table};
+  enum base_status status = st_each_fault(database, table, report_first, &refusal);
+  if (status == BASE_OK && database->diags->errors == before) /* it has been mended meanwhile */
+    base_report(database->diags, MSG_NO_TUPLE, NULL, NULL,
+                "a row of %s was no tuple, and has changed meanwhile", table->name);
+  return status == BASE_CANCEL ? BASE_CANCEL : BASE_SYSTEM;
+}
+
+bool st_is_declared(const struct st_table *table) {
+  return table->kind != ST_DERIVED_EVENT && table->kind != ST_DERIVED_PERIOD;
+}
+
+enum base_status st_each_fault(struct st_database *database, const struct st_table *table,
+                               bool (*on_fault)(void *context, int64_t row, const char *fault),
+                               void *context) {
+  const char *rowid = st_rowid_name(table);
+  struct base_arena *arena = base_arena_new();
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  sqlite3_stmt *statement = NULL;
+  const struct net_field *field = NULL;
+  union net_slot *row = BASE_NEW_ARRAY(arena, table->layout->slot_count, union net_slot);
+  uint8_t marks;
+  bool more = true;
+  base_buffer_puts(&sql, "SELECT ");
+  st_sql_times(&sql, table->kind);
+  base_buffer_puts(&sql, ",definite");
+  st_sql_fields(&sql, table, table->layout);
+  base_buffer_printf(&sql, ",%s FROM ", rowid ? rowid : "-1");
+  st_sql_name(&sql, table->name);
+  enum base_status status = st_prepare(database, base_buffer_text(&sql), false, &statement);
+  base_buffer_done(&sql);
+  int last = sqlite3_column_count(statement) - 1;
+  int code = SQLITE_DONE;
+  while (status == BASE_OK && more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+    const char *fault = st_column_row(database, statement, st_is_declared(table), table->layout,
+                                      row, &marks, &field);
+    if (fault && field) fault = base_arena_printf(arena, "%s is %s", field->name, fault);
+    if (fault) more = on_fault(context, sqlite3_column_int64(statement, last), fault);
+  }
+  if (status == BASE_OK && more && code != SQLITE_DONE)
+    status = st_fail(database, "reading a relation");
+  sqlite3_finalize(statement);
+  base_arena_free(arena);
+  return status;
 }
 
 static const struct st_domain *domain_of(const struct st_table *table, const char *name) {
@@ -557,10 +686,15 @@ static enum base_status read_entities(struct st_database *database, const struct
   union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
   int code;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-    uint8_t marks = st_column_row(database, statement, layout, row);
+    uint8_t marks;
+    const struct net_field *field;
+    if (st_column_row(database, statement, st_is_declared(table), layout, row, &marks, &field)) {
+      status = st_refuse_row(database, table);
+      break;
+    }
     net_rows_add_copy(rows, row, marks);
   }
-  if (code != SQLITE_DONE) status = st_fail(database, "reading entities");
+  if (status == BASE_OK && code != SQLITE_DONE) status = st_fail(database, "reading entities");
   free(row);
   sqlite3_finalize(statement);
   return status;

@@ -54,6 +54,7 @@ struct st_scan {
   struct net_wanted wanted; /* all: nothing is asked of a row */
   struct net_batch_builder builder;
   bool started, row_ready, ended;
+  bool declared; /* st_is_declared of the table */
 
   /* The table, as long as the database's CATALOGUE_CHANGES are these. */
   struct st_table *table;
@@ -121,28 +122,42 @@ static bool table_is_there(const struct st_scan *scan) {
   return scan->database->catalogue_changes == scan->catalogue_changes;
 }
 
-/* The row that comes next, from the statement or from memory, into ROW; its marks. */
-static uint8_t take_row(struct st_scan *scan, union net_slot *row) {
+/* The row at which the statement stands is no tuple. */
+static enum base_status refuse_row(struct st_scan *scan) {
+  scan->ended = true;
+  if (table_is_there(scan)) return st_refuse_row(scan->database, scan->table);
+  base_report(scan->database->diags, MSG_NO_TUPLE, NULL, NULL,
+              "a row of a relation that is no more was no tuple");
+  return BASE_SYSTEM;
+}
+
+/* The row that comes next, from the statement or from memory, into ROW, and its marks. */
+static enum base_status take_row(struct st_scan *scan, union net_slot *row, uint8_t *ret_marks) {
+  const struct net_field *field;
   if (!scan->cached && !scan->in_log)
-    return st_column_row(scan->database, scan->statement, scan->row_layout, row);
+    return st_column_row(scan->database, scan->statement, scan->declared, scan->row_layout, row,
+                         ret_marks, &field)
+               ? refuse_row(scan)
+               : BASE_OK;
   const struct net_rows *rows = scan->in_log ? &scan->logged : &scan->cached->rows;
   const union net_slot *from = net_rows_row(rows, scan->at);
   uint32_t times = scan->row_layout->first_domain_slot;
   memcpy(row, from, times * sizeof *row);
   for (uint32_t i = times; i < scan->row_layout->slot_count; i++)
     row[i] = from[scan->sources[i - times]];
-  return rows->marks[scan->at];
+  *ret_marks = rows->marks[scan->at];
+  return BASE_OK;
 }
 
 /* A period whose records are wanted stays where it is. */
-static void take_period(struct st_scan *scan) {
+static enum base_status take_period(struct st_scan *scan) {
   if (scan->cached) {
     scan->period = net_rows_row(&scan->cached->rows, scan->at);
     scan->period_marks = scan->cached->rows.marks[scan->at];
-  } else {
-    scan->period = scan->period_row;
-    scan->period_marks = take_row(scan, scan->period_row);
+    return BASE_OK;
   }
+  scan->period = scan->period_row;
+  return take_row(scan, scan->period_row, &scan->period_marks);
 }
 
 /* To the first row in memory, from AT on, that is wanted. */
@@ -200,15 +215,14 @@ static enum base_status read_ahead(struct st_scan *scan) {
       return st_fail(scan->database, "reading a relation");
     }
   }
-  if (scan->form == NET_SCAN_RECORDS && scan->row_ready) take_period(scan);
-  return BASE_OK;
+  return scan->form == NET_SCAN_RECORDS && scan->row_ready ? take_period(scan) : BASE_OK;
 }
 
 static enum base_status next_tuple(struct st_scan *scan) {
   union net_slot *row = net_batch_builder_add(&scan->builder, 0);
-  scan->builder.marks[scan->builder.count - 1] = take_row(scan, row);
+  enum base_status status = take_row(scan, row, &scan->builder.marks[scan->builder.count - 1]);
   scan->at++;
-  return read_ahead(scan);
+  return status == BASE_OK ? read_ahead(scan) : status;
 }
 
 /* The domains of a period as SCAN's events have them: the fields are the same, in order. */
@@ -556,6 +570,7 @@ enum base_status st_relation_scan(struct net_store *store, const struct net_scan
                            .checkpoint = what->checkpoint,
                            .wanted = NET_WANTED_ALL,
                            .table = table,
+                           .declared = st_is_declared(table),
                            .catalogue_changes = database->catalogue_changes};
   if (what->wanted) scan->wanted = net_wanted_copy(scan->arena, what->wanted);
   if (scan->next) scan->next->previous = scan;

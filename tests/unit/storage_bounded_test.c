@@ -41,10 +41,12 @@ static void make_row(enum st_kind kind, union net_slot *row) {
   bool event = kind == ST_EVENT;
   union net_slot *domain = row + (event ? 2 : 4);
   row[0].i = some_time();
+  if (!event && row[0].i == NET_FOREVER) row[0].i--; /* no period starts then */
   row[1].i = below(4) ? row[0].i : behind(row[0].i, below(2) ? below(5) : below(200));
   if (!event) {
     bool open = below(20) == 0;
-    row[2].i = open ? NET_OPEN : behind(row[1].i, 1 + (below(3) ? below(40) : below(300)));
+    net_chronon from = row[1].i == NET_BEGINNING ? 0 : row[1].i; /* it is not empty */
+    row[2].i = open ? NET_OPEN : behind(from, 1 + (below(3) ? below(40) : below(300)));
     row[3].i = open || below(20) == 0 ? NET_FOREVER : behind(row[2].i, below(4) ? 0 : below(100));
   }
   domain[0].s = some_name();

@@ -52,6 +52,7 @@ static net_chronon some_time(struct world *world) {
 /* A row of the layout of all domains. */
 static void make_row(struct world *world, union net_slot *row) {
   row[0].i = some_time(world);
+  if (row[0].i == NET_FOREVER) row[0].i--; /* nothing starts then */
   row[1].i = row[0].i < NET_FOREVER - 1 ? row[0].i + (net_chronon)below(world, 2) : row[0].i;
   bool open = below(world, 3) == 0;
   row[2].i = open ? NET_OPEN : row[1].i < NET_FOREVER ? row[1].i + 1 : NET_FOREVER;

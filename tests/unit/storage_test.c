@@ -26,7 +26,7 @@ static void check_round_trip(const char *where) {
   struct st_database *database = open_at(where);
   create(database, &relation);
   struct net_layout *layout = layout_of(&relation, false);
-  base_string_id hostile = base_strings_intern(strings, "a\0b\xff\"'\n", 7);
+  base_string_id hostile = base_strings_intern(strings, "a\0b\xc3\xbf\"'\n", 8);
   const union net_slot rows[][12] = {
       {{.i = NET_BEGINNING},
        {.i = NET_BEGINNING},
@@ -51,7 +51,7 @@ static void check_round_trip(const char *where) {
        {.s = text("\xc3\xa4\xc3\xb6")},
        {.s = 0},
        {.i = 1},
-       {.s = 0}},
+       {.s = text("a:b#1")}},
       {{.i = 3},
        {.i = 3},
        {.i = NET_OPEN},
@@ -63,7 +63,7 @@ static void check_round_trip(const char *where) {
        {.s = text("0")},
        {.s = text("12")},
        {.i = 1},
-       {.s = text("1.5")}},
+       {.s = text("a:b#1.5")}},
       {{.i = 3},
        {.i = 3},
        {.i = NET_FOREVER},
@@ -75,8 +75,8 @@ static void check_round_trip(const char *where) {
        {.s = text("0")},
        {.s = text("12")},
        {.i = 1},
-       {.s = 0}},
-      {{.i = NET_FOREVER},
+       {.s = text("a:b:c#2")}},
+      {{.i = NET_FOREVER - 1},
        {.i = NET_FOREVER},
        {.i = NET_FOREVER},
        {.i = NET_FOREVER},
@@ -87,7 +87,7 @@ static void check_round_trip(const char *where) {
        {.s = 0},
        {.s = 0},
        {.i = 0},
-       {.s = 0}},
+       {.s = text("a:b#0")}},
   };
   ok(st_begin(database));
   for (size_t i = LENGTH(rows); i-- > 0;)

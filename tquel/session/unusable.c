@@ -55,6 +55,10 @@ bool session_add_unusable(struct tql_session *session, const struct st_relation 
                           const struct session_unusable *known, size_t known_count) {
   const char *why = relation->unusable;
   bool by_definition = false;
+  for (size_t i = 0; why == NULL && i < relation->domain_count; i++)
+    if (relation->domains[i].type.base == NET_TEMPORAL && relation->definition == NULL)
+      why = base_arena_printf(session->arena, "its domain %s is temporal, and it is not derived",
+                              relation->domains[i].name);
   if (why == NULL && !session_is_as_made(relation)) why = "it is not as tquel makes it";
   if (why == NULL) why = unusable_input(session, relation->inputs, relation->input_count);
   for (size_t i = 0; i < known_count && why == NULL && relation->definition != NULL; i++) {
