@@ -142,7 +142,12 @@ static const char *check_text(const struct base_strings *strings, uint32_t width
                               base_string_id id) {
   size_t length, points = 0;
   const unsigned char *bytes = (const unsigned char *)base_strings_text(strings, id, &length);
-  for (size_t at = 0; at < length; points++) {
+  size_t at = 0;
+  for (uint64_t word; length - at >= sizeof word; at += sizeof word, points += sizeof word) {
+    memcpy(&word, bytes + at, sizeof word); /* most texts are ASCII */
+    if (word & UINT64_C(0x8080808080808080)) break;
+  }
+  for (; at < length; points++) {
     size_t step = utf8_sequence(bytes + at, length - at);
     if (step == 0) return "not valid UTF-8";
     at += step;

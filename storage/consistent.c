@@ -19,11 +19,15 @@
 #define TEXT_IN_REASON_MAX 40 /* bytes of somebody's text that are quoted */
 
 char *st_shown_text(struct base_arena *arena, const char *text) {
+  return st_shown_part(arena, text, TEXT_IN_REASON_MAX);
+}
+
+char *st_shown_part(struct base_arena *arena, const char *text, size_t most) {
   struct base_buffer shown = BASE_BUFFER_EMPTY;
   base_buffer_putc(&shown, '"');
-  for (size_t i = 0; text[i] && i < TEXT_IN_REASON_MAX; i++)
+  for (size_t i = 0; text[i] && i < most; i++)
     base_buffer_putc(&shown, text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
-  base_buffer_puts(&shown, strlen(text) > TEXT_IN_REASON_MAX ? "...\"" : "\"");
+  base_buffer_puts(&shown, strlen(text) > most ? "...\"" : "\"");
   char *copy = base_arena_strdup(arena, base_buffer_text(&shown));
   base_buffer_done(&shown);
   return copy;
@@ -84,19 +88,20 @@ static enum base_status can_run(struct st_database *database, struct base_arena 
 enum base_status st_catalogue_is_whole(struct st_database *database) {
   struct base_arena *arena = base_arena_new();
   enum base_status status = BASE_OK;
+  bool whole = true;
   for (size_t i = 0; status == BASE_OK && i < sizeof needed / sizeof *needed; i++) {
     const char *why = NULL;
     if (needed[i].version > database->version) continue;
     status = can_run(database, arena, needed[i].sql, &why);
     if (why == NULL) continue;
+    whole = false;
     base_report_hint(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
-                     "tquel check-database says what else is wrong",
+                     "restore a copy, or mend it with sqlite3 and ask tquel check-database",
                      "%s is damaged: its catalogue is not as tquel makes it: %s", database->label,
                      why);
-    status = BASE_SYSTEM;
   }
   base_arena_free(arena);
-  return status;
+  return status == BASE_OK && !whole ? BASE_SYSTEM : status;
 }
 
 /* ---- relations ---- */

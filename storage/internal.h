@@ -163,6 +163,7 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
 
 /* --- schema.c: texts of SQL for relations, and the tq_ tables */
 
+void st_sql_schema(struct base_buffer *sql); /* CREATE TABLE of all tq_ tables but tq_sample */
 enum base_status st_schema_create(struct st_database *database);
 enum base_status st_schema_upgrade(struct st_database *database);
 enum base_status st_schema_timeline(struct st_database *database, bool *ret_known);
@@ -201,6 +202,8 @@ enum base_status st_catalogue_is_whole(struct st_database *database);
 bool st_is_relation_name(const char *text);
 /* TEXT, which somebody has written who is not tquel, in quotes, for a message. */
 char *st_shown_text(struct base_arena *arena, const char *text);
+/* ... MOST bytes of it. */
+char *st_shown_part(struct base_arena *arena, const char *text, size_t most);
 /* The table of NAME; reports MSG_UNKNOWN_RELATION when there is none. */
 enum base_status st_catalogue_find(struct st_database *database, const char *name,
                                    struct st_table **ret);
@@ -220,9 +223,6 @@ void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int fi
                    enum net_base_type base, const union net_slot *slot);
 /* A copy of the text at COLUMN; "" of NULL. */
 char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column);
-/* Reads the value at column FIRST into SLOT; strings are interned. Returns the next column. */
-int st_column_value(struct st_database *database, sqlite3_stmt *statement, int first,
-                    enum net_base_type base, union net_slot *slot);
 /* Appends the columns of LAYOUT's fields, each with a comma in front. */
 void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
                    const struct net_layout *layout);

@@ -48,34 +48,6 @@ char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int colu
                             (size_t)sqlite3_column_bytes(statement, column));
 }
 
-int st_column_value(struct st_database *database, sqlite3_stmt *statement, int first,
-                    enum net_base_type base, union net_slot *slot) {
-  const char *text;
-  switch (base) {
-    case NET_INTEGER:
-    case NET_BOOL:
-      slot->i = sqlite3_column_int64(statement, first);
-      return first + 1;
-    case NET_FLOAT:
-      slot->f = sqlite3_column_double(statement, first);
-      return first + 1;
-    case NET_STRING:
-    case NET_NAME:
-      text = (const char *)sqlite3_column_text(statement, first);
-      slot->s = base_strings_intern(database->strings, text ? text : "",
-                                    (size_t)sqlite3_column_bytes(statement, first));
-      return first + 1;
-    case NET_TEMPORAL:
-      for (int part = 0; part < 4; part++)
-        slot[part].f = sqlite3_column_double(statement, first + part);
-      return first + 4;
-    case NET_INSTANT:
-      break;
-  }
-  BASE_CHECK(false, "storage-domain-can-be-stored");
-  return first;
-}
-
 /* What no tuple can have as its times (SEMANTICS, "Time"): an instant's bounds are in order, and so are the
  * bounds of a period's start and stop; if all is known, it is not empty. */
 static const char *times_fault(const union net_slot *row, int times) {
@@ -109,20 +81,53 @@ static int column_type(enum net_base_type base) {
   return SQLITE_INTEGER;
 }
 
+/* The value that stands at a column of STATEMENT. It is looked at several times, which sqlite3_column_... would
+ * each look for anew; nobody else uses the connection meanwhile. */
+static sqlite3_value *value_at(sqlite3_stmt *statement, int column) {
+  return sqlite3_column_value(statement, column);
+}
+
+/* VALUE as that of TYPE, which has one slot or is a part of a temporal value, into SLOT. */
+static const char *take_part(struct st_database *database, sqlite3_value *value,
+                             struct net_type type, union net_slot *slot) {
+  const char *text;
+  switch (type.base) {
+    case NET_INTEGER:
+      slot->i = sqlite3_value_int64(value);
+      return type.width == 0 || type.width == 8 ? NULL
+                                                : net_value_check(database->strings, type, *slot);
+    case NET_BOOL:
+      slot->i = sqlite3_value_int64(value);
+      break;
+    case NET_FLOAT:
+    case NET_TEMPORAL:
+      slot->f = sqlite3_value_double(value);
+      break;
+    case NET_STRING:
+    case NET_NAME:
+      text = (const char *)sqlite3_value_text(value);
+      slot->s = base_strings_intern(database->strings, text ? text : "",
+                                    (size_t)sqlite3_value_bytes(value));
+      break;
+    case NET_INSTANT:
+      BASE_CHECK(false, "storage-domain-can-be-stored");
+  }
+  return net_value_check(database->strings, type, *slot);
+}
+
 /* The value of FIELD at column FIRST into SLOT; why it can be none of that type. */
 static const char *take_value(struct st_database *database, sqlite3_stmt *statement, int first,
                               const struct net_field *field, bool declared, union net_slot *slot) {
   struct net_type type = field->type;
   int wanted = column_type(type.base);
   unsigned parts = net_type_slots(type.base);
-  for (unsigned part = 0; part < parts; part++)
-    if (sqlite3_column_type(statement, first + (int)part) != wanted) return "of another type";
-  st_column_value(database, statement, first, type.base, slot);
-  if (!declared) type = (struct net_type){type.base == NET_NAME ? NET_STRING : type.base, 0};
-  if (type.base == NET_INTEGER && (type.width == 0 || type.width == 8)) return NULL;
   const char *fault = NULL;
-  for (unsigned part = 0; part < parts && fault == NULL; part++)
-    fault = net_value_check(database->strings, type, slot[part]);
+  if (!declared) type = (struct net_type){type.base == NET_NAME ? NET_STRING : type.base, 0};
+  for (unsigned part = 0; part < parts && fault == NULL; part++) {
+    sqlite3_value *value = value_at(statement, first + (int)part);
+    if (sqlite3_value_type(value) != wanted) return "of another type";
+    fault = take_part(database, value, type, slot + part);
+  }
   return fault;
 }
 
@@ -132,16 +137,16 @@ const char *st_column_row(struct st_database *database, sqlite3_stmt *statement,
   int times = (int)layout->first_domain_slot;
   *ret_field = NULL;
   for (int i = 0; i < times; i++) {
-    row[i].i = sqlite3_column_int64(statement, i);
-    int type = sqlite3_column_type(statement, i);
+    sqlite3_value *value = value_at(statement, i);
+    int type = sqlite3_value_type(value);
+    row[i].i = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : NET_OPEN;
     if (type == SQLITE_INTEGER && (i != 2 || row[i].i != NET_OPEN)) continue;
     if (i != 2 || type != SQLITE_NULL) return "its times are no times";
-    row[2].i = NET_OPEN;
   }
   const char *fault = times_fault(row, times);
-  int64_t definite = sqlite3_column_int64(statement, times);
-  if (!fault &&
-      (definite < 0 || definite > 1 || sqlite3_column_type(statement, times) != SQLITE_INTEGER))
+  sqlite3_value *mark = value_at(statement, times);
+  int64_t definite = sqlite3_value_int64(mark);
+  if (!fault && (definite < 0 || definite > 1 || sqlite3_value_type(mark) != SQLITE_INTEGER))
     fault = "definite is neither 0 nor 1";
   int column = times + 1;
   for (uint32_t i = 0; !fault && i < layout->field_count; i++) {

@@ -215,9 +215,9 @@ enum base_status st_structure(struct st_database *database, const char *relation
       prepare_with(database, "SELECT structure FROM tq_structure WHERE relation = ?1", relation,
                    NULL, &statement);
   if (status == BASE_OK) status = next_row(database, statement);
-  for (int i = 0; status == BASE_OK && i < 3; i++)
-    if (strcmp((const char *)sqlite3_column_text(statement, 0), structure_texts[i]) == 0)
-      *ret = (enum st_structure)i;
+  const char *text = status == BASE_OK ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+  for (int i = 0; text && i < 3; i++)
+    if (strcmp(text, structure_texts[i]) == 0) *ret = (enum st_structure)i;
   sqlite3_finalize(statement);
   return status == BASE_END ? BASE_OK : status;
 }
@@ -238,7 +238,8 @@ enum base_status st_rules(struct st_database *database, struct base_arena *arena
                                          NULL, NULL, &statement);
   while (status == BASE_OK && (status = next_row(database, statement)) == BASE_OK) {
     base_grow(&rules, &capacity, count + 1, sizeof *rules);
-    const char *kind = (const char *)sqlite3_column_text(statement, 1);
+    const char *kind =
+        st_column_text(arena, statement, 1); /* of neither kind: rows must satisfy it */
     rules[count++] = (struct st_rule){
         .kind = strcmp(kind, rule_texts[ST_PERMIT]) == 0 ? ST_PERMIT : ST_INTEGRITY,
         .relation = st_column_text(arena, statement, 0),

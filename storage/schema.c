@@ -131,12 +131,17 @@ bool st_kind_is_event(enum st_kind kind) {
   return kind == ST_EVENT || kind == ST_DERIVED_EVENT;
 }
 
+void st_sql_schema(struct base_buffer *sql) {
+  base_buffer_printf(sql, "%s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
+                     schema_6);
+}
+
 /* Within the transaction that creates the file. */
 enum base_status st_schema_create(struct st_database *database) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; %s %s %s %s %s %s",
-                     ST_APPLICATION_ID, ST_SCHEMA_VERSION, schema, schema_2, schema_3, schema_4,
-                     schema_5, schema_6);
+  base_buffer_printf(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; ", ST_APPLICATION_ID,
+                     ST_SCHEMA_VERSION);
+  st_sql_schema(&sql);
   base_buffer_printf(&sql, "INSERT INTO tq_setting VALUES('timeline', '%s');",
                      database->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
   enum base_status status = st_run(database, sql.data, "creating the database");
@@ -155,8 +160,10 @@ static enum base_status append_indexes(struct st_database *database, struct base
   sqlite3_stmt *statement = NULL;
   enum base_status status = st_prepare(database, query, false, &statement);
   int code = SQLITE_DONE;
-  while (status == BASE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
-    base_buffer_puts(sql, (const char *)sqlite3_column_text(statement, 0));
+  while (status == BASE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    if (text) base_buffer_puts(sql, text);
+  }
   if (status == BASE_OK && code != SQLITE_DONE) status = st_fail(database, "reading the indexes");
   sqlite3_finalize(statement);
   return status;

@@ -146,6 +146,19 @@ enum base_status st_take_entities(struct st_database *database, const char *name
                                   const union net_slot *values, size_t value_count,
                                   net_chronon from, struct net_rows *ret) BASE_MUST_USE;
 
+/* --- check.c */
+
+/* Gets what is wrong, in one line each: TEXT about SUBJECT, a relation, a table, "file" or "schema". */
+struct st_check_sink {
+  void (*found)(void *context, const char *subject, const char *text);
+  void *context;
+};
+/* Looks for all that can be wrong with the file, but for relations that st_relations calls unusable. Reads all
+ * of it, and changes nothing. Within a transaction it is one state that is looked at. A status that is not
+ * BASE_OK: the catalogue could not be read, which was reported. */
+enum base_status st_check(struct st_database *database,
+                          const struct st_check_sink *sink) BASE_MUST_USE;
+
 /* --- rules.c: indexes, structures, rules */
 
 struct st_index {

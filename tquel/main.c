@@ -26,6 +26,8 @@ const struct shell_subcommand shell_subcommands[] = {
      "FILE [--header OUT] [--tquel OUT] [--doc OUT] [--diff OLD NEW]", 0, shell_sdf_main},
     {"check", "checks performance assertions against a log or a live feed", "SPECIFICATION LOG",
      MSG_CHECK_NOT_EXECUTED, NULL},
+    {"check-database", "says what is wrong with a database, or that it is consistent",
+     "[OPTION]... DB", 0, shell_check_database_main},
     {"solve", "fills in the constants of performance assertions", "SPECIFICATION LOG",
      MSG_SOLVE_NOT_EXECUTED, NULL},
     {"eval", "evaluates the expressions of performance assertions", "SPECIFICATION LOG",

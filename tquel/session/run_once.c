@@ -224,6 +224,7 @@ struct reject_context {
   struct session_relation *tolerant; /* errors of this relation go to Rejected, with a warning */
   bool speculates;                   /* errors say that it did so in vain, and nothing more */
   bool failed;                       /* it did */
+  bool only_looks;                   /* what a standing query has rejected is in Rejected already */
 };
 
 /* Has RELATION combinations in Rejected? */
@@ -262,6 +263,7 @@ static bool on_reject(void *context, const struct net_node *node, enum net_eval_
     reject->failed = true;
     return false;
   }
+  if (reject->tolerant != NULL && reject->only_looks) return true;
   if (reject->tolerant != NULL) return divert(reject, error, layout, row);
   return session_report_eval_error(reject->session, reject->query, error, layout, row);
 }
@@ -273,6 +275,7 @@ struct one_off {
   const struct ng_query *query;
   struct tql_rows *rows;       /* the result; NULL: it goes to the store */
   const char *store_name;      /* NULL: ROWS has the result */
+  struct net_store *store;     /* where STORE_NAME is; NULL: the database */
   net_chronon *ret_checkpoint; /* in the store; may be NULL */
   struct base_buffer *figures; /* NULL: not wanted; else the plan with them is appended */
   struct ng_plan *plan;        /* QUERY is its last, and it is transformed */
@@ -307,8 +310,8 @@ static enum base_status run_network(struct tql_session *session, struct net_netw
   if (status != BASE_OK) return status;
   const struct net_layout *layout = one_off->query->layout;
   if (one_off->store_name != NULL) {
-    sink =
-        net_create_relation_store(network, one_off->store_name, layout, st_net(session->database));
+    struct net_store *store = one_off->store ? one_off->store : st_net(session->database);
+    sink = net_create_relation_store(network, one_off->store_name, layout, store);
     net_store_node_collect(sink);
   } else {
     sink = net_create_display(network, "result", layout, collect, one_off->rows);
@@ -322,7 +325,7 @@ static enum base_status run_network(struct tql_session *session, struct net_netw
   if (status != BASE_OK) return status;
   if (one_off->ret_checkpoint != NULL) *one_off->ret_checkpoint = net_node_checkpoint(sink);
   if (one_off->store_name != NULL) status = net_store_node_finish(sink);
-  if (one_off->store_name != NULL && status == BASE_OK)
+  if (one_off->store_name != NULL && one_off->store == NULL && status == BASE_OK)
     status = session_keep_node_stats(session, network);
   if (one_off->figures != NULL) explain_run(one_off);
   return status;
@@ -388,7 +391,8 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
 
 /* With conditions that can fail where they are best asked; and if one does fail, without. */
 static enum base_status run_one_off(struct tql_session *session, struct one_off *one_off) {
-  struct reject_context reject = {.session = session, .query = one_off->query};
+  struct reject_context reject = {
+      .session = session, .query = one_off->query, .only_looks = one_off->store != NULL};
   /* A standing query that rejected combinations while it was live goes on doing so. */
   if (one_off->store_name != NULL) {
     struct session_relation *derived = session_find(session, one_off->store_name);
@@ -417,6 +421,12 @@ enum base_status session_run_query(struct tql_session *session, const struct ng_
       session,
       &(struct one_off){
           .query = query, .rows = ret, .store_name = store_name, .ret_checkpoint = ret_checkpoint});
+}
+
+enum base_status session_run_into(struct tql_session *session, const struct ng_query *query,
+                                  const char *name, struct net_store *store) {
+  return run_one_off(session,
+                     &(struct one_off){.query = query, .store_name = name, .store = store});
 }
 
 enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,

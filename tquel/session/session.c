@@ -45,7 +45,7 @@ enum base_status tql_session_open(const struct tql_session_options *options,
     status = session_load_catalogue(session);
     if (status == BASE_OK) {
       session_check_definitions(session);
-      session_report_unusable(session);
+      if (!options->check_only) session_report_unusable(session);
     }
     if (status == BASE_OK && options->explain_only)
       status = session_load_explained_indexes(session);

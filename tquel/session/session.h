@@ -43,12 +43,21 @@ struct tql_session_options {
   bool checked;         /* networks look at the order of all rows (tests) */
   bool stdin_is_script; /* `following` "-" is then an error */
   bool explain_only;    /* bind and explain, run nothing */
+  bool check_only;      /* what is wrong with relations is not warned of: tql_session_check says it */
 };
 
 /* Opens or creates the database. BASE_OK, or BASE_USER/BASE_SYSTEM after a diagnostic. */
 enum base_status tql_session_open(const struct tql_session_options *options,
                                   struct base_diag_sink *diags,
                                   struct tql_session **ret) BASE_MUST_USE;
+/* Looks for all that is wrong with the database, which was opened for reading only: the file, the catalogue, rows,
+ * and whether derived relations are what their definitions compute now. FOUND gets what is wrong, a line each, about
+ * SUBJECT: a relation, a table, "file" or "schema". It is one state of the database that is looked at, also where a
+ * server writes. BASE_OK: all was looked at; else it was reported why not.                             */
+enum base_status tql_session_check(struct tql_session *session,
+                                   void (*found)(void *context, const char *subject,
+                                                 const char *text),
+                                   void *context) BASE_MUST_USE;
 /* Commits what is durable, closes. NULL is accepted. */
 void tql_session_close(struct tql_session *session);
 

@@ -385,6 +385,9 @@ enum base_status session_help(struct tql_session *session,
 enum base_status session_run_query(struct tql_session *session, const struct ng_query *query,
                                    struct tql_rows *ret, const char *store_name,
                                    net_chronon *ret_checkpoint) BASE_MUST_USE;
+/* What STORE, in the place of the database, would have to hold of the derived relation NAME, whose query QUERY is. */
+enum base_status session_run_into(struct tql_session *session, const struct ng_query *query,
+                                  const char *name, struct net_store *store) BASE_MUST_USE;
 /* The same into *RET, and appends the plan that ran with the figures of its nodes. */
 enum base_status session_run_figures(struct tql_session *session, const struct ng_query *query,
                                      struct tql_rows *ret,

@@ -131,7 +131,7 @@ static void append_program(struct base_buffer *out) {
                    "\nCommands (tquel COMMAND --help says more; a database of such a name is "
                    "written ./NAME):\n");
   for (const struct shell_subcommand *row = shell_subcommands; row->name; row++)
-    base_buffer_printf(out, "  %-9s %s%s\n", row->name, row->what,
+    base_buffer_printf(out, "  %-14s %s%s\n", row->name, row->what,
                        row->not_executed ? " (not executed yet)" : "");
   base_buffer_puts(
       out,
@@ -173,6 +173,16 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
                      "OUT - is standard output. Without OUT it says what is in the description.\n\n"
                      "Options:\n");
     shell_sdf_describe(out);
+  }
+  if (strcmp(row->name, "check-database") == 0) {
+    base_buffer_puts(
+        out,
+        "Looks at all of the file DB, also at what is stored: that it is as SQLite and tquel\n"
+        "made it, that definitions can be read, that each row is a tuple, and that derived\n"
+        "relations are what they are computed from. A line for each finding, SUBJECT: what is\n"
+        "wrong; then \"consistent\" (exit status 0) or how many there are (3). The database is\n"
+        "only read, and a server may be at work on it.\n\nOptions:\n");
+    shell_check_database_describe(out);
   }
   if (strcmp(row->name, "collect") == 0) {
     base_buffer_puts(out,

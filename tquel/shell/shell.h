@@ -23,6 +23,8 @@ int shell_explain_main(int count, char *const *arguments);
 int shell_feed_main(int count, char *const *arguments);
 
 /* Runs `tquel sdf`; its options as lines of --help. */
+int shell_check_database_main(int count, char *const *arguments);
+void shell_check_database_describe(struct base_buffer *out);
 int shell_sdf_main(int count, char *const *arguments);
 void shell_sdf_describe(struct base_buffer *out);
 
