@@ -286,6 +286,16 @@ static enum base_status open_writer(struct st_database *database, const struct s
   return status;
 }
 
+/* Before the connection is closed, which it would not be with them. */
+static void finalize_statements(struct st_database *database) {
+  sqlite3_stmt **const statements[] = {&database->begin, &database->commit, &database->checkpoint,
+                                       &database->passed, &database->log_piece};
+  for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+    sqlite3_finalize(*statements[i]);
+    *statements[i] = NULL;
+  }
+}
+
 static enum base_status open_file(struct st_database *database, const struct st_options *options) {
   struct st_file file = {0};
   enum base_status status = st_file_probe(options, database->diags, &file);
@@ -309,7 +319,8 @@ static enum base_status open_file(struct st_database *database, const struct st_
   if (status != BASE_OK) return status;
   status = open_writer(database, options, &file);
   if (status != BASE_OK) {
-    sqlite3_close(database->sqlite);
+    finalize_statements(database);
+    BASE_CHECK(sqlite3_close(database->sqlite) == SQLITE_OK, "storage-statements-finalized");
     database->sqlite = NULL;
     st_file_undo_creation(&file);
   }
@@ -349,11 +360,7 @@ void st_close(struct st_database *database) {
   if (!database) return;
   st_scans_detach(database);
   st_catalogue_forget(database);
-  sqlite3_finalize(database->begin);
-  sqlite3_finalize(database->commit);
-  sqlite3_finalize(database->checkpoint);
-  sqlite3_finalize(database->passed);
-  sqlite3_finalize(database->log_piece);
+  finalize_statements(database);
   if (database->sqlite) {
     sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
     roll_back(database);
