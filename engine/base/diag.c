@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/printable.h"
 #include "engine/base/status.h"
 
 /* The symbolic names as they stand in messages.def; put into lower case with dashes before main, so
@@ -99,23 +100,10 @@ void base_diag_sink_done(struct base_diag_sink *sink) {
   base_diag_sink_init(sink);
 }
 
-static bool is_control(char byte) {
-  return (unsigned char)byte < 0x20 || byte == 0x7f;
-}
-
 static char *one_line(const char *text) {
   struct base_buffer line = BASE_BUFFER_EMPTY;
   base_buffer_reserve(&line, strlen(text));
-  for (; *text; text++) {
-    if (*text == '\n')
-      base_buffer_puts(&line, "\\n");
-    else if (*text == '\t')
-      base_buffer_puts(&line, "\\t");
-    else if (is_control(*text))
-      base_buffer_printf(&line, "\\x%02x", (unsigned)*text);
-    else
-      base_buffer_putc(&line, *text);
-  }
+  base_buffer_printable(&line, text, strlen(text));
   return line.data;
 }
 
@@ -255,16 +243,27 @@ static void find_place(const struct line *line, const struct base_range *range, 
   *ret_last = last > line->length ? line->length : last;
 }
 
+/* One column, whatever it is, so that the carets below agree. Returns its bytes. */
+static size_t append_character(struct base_buffer *out, const struct line *line, size_t at,
+                               size_t end) {
+  const char *text = line->text + at;
+  uint32_t point = 0;
+  size_t size = base_utf8(text, end - at, &point);
+  if (size == 0) size = 1; /* no UTF-8 */
+  if (*text == '\t' || base_is_printable(text, size))
+    base_buffer_append(out, text, size);
+  else
+    base_buffer_putc(out, '?');
+  return size;
+}
+
 static void format_source(struct base_buffer *out, const struct line *line,
                           const struct base_range *range) {
   size_t first, last, from, end;
   find_place(line, range, &first, &last);
   find_window(line, first, &from, &end);
   base_buffer_puts(out, from > 0 ? "  ..." : "  ");
-  for (size_t i = from; i < end; i++) {
-    char byte = line->text[i];
-    base_buffer_putc(out, is_control(byte) && byte != '\t' ? '?' : byte);
-  }
+  for (size_t i = from, size; i < end; i += size) size = append_character(out, line, i, end);
   base_buffer_puts(out, end < line->length ? "...\n" : "\n");
   if (range->first_column <= 0) return;
   base_buffer_puts(out, from > 0 ? "     " : "  ");

@@ -30,6 +30,7 @@ const char *sn_message_name(unsigned type) {
     return #NAME;
 #define FIELD(KIND, LOWER)
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER)
 #include "sensors/wire/messages.def"
     default:
@@ -44,6 +45,7 @@ unsigned sn_message_from(unsigned type) {
     return FROM;
 #define FIELD(KIND, LOWER)
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER)
 #include "sensors/wire/messages.def"
     default:
@@ -242,20 +244,30 @@ struct sn_string sn_get_rest(struct sn_reading *reading) {
     size_t at = sn_message_begin(out, NUMBER, number);
 #define FIELD(KIND, LOWER) SN_PUT_##KIND(message->LOWER);
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER) \
   return at;       \
   }
 #include "sensors/wire/messages.def"
 
+/* May there be COUNT things of LEAST bytes each in REST? */
+static bool counts_agree(struct sn_string rest, uint64_t count, uint32_t least) {
+  return count <= rest.length / least;
+}
+
 /* A row whose fields are all there ends exactly where the message does. */
 #define MESSAGE(NUMBER, NAME, LOWER, FROM)                                                \
   bool sn_get_##LOWER(const struct sn_message *message, struct sn_message_##LOWER *ret) { \
     *ret = (struct sn_message_##LOWER){.end = 0};                                         \
+    const struct sn_message_##LOWER *it = ret;                                            \
+    (void)it;                                                                             \
     struct sn_reading reading = sn_reading_of(message);                                   \
     if (message->type != NUMBER) return false;
 #define FIELD(KIND, LOWER) ret->LOWER = sn_get_##KIND(&reading);
 #define AT_MOST(LOWER, LARGEST) \
   if (ret->LOWER > (LARGEST)) reading.bad = true;
+#define COUNTED(REST, COUNT, LEAST) \
+  if (!counts_agree(ret->REST, (COUNT), (LEAST))) reading.bad = true;
 #define END(LOWER)                 \
   return sn_reading_end(&reading); \
   }

@@ -42,6 +42,7 @@ enum sn_message_type {
 #define MESSAGE(NUMBER, NAME, LOWER, FROM) SN_WIRE_##NAME = NUMBER,
 #define FIELD(KIND, LOWER)
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER)
 #include "sensors/wire/messages.def"
 };
@@ -124,6 +125,7 @@ struct sn_string sn_get_rest(struct sn_reading *reading);
 #define MESSAGE(NUMBER, NAME, LOWER, FROM) struct sn_message_##LOWER {
 #define FIELD(KIND, LOWER)                 SN_TYPE_##KIND LOWER;
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER) \
   char end;        \
   }                \
@@ -138,6 +140,7 @@ struct sn_string sn_get_rest(struct sn_reading *reading);
   bool sn_get_##LOWER(const struct sn_message *message, struct sn_message_##LOWER *ret);
 #define FIELD(KIND, LOWER)
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER)
 #include "sensors/wire/messages.def"
 

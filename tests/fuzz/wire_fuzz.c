@@ -87,6 +87,7 @@ static void check_message(const struct sn_message *message) {
     }
 #define FIELD(KIND, LOWER)
 #define AT_MOST(LOWER, LARGEST)
+#define COUNTED(REST, COUNT, LEAST)
 #define END(LOWER) }
 #include "sensors/wire/messages.def"
   check_records(message);

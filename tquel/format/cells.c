@@ -16,6 +16,16 @@ static void add(struct tql_columns *columns, const char *name, enum tql_column_k
 
 static const struct net_type no_type = {NET_INTEGER, 8};
 
+static const char *shown(struct base_arena *arena, const char *name) {
+  size_t length = strlen(name);
+  if (base_is_printable(name, length)) return name;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printable(&text, name, length);
+  name = base_arena_strdup(arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return name;
+}
+
 static void init(struct tql_columns *columns, const struct net_layout *layout) {
   *columns = (struct tql_columns){.arena = base_arena_new()};
   columns->items =
@@ -58,8 +68,8 @@ void tql_columns_for_people(struct tql_columns *columns, const struct net_layout
   if (with_definite) add(columns, "definite", TQL_DEFINITE, 0, no_type);
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const struct net_field *field = &layout->fields[i];
-    add(columns, field->name, field->type.base == NET_INSTANT ? TQL_INSTANT : TQL_VALUE,
-        field->slot, field->type);
+    add(columns, shown(columns->arena, field->name),
+        field->type.base == NET_INSTANT ? TQL_INSTANT : TQL_VALUE, field->slot, field->type);
   }
 }
 
@@ -147,7 +157,7 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
     case NET_STRING:
     case NET_NAME:
       text = base_strings_text(context->strings, slot->s, &length);
-      tql_append_printable(out, text, length);
+      base_buffer_printable(out, text, length);
       return;
     case NET_TEMPORAL:
       for (int i = 0; i < 4; i++) {

@@ -2,6 +2,7 @@
 #ifndef TQL_FORMAT_CELLS_H
 #define TQL_FORMAT_CELLS_H
 
+#include "engine/base/printable.h"
 #include "tquel/format/format.h"
 
 enum tql_column_kind {
@@ -68,12 +69,9 @@ bool tql_column_is_numeric(const struct tql_format_context *context,
 
 /* Terminal columns that the UTF-8 TEXT takes. */
 size_t tql_text_width(const char *text, size_t length);
-/* Appends TEXT so that it stays on its line and moves no cursor: control characters as \n \t \xNN,
- * bytes that are not UTF-8 as \xNN. */
-void tql_append_printable(struct base_buffer *out, const char *text, size_t length);
+/* The name of what is shown, on a line of its own. */
+void tql_append_title(struct base_buffer *out, const char *name);
 void tql_append_repeated(struct base_buffer *out, const char *text, size_t count);
-/* Length of the UTF-8 sequence at TEXT (LENGTH > 0) and its code point; 0: none. */
-size_t tql_utf8(const char *text, size_t length, uint32_t *ret_point);
 
 /* The writers, one file each. */
 void tql_write_csv(struct base_buffer *out, const struct tql_format_context *context,
@@ -105,6 +103,7 @@ void tql_markdown_heading(struct base_buffer *out, const struct tql_format_conte
 void tql_markdown_row(struct base_buffer *out, const struct tql_format_context *context,
                       const struct tql_columns *columns, const struct tql_row *row);
 void tql_markdown_text(struct base_buffer *out, const char *text, size_t length);
+void tql_markdown_name(struct base_buffer *out, const char *name);
 void tql_write_timeline(struct base_buffer *out, const struct tql_format_context *context,
                         const struct tql_rows *rows);
 

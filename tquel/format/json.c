@@ -20,7 +20,7 @@ void tql_json_text(struct base_buffer *out, const char *text, size_t length) {
   base_buffer_putc(out, '"');
   for (size_t i = 0; i < length;) {
     uint32_t point = 0;
-    size_t size = tql_utf8(text + i, length - i, &point);
+    size_t size = base_utf8(text + i, length - i, &point);
     if (size == 0)
       base_buffer_puts(out, "\xEF\xBF\xBD");
     else if (point < ' ' || point == '"' || point == '\\' || point == 0x7F)

@@ -71,7 +71,8 @@ static void append_words(struct base_buffer *out, const struct tql_format_contex
                          const union net_slot *slots, uint8_t marks,
                          const struct tql_columns *columns, const struct tql_row *row) {
   const char *change = change_of(layout, slots, marks);
-  base_buffer_printf(out, "%s  ", name);
+  base_buffer_printable(out, name, strlen(name));
+  base_buffer_puts(out, "  ");
   if (layout->tuple_class == NET_PERIOD) base_buffer_puts(out, word_of(change));
   append_times(out, context, layout, slots);
   append_domains(out, context, columns, row);
@@ -80,10 +81,14 @@ static void append_words(struct base_buffer *out, const struct tql_format_contex
 
 static void append_table_heading(struct base_buffer *out, const char *name,
                                  const struct net_layout *layout) {
-  base_buffer_printf(out, "-- %s %s (", layout->tuple_class == NET_EVENT ? "event" : "period",
-                     name);
-  for (uint32_t i = 0; i < layout->field_count; i++)
-    base_buffer_printf(out, "%s%s", i ? ", " : "", layout->fields[i].name);
+  base_buffer_printf(out, "-- %s ", layout->tuple_class == NET_EVENT ? "event" : "period");
+  base_buffer_printable(out, name, strlen(name));
+  base_buffer_puts(out, " (");
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const char *field = layout->fields[i].name;
+    if (i > 0) base_buffer_puts(out, ", ");
+    base_buffer_printable(out, field, strlen(field));
+  }
   base_buffer_puts(out, ")\n");
 }
 
@@ -129,7 +134,9 @@ void tql_format_live_heading(struct base_buffer *out, const struct tql_format_co
 static void append_line_block(struct base_buffer *out, const struct tql_format_context *context,
                               const char *name, const char *change,
                               const struct tql_columns *columns, const struct tql_row *row) {
-  base_buffer_printf(out, "relation = %s\nchange = %s\n", name, change);
+  base_buffer_puts(out, "relation = ");
+  base_buffer_printable(out, name, strlen(name));
+  base_buffer_printf(out, "\nchange = %s\n", change);
   if (!row->definite) base_buffer_puts(out, "definite = Ω\n");
   tql_line_row(out, context, columns, row);
   base_buffer_putc(out, '\n');
@@ -149,7 +156,7 @@ static void append_markdown(struct base_buffer *out, const struct tql_format_con
                             const char *name, const char *change, const struct tql_columns *columns,
                             const struct tql_row *row) {
   base_buffer_puts(out, "| ");
-  tql_markdown_text(out, name, strlen(name));
+  tql_markdown_name(out, name);
   base_buffer_printf(out, " | %s ", change);
   tql_markdown_row(out, context, columns, row);
 }

@@ -109,6 +109,9 @@ static void write_blocks(struct base_buffer *out, const struct tql_format_contex
   tql_cursor_done(&cursor);
 }
 
+/* Without a terminal, too, a table has an end: one long text makes every line as long. */
+#define WIDEST 10000
+
 void tql_write_table(struct base_buffer *out, const struct tql_format_context *context,
                      const struct tql_rows *rows) {
   struct table table = {.context = context, .rows = rows};
@@ -117,8 +120,9 @@ void tql_write_table(struct base_buffer *out, const struct tql_format_context *c
   table.to_right = base_xcalloc(table.columns.count, sizeof *table.to_right);
   measure(&table);
   if (context->results_before > 0) base_buffer_putc(out, '\n');
-  if (rows->name) base_buffer_printf(out, "%s\n", rows->name);
-  if (context->width > 0 && total_width(&table) > context->width && rows->rows.count > 0) {
+  if (rows->name) tql_append_title(out, rows->name);
+  size_t most = context->width > 0 ? context->width : WIDEST;
+  if (total_width(&table) > most && rows->rows.count > 0) {
     write_blocks(out, context, rows, &table.columns);
   } else {
     append_heading(out, &table);
@@ -167,6 +171,13 @@ void tql_markdown_text(struct base_buffer *out, const char *text, size_t length)
   }
 }
 
+void tql_markdown_name(struct base_buffer *out, const char *name) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printable(&text, name, strlen(name));
+  tql_markdown_text(out, base_buffer_text(&text), text.length);
+  base_buffer_done(&text);
+}
+
 void tql_markdown_heading(struct base_buffer *out, const struct tql_format_context *context,
                           const struct tql_columns *columns, const char *before,
                           const char *rule_before) {
@@ -205,7 +216,7 @@ void tql_write_markdown(struct base_buffer *out, const struct tql_format_context
   if (context->results_before > 0) base_buffer_putc(out, '\n');
   if (rows->name) {
     base_buffer_puts(out, "**");
-    tql_markdown_text(out, rows->name, strlen(rows->name));
+    tql_markdown_name(out, rows->name);
     base_buffer_puts(out, "**\n\n");
   }
   tql_columns_for_people(&columns, rows->rows.layout, tql_any_indefinite(rows));

@@ -1,34 +1,11 @@
-/* Text on a terminal: how wide it is, and which of it is safe to print.
+/* Text on a terminal: how wide it is.
  *
  * The width is that of most terminals: two columns for the wide scripts of East Asia and for emoji,
  * none for combining marks and joiners, one for everything else. It does not depend on the locale,
- * so that the same result always prints the same bytes.
- *
- * Strings come from outside. A control character among them (also one of the C1 set, and the signs
- * that turn the direction of writing) could move the cursor or hide text, so these are shown as
- * escapes. */
+ * so that the same result always prints the same bytes. */
 #include <string.h>
 
 #include "tquel/format/cells.h"
-
-size_t tql_utf8(const char *text, size_t length, uint32_t *ret_point) {
-  const unsigned char *bytes = (const unsigned char *)text;
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  size_t size = bytes[0] < 0x80 ? 1 : bytes[0] >= 0xF0 ? 4 : bytes[0] >= 0xE0 ? 3 : 2;
-  if (size == 1) {
-    *ret_point = bytes[0];
-    return 1;
-  }
-  if (bytes[0] < 0xC2 || bytes[0] > 0xF4 || length < size) return 0;
-  uint32_t point = bytes[0] & (0x7Fu >> size);
-  for (size_t i = 1; i < size; i++) {
-    if ((bytes[i] & 0xC0) != 0x80) return 0;
-    point = point << 6 | (bytes[i] & 0x3F);
-  }
-  if (point < least[size] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return 0;
-  *ret_point = point;
-  return size;
-}
 
 struct point_range {
   uint32_t first, last;
@@ -59,37 +36,20 @@ size_t tql_text_width(const char *text, size_t length) {
   size_t width = 0;
   for (size_t i = 0; i < length;) {
     uint32_t point = 0;
-    size_t size = tql_utf8(text + i, length - i, &point);
+    size_t size = base_utf8(text + i, length - i, &point);
     width += size ? point_width(point) : 1;
     i += size ? size : 1;
   }
   return width;
 }
 
-static bool is_unsafe(uint32_t point) {
-  return point < ' ' || (point >= 0x7F && point <= 0x9F) || (point >= 0x2028 && point <= 0x202E) ||
-         (point >= 0x2066 && point <= 0x2069) || point == 0x200E || point == 0x200F;
-}
-
-void tql_append_printable(struct base_buffer *out, const char *text, size_t length) {
-  for (size_t i = 0; i < length;) {
-    uint32_t point = 0;
-    size_t size = tql_utf8(text + i, length - i, &point);
-    if (size && !is_unsafe(point)) {
-      base_buffer_append(out, text + i, size);
-    } else if (point == '\n' || point == '\t' || point == '\r') {
-      base_buffer_puts(out, point == '\n' ? "\\n" : point == '\t' ? "\\t" : "\\r");
-    } else if (size > 1) {
-      base_buffer_printf(out, "\\u%04x", point);
-    } else {
-      base_buffer_printf(out, "\\x%02x", (unsigned char)text[i]);
-    }
-    i += size ? size : 1;
-  }
-}
-
 void tql_append_repeated(struct base_buffer *out, const char *text, size_t count) {
   size_t length = strlen(text);
   base_buffer_reserve(out, length * count);
   for (size_t i = 0; i < count; i++) base_buffer_append(out, text, length);
+}
+
+void tql_append_title(struct base_buffer *out, const char *name) {
+  base_buffer_printable(out, name, strlen(name));
+  base_buffer_putc(out, '\n');
 }

@@ -290,7 +290,7 @@ void tql_write_timeline(struct base_buffer *out, const struct tql_format_context
   chart.bar = base_xmalloc(chart.cells);
   find_axis(&chart);
   if (context->results_before > 0) base_buffer_putc(out, '\n');
-  if (rows->name) base_buffer_printf(out, "%s\n", rows->name);
+  if (rows->name) tql_append_title(out, rows->name);
   if (chart.columns.count > 0) {
     append_label(out, &chart, NULL);
     base_buffer_putc(out, '\n');

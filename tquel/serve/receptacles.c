@@ -13,10 +13,15 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "engine/base/printable.h"
 #include "tquel/serve/server.h"
 
 /* So long collectors have to answer. */
 #define PATIENCE_NS ((int64_t)5000000000)
+/* Bytes of all their answers; of a cell, as far as it is shown; of a histogram. */
+#define ANSWER_BYTES    ((size_t)64 << 20)
+#define CELL_BYTES      255
+#define HISTOGRAM_BYTES 8192
 
 enum column {
   PROCESS,
@@ -52,6 +57,8 @@ struct server_inquiry {
   struct base_arena *arena;
   struct row *rows;
   size_t row_count, row_capacity;
+  size_t bytes;    /* of what they say */
+  size_t not_kept; /* rows */
 };
 
 /* --- answering -------------------------------------------------------------------------------- */
@@ -121,8 +128,7 @@ static void put_table(struct server_inquiry *inquiry, struct base_buffer *out) {
   size_t last = 0;
   for (size_t i = 0; i < SHOWN; i++) {
     for (size_t r = 0; r < inquiry->row_count; r++)
-      if ((int)strlen(inquiry->rows[r].cells[i]) > width[i])
-        width[i] = (int)strlen(inquiry->rows[r].cells[i]);
+      width[i] = tql_cell_width(width[i], inquiry->rows[r].cells[i]);
     if (width[i] == 0) continue;
     last = i;
     if ((int)strlen(heading[i]) > width[i]) width[i] = (int)strlen(heading[i]);
@@ -154,6 +160,8 @@ static void answer(struct server_peer *peer) {
     put_table(inquiry, &text);
   else if (missing == 0)
     base_buffer_puts(&text, inquiry->asked > 0 ? "no sensors\n" : "no collector is there\n");
+  if (inquiry->not_kept > 0)
+    base_buffer_printf(&text, "%zu more rows were reported than are kept\n", inquiry->not_kept);
   if (missing > 0)
     base_buffer_printf(&text, "%zu of %zu collectors did not answer\n", missing, inquiry->asked);
   server_shell_answer(peer, &text);
@@ -311,6 +319,16 @@ static bool is_awaited(const struct server_inquiry *inquiry, const struct server
   return false;
 }
 
+/* As far as it is shown, and nothing that moves a cursor. */
+static const char *copy_cell(struct server_inquiry *inquiry, struct sn_string text, size_t most) {
+  struct base_buffer cell = BASE_BUFFER_EMPTY;
+  base_buffer_printable(&cell, text.bytes, base_utf8_cut(text.bytes, text.length, most));
+  const char *copy = base_arena_strndup(inquiry->arena, base_buffer_text(&cell), cell.length);
+  inquiry->bytes += cell.length + 1;
+  base_buffer_done(&cell);
+  return copy;
+}
+
 static bool take_rows(struct server_inquiry *inquiry, const struct sn_message_report *report) {
   struct sn_reading reading = sn_reading_from(report->cells);
   for (uint32_t r = 0; r < report->rows && !reading.bad; r++) {
@@ -318,10 +336,15 @@ static bool take_rows(struct server_inquiry *inquiry, const struct sn_message_re
     for (size_t i = 0; i < SHOWN; i++) row.cells[i] = "";
     for (uint32_t i = 0; i < report->columns && !reading.bad; i++) {
       struct sn_string text = sn_get_bytes(&reading);
-      if (i < REPORTED && !reading.bad)
-        row.cells[i] = base_arena_strndup(inquiry->arena, text.bytes, text.length);
+      if (i < REPORTED && inquiry->bytes < ANSWER_BYTES)
+        row.cells[i] = copy_cell(inquiry, text, i == HISTOGRAM ? HISTOGRAM_BYTES : CELL_BYTES);
     }
     if (reading.bad) break;
+    inquiry->bytes += sizeof row;
+    if (inquiry->bytes >= ANSWER_BYTES) {
+      inquiry->not_kept++;
+      continue;
+    }
     base_grow(&inquiry->rows, &inquiry->row_capacity, inquiry->row_count + 1,
               sizeof *inquiry->rows);
     inquiry->rows[inquiry->row_count++] = row;

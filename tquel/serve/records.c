@@ -286,8 +286,10 @@ enum server_taken server_records_take(struct server_source *source,
     clear(source);
     return good ? SERVER_TAKEN : SERVER_WRONG;
   }
+  /* Pipes are all sources' together: who may not say what was dealt with of one has no places in any. */
+  uint64_t pipe = source->peer->owner ? message->pipe : 0;
   enum base_status status =
-      tql_source_sequence(source->source, message->pipe, message->sequence, count, &known);
+      tql_source_sequence(source->source, pipe, message->sequence, count, &known);
   if (status == BASE_OK && known > 0) {
     clear(source);
     decoding.from = message->sequence + known;

@@ -25,6 +25,8 @@
 #define GOODBYE_MS 200
 /* What has not changed is said again after this time. */
 #define SAID_NS (60 * (int64_t)1000000000)
+/* So much is said in that time. */
+#define SAID_MAX 200
 
 struct serving {
   struct shell_options options;
@@ -36,6 +38,16 @@ struct serving {
 };
 
 /* --- diagnostics ------------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 1, 0))) static void say_unsaid(const char *format, size_t count) {
+  struct base_diag_sink diags;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_diag_sink_init(&diags);
+  base_diag_format(&text, base_report(&diags, MSG_NOT_SAID, NULL, NULL, format, count));
+  (void)!fwrite(text.data, 1, text.length, stderr);
+  base_buffer_done(&text);
+  base_diag_sink_done(&diags);
+}
 
 /* Said within the last minute already? A full disk is met many times a second. */
 static bool was_said(struct server *server, const char *text) {
@@ -53,6 +65,12 @@ static bool was_said(struct server *server, const char *text) {
   }
   server->said_count = kept;
   if (found) return true;
+  if (kept >= SAID_MAX) {
+    if (server->unsaid++ == 0)
+      say_unsaid("more than %zu messages came within a minute; further ones are counted",
+                 (size_t)SAID_MAX);
+    return true;
+  }
   base_grow(&server->said, &server->said_capacity, kept + 1, sizeof *server->said);
   server->said[server->said_count++] = (struct server_said){base_xstrdup(text), now};
   return false;
@@ -67,7 +85,11 @@ static void on_report(void *context, const struct base_diag *diag) {
   if (server->options && server->options->quiet && diag->severity != BASE_ERROR) return;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
-  if (!was_said(server, base_buffer_text(&text))) (void)!fwrite(text.data, 1, text.length, stderr);
+  if (!was_said(server, base_buffer_text(&text))) {
+    if (server->unsaid > 0) say_unsaid("%zu messages were not shown", server->unsaid);
+    server->unsaid = 0;
+    (void)!fwrite(text.data, 1, text.length, stderr);
+  }
   base_buffer_done(&text);
 }
 

@@ -100,7 +100,7 @@ struct server {
   size_t counted_count, counted_capacity;
   uint32_t last_request; /* of READ_ENTRY */
   struct server_said *said;
-  size_t said_count, said_capacity;
+  size_t said_count, said_capacity, unsaid;
   int64_t
       checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
@@ -222,16 +222,15 @@ void server_counts_free(struct server *server);
 
 /* What collectors said of sensors, of one source. */
 struct server_reports;
-void server_reports_take(struct server_reports **reports, const struct sn_message_report *message,
-                         bool *ret_good);
-/* What sensors cost is kept by SESSION, when a report is complete. REPORTS may be NULL. */
-enum base_status server_reports_costs(struct tql_session *session,
-                                      const struct server_reports *reports);
+/* Takes MESSAGE, a report about sensors; what they cost is kept by SESSION, when the report is complete
+ * (*RET_STATUS). False: it makes no sense, and nothing was taken. */
+bool server_reports_take(struct server_reports **reports, struct tql_session *session,
+                         const struct sn_message_report *message, enum base_status *ret_status);
 /* PROCESS has ended. REPORTS may be NULL. */
 void server_reports_forget(struct server_reports *reports, const char *process);
 void server_reports_free(struct server_reports *reports);
-/* Appends what \ds shows. */
-void server_reports_describe(struct server *server, struct base_buffer *out);
+/* Appends what \ds shows on SEAT. */
+void server_reports_describe(struct server *server, struct tql_seat *seat, struct base_buffer *out);
 const struct server_reports *server_source_reports(const struct server_source *source);
 
 #endif

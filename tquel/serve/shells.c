@@ -138,7 +138,7 @@ void server_shell_tick(struct server_peer *peer) {
 
 bool server_shell_is_ready(const struct server_peer *peer) {
   if (peer->inquiry || server_shell_reading(peer)) return false;
-  return !peer->shell || sn_connection_unsent(peer->connection) < SERVER_RESULT_BYTES;
+  return sn_connection_unsent(peer->connection) < SERVER_RESULT_BYTES;
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -389,18 +389,19 @@ static bool say_nodes(struct server_shell *shell, const char *argument, struct b
 }
 static bool say_sensors(struct server_shell *shell, const char *argument, struct base_buffer *out) {
   (void)argument;
-  server_reports_describe(shell->peer->server, out);
+  server_reports_describe(shell->peer->server, shell->seat, out);
   return true;
 }
 
 static const struct {
   const char *what;
   bool (*say)(struct server_shell *shell, const char *argument, struct base_buffer *out);
+  bool owners; /* the nodes of a query say what it is made of */
 } questions[] = {
-    {"relations", say_relations}, {"variables", say_variables},
-    {"domains", say_domains},     {"describe", say_description},
-    {"nodes", say_nodes},         {"sensors", say_sensors},
-    {"displays", say_displays},   {"stop displays", stop_displays},
+    {"relations", say_relations, false}, {"variables", say_variables, false},
+    {"domains", say_domains, false},     {"describe", say_description, false},
+    {"nodes", say_nodes, true},          {"sensors", say_sensors, false},
+    {"displays", say_displays, false},   {"stop displays", stop_displays, false},
 };
 
 void server_shell_answer(struct server_peer *peer, const struct base_buffer *text) {
@@ -443,17 +444,20 @@ static void take_question(struct server_peer *peer, const struct sn_message *mes
   }
   struct base_buffer argument = BASE_BUFFER_EMPTY, text = BASE_BUFFER_EMPTY;
   base_buffer_append(&argument, question.argument.bytes, question.argument.length);
-  bool known = false, found = false;
+  bool known = false, found = false, refused = false;
   if (ask_collectors(peer, question.what, base_buffer_text(&argument))) {
     base_buffer_done(&argument);
     return;
   }
   for (size_t i = 0; i < sizeof questions / sizeof questions[0] && !known; i++) {
     known = sn_string_is(question.what, questions[i].what);
-    if (known) found = questions[i].say(shell, base_buffer_text(&argument), &text);
+    refused = known && questions[i].owners && !peer->owner;
+    if (known && !refused) found = questions[i].say(shell, base_buffer_text(&argument), &text);
   }
   if (found)
     server_shell_answer(peer, &text);
+  else if (refused)
+    server_shell_refuse(peer, MSG_OWNER_ONLY, "only the owner of the database may look at nodes");
   else
     server_shell_refuse(peer, known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
                         known ? "there is no such relation" : "there is no such question");

@@ -6,19 +6,23 @@
  * followed from it, is on the disk. */
 #include "tquel/serve/sources.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 
-/* So many numbers or names a source may have in use. */
-#define IN_USE_MAX ((size_t)1 << 22)
+/* So many names, and so many relations or processes, a source may have in use. */
+#define IN_USE_MAX   ((size_t)1 << 22)
+#define NUMBERED_MAX ((size_t)1 << 16)
+/* So long a permit is believed. */
+#define JUDGED_NS INT64_C(1000000000)
 
 static struct base_buffer *out_of(const struct server_source *source) {
   return sn_connection_out(source->peer->connection);
 }
 
-struct server_stream *server_source_stream(const struct server_source *source, uint32_t relation) {
+static struct server_stream *find_stream(const struct server_source *source, uint32_t relation) {
   const struct server_entry *entry = server_table_find(&source->streams, relation);
   return entry ? entry->value.pointer : NULL;
 }
@@ -46,10 +50,25 @@ static char *text_of(struct sn_string string) {
   return text;
 }
 
+/* What is no letter or digit of USER as its number: his name ends where it ends. */
+static void put_user(struct base_buffer *out, const char *user) {
+  for (; *user; user++) {
+    if (isalnum((unsigned char)*user))
+      base_buffer_putc(out, *user);
+    else
+      base_buffer_printf(out, "%%%02x", (unsigned char)*user);
+  }
+}
+
 /* Of a directory of announcements there is one collector at a time; so who comes after another one comes in his
- * place (tql_source_open). */
-static char *identity_of(const struct sn_message_hello *hello) {
+ * place (tql_source_open). A user who is not the owner comes in nobody's place but his own. */
+static char *identity_of(const struct server_peer *peer, const struct sn_message_hello *hello) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
+  if (!peer->owner) {
+    base_buffer_putc(&text, '~');
+    put_user(&text, peer->user);
+    base_buffer_putc(&text, '~');
+  }
   if (hello->role == SN_ROLE_COLLECTOR && hello->directory.length > 0) {
     base_buffer_append(&text, hello->directory.bytes, hello->directory.length);
     base_buffer_putc(&text, '/');
@@ -58,13 +77,29 @@ static char *identity_of(const struct sn_message_hello *hello) {
   return text.data;
 }
 
+/* NULL: it may come in. *RET: the number of the message. */
+static const char *fault_of(const struct server_peer *peer, const struct sn_message_hello *hello,
+                            enum base_message *ret) {
+  *ret = MSG_OWNER_ONLY;
+  if (hello->role == SN_ROLE_COLLECTOR && !peer->owner)
+    return "only the owner of the database may collect";
+  *ret = MSG_PEER_REFUSED;
+  if (hello->identity.length == 0) return "a source needs an identity";
+  for (uint32_t i = 0; i < hello->identity.length; i++)
+    if (!isalnum((unsigned char)hello->identity.bytes[i]))
+      return "the identity of a source is made of letters and digits";
+  return NULL;
+}
+
 void server_source_open(struct server_peer *peer, const struct sn_message_hello *hello) {
   struct server *server = peer->server;
-  if (hello->identity.length == 0) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "a source needs an identity");
+  enum base_message number;
+  const char *fault = fault_of(peer, hello, &number);
+  if (fault) {
+    server_peer_end(peer, (uint32_t)number, fault);
     return;
   }
-  char *identity = identity_of(hello), *host = text_of(hello->host);
+  char *identity = identity_of(peer, hello), *host = text_of(hello->host);
   struct tql_source *opened = NULL;
   /* What this source brought over its last connection counts as taken only when it is durable. */
   enum base_status status = tql_session_commit(server->session);
@@ -75,6 +110,7 @@ void server_source_open(struct server_peer *peer, const struct sn_message_hello 
     server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "the server cannot take records now");
     return;
   }
+  if (!peer->owner) tql_source_of_other(opened);
   struct server_source *source = base_xcalloc(1, sizeof *source);
   *source = (struct server_source){
       .peer = peer, .source = opened, .collector = hello->role == SN_ROLE_COLLECTOR};
@@ -167,15 +203,10 @@ static enum server_taken take_description(struct server_source *source,
                                           const struct sn_message *message) {
   struct sn_message_description description;
   if (!sn_get_description(message, &description)) return SERVER_WRONG;
-  struct base_diag_sink *diags = &source->peer->server->diags;
-  size_t before = diags->count;
-  enum base_status status = BASE_USER;
-  if (!source->peer->owner)
-    base_report(diags, MSG_OWNER_ONLY, NULL, NULL,
-                "only the owner of the database may announce relations");
-  else
-    status = tql_source_description(source->source, description.digest,
-                                    description.description.bytes, description.description.length);
+  size_t before = source->peer->server->diags.count;
+  enum base_status status =
+      tql_source_description(source->source, description.digest, description.description.bytes,
+                             description.description.length);
   send_errors(source, before);
   return taken(status);
 }
@@ -183,7 +214,7 @@ static enum server_taken take_description(struct server_source *source,
 static enum server_taken take_process(struct server_source *source,
                                       const struct sn_message *message) {
   struct sn_message_process process;
-  if (!sn_get_process(message, &process)) return SERVER_WRONG;
+  if (!sn_get_process(message, &process) || process.process == 0) return SERVER_WRONG;
   struct server_entry *entry = server_table_find(&source->processes, process.process);
   if (!process.there && entry) {
     server_reports_forget(source->reports, entry->value.pointer);
@@ -194,7 +225,7 @@ static enum server_taken take_process(struct server_source *source,
     server_table_remove(&source->processes, process.process);
     return SERVER_TAKEN;
   }
-  if (source->processes.count >= IN_USE_MAX) return SERVER_WRONG;
+  if (source->processes.count >= NUMBERED_MAX) return SERVER_WRONG;
   char *name = text_of(process.name);
   server_table_add(&source->processes, process.process)->value.pointer = name;
   tql_source_process(source->source, name, true);
@@ -264,6 +295,7 @@ static struct server_stream *new_stream(struct tql_stream *opened) {
   const struct net_layout *layout = tql_stream_layout(opened);
   stream->stream = opened;
   stream->layout = layout;
+  stream->judged = base_env_monotonic();
   stream->types = base_xcalloc(layout->field_count + 1, sizeof *stream->types);
   stream->values = base_xcalloc(layout->field_count + 1, sizeof *stream->values);
   for (uint32_t i = 0; i < layout->field_count; i++)
@@ -284,11 +316,39 @@ static bool may_append(const struct server_peer *peer, const char *relation) {
   return peer->owner || tql_session_may(peer->server->session, peer->user, "append", relation);
 }
 
+/* Says to the source that it may not. */
+static void refuse_append(struct server_source *source, const char *relation) {
+  struct base_diag_sink *diags = &source->peer->server->diags;
+  size_t before = diags->count;
+  base_report(diags, MSG_NOT_PERMITTED, NULL, NULL, "%s may not append to %s", source->peer->user,
+              *relation ? relation : "any relation");
+  send_errors(source, before);
+}
+
+/* Permits come and go, also with the hours: whose records are taken is asked again now and then. */
+static void judge(struct server_source *source, struct server_stream *stream) {
+  int64_t now = base_env_monotonic();
+  if (source->peer->owner || !stream->stream || now - stream->judged < JUDGED_NS) return;
+  stream->judged = now;
+  const char *relation = tql_stream_relation(stream->stream);
+  if (may_append(source->peer, relation)) return;
+  refuse_append(source, relation);
+  net_rows_done(&stream->rows);
+  stream->stream = NULL; /* the session's, which goes with the source */
+  stream->simple_bytes = 0;
+}
+
+struct server_stream *server_source_stream(struct server_source *source, uint32_t relation) {
+  struct server_stream *stream = find_stream(source, relation);
+  if (stream) judge(source, stream);
+  return stream;
+}
+
 static enum server_taken take_relation(struct server_source *source,
                                        const struct sn_message *message) {
   struct sn_message_relation relation;
   if (!sn_get_relation(message, &relation)) return SERVER_WRONG;
-  if (source->streams.count >= IN_USE_MAX || relation.relation == 0) return SERVER_WRONG;
+  if (source->streams.count >= NUMBERED_MAX || relation.relation == 0) return SERVER_WRONG;
   /* What a number means never changes. */
   if (server_table_find(&source->streams, relation.relation)) return SERVER_TAKEN;
   struct base_diag_sink *diags = &source->peer->server->diags;
@@ -296,11 +356,11 @@ static enum server_taken take_relation(struct server_source *source,
   char *name = text_of(relation.name);
   struct tql_stream *opened = NULL;
   enum base_status status = BASE_USER;
-  if (!may_append(source->peer, name))
-    base_report(diags, MSG_NOT_PERMITTED, NULL, NULL, "%s may not append to %s", source->peer->user,
-                name);
-  else
+  bool may = may_append(source->peer, name);
+  if (may)
     status = tql_source_relation(source->source, name, relation.digest, &opened);
+  else
+    refuse_append(source, name);
   struct server_stream *stream = new_stream(status == BASE_OK ? opened : NULL);
   if (has_unsendable(stream)) {
     free_stream(stream);
@@ -308,7 +368,7 @@ static enum server_taken take_relation(struct server_source *source,
   }
   server_table_add(&source->streams, relation.relation)->value.pointer = stream;
   free(name);
-  send_errors(source, before);
+  if (may) send_errors(source, before);
   if (!stream->stream && diags->count == before) {
     const struct sn_message_error error = {
         .diagnostic = MSG_PEER_REFUSED, .message = sn_string_of("it does not take this relation")};
@@ -376,9 +436,11 @@ static enum server_taken take_check(struct server_source *source,
 static enum server_taken take_reject(struct server_source *source,
                                      const struct sn_message *message) {
   struct sn_message_reject reject;
-  if (!sn_get_reject(message, &reject)) return SERVER_WRONG;
+  if (!sn_get_reject(message, &reject) || reject.at == NET_OPEN) return SERVER_WRONG;
   const struct server_stream *found = server_source_stream(source, reject.relation);
   if (!found && reject.relation) return SERVER_WRONG;
+  /* Of no relation, or of one that was refused: his who may write anywhere. */
+  if (!source->peer->owner && (!found || !found->stream)) return SERVER_TAKEN;
   char *reason = text_of(reject.reason);
   enum base_status status =
       tql_source_reject(source->source, found ? found->stream : NULL, reject.at, reason,
@@ -393,8 +455,12 @@ static enum server_taken take_loss(struct server_source *source, const struct sn
   const char *process = process_name(source, loss.process);
   if (!process || loss.from > loss.to) return SERVER_WRONG;
   char *relation = text_of(loss.relation), *cause = text_of(loss.cause);
-  enum base_status status =
-      tql_source_loss(source->source, process, relation, cause, loss.total, loss.from, loss.to);
+  enum base_status status = BASE_OK;
+  if (may_append(source->peer, relation))
+    status =
+        tql_source_loss(source->source, process, relation, cause, loss.total, loss.from, loss.to);
+  else
+    refuse_append(source, relation);
   free(relation);
   free(cause);
   return taken(status);
@@ -409,13 +475,13 @@ static enum server_taken take_last(struct server_source *source, const struct sn
 static enum server_taken take_report(struct server_source *source,
                                      const struct sn_message *message) {
   struct sn_message_report report;
-  bool good = false;
+  enum base_status status;
   if (!sn_get_report(message, &report)) return SERVER_WRONG;
   if (!sn_string_is(report.what, "sensors"))
     return server_receptacles_take(source->peer, &report) ? SERVER_TAKEN : SERVER_WRONG;
-  server_reports_take(&source->reports, &report, &good);
-  if (!good) return SERVER_WRONG;
-  return taken(server_reports_costs(source->peer->server->session, source->reports));
+  if (!server_reports_take(&source->reports, source->peer->server->session, &report, &status))
+    return SERVER_WRONG;
+  return taken(status);
 }
 
 static enum server_taken take_error(struct server_source *source,
@@ -441,38 +507,48 @@ static enum server_taken take_acknowledge(struct server_source *source,
 static const struct {
   uint16_t type;
   bool numbered;
+  bool owners; /* of the owner's sources alone: it is about what belongs to no relation */
   enum server_taken (*take)(struct server_source *source, const struct sn_message *message);
 } messages[] = {
-    {SN_WIRE_DESCRIPTION, false, take_description},
-    {SN_WIRE_PROCESS, false, take_process},
-    {SN_WIRE_RELATION, false, take_relation},
-    {SN_WIRE_NAME, false, take_name},
-    {SN_WIRE_NEW_NAME, false, take_new_name},
-    {SN_WIRE_PIPE, false, take_pipe},
-    {SN_WIRE_EVENT_RECORD, true, take_records},
-    {SN_WIRE_CHECK, true, take_check},
-    {SN_WIRE_REJECT, true, take_reject},
-    {SN_WIRE_LOSS, true, take_loss},
-    {SN_WIRE_LAST_RECORD, true, take_last},
-    {SN_WIRE_REPORT, false, take_report},
-    {SN_WIRE_ERROR, false, take_error},
-    {SN_WIRE_ACKNOWLEDGE, false, take_acknowledge},
+    {SN_WIRE_DESCRIPTION, false, true, take_description},
+    {SN_WIRE_PROCESS, false, false, take_process},
+    {SN_WIRE_RELATION, false, false, take_relation},
+    {SN_WIRE_NAME, false, false, take_name},
+    {SN_WIRE_NEW_NAME, false, false, take_new_name},
+    {SN_WIRE_PIPE, false, true, take_pipe},
+    {SN_WIRE_EVENT_RECORD, true, false, take_records},
+    {SN_WIRE_CHECK, true, false, take_check},
+    {SN_WIRE_REJECT, true, false, take_reject},
+    {SN_WIRE_LOSS, true, false, take_loss},
+    {SN_WIRE_LAST_RECORD, true, false, take_last},
+    {SN_WIRE_REPORT, false, true, take_report},
+    {SN_WIRE_ERROR, false, false, take_error},
+    {SN_WIRE_ACKNOWLEDGE, false, true, take_acknowledge},
 };
 
+/* Definitions and reports that only the owner's sources may send are passed over. */
+static enum server_taken refuse_owners(struct server_source *source, unsigned type) {
+  struct base_diag_sink *diags = &source->peer->server->diags;
+  size_t before = diags->count;
+  base_report(diags, MSG_OWNER_ONLY, NULL, NULL, "only the owner of the database may send %s",
+              sn_message_name(type));
+  send_errors(source, before);
+  return SERVER_TAKEN;
+}
+
 static enum server_taken take(struct server_source *source, const struct sn_message *message) {
-  for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
-    if (messages[i].type != message->type) continue;
-    if (!messages[i].numbered || message->number == 0)
-      return messages[i].numbered ? SERVER_WRONG : messages[i].take(source, message);
-    if (message->number <= source->taken) return SERVER_TAKEN; /* it comes again */
-    if (message->number != source->taken + 1) return SERVER_WRONG;
-    enum server_taken result = messages[i].take(source, message);
-    if (result != SERVER_TAKEN) return result;
-    source->taken = message->number;
-    tql_source_number(source->source, message->number);
-    return SERVER_TAKEN;
-  }
-  return SERVER_WRONG;
+  size_t i = 0, count = sizeof messages / sizeof messages[0];
+  while (i < count && messages[i].type != message->type) i++;
+  if (i == count || (messages[i].numbered && message->number == 0)) return SERVER_WRONG;
+  if (messages[i].owners && !source->peer->owner) return refuse_owners(source, message->type);
+  if (!messages[i].numbered) return messages[i].take(source, message);
+  if (message->number <= source->taken) return SERVER_TAKEN; /* it comes again */
+  if (message->number != source->taken + 1) return SERVER_WRONG;
+  enum server_taken result = messages[i].take(source, message);
+  if (result != SERVER_TAKEN) return result;
+  source->taken = message->number;
+  tql_source_number(source->source, message->number);
+  return SERVER_TAKEN;
 }
 
 void server_source_message(struct server_peer *peer, const struct sn_message *message) {

@@ -13,6 +13,7 @@ struct server_stream {
   struct sn_datum *values;
   size_t simple_bytes;  /* of a record that is simple (records.c); 0: none is */
   struct net_rows rows; /* of the message that is being read */
+  int64_t judged;       /* monotonic: when its user might last append to it */
 };
 
 struct server_source {
@@ -32,7 +33,8 @@ enum server_taken {
   SERVER_OVER,  /* nothing is taken any more: the source is to come again */
 };
 
-struct server_stream *server_source_stream(const struct server_source *source, uint32_t relation);
+/* NULL: there is no such number. What its user may not append to any more is refused from now on. */
+struct server_stream *server_source_stream(struct server_source *source, uint32_t relation);
 /* --- records.c */
 /* How long the simple records of a stream are that has its layout and types. */
 size_t server_records_simple(const struct server_stream *stream);

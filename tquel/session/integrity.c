@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
 /* --- types */
@@ -315,20 +316,21 @@ enum base_status session_destroy_rules(struct tql_session *session,
 /* --- help */
 
 void session_describe_rules(struct tql_session *session, const struct session_relation *relation,
-                            struct base_buffer *out) {
+                            struct session_sight *sight, struct base_buffer *out) {
   struct base_arena *arena = base_arena_new();
   struct st_rule *all = NULL;
   size_t count = 0;
   if (st_rules(session->database, arena, &all, &count) != BASE_OK) count = 0;
   for (size_t i = 0; i < count; i++) {
     if (strcasecmp(all[i].relation, relation->ng.name) != 0) continue;
+    if (!session_sees_rule(sight, &all[i])) continue;
+    bool permit = all[i].kind == ST_PERMIT;
     const char *line = rule_line(arena, all[i].text);
-    if (all[i].kind == ST_INTEGRITY)
-      base_buffer_printf(out, "integrity %lld: %s\n", (long long)all[i].number,
-                         condition_text(arena, all[i].text));
-    else
-      base_buffer_printf(out, "permit %lld: %s\n", (long long)all[i].number,
-                         strncmp(line, "define permit ", 14) == 0 ? line + 14 : line);
+    if (!permit) line = condition_text(arena, all[i].text);
+    if (permit && strncmp(line, "define permit ", 14) == 0) line += 14;
+    base_buffer_printf(out, "%s %lld: ", permit ? "permit" : "integrity", (long long)all[i].number);
+    base_buffer_printable(out, line, strlen(line));
+    base_buffer_putc(out, '\n');
   }
   base_arena_free(arena);
 }

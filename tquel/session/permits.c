@@ -12,6 +12,9 @@
  * terminal, since nobody can prove where he sits, and one whose condition calls functions or names other
  * variables; define permit says so.
  *
+ * Of a relation that he has no permit for, a user sees the name; of others the domains that some permit names, and how
+ * many tuples there are if he may retrieve all of them.
+ *
  * Names are looked at in the tree of the statement, so that what is not understood is not permitted
  * either. Reading a view or a derived relation is reading that relation alone.                      */
 #include <stdlib.h>
@@ -28,12 +31,34 @@ struct permit {
   const struct tql_expr *condition; /* NULL: none */
 };
 
+/* What was looked up of one relation and operation. */
+struct looked_up {
+  const struct session_relation *relation;
+  const char *operation; /* NULL: any */
+  struct permit *permits;
+  size_t count;
+  struct looked_up *next;
+};
+
+/* A condition that the statement has got: of these permits about this variable. */
+struct qualified {
+  const char *variable;
+  const struct looked_up *permits;
+  const bool *used;
+  struct qualified *next;
+};
+
 struct asking {
   struct tql_session *session;
   const struct tql_statement *statement; /* that is to be permitted; positions of messages */
   struct base_arena *arena;
   struct tql_statement *rewritten; /* a copy whose `where` may grow */
   bool refused;
+  struct st_rule *rules; /* all there are, once they are needed */
+  size_t rule_count;
+  bool has_rules;
+  struct looked_up *looked_up;
+  struct qualified *qualified;
 };
 
 /* --- conditions */
@@ -168,33 +193,58 @@ static bool names_domain(const struct tql_statement *permit, const char *domain)
   return permit->name_count == 0 || domain == NULL;
 }
 
-/* The permits on RELATION that say OPERATION, are the user's, and hold now. */
-static size_t permits_in_force(struct asking *asking, const struct session_relation *relation,
-                               const char *operation, struct permit **ret) {
-  struct tql_session *session = asking->session;
-  struct st_rule *all = NULL;
-  size_t count = 0, found = 0;
-  if (st_rules(session->database, asking->arena, &all, &count) != BASE_OK) count = 0;
-  struct permit *permits = BASE_NEW_ARRAY(asking->arena, count + 1, struct permit);
-  for (size_t i = 0; i < count; i++) {
-    if (all[i].kind != ST_PERMIT || strcasecmp(all[i].relation, relation->ng.name) != 0) continue;
-    struct base_source source = {
-        .name = "<permit>", .text = all[i].text, .length = strlen(all[i].text)};
-    struct base_diag_sink diags;
-    bool parsed = false;
-    size_t statements = 0;
-    base_diag_sink_init(&diags);
-    struct tql_statement **script =
-        tql_parse(asking->arena, &source, 1, &diags, &statements, &parsed);
-    base_diag_sink_done(&diags);
-    const struct tql_statement *permit = parsed && statements > 0 ? script[statements - 1] : NULL;
-    if (permit == NULL || permit->kind != TQL_S_PERMIT || session_permit_fault(permit) != NULL ||
-        !names_operation(permit, operation) || !names_user(permit, session->seat->user) ||
-        !holds_now(permit))
+static void load_rules(struct asking *asking) {
+  if (asking->has_rules) return;
+  asking->has_rules = true;
+  if (st_rules(asking->session->database, asking->arena, &asking->rules, &asking->rule_count) !=
+      BASE_OK)
+    asking->rule_count = 0;
+}
+
+/* The permit that RULE is, if it can be one; NULL otherwise. */
+static const struct tql_statement *parse_permit(struct asking *asking, const struct st_rule *rule) {
+  struct base_source source = {
+      .name = "<permit>", .text = rule->text, .length = strlen(rule->text)};
+  struct base_diag_sink diags;
+  bool parsed = false;
+  size_t statements = 0;
+  base_diag_sink_init(&diags);
+  struct tql_statement **script =
+      tql_parse(asking->arena, &source, 1, &diags, &statements, &parsed);
+  base_diag_sink_done(&diags);
+  const struct tql_statement *permit = parsed && statements > 0 ? script[statements - 1] : NULL;
+  if (permit == NULL || permit->kind != TQL_S_PERMIT || session_permit_fault(permit) != NULL)
+    return NULL;
+  return permit;
+}
+
+static bool same(const char *operation, const char *other) {
+  return operation == NULL || other == NULL ? operation == other : strcmp(operation, other) == 0;
+}
+
+/* The permits on RELATION that say OPERATION (NULL: any), are the user's, and hold now; looked up once. */
+static const struct looked_up *permits_in_force(struct asking *asking,
+                                                const struct session_relation *relation,
+                                                const char *operation) {
+  struct looked_up *found = asking->looked_up;
+  while (found != NULL && (found->relation != relation || !same(found->operation, operation)))
+    found = found->next;
+  if (found != NULL) return found;
+  load_rules(asking);
+  found = BASE_NEW(asking->arena, struct looked_up);
+  *found =
+      (struct looked_up){.relation = relation, .operation = operation, .next = asking->looked_up};
+  asking->looked_up = found;
+  found->permits = BASE_NEW_ARRAY(asking->arena, asking->rule_count + 1, struct permit);
+  for (size_t i = 0; i < asking->rule_count; i++) {
+    const struct st_rule *rule = &asking->rules[i];
+    if (rule->kind != ST_PERMIT || strcasecmp(rule->relation, relation->ng.name) != 0) continue;
+    const struct tql_statement *permit = parse_permit(asking, rule);
+    if (permit == NULL || (operation != NULL && !names_operation(permit, operation)) ||
+        !names_user(permit, asking->session->seat->user) || !holds_now(permit))
       continue;
-    permits[found++] = (struct permit){permit, permit->expr};
+    found->permits[found->count++] = (struct permit){permit, permit->expr};
   }
-  *ret = permits;
   return found;
 }
 
@@ -219,37 +269,52 @@ static void refuse_owners(struct asking *asking, const char *what) {
 
 /* --- what a statement asks of one relation */
 
-/* May OPERATION be done on DOMAIN of RELATION, for all its tuples? *RET_CONDITION, if that may be added: for the
- * tuples that it is true for; NULL otherwise. */
+/* May OPERATION be done on DOMAIN of RELATION? *RET_USED: for the tuples that one of these permits' conditions is
+ * true for; NULL: for all. RET_USED NULL: only for all will do.                                      */
 static bool is_permitted(struct asking *asking, const struct session_relation *relation,
-                         const char *operation, const char *domain, const char *variable,
-                         struct tql_expr **ret_condition) {
-  struct permit *permits = NULL;
-  size_t count = permits_in_force(asking, relation, operation, &permits);
-  struct tql_expr *condition = NULL;
+                         const char *operation, const char *domain, const bool **ret_used) {
+  const struct looked_up *permits = permits_in_force(asking, relation, operation);
+  bool *used = ret_used == NULL ? NULL : BASE_NEW_ARRAY(asking->arena, permits->count + 1, bool);
   bool any = false;
-  for (size_t i = 0; i < count; i++) {
-    if (!names_domain(permits[i].statement, domain)) continue;
-    if (permits[i].condition == NULL) {
-      if (ret_condition != NULL) *ret_condition = NULL;
-      return true;
-    }
-    if (ret_condition == NULL) continue;
-    condition = joined(asking, TQL_E_OR, condition, about(asking, permits[i].condition, variable));
-    any = true;
+  if (ret_used != NULL) *ret_used = NULL;
+  for (size_t i = 0; i < permits->count; i++) {
+    if (!names_domain(permits->permits[i].statement, domain)) continue;
+    if (permits->permits[i].condition == NULL) return true;
+    if (used == NULL) continue;
+    any = used[i] = true;
   }
-  if (any) *ret_condition = condition;
+  if (any) *ret_used = used;
   return any;
+}
+
+/* The conditions of the permits USED are added to the statement, about VARIABLE; once, however often it is named. They
+ * come before what the user has said, so that nothing is computed of tuples that he may not see. */
+static void qualify(struct asking *asking, const struct looked_up *permits, const bool *used,
+                    const char *variable) {
+  for (const struct qualified *one = asking->qualified; one != NULL; one = one->next)
+    if (one->permits == permits && strcasecmp(one->variable, variable) == 0 &&
+        memcmp(one->used, used, permits->count * sizeof *used) == 0)
+      return;
+  struct qualified *added = BASE_NEW(asking->arena, struct qualified);
+  *added = (struct qualified){variable, permits, used, asking->qualified};
+  asking->qualified = added;
+  struct tql_expr *condition = NULL;
+  for (size_t i = 0; i < permits->count; i++)
+    if (used[i])
+      condition = joined(asking, TQL_E_OR, condition,
+                         about(asking, permits->permits[i].condition, variable));
+  asking->rewritten->clauses.where =
+      joined(asking, TQL_E_AND, condition, asking->rewritten->clauses.where);
 }
 
 /* All domains of RELATION, as a whole. */
 static void ask_whole(struct asking *asking, const struct session_relation *relation,
                       const char *operation, const struct base_range *range) {
   const struct net_layout *layout = relation->ng.layout;
-  if (layout->field_count == 0 && !is_permitted(asking, relation, operation, NULL, NULL, NULL))
+  if (layout->field_count == 0 && !is_permitted(asking, relation, operation, NULL, NULL))
     refuse(asking, range, operation, relation->ng.name, NULL);
   for (uint32_t f = 0; f < layout->field_count && !asking->refused; f++)
-    if (!is_permitted(asking, relation, operation, layout->fields[f].name, NULL, NULL))
+    if (!is_permitted(asking, relation, operation, layout->fields[f].name, NULL))
       refuse(asking, range, operation, relation->ng.name, layout->fields[f].name);
 }
 
@@ -266,13 +331,12 @@ static void ask_domain(struct asking *asking, const char *operation, const struc
   const struct tql_variable *variable = variable_of(asking, name->text);
   const struct session_relation *relation =
       variable != NULL ? session_of(asking->session, variable->relation) : NULL;
-  struct tql_expr *condition = NULL;
+  const bool *used = NULL;
   if (relation == NULL || asking->refused) return; /* a clock, or nothing that analysis will take */
-  if (!is_permitted(asking, relation, operation, domain, name->text, within ? NULL : &condition))
+  if (!is_permitted(asking, relation, operation, domain, within ? NULL : &used))
     refuse(asking, &name->range, operation, relation->ng.name, domain);
-  if (condition == NULL) return;
-  asking->rewritten->clauses.where =
-      joined(asking, TQL_E_AND, asking->rewritten->clauses.where, condition);
+  if (used != NULL)
+    qualify(asking, permits_in_force(asking, relation, operation), used, name->text);
 }
 
 static void ask_variable(struct asking *asking, const struct tql_name *name, bool within) {
@@ -332,14 +396,14 @@ static void ask_append(struct asking *asking) {
   const struct tql_statement *statement = asking->statement;
   const struct session_relation *relation = session_find(asking->session, statement->name.text);
   if (relation == NULL) return;
-  if (!is_permitted(asking, relation, "append", NULL, NULL, NULL))
+  if (!is_permitted(asking, relation, "append", NULL, NULL))
     refuse(asking, &statement->name.range, "append", relation->ng.name, NULL);
   for (size_t i = 0; i < statement->targets.count && !asking->refused; i++) {
     const struct tql_target *target = &statement->targets.items[i];
     const char *domain = target->name.text != NULL ? target->name.text : target->expr->member.text;
     if (domain == NULL)
       ask_whole(asking, relation, "append", &target->expr->range);
-    else if (!is_permitted(asking, relation, "append", domain, NULL, NULL))
+    else if (!is_permitted(asking, relation, "append", domain, NULL))
       refuse(asking, &target->expr->range, "append", relation->ng.name, domain);
   }
   ask_clauses(asking);
@@ -415,7 +479,8 @@ const struct tql_statement *session_permitted(struct tql_session *session,
     copy->inner = (struct tql_statement *)inner;
     return inner != NULL ? copy : NULL;
   }
-  struct asking asking = {session, statement, arena, copy, false};
+  struct asking asking = {
+      .session = session, .statement = statement, .arena = arena, .rewritten = copy};
   ask_statement(&asking);
   return asking.refused ? NULL : copy;
 }
@@ -428,10 +493,51 @@ bool tql_session_may(struct tql_session *session, const char *user, const char *
   struct asking asking = {.session = session, .arena = base_arena_new()};
   const struct net_layout *layout = relation->ng.layout;
   session->seat = &other;
-  bool may = is_permitted(&asking, relation, operation, NULL, NULL, NULL);
+  bool may = is_permitted(&asking, relation, operation, NULL, NULL);
   for (uint32_t f = 0; f < layout->field_count && may; f++)
-    may = is_permitted(&asking, relation, operation, layout->fields[f].name, NULL, NULL);
+    may = is_permitted(&asking, relation, operation, layout->fields[f].name, NULL);
   session->seat = seat;
   base_arena_free(asking.arena);
   return may;
+}
+
+/* --- what is seen of relations */
+
+struct session_sight {
+  struct asking asking;
+};
+
+struct session_sight *session_sight_new(struct tql_session *session) {
+  if (session->seat->owner) return NULL;
+  struct session_sight *sight = base_xcalloc(1, sizeof *sight);
+  sight->asking = (struct asking){.session = session, .arena = base_arena_new()};
+  return sight;
+}
+
+void session_sight_free(struct session_sight *sight) {
+  if (sight == NULL) return;
+  base_arena_free(sight->asking.arena);
+  free(sight);
+}
+
+bool session_sees(struct session_sight *sight, const struct session_relation *relation,
+                  const char *domain) {
+  const bool *used;
+  return sight == NULL || is_permitted(&sight->asking, relation, NULL, domain, &used);
+}
+
+bool session_sees_all(struct session_sight *sight, const struct session_relation *relation) {
+  if (sight == NULL) return true;
+  const struct net_layout *layout = relation->ng.layout;
+  bool all = is_permitted(&sight->asking, relation, "retrieve", NULL, NULL);
+  for (uint32_t f = 0; f < layout->field_count && all; f++)
+    all = is_permitted(&sight->asking, relation, "retrieve", layout->fields[f].name, NULL);
+  return all;
+}
+
+bool session_sees_rule(struct session_sight *sight, const struct st_rule *rule) {
+  if (sight == NULL) return true;
+  const struct tql_statement *permit =
+      rule->kind == ST_PERMIT ? parse_permit(&sight->asking, rule) : NULL;
+  return permit != NULL && names_user(permit, sight->asking.session->seat->user);
 }

@@ -212,9 +212,25 @@ void tql_seat_each_domain(struct tql_seat *seat, const char *variable_or_relatio
 }
 
 bool tql_seat_describe(struct tql_seat *seat, const char *name, struct base_buffer *out) {
-  return tql_session_describe(seat->session, name, out);
+  struct tql_session *session = seat->session;
+  session->seat = seat;
+  bool found = tql_session_describe(session, name, out);
+  session->seat = session->seats[0];
+  return found;
 }
 
 bool tql_seat_describe_nodes(struct tql_seat *seat, const char *name, struct base_buffer *out) {
-  return tql_session_describe_nodes(seat->session, name, out);
+  struct tql_session *session = seat->session;
+  session->seat = seat;
+  bool found = tql_session_describe_nodes(session, name, out);
+  session->seat = session->seats[0];
+  return found;
+}
+
+void tql_seat_describe_sensors(struct tql_seat *seat, const struct tql_sensor_report *reports,
+                               size_t report_count, struct base_buffer *out) {
+  struct tql_session *session = seat->session;
+  session->seat = seat;
+  tql_session_describe_sensors(session, reports, report_count, out);
+  session->seat = session->seats[0];
 }

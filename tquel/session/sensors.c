@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "engine/base/env.h"
+#include "engine/base/printable.h"
 #include "engine/control.h"
 #include "engine/pattern.h"
 #include "tquel/session/sources.h"
@@ -182,11 +183,27 @@ static void put_cell(struct base_buffer *out, const char *text, int width, size_
     base_buffer_printf(out, is_number(column) ? "%*s  " : "%-*s  ", width, text);
 }
 
+/* Texts come from programs. */
+static const char *shown(struct base_arena *arena, const char *text) {
+  struct base_buffer cell = BASE_BUFFER_EMPTY;
+  size_t length = strlen(text);
+  if (base_is_printable(text, length)) return text;
+  base_buffer_printable(&cell, text, length);
+  text = base_arena_strdup(arena, base_buffer_text(&cell));
+  base_buffer_done(&cell);
+  return text;
+}
+
+int tql_cell_width(int width, const char *cell) {
+  enum { WIDEST = 100 };
+  size_t length = strlen(cell);
+  return length <= (size_t)width ? width : length < WIDEST ? (int)length : WIDEST;
+}
+
 static void put_table(const struct sensor_table *table, struct base_buffer *out) {
   int width[COLUMNS] = {0};
   for (size_t r = 0; r < table->count; r++)
-    for (size_t i = 0; i < COLUMNS; i++)
-      if ((int)strlen(table->rows[r][i]) > width[i]) width[i] = (int)strlen(table->rows[r][i]);
+    for (size_t i = 0; i < COLUMNS; i++) width[i] = tql_cell_width(width[i], table->rows[r][i]);
   for (size_t r = 0; r < table->count; r++)
     for (size_t i = 0; i < COLUMNS; i++)
       if (width[i] > 0) put_cell(out, table->rows[r][i], width[i], i);
@@ -249,17 +266,25 @@ static const char *missing(struct watch_text *text, const struct net_watch *watc
   return objects < OBJECTS_SHOWN ? ": no such object is there" : "";
 }
 
+static void put_quoted(struct watch_text *text, base_string_id id) {
+  size_t length;
+  const char *words = base_strings_text(text->session->strings, id, &length);
+  base_buffer_putc(text->out, '"');
+  base_buffer_printable(text->out, words, length);
+  base_buffer_putc(text->out, '"');
+}
+
 static void put_watch(void *context, const struct net_watch *watch, size_t holders) {
   struct watch_text *text = context;
   if (holders == 0) return;
-  base_buffer_printf(text->out, "watched: %s", watch->relation);
+  base_buffer_puts(text->out, "watched: ");
+  base_buffer_printable(text->out, watch->relation, strlen(watch->relation));
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *object = &watch->objects[i];
     bool words = object->type.base == NET_STRING || object->type.base == NET_NAME;
     base_buffer_printf(text->out, " %s %s = ", i == 0 ? "where" : "and", object->domain);
     if (words)
-      base_buffer_printf(text->out, "\"%s\"",
-                         base_strings_text(text->session->strings, object->value.s, NULL));
+      put_quoted(text, object->value.s);
     else
       base_buffer_printf(text->out, "%lld", (long long)object->value.i);
   }
@@ -351,6 +376,13 @@ static bool is_reported(const struct session_relation *relation,
   return false;
 }
 
+static bool sees_report(struct session_sight *sight, struct tql_session *session,
+                        const struct tql_sensor_report *report) {
+  if (sight == NULL) return true;
+  const struct session_relation *of = session_find(session, report->cells[TQL_SENSOR_RELATION]);
+  return of != NULL && session_sees_all(sight, of);
+}
+
 void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out) {
@@ -361,34 +393,41 @@ void tql_session_describe_sensors(struct tql_session *session,
   struct asked asked = {
       session, table.arena,
       BASE_NEW_ARRAY(table.arena, session->relation_count + 1, struct session_askers *)};
+  struct session_sight *sight = session_sight_new(session);
+  bool owner = sight == NULL; /* others are told nothing of who asks */
   memcpy(add_row(&table), heading, sizeof heading);
+  if (!owner) table.rows[0][COLUMNS - 1] = "";
   for (size_t i = 0; i < report_count; i++) {
+    if (!sees_report(sight, session, &reports[i])) continue;
     const char **row = add_row(&table);
     for (size_t c = 0; c < TQL_SENSOR_CELLS; c++)
-      row[c] = reports[i].cells[c] != NULL ? reports[i].cells[c] : "";
-    put_state(row, &asked);
+      row[c] = reports[i].cells[c] != NULL ? shown(table.arena, reports[i].cells[c]) : "";
+    if (owner) put_state(row, &asked);
   }
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
     if (!relation->announced || is_reported(relation, reports, report_count)) continue;
-    const char **row = add_row(&table), *askers = askers_of(&asked, relation->ng.name, NULL, NULL);
+    if (!session_sees_all(sight, relation)) continue;
+    const char **row = add_row(&table),
+               *askers = owner ? askers_of(&asked, relation->ng.name, NULL, NULL) : "";
     row[TQL_SENSOR_PROCESS] = "-";
     row[TQL_SENSOR_RELATION] = relation->ng.name;
     if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
-    row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
+    if (owner) row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
   }
   if (table.count == 1)
     base_buffer_puts(out, "no sensors\n");
   else
     put_table(&table, out);
   struct watch_text text = {session, COMPARISONS, reports, report_count, out};
-  tql_session_each_watch(session, put_watch, &text);
+  if (owner) tql_session_each_watch(session, put_watch, &text);
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
     bool real = session->timeline == NET_TIMELINE_REAL;
-    if (real && relation->announced && is_asked_for(session, relation))
+    if (real && owner && relation->announced && is_asked_for(session, relation))
       put_waiting(session, relation, out);
   }
+  session_sight_free(sight);
   free(table.rows);
   base_arena_free(table.arena);
 }

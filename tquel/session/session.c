@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "engine/base/env.h"
+#include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
 static int32_t zone_offset(net_chronon now) {
@@ -317,9 +318,13 @@ void tql_session_each_domain(struct tql_session *session, const char *variable_o
     struct session_relation *relation = session_find(session, variable_or_relation);
     ng = relation ? &relation->ng : NULL;
   }
+  const struct session_relation *of = ng != NULL ? session_of(session, ng) : NULL;
   if (ng == NULL) return;
+  struct session_sight *sight = of != NULL ? session_sight_new(session) : NULL;
   for (uint32_t i = 0; i < ng->layout->field_count; i++)
-    on_name(context, ng->layout->fields[i].name);
+    if (session_sees(sight, of, ng->layout->fields[i].name))
+      on_name(context, ng->layout->fields[i].name);
+  session_sight_free(sight);
 }
 
 /* --- describing */
@@ -344,54 +349,96 @@ static const char *kind_word(const struct session_relation *relation) {
   }
 }
 
-static void describe_line(struct session_relation *relation, struct base_buffer *out) {
+static void put_name(struct base_buffer *out, const char *name) {
+  base_buffer_printable(out, name, strlen(name));
+}
+
+/* What SIGHT may see of it. */
+static void describe_line(struct session_sight *sight, const struct session_relation *relation,
+                          struct base_buffer *out) {
   const struct net_layout *layout = relation->ng.layout;
-  base_buffer_printf(out, "%-14s %s (", kind_word(relation), relation->ng.name);
-  for (uint32_t i = 0; i < layout->field_count; i++) {
-    base_buffer_printf(out, "%s%s = ", i > 0 ? ", " : "", layout->fields[i].name);
+  bool any = session_sees(sight, relation, NULL);
+  base_buffer_printf(out, "%-14s ", any ? kind_word(relation) : "no permit");
+  put_name(out, relation->ng.name);
+  base_buffer_puts(out, any ? " (" : "\n");
+  size_t shown = 0;
+  for (uint32_t i = 0; i < layout->field_count && any; i++) {
+    if (!session_sees(sight, relation, layout->fields[i].name)) continue;
+    base_buffer_puts(out, shown++ > 0 ? ", " : "");
+    put_name(out, layout->fields[i].name);
+    base_buffer_puts(out, " = ");
     net_type_print(out, layout->fields[i].type);
   }
+  if (!any) return;
   base_buffer_puts(out, ")");
-  if (relation->ng.by >= 0) base_buffer_printf(out, " by %s", layout->fields[relation->ng.by].name);
+  const char *by = relation->ng.by >= 0 ? layout->fields[relation->ng.by].name : NULL;
+  if (by != NULL && session_sees(sight, relation, by)) {
+    base_buffer_puts(out, " by ");
+    put_name(out, by);
+  }
   base_buffer_putc(out, '\n');
+}
+
+/* Of what its tuples are: for who may see all of them. */
+static void describe_contents(struct tql_session *session, const struct session_relation *relation,
+                              struct base_buffer *out) {
+  int64_t count = 0;
+  if (relation->view) return;
+  if (st_count(session->database, relation->ng.name, &count) == BASE_OK)
+    base_buffer_printf(out, "tuples:     %lld\n", (long long)count);
+  if (st_logged(session->database, relation->ng.name, &count) == BASE_OK && count > 0)
+    base_buffer_printf(out, "not yet in the table: %lld of them\n", (long long)count);
+  base_buffer_puts(out, "checkpoint: ");
+  net_time_print(out, session->timeline, relation->checkpoint);
+  base_buffer_putc(out, '\n');
+}
+
+static void describe_all(struct tql_session *session, struct base_buffer *out) {
+  struct session_sight *sight = session_sight_new(session);
+  for (size_t i = 0; i < session->relation_count; i++)
+    describe_line(sight, session->relations[i], out);
+  for (size_t i = 0; i < session->unusable_count; i++)
+    session_describe_unusable(&session->unusable[i], sight == NULL, out);
+  if (session->relation_count + session->unusable_count == 0)
+    base_buffer_puts(out, "no relations\n");
+  session_sight_free(sight);
+}
+
+static void put_definition(struct base_buffer *out, const char *definition) {
+  base_buffer_puts(out, "definition:\n");
+  base_buffer_printable_lines(out, definition, strlen(definition));
+  base_buffer_putc(out, '\n');
+}
+
+/* What others are told of is in permits.c; what it is made of, and who asks for it, is the owner's. */
+static void describe_one(struct tql_session *session, const struct session_relation *relation,
+                         struct base_buffer *out) {
+  struct session_sight *sight = session_sight_new(session);
+  bool owner = sight == NULL, all = session_sees_all(sight, relation);
+  describe_line(sight, relation, out);
+  if (all) describe_contents(session, relation, out);
+  if (all) session_describe_until(session, relation, out);
+  if (owner) session_describe_announced(session, relation, out);
+  if (owner) session_describe_indexes(session, relation, out);
+  session_describe_rules(session, relation, sight, out);
+  session_sight_free(sight);
+  if (owner && relation->definition != NULL) put_definition(out, relation->definition);
 }
 
 bool tql_session_describe(struct tql_session *session, const char *name, struct base_buffer *out) {
   if (name == NULL) {
-    for (size_t i = 0; i < session->relation_count; i++) describe_line(session->relations[i], out);
-    for (size_t i = 0; i < session->unusable_count; i++)
-      session_describe_unusable(&session->unusable[i], out);
-    if (session->relation_count + session->unusable_count == 0)
-      base_buffer_puts(out, "no relations\n");
+    describe_all(session, out);
     return true;
   }
   const struct session_unusable *unusable = session_find_unusable(session, name);
   if (unusable != NULL) {
-    session_describe_unusable(unusable, out);
-    if (unusable->definition != NULL)
-      base_buffer_printf(out, "definition:\n%s\n", unusable->definition);
+    bool owner = session->seat->owner;
+    session_describe_unusable(unusable, owner, out);
+    if (owner && unusable->definition != NULL) put_definition(out, unusable->definition);
     return true;
   }
   struct session_relation *relation = session_find(session, name);
   if (relation == NULL) relation = session_make_mentioned(session, name);
-  if (relation == NULL) return false;
-  describe_line(relation, out);
-  int64_t count = 0;
-  if (!relation->view && st_count(session->database, relation->ng.name, &count) == BASE_OK)
-    base_buffer_printf(out, "tuples:     %lld\n", (long long)count);
-  if (!relation->view && st_logged(session->database, relation->ng.name, &count) == BASE_OK &&
-      count > 0)
-    base_buffer_printf(out, "not yet in the table: %lld of them\n", (long long)count);
-  if (!relation->view) {
-    base_buffer_puts(out, "checkpoint: ");
-    net_time_print(out, session->timeline, relation->checkpoint);
-    base_buffer_putc(out, '\n');
-  }
-  session_describe_until(session, relation, out);
-  session_describe_announced(session, relation, out);
-  session_describe_indexes(session, relation, out);
-  session_describe_rules(session, relation, out);
-  if (relation->definition != NULL)
-    base_buffer_printf(out, "definition:\n%s\n", relation->definition);
-  return true;
+  if (relation != NULL) describe_one(session, relation, out);
+  return relation != NULL;
 }

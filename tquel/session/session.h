@@ -151,7 +151,8 @@ void tql_seat_stop_displays(struct tql_seat *seat);
  * For who feeds a relation without a seat. */
 bool tql_session_may(struct tql_session *session, const char *user, const char *operation,
                      const char *relation);
-/* As the functions of the session below. */
+/* As the functions of the session below, as far as the seat's user may know it (permits.c). */
+struct tql_sensor_report;
 void tql_seat_each_relation(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
                             void *context);
 void tql_seat_each_variable(struct tql_seat *seat, void (*on_name)(void *context, const char *name),
@@ -160,6 +161,8 @@ void tql_seat_each_domain(struct tql_seat *seat, const char *variable_or_relatio
                           void (*on_name)(void *context, const char *name), void *context);
 bool tql_seat_describe(struct tql_seat *seat, const char *name, struct base_buffer *out);
 bool tql_seat_describe_nodes(struct tql_seat *seat, const char *name, struct base_buffer *out);
+void tql_seat_describe_sensors(struct tql_seat *seat, const struct tql_sensor_report *reports,
+                               size_t report_count, struct base_buffer *out);
 
 /* --- sources */
 
@@ -174,6 +177,9 @@ struct
  * nothing waits for them. */
 enum base_status tql_source_open(struct tql_session *session, const char *identity,
                                  const char *host, struct tql_source **ret) BASE_MUST_USE;
+/* It is not the owner's: it announces nothing, so nothing waits for what it might announce, and what it says was lost of
+ * a process is told apart from what others say. */
+void tql_source_of_other(struct tql_source *source);
 /* FOR_GOOD: he has said that he will not come again. Otherwise checkpoints wait for him for a while (set source
  * grace). SOURCE is gone in any case, and its streams. */
 enum base_status tql_source_close(struct tql_source *source, bool for_good) BASE_MUST_USE;
@@ -260,7 +266,7 @@ enum {
   TQL_SENSOR_PROCESS,
   TQL_SENSOR_RELATION,
   TQL_SENSOR_OBJECT, /* "": the process's own switch */
-  TQL_SENSOR_STATE,  /* on, off, always, "objects: N", "no such object" (which somebody waits for) */
+  TQL_SENSOR_STATE, /* on, off, always, "objects: N", "no such object" (which somebody waits for) */
   TQL_SENSOR_GENERATED,
   TQL_SENSOR_LOST,
   TQL_SENSOR_RATE, /* records a second */
@@ -275,6 +281,9 @@ struct tql_sensor_report {
 enum base_status tql_session_sensor_costs(struct tql_session *session,
                                           const struct tql_sensor_report *reports,
                                           size_t report_count) BASE_MUST_USE;
+/* The width of a column of \ds or \dr, WIDTH so far, with CELL in it, too. A longer one than most moves its line only: what one
+ * program says makes no other line long. */
+int tql_cell_width(int width, const char *cell);
 /* Appends what \ds shows: each sensor that is reported, or announced and reported by nobody, and who asks; what is
  * watched, and whether it is there; which relations lag, and for whom they wait. */
 void tql_session_describe_sensors(struct tql_session *session,

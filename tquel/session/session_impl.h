@@ -256,7 +256,9 @@ void session_remove_unusable(struct tql_session *session, const char *name);
 void session_check_definitions(struct tql_session *session);
 /* Warns of each. */
 void session_report_unusable(struct tql_session *session);
-void session_describe_unusable(const struct session_unusable *unusable, struct base_buffer *out);
+/* WHY: also what is wrong with it, which names what it is made of. */
+void session_describe_unusable(const struct session_unusable *unusable, bool why,
+                               struct base_buffer *out);
 /* TEXT (NULL: nothing), a list of names, and those of them that are computed from RELATION. */
 const char *session_unusable_users(const struct tql_session *session, struct base_arena *arena,
                                    const struct session_relation *relation, const char *text);
@@ -334,6 +336,19 @@ const struct tql_statement *session_permitted(struct tql_session *session,
                                               const struct tql_statement *statement);
 /* Why a permit gives nobody anything, or NULL. */
 const char *session_permit_fault(const struct tql_statement *permit);
+
+/* What the user of the session's seat may know of relations beside their names; NULL: he is the owner, and may know
+ * everything. It is good until the next statement. */
+struct session_sight;
+struct session_sight *session_sight_new(struct tql_session *session);
+void session_sight_free(struct session_sight *sight);
+/* Does some permit let him do something with DOMAIN (NULL: with anything) of RELATION? */
+bool session_sees(struct session_sight *sight, const struct session_relation *relation,
+                  const char *domain);
+/* Is RULE, of whatever kind, his to know? Permits that name him are. */
+bool session_sees_rule(struct session_sight *sight, const struct st_rule *rule);
+/* May he retrieve all its tuples, with all domains? */
+bool session_sees_all(struct session_sight *sight, const struct session_relation *relation);
 
 /* --- transaction.c */
 enum base_status session_begin(struct tql_session *session) BASE_MUST_USE;
@@ -514,8 +529,9 @@ enum base_status session_define_permit(struct tql_session *session,
                                        const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_destroy_rules(struct tql_session *session,
                                        const struct tql_statement *statement) BASE_MUST_USE;
+/* Those that SIGHT sees. */
 void session_describe_rules(struct tql_session *session, const struct session_relation *relation,
-                            struct base_buffer *out);
+                            struct session_sight *sight, struct base_buffer *out);
 
 /* --- index.c: index, modify */
 enum base_status session_index(struct tql_session *session,

@@ -179,6 +179,10 @@ enum base_status tql_source_open(struct tql_session *session, const char *identi
   return BASE_OK;
 }
 
+void tql_source_of_other(struct tql_source *source) {
+  if (source->state != NULL) source->state->others = true;
+}
+
 void tql_source_process(struct tql_source *source, const char *process, bool there) {
   struct session_source *state = source->state;
   if (state == NULL) return;
@@ -417,8 +421,8 @@ static net_chronon promised(const struct tql_session *session,
     const struct session_source *state = session->sources[i];
     if (!session_source_counts(session, state, now)) continue;
     if (state->holds_all && relation->announced) return NET_BEGINNING;
-    if ((state->announces || state->promise_count == 0) && state->checked < others)
-      others = state->checked;
+    bool may_announce = state->announces || (state->promise_count == 0 && !state->others);
+    if (may_announce && state->checked < others) others = state->checked;
     for (size_t k = 0; k < state->promise_count; k++) {
       const struct session_promise *promise = &state->promises[k];
       if (promise->found != relation) continue;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
 const struct session_unusable *session_find_unusable(const struct tql_session *session,
@@ -134,8 +135,13 @@ void session_report_unusable(struct tql_session *session) {
 
 /* --- for who asks */
 
-void session_describe_unusable(const struct session_unusable *unusable, struct base_buffer *out) {
-  base_buffer_printf(out, "unusable       %s: %s\n", unusable->name, unusable->why);
+void session_describe_unusable(const struct session_unusable *unusable, bool why,
+                               struct base_buffer *out) {
+  base_buffer_puts(out, "unusable       ");
+  base_buffer_printable(out, unusable->name, strlen(unusable->name));
+  if (why) base_buffer_puts(out, ": ");
+  if (why) base_buffer_printable(out, unusable->why, strlen(unusable->why));
+  base_buffer_putc(out, '\n');
 }
 
 const char *session_unusable_users(const struct tql_session *session, struct base_arena *arena,
