@@ -104,6 +104,18 @@ void sn_losses_final(struct sn_program *program) {
   }
 }
 
+/* The announcement is gone, and with it all counts: that something was lost is all there is to say. */
+void sn_losses_cut(struct sn_program *program) {
+  struct sn_monitor *monitor = program->monitor;
+  struct sn_message_loss message = {
+      .cause = sn_string_of("cut"), .from = program->losses_at, .to = sn_monitor_time(monitor)};
+  for (size_t i = program->part_count; i-- > 0;)
+    if (program->parts[i].name != NULL) message.process = program->parts[i].process;
+  if (message.from > message.to) message.from = message.to;
+  sn_put_loss(sn_uplink_frame(monitor), 0, &message);
+  (void)sn_uplink_data(monitor); /* no room: then losses are told of already */
+}
+
 /* --- reports */
 
 struct report {

@@ -75,7 +75,7 @@ struct sn_monitor *sn_monitor_new(const struct sn_monitor_options *options,
   monitor->said_at = INT64_MIN;
   monitor->nap_ns = NAP_NS;
   monitor->poll = monitor->notify = -1;
-  sn_peer_guard();
+  sn_peer_guard(sn_self_holds);
   sn_timeline_start(&monitor->lines[SN_CLOCK_MONOTONIC - 1], SN_CLOCK_MONOTONIC);
   const char *reason = open_all(monitor);
   if (reason == NULL) return monitor;

@@ -58,9 +58,9 @@ struct sn_watch {
   bool stale; /* of a connection that is over; gone when the new one has said all */
   bool starts_only;
   int64_t every, origin;
-  int64_t since; /* realtime: when it came */
-  int64_t tick;  /* the last one asked for */
-  bool answered; /* there was somebody to ask */
+  int64_t since;  /* realtime: when it came */
+  int64_t tick;   /* the last one asked for */
+  bool answered;  /* there was somebody to ask */
   uint64_t scans; /* monitor->sampled_scans when it was asked */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
@@ -75,13 +75,14 @@ struct sn_interest {
   size_t index_size, count, exact;
   char *domain; /* of all exact values, unless mixed */
   bool mixed;
-  bool described;  /* we have said what the relation is: others wait for our promises */
-  bool counted, counted_before; /* somebody wants it to be counted; he said so over an earlier connection */
-  bool sampled;    /* some description makes a sampled relation of it */
-  uint32_t number; /* of the relation, as the server knows it; 0: not mentioned as yet */
-  int64_t checked; /* nothing of it from before this follows, as the server was told */
-  int64_t bound;   /* ... as is to be said */
-  int64_t said_at; /* the time of its latest record */
+  bool described; /* we have said what the relation is: others wait for our promises */
+  bool counted,
+      counted_before; /* somebody wants it to be counted; he said so over an earlier connection */
+  bool sampled;       /* some description makes a sampled relation of it */
+  uint32_t number;    /* of the relation, as the server knows it; 0: not mentioned as yet */
+  int64_t checked;    /* nothing of it from before this follows, as the server was told */
+  int64_t bound;      /* ... as is to be said */
+  int64_t said_at;    /* the time of its latest record */
   /* of sampled events: when to ask, all watches together; made anew when CLOCKS_OF is not the count of commands */
   struct sn_sample_clock *clocks;
   size_t clock_count, clock_room;
@@ -124,7 +125,8 @@ struct sn_known_event {
       key;            /* key: index of the domain; domain_count: none of what ends by itself */
   bool key_is_holder; /* the key is the object (or initiator) whose receptacle is asked */
   size_t value_count; /* of the payload */
-  uint32_t place;     /* of its entry in the receptacles that it asks: in the order of the description */
+  uint32_t
+      place; /* of its entry in the receptacles that it asks: in the order of the description */
 };
 
 struct sn_known {
@@ -221,7 +223,7 @@ bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint
 /* A record of EVENT has asked its receptacle. */
 void sn_entity_take(struct sn_entity *entity, uint32_t event);
 struct sn_taken *sn_entity_taken(struct sn_entity *entity, uint32_t event); /* NULL: none */
-struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event); /* NULL: it has none */
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event);   /* NULL: it has none */
 /* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
 void sn_entities_sweep(struct sn_program *program, bool all);
 void sn_entities_free(struct sn_program *program);
@@ -232,15 +234,16 @@ struct sn_part_event {
   uint8_t want;    /* how the switch of the process stands */
   bool reported;   /* it has opened a period, of whatever key, and nothing has ended all of them */
   bool taken_over; /* it may have: by a collector before us */
-  uint32_t objects_on; /* the last scan that saw it on for an object */
+  uint32_t objects_on;            /* the last scan that saw it on for an object */
   uint32_t objects, objects_seen; /* that it is on for: as of the last scan, of the one that runs */
-  int64_t last_at;     /* time of its last record */
+  int64_t last_at;                /* time of its last record */
   int64_t off_at; /* when it was switched off, and has not been ended since; INT64_MIN: it is on */
   bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */
   int64_t asked, asked_at; /* the last tick asked for, and when (monotonic); 0: none */
-  int64_t pass_from;       /* the first sample since its process said that a round was complete; 0: none */
-  size_t unanswered;       /* objects that were asked at ASKED and have not answered */
-  struct sn_sampling own;  /* of the process */
+  int64_t
+      pass_from; /* the first sample since its process said that a round was complete; 0: none */
+  size_t unanswered;         /* objects that were asked at ASKED and have not answered */
+  struct sn_sampling own;    /* of the process */
   uint64_t received, unsent; /* since they were added to the tally */
   uint64_t said[SN_CAUSES];  /* lost, as the server was told */
   uint64_t base[SN_CAUSES];  /* lost while the process had another name */
@@ -277,10 +280,10 @@ struct sn_program {
   struct sn_monitor *monitor;
   struct sn_peer *peer;
   enum sn_program_state state;
-  bool own;    /* the monitor itself */
-  bool gone;   /* known to be dead: not only ending */
-  bool blank;  /* it has ended and never made a record */
-  int process; /* pidfd; -1 */
+  bool own;              /* the monitor itself */
+  bool gone;             /* known to be dead: not only ending */
+  bool blank;            /* it has ended and never made a record */
+  int process;           /* pidfd; -1 */
   uint64_t epoch;        /* of its names */
   bool epoch_given;      /* ... and of no other program's */
   uint32_t changes;      /* of its announcement, as of the last look */
@@ -342,17 +345,20 @@ int64_t sn_sampling_turn(struct sn_monitor *monitor);
 void sn_sampling_ask_object(struct sn_program *program, struct sn_part *part, uint32_t event,
                             const struct sn_object_view *object, struct sn_entity **entity);
 /* The time that a sample taken AT stands for: the tick it was asked for, or its own. */
-int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known, int64_t at);
+int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known,
+                         int64_t at);
 /* A sample for the time AT has come. ENTITY: whose it is, or NULL. */
 void sn_sampling_taken(struct sn_program *program, struct sn_part *part, uint32_t event,
                        struct sn_entity *entity, int64_t at);
 /* A process has said AT a time that it has run the sensors of all that it has. */
-void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t event, int64_t at);
+void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint32_t event,
+                          int64_t at);
 /* ENTITY is about to go. */
 void sn_sampling_leave(struct sn_program *program, const struct sn_entity *entity);
 /* Nothing that happened before LEAST will follow. Says which rounds are complete, and the time up to which
  * records of INTEREST are complete: the tick whose samples are still to come, else LEAST.            */
-int64_t sn_sampling_promise(struct sn_monitor *monitor, struct sn_interest *interest, int64_t least);
+int64_t sn_sampling_promise(struct sn_monitor *monitor, struct sn_interest *interest,
+                            int64_t least);
 
 /* --- periods.c */
 
@@ -408,6 +414,8 @@ int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timel
 
 void sn_losses_poll(struct sn_program *program);
 void sn_losses_final(struct sn_program *program);
+/* Instead of that, if the announcement was cut: nobody knows any more how many were lost. */
+void sn_losses_cut(struct sn_program *program);
 void sn_report_all(struct sn_monitor *monitor, uint32_t request);
 void sn_report_turn(struct sn_monitor *monitor);
 /* Switches stand otherwise now: somebody may look. */
@@ -460,7 +468,7 @@ bool sn_uplink_data(struct sn_monitor *monitor);
 void sn_uplink_define(struct sn_monitor *monitor, uint64_t id);
 void sn_uplink_forget(struct sn_monitor *monitor, enum sn_message_type type, uint64_t id);
 void sn_uplink_process_ends(struct sn_monitor *monitor, uint32_t process, const char *name);
-bool sn_uplink_full(const struct sn_monitor *monitor);  /* no more records */
+bool sn_uplink_full(const struct sn_monitor *monitor); /* no more records */
 /* The server is there, but behind: records are best left in the rings, where their sensors have been told
  * whether to wait or to discard. For one that is away, or stuck, they are discarded here beyond the bound. */
 bool sn_uplink_holds(const struct sn_monitor *monitor);
@@ -500,13 +508,14 @@ struct sn_monitor {
   struct sn_ending *endings; /* of names and processes, to be said when NUMBER is durable */
   size_t ending_count, ending_room;
   int64_t stale_until; /* monotonic: when watches of an earlier connection go; 0: never */
-  int64_t checkpoint_ns, checked; /* checked: the last checkpoint said, but for samples that are to come */
-  int64_t checked_all;            /* ... of all relations alike */
+  int64_t checkpoint_ns,
+      checked;         /* checked: the last checkpoint said, but for samples that are to come */
+  int64_t checked_all; /* ... of all relations alike */
   int64_t
       said_at; /* the time of the latest record; the server is to know that nothing comes before */
   int64_t check_at, beat_at, knot_at, loss_at, report_at, look_at; /* monotonic: when next */
   int64_t reported_at;                                             /* monotonic: the last one */
-  bool report_soon;                    /* somebody may look: nothing sleeps beyond report_at */
+  bool report_soon; /* somebody may look: nothing sleeps beyond report_at */
   uint64_t turn;
   unsigned fullest;                    /* sixteenths of a ring that waited in this turn, at most */
   int64_t nap_ns;                      /* how long programs are left alone while something is on */

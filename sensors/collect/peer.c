@@ -63,24 +63,40 @@ bool sn_directory_each(const char *directory, void (*visit)(void *context, const
 /* All that are open, for the handler. */
 static struct sn_peer *all_peers;
 
-/* A page of the file that is no more: one of our own in its place, so that reading goes on. */
+/* Whether an address is in the announcement of our own sensors. */
+static bool (*is_own)(const void *address);
+
+/* Is AT in what we have mapped of PEER, its rings among it? */
+static bool is_of_peer(const struct sn_peer *peer, uintptr_t at) {
+  if (at - (uintptr_t)peer->map < peer->bytes) return true;
+  for (size_t i = 0; i < peer->pipe_count; i++) {
+    const struct sn_pipe *pipe = &peer->pipes[i];
+    if (pipe->base != NULL && at - (uintptr_t)pipe->base < 2 * pipe->bytes) return true;
+  }
+  return false;
+}
+
+/* A page of a file that is no more: one of our own in its place, so that what reads or writes it goes on. That of our
+ * own sensors we read as others' (programs.c), and so find it broken there, too.                        */
 static void on_bus_error(int signal, siginfo_t *info, void *unused) {
   uintptr_t at = (uintptr_t)info->si_addr, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  bool ours = is_own != NULL && is_own(info->si_addr);
   (void)unused;
-  for (struct sn_peer *peer = all_peers; peer != NULL; peer = peer->next) {
-    if (at - (uintptr_t)peer->map >= peer->bytes) continue;
-    void *start = (void *)(at & ~(page - 1));
-    peer->broken = 1;
-    if (mmap(start, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-        start) {
-      return;
-    }
+  for (struct sn_peer *peer = all_peers; peer != NULL && !ours; peer = peer->next) {
+    ours = is_of_peer(peer, at);
+    if (ours) peer->broken = 1;
+  }
+  void *start = (void *)(at & ~(page - 1));
+  if (ours && mmap(start, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                   0) == start) {
+    return;
   }
   struct sigaction ordinary = {.sa_handler = SIG_DFL};
   sigaction(signal, &ordinary, NULL); /* and it happens again */
 }
 
-void sn_peer_guard(void) {
+void sn_peer_guard(bool (*own)(const void *address)) {
+  is_own = own;
   struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
   sigemptyset(&action.sa_mask);
   sigaction(SIGBUS, &action, NULL);
@@ -91,6 +107,18 @@ bool sn_peer_broken(const struct sn_peer *peer) {
 }
 
 /* --- opening */
+
+/* A program has so much to announce at most, and so many rings; it is looked at so many chunks at a time. Names are so
+ * long. */
+#define ANNOUNCED_MAX (UINT64_C(1) << 30)
+#define PIPES_MAX     65536
+#define CHUNKS_A_TURN 1024
+#define TEXT_MAX      65536
+
+static uint64_t most_bytes(const struct stat *status) {
+  uint64_t bytes = (uint64_t)status->st_size;
+  return bytes < ANNOUNCED_MAX ? bytes : ANNOUNCED_MAX;
+}
 
 static const char *check_header(struct sn_peer *peer, const struct stat *status) {
   const struct sn_header *header = sn_peer_header(peer);
@@ -125,7 +153,7 @@ static const char *open_file(struct sn_peer *peer) {
   if (peer->file < 0 || fstat(peer->file, &status) != 0) return "cannot be opened";
   if (!S_ISREG(status.st_mode)) return "not a file";
   if (status.st_size < (off_t)sizeof(struct sn_header)) return "too short";
-  peer->bytes = (uint64_t)status.st_size;
+  peer->bytes = most_bytes(&status);
   peer->map = mmap(NULL, peer->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, peer->file, 0);
   if (peer->map == MAP_FAILED) {
     peer->map = NULL;
@@ -195,7 +223,7 @@ static void map_more(struct sn_peer *peer) {
   struct stat status;
   uint64_t said = __atomic_load_n(&sn_peer_header(peer)->bytes, __ATOMIC_ACQUIRE);
   if (said <= peer->bytes || fstat(peer->file, &status) != 0) return;
-  uint64_t bytes = (uint64_t)status.st_size;
+  uint64_t bytes = most_bytes(&status);
   if (bytes <= peer->bytes) return;
   void *map = mremap(peer->map, peer->bytes, bytes, MREMAP_MAYMOVE);
   if (map == MAP_FAILED) return;
@@ -253,7 +281,7 @@ static bool add_chunk(struct sn_peer *peer) {
   if (head.kind == SN_MODULES && head.units == 1) add_module(peer, first, head.unit_bytes);
   if (head.kind == SN_OBJECTS) add_objects(peer, first, head.unit_bytes, head.units);
   if (head.kind == SN_SLOTS && head.unit_bytes == sizeof(struct sn_slot)) {
-    for (uint32_t i = 0; i < head.units; i++) {
+    for (uint32_t i = 0; i < head.units && peer->pipe_count < PIPES_MAX; i++) {
       sn_pipe_add(peer, first + i * (uint64_t)sizeof(struct sn_slot));
     }
   }
@@ -271,7 +299,8 @@ bool sn_peer_update(struct sn_peer *peer) {
   uint64_t bytes = __atomic_load_n(&header->bytes, __ATOMIC_ACQUIRE);
   uint32_t changes = __atomic_load_n(&header->changes, __ATOMIC_ACQUIRE);
   bool changed = changes != peer->changes;
-  while (peer->checked < bytes && add_chunk(peer)) changed = true;
+  for (int i = 0; i < CHUNKS_A_TURN && peer->checked < bytes && add_chunk(peer); i++)
+    changed = true;
   peer->changes = changes;
   return changed;
 }
@@ -429,7 +458,7 @@ static bool text_at(const struct sn_peer *peer, uint64_t offset, const char **re
   if (offset % 4 != 0 || offset > peer->bytes || bytes > peer->bytes - offset) return false;
   const struct sn_text *text = (const struct sn_text *)(const void *)(peer->map + offset);
   uint32_t length = text->length;
-  if (length > peer->bytes - offset - bytes) return false;
+  if (length > TEXT_MAX || length > peer->bytes - offset - bytes) return false;
   *ret_text = (const char *)(text + 1);
   *ret_length = length;
   return true;

@@ -62,7 +62,7 @@ bool sn_peer_ended(const struct sn_peer *peer);
 /* Where the program has shortened its announcement there is memory of our own, and nothing in it can be
  * believed any more. Needs the handler of sn_peer_guard, which the process installs once.           */
 bool sn_peer_broken(const struct sn_peer *peer);
-void sn_peer_guard(void);
+void sn_peer_guard(bool (*own)(const void *address));
 
 /* Grows with every module, object and ring that is made or closed. */
 uint32_t sn_peer_changes(const struct sn_peer *peer);

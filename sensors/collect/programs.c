@@ -406,11 +406,23 @@ static void say_pipes(struct sn_program *program) {
   }
 }
 
+/* Somebody has cut its announcement. */
+static void give_up(struct sn_program *program) {
+  const struct sn_monitor_options *options = &program->monitor->options;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  sn_losses_cut(program);
+  base_buffer_printf(&text, "%s%s", sn_peer_name(program->peer),
+                     program->own ? ", which is the collector's own" : "");
+  if (options->tell != NULL) options->tell(options->context, MSG_ANNOUNCEMENT_CUT, text.data);
+  base_buffer_done(&text);
+}
+
 static void account(struct sn_program *program) {
   struct sn_monitor *monitor = program->monitor;
   bool broken = sn_peer_broken(program->peer);
   bool named = program->part_count > 0 && program->parts[0].name != NULL;
   if (named && !broken) sn_losses_final(program);
+  if (broken) give_up(program);
   end_periods(program);
   sn_entities_sweep(program, true);
   if (!named && !broken && !program->blank) {

@@ -4,6 +4,7 @@
 #include "collector_sensors.h"
 
 #include "sensors/collect/self.h"
+#include "sensors/runtime/internal.h"
 
 void sn_self_start(void) {
   sn_module_register(sn_module_by_hand());
@@ -11,6 +12,10 @@ void sn_self_start(void) {
 
 void sn_self_stop(void) {
   sn_module_withdraw(sn_module_by_hand());
+}
+
+bool sn_self_holds(const void *address) {
+  return sn_is_announced(address);
 }
 
 void sn_self_drained(uint64_t records, uint64_t waiting_bytes) {

@@ -68,6 +68,9 @@ uint64_t sn_offset_of(const void *address);
 /* BYTES that are there, on a multiple of 8; NULL: they are not. */
 void *sn_at_offset(uint64_t offset, uint64_t bytes);
 void sn_changed(void);
+/* Is ADDRESS in the announcement of this process? For the handler of SIGBUS that the collector has, which is a program
+ * with sensors, too; takes no lock. */
+bool sn_is_announced(const void *address);
 /* This is a child: it gets an announcement of its own, at the same addresses, all switches off. */
 void sn_restart(void);
 

@@ -132,6 +132,7 @@ static bool is_unaware(void) {
 bool sn_lock(struct sn_guard *guard) {
   sigset_t all;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS); /* blocked, a fault would end the program whatever it has to say to it */
   guard->error = errno;
   pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel);
@@ -194,6 +195,14 @@ uint64_t sn_offset_of(const void *address) {
     }
   }
   return 0;
+}
+
+bool sn_is_announced(const void *address) {
+  const unsigned char *place = address;
+  const struct sn_piece *piece = __atomic_load_n(&sn_process.pieces, __ATOMIC_ACQUIRE);
+  while (piece != NULL && (uintptr_t)place - (uintptr_t)piece->address >= piece->bytes)
+    piece = __atomic_load_n(&piece->next, __ATOMIC_ACQUIRE);
+  return piece != NULL;
 }
 
 void *sn_at_offset(uint64_t offset, uint64_t bytes) {

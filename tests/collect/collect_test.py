@@ -799,9 +799,36 @@ def hostile_program(world):
     for name in ("1-1-1.sensors", f"{os.getpid()}-5-5.sensors", "77.sensors"):
         with open(os.path.join(world.directory, name), "wb") as file:
             file.write(os.urandom(8192))
+    world.wait(lambda: any("cut" in loss for loss in world.store.losses), "nothing is said to be lost")
     hostile.kill()
     world.settle(2.5)
     check(world.collector.poll() is None, "the collector is dead")
+    world.collector.terminate()
+    error = world.collector.stderr.read()
+    check("TQ-0871" in error and os.path.basename(path) in error, f"nobody is told: {error}")
+
+
+def own_announcement(world):
+    """The collector is a program with sensors, too, and outlives the end of its announcement."""
+    good = world.target("good")
+    world.collect()
+    world.known(good)
+    world.watch("Tick")
+    world.watch("CollectorDrained")
+    good.do("tick 1 10 0")
+    world.comes("CollectorDrained", 1)
+    path = glob.glob(f"{world.directory}/{world.collector.pid}-*.sensors")[0]
+    os.truncate(path, 0)
+    good.begin("tick 1 1000 0")
+    world.comes("Tick", 1000)
+    good.answer()
+    world.watch("CollectorCommand")
+    world.wait(lambda: any("cut" in loss for loss in world.store.losses), "nothing is said to be lost")
+    check(world.collector.poll() is None, "the collector is dead")
+    world.collector.terminate()
+    world.wait(lambda: world.collector.poll() is not None, "it does not end")
+    check(world.collector.returncode == 0, f"it ends with {world.collector.returncode}")
+    check("TQ-0871" in world.collector.stderr.read(), "nobody is told")
 
 
 def garbled_programs(world):
@@ -1069,7 +1096,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, another_database, many_processes, forks_and_exec,
          checkpoints_hold, checkpoints_as_told, samples, without_stamps,
-         who_waits_is_let_go, hostile_program, garbled_programs, watches_itself, reports,
+         who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]
 
 

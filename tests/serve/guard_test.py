@@ -185,18 +185,11 @@ def deaf(world):
     """a source that does not read its answers is not read either"""
     world.serve()
     peer = greet(world, 2, 'deaf')
-    data = b''.join(relation(i, 'x' * 300) for i in range(1, 20000)) * 4
-    peer.settimeout(3)
-    try:
-        peer.sendall(data)
-        got_all = True
-    except TimeoutError:
-        got_all = False
-    # Numbers are known after the first time and answered once; then by each PING.
-    pings = frame(4, struct.pack('<q', 1)) * 200000
-    if got_all:
-        with contextlib.suppress(TimeoutError):
-            peer.sendall(pings)
+    # Each is answered by an error that has the name in it.
+    peer.settimeout(1)
+    with contextlib.suppress(TimeoutError):
+        for i in range(1, 5000):
+            peer.sendall(relation(i, 'x' * 60000))
     with open(f'/proc/{world.server.pid}/status', encoding='ascii') as file:
         kib = int(re.search(r'VmRSS:\s+(\d+)', file.read())[1])
     check(kib < 150000, f'{kib} KiB')
@@ -329,8 +322,7 @@ def looks(world):
 
 
 def conditions(world):
-    """of tuples that a permit's condition hides nothing is told, not even by an error; and ever so many targets are one
-    condition"""
+    """of tuples that a permit's condition hides nothing is told, not even by an error; it is added once"""
     if reason := cannot(world):
         return reason
     prepare(world)
@@ -339,9 +331,9 @@ def conditions(world):
     for where in ('1 / (p.b - 6) > 0 or 1 = 1', 'not (1 / (p.b - 6) > 100)'):
         code, out, error = nobody(world, '--format', 'count', '-c', f'range of p is Part retrieve (p.a) where {where}')
         equal((code, out, error), (0, '1\n', ''), where)
-    targets = ', '.join(f'x{i} = p.a + {i}' for i in range(500))
+    targets = ', '.join(f'x{i} = ' + ' + '.join(['p.a'] * 400) for i in range(4))
     code, out, error = nobody(world, '--format', 'count', '-c', f'range of p is Part retrieve ({targets})')
-    equal((code, out, error), (0, '1\n', ''), 'many targets')
+    equal((code, out, error), (0, '1\n', ''), 'many places')
     return None
 
 

@@ -122,6 +122,9 @@ enum base_status tql_source_loss(struct tql_source *source, const char *process,
       .source = teller, .relation = relation, .cause = cause, .seen = base_env_now()};
   uint64_t before = 0;
   if (status == BASE_OK) status = st_loss_total(session->database, &loss, &before);
+  /* Nobody knows how many: that it was so is said once. */
+  if (status == BASE_OK && total == 0)
+    status = put_between(session, relation, own ? state->host : process, cause, 0, from, to);
   if (status == BASE_OK && total > before) {
     loss.total = total;
     status = st_loss_save(session->database, &loss);

@@ -248,7 +248,10 @@ static void print_diag(void *context, const struct base_diag *diag) {
 
 static void tell(void *context, enum base_message message, const char *text) {
   struct collect *collect = context;
-  base_report(&collect->diags, message, NULL, NULL, "the server refuses: %s", text);
+  const char *format = message == MSG_ANNOUNCEMENT_CUT
+                           ? "the announcement %s was cut short; it is given up"
+                           : "the server refuses: %s";
+  base_report(&collect->diags, message, NULL, NULL, format, text);
 }
 
 static void on_signal(int signal) {
