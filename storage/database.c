@@ -270,6 +270,7 @@ static enum base_status check_timeline(struct st_database *database,
 
 static enum base_status open_writer(struct st_database *database, const struct st_options *options,
                                     const struct st_file *file) {
+  if (!file->exists) st_file_make(file);
   enum base_status status =
       connect(database, file->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (status != BASE_OK) return status;

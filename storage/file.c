@@ -296,11 +296,20 @@ static enum base_status refuse_lock(const char *label, const char *path, int err
   return BASE_SYSTEM;
 }
 
+/* Whoever may write the database may lock it, nobody else. */
+static void fit_mode(int descriptor, const char *database) {
+  struct stat status, lock;
+  mode_t mode = stat(database, &status) == 0 ? status.st_mode & 0666 : 0600;
+  if (fstat(descriptor, &lock) == 0 && (lock.st_mode & 0777) != mode)
+    (void)!fchmod(descriptor, mode);
+}
+
 enum base_status st_file_lock(const struct st_file *file, const char *label,
                               struct base_diag_sink *diags, char **ret_path, int *ret_descriptor) {
   char *path = joined(file->path, "-tquel-lock");
   for (;;) {
-    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor >= 0) fit_mode(descriptor, file->path);
     if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) < 0) {
       enum base_status status = refuse_lock(label, path, errno, diags);
       if (descriptor >= 0) close(descriptor);
@@ -321,6 +330,11 @@ void st_file_unlock(char *lock_path, int descriptor) {
   unlink(lock_path);
   close(descriptor);
   free(lock_path);
+}
+
+void st_file_make(const struct st_file *file) {
+  int descriptor = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor >= 0) close(descriptor); /* else opening it says why */
 }
 
 void st_file_undo_creation(const struct st_file *file) {

@@ -412,7 +412,7 @@ static void give_up(struct sn_program *program) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   sn_losses_cut(program);
   base_buffer_printf(&text, "%s%s", sn_peer_name(program->peer),
-                     program->own ? ", which is the collector's own" : "");
+                     program->own ? ", which is the collector's own," : "");
   if (options->tell != NULL) options->tell(options->context, MSG_ANNOUNCEMENT_CUT, text.data);
   base_buffer_done(&text);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
+#include "engine/base/printable.h"
 
 static void expect_double(double value, const char *text) {
   struct base_buffer buffer = BASE_BUFFER_EMPTY;
@@ -187,6 +188,50 @@ START_TEST(infinity_aborts) {
 }
 END_TEST
 
+/* LINES NULL: as TEXT itself. */
+static void expect_printable(const char *text, const char *line, const char *lines) {
+  struct base_buffer buffer = BASE_BUFFER_EMPTY;
+  size_t length = strlen(text);
+  base_buffer_printable(&buffer, text, length);
+  ck_assert_str_eq(base_buffer_text(&buffer), line);
+  ck_assert_int_eq(base_is_printable(text, length), strcmp(text, line) == 0);
+  base_buffer_clear(&buffer);
+  base_buffer_printable_lines(&buffer, text, length);
+  ck_assert_str_eq(base_buffer_text(&buffer), lines == NULL ? text : lines);
+  base_buffer_done(&buffer);
+}
+
+START_TEST(nothing_moves_a_cursor) {
+  expect_printable("", "", NULL);
+  expect_printable("a b\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+                   "a b\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", NULL);
+  expect_printable("a\n\tb", "a\\n\\tb", NULL);
+  expect_printable("\x1b[2J\r\x7f\a", "\\x1b[2J\\r\\x7f\\x07", "\\x1b[2J\\r\\x7f\\x07");
+  expect_printable(
+      "\xc2\x9b"
+      "1m",
+      "\\u009b1m", "\\u009b1m"); /* CSI of the C1 set */
+  expect_printable(
+      "\xe2\x80\xae"
+      "x",
+      "\\u202ex", "\\u202ex");                              /* right to left */
+  expect_printable("\x9b\xc3", "\\x9b\\xc3", "\\x9b\\xc3"); /* no UTF-8 */
+  expect_printable("\xc0\x9b\xed\xa0\x80", "\\xc0\\x9b\\xed\\xa0\\x80",
+                   "\\xc0\\x9b\\xed\\xa0\\x80");
+  ck_assert(!base_is_printable("a\0b", 3));
+}
+END_TEST
+
+START_TEST(a_cut_leaves_characters_whole) {
+  ck_assert_uint_eq(base_utf8_cut("abc", 3, 5), 3);
+  ck_assert_uint_eq(base_utf8_cut("abc", 3, 2), 2);
+  ck_assert_uint_eq(base_utf8_cut("a\xc3\xa4", 3, 2), 1);
+  ck_assert_uint_eq(base_utf8_cut("a\xf0\x9f\x98\x80", 5, 4), 1);
+  ck_assert_uint_eq(base_utf8_cut("\x80\x80\x80\x80\x80", 5, 4), 4);
+  ck_assert_uint_eq(base_utf8_cut("abc", 3, 0), 0);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("buffer");
   TCase *cases = tcase_create("buffer");
@@ -198,6 +243,8 @@ int main(void) {
   tcase_add_test(cases, doubles);
   tcase_add_test(cases, doubles_are_shortest);
   tcase_add_test_raise_signal(cases, reserve_beyond_memory_aborts, SIGABRT);
+  tcase_add_test(cases, nothing_moves_a_cursor);
+  tcase_add_test(cases, a_cut_leaves_characters_whole);
   tcase_add_test_raise_signal(cases, nan_aborts, SIGABRT);
   tcase_add_test_raise_signal(cases, infinity_aborts, SIGABRT);
   suite_add_tcase(suite, cases);

@@ -13,6 +13,33 @@
 
 #include "tests/unit/storage_world.h"
 
+/* ---- whose it is ---- */
+
+static unsigned mode_of(const char *name) {
+  struct stat status;
+  ck_assert_msg(stat(name, &status) == 0, "%s is not there", name);
+  return status.st_mode & 0777;
+}
+
+START_TEST(a_new_file_is_its_owners) {
+  static const char *const beside[] = {"", "-wal", "-shm", "-tquel-lock"};
+  static const mode_t modes[] = {0600, 0600, 0660};
+  mode_t mask = umask(0);
+  for (int i = 0; i < 3; i++) {
+    if (i == 2) ck_assert_int_eq(chmod(path, 0660), 0); /* what the owner says later holds */
+    struct st_database *database = open_at(path);
+    if (i == 0) create(database, &event_e);
+    ok(st_begin(database));
+    put_event(database, i, i, NET_DEFINITE);
+    ok(st_commit(database));
+    for (size_t k = 0; k < sizeof beside / sizeof beside[0]; k++)
+      ck_assert_uint_eq(mode_of(base_arena_printf(arena, "%s%s", path, beside[k])), modes[i]);
+    st_close(database);
+  }
+  umask(mask);
+}
+END_TEST
+
 /* ---- readers and writers ---- */
 
 START_TEST(a_second_writer_is_refused) {
@@ -323,6 +350,10 @@ static void leave_a_log(void) {
 START_TEST(permissions) {
   struct st_database *database = open_at(path);
   create(database, &event_e);
+  ck_assert_int_eq(in_child(nobody_may_not_read), 0);
+  st_close(database);
+  ck_assert_int_eq(chmod(path, 0644), 0); /* from here on others may read it */
+  database = open_at(path);
   ok(st_begin(database));
   put_event(database, 1, 1, 0);
   ok(st_commit(database));
@@ -461,6 +492,7 @@ int main(void) {
   tcase_add_test(tests, a_newer_log_is_refused_and_kept);
   tcase_add_test(tests, a_killed_creation_is_taken_up_again);
   tcase_add_test(tests, a_damaged_database_is_refused);
+  tcase_add_test(tests, a_new_file_is_its_owners);
   tcase_add_test(tests, permissions);
   tcase_add_test(tests, a_limit_on_file_size);
   tcase_add_test(tests, no_room_for_a_new_database);

@@ -152,6 +152,53 @@ START_TEST(flags_and_ranges) {
 END_TEST
 
 /* A message that would be too long is not begun. */
+/* One of the lists of the protocol that says to be COUNT long, and is 8 zero bytes. */
+#define CHECK_COUNT(NAME, LIST)                                     \
+  do {                                                              \
+    struct sn_message_##NAME one = {.count = count, .LIST = zeros}; \
+    unsigned char *copy;                                            \
+    base_buffer_clear(&out);                                        \
+    ck_assert(sn_put_##NAME(&out, 0, &one));                        \
+    struct sn_message message = message_in(&out, &copy);            \
+    ck_assert_int_eq(sn_get_##NAME(&message, &one), count == 0);    \
+    free(copy);                                                     \
+  } while (0)
+
+static const struct sn_string zeros = {"\0\0\0\0\0\0\0", 8};
+
+START_TEST(counts_are_within_their_message) {
+  static const uint32_t counts[] = {0, 2, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff};
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    uint32_t count = counts[i];
+    CHECK_COUNT(event_record, records);
+    CHECK_COUNT(adjust_object, objects);
+    CHECK_COUNT(relation_info, domains);
+  }
+  base_buffer_done(&out);
+}
+END_TEST
+
+/* Two cells: whatever else rows times columns may be is no report. */
+START_TEST(reports_have_the_cells_that_they_say) {
+  static const uint32_t numbers[] = {0, 1, 2, 3, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff};
+  enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  for (int i = 0; i < NUMBERS * NUMBERS; i++) {
+    uint32_t rows = numbers[i / NUMBERS], columns = numbers[i % NUMBERS];
+    struct sn_message_report report = {.rows = rows, .columns = columns, .cells = zeros};
+    unsigned char *copy;
+    base_buffer_clear(&out);
+    ck_assert(sn_put_report(&out, 0, &report));
+    struct sn_message message = message_in(&out, &copy);
+    bool may_be = rows == 0 || (columns > 0 && (uint64_t)rows * columns <= 2);
+    ck_assert_msg(sn_get_report(&message, &report) == may_be, "%u of %u", rows, columns);
+    free(copy);
+  }
+  base_buffer_done(&out);
+}
+END_TEST
+
 START_TEST(too_long_is_not_written) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
   char *long_text = base_xcalloc(1, SN_BODY_MAX + 1);
@@ -307,6 +354,8 @@ int main(void) {
   tcase_add_test(tests, cut_or_longer_is_no_message);
   tcase_add_test(tests, texts_are_utf8);
   tcase_add_test(tests, flags_and_ranges);
+  tcase_add_test(tests, counts_are_within_their_message);
+  tcase_add_test(tests, reports_have_the_cells_that_they_say);
   tcase_add_test(tests, too_long_is_not_written);
   tcase_add_test(tests, records_come_back);
   tcase_add_test(tests, damaged_records);
