@@ -9,6 +9,7 @@ import pathlib
 import re
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 
@@ -424,5 +425,30 @@ def noise(world):
     peer.close()
 
 
+def names(world):
+    """names and texts with control characters, also in a file that somebody has edited, are shown as escapes"""
+    escape = '\x1b'
+    made = world.run('--timeline', 'abstract', world.database, '-q', '-c',
+                     f'create event E (s = text, a = i4) append to E (s = "x{escape}[31m", a = 1) at 1 '
+                     f'range of e is E define view V (e.s) where e.s = "{escape}c" '
+                     f'retrieve into D (e.s) where e.s = "{escape}c" define integrity on E is e.s != "{escape}q"')
+    equal(made.code, 0, made.err)
+    with contextlib.closing(sqlite3.connect(world.database)) as database:
+        database.execute(f"UPDATE tq_domain SET name = 'a{escape}[5m' WHERE relation = 'E' AND name = 'a'")
+        database.execute(f'ALTER TABLE E RENAME COLUMN a TO "a{escape}[5m"')
+        database.commit()
+    for what in (r'\d', r'\d E', r'\d V', r'\d D', r'\dn', 'help E', 'help V', 'print E',
+                 f'range of e is E explain retrieve (e.all) where e.s = "{escape}c"', 'range of v is V explain retrieve (v.s)',
+                 f'range of e is E retrieve (e.all) where e.s = "{escape}"', 'range of e is E retrieve (e.zzz)',
+                 f'range of e is {escape}'):
+        for form in ('table', 'line', 'markdown', 'timeline'):
+            done = world.run('--format', form, world.database, '-c', what)
+            check(escape not in done.out + done.err, f'{what} as {form}: {done.out!r} {done.err!r}')
+    shown = world.run('--format', 'table', world.database, '-c', 'print E')
+    check(r'a\x1b[5m' in shown.out and r'x\x1b[31m' in shown.out, shown.out)
+    exact = world.run('--format', 'csv', world.database, '-c', 'print E')
+    check(f'x{escape}[31m' in exact.out, exact.out)
+
+
 if __name__ == '__main__':
-    main([every_field, columns, many_rows, endless_report, deaf, impostor, looks, conditions, strangers, equal_losses, noise])
+    main([every_field, columns, many_rows, endless_report, deaf, impostor, looks, conditions, strangers, equal_losses, noise, names])

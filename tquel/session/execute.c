@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
 void session_say(struct tql_session *session, const char *format, ...) {
@@ -12,7 +13,11 @@ void session_say(struct tql_session *session, const char *format, ...) {
   va_start(args, format);
   char *text = base_arena_vprintf(session->statement_arena, format, args);
   va_end(args);
-  session->output->text(session->output->context, text);
+  /* Names and values of others are among it. */
+  struct base_buffer shown = BASE_BUFFER_EMPTY;
+  base_buffer_printable_lines(&shown, text, strlen(text));
+  session->output->text(session->output->context, base_buffer_text(&shown));
+  base_buffer_done(&shown);
 }
 
 struct tql_analysis session_analysis(struct tql_session *session,

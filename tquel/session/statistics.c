@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
 /* "2 4", of other relations' nodes "R.3". */
@@ -147,7 +148,10 @@ static void print(const struct listing *listing, struct base_arena *arena,
                                   .state_bytes = (uint64_t)stats->state_bytes,
                                   .state_bytes_max = (uint64_t)stats->state_bytes_max};
   }
-  ng_figures_print(rows, listing->count, out);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  ng_figures_print(rows, listing->count, &text);
+  base_buffer_printable_lines(out, base_buffer_text(&text), text.length);
+  base_buffer_done(&text);
 }
 
 bool tql_session_describe_nodes(struct tql_session *session, const char *name,

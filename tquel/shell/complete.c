@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "engine/base/printable.h"
 #include "engine/base/arena.h"
 #include "tquel/lang/parse.h"
 #include "tquel/shell/terminal.h"
@@ -34,7 +35,9 @@ struct completion {
   size_t count, capacity;
 };
 
+/* What has control characters cannot be typed, and must not be shown as it is. */
 static void offer(struct completion *completion, const char *text) {
+  if (!base_is_printable(text, strlen(text))) return;
   if (strncasecmp(text, completion->word, completion->word_length) != 0) return;
   for (size_t i = 0; i < completion->count; i++)
     if (strcmp(completion->items[i].text, text) == 0) return;
