@@ -1,6 +1,7 @@
 /* A reader for the tests. */
 #include "tests/sensors/watcher.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -39,6 +40,7 @@ void watcher_init(struct watcher *watcher) {
   if (file < 0 || ftruncate(file, sizeof *watcher->ledger) != 0) abort();
   watcher->ledger =
       mmap(NULL, sizeof *watcher->ledger, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (watcher->ledger == MAP_FAILED) abort();
   close(file);
   for (size_t i = 0; i < WATCHER_LAST; i++) watcher->last[i] = -1;
 }
@@ -54,6 +56,10 @@ void watcher_deafen(struct watcher *watcher) {
   watcher->listener = NULL;
 }
 
+static void give_up(struct watcher *watcher) {
+  if (watcher->give_up != NULL) longjmp(*watcher->give_up, 1);
+}
+
 void watcher_run(struct watcher *watcher, const char *binary, const char *role, long count) {
   char number[24];
   snprintf(number, sizeof number, "%ld", count);
@@ -61,8 +67,13 @@ void watcher_run(struct watcher *watcher, const char *binary, const char *role, 
   watcher->program = fork();
   if (watcher->program == 0) {
     execl(binary, binary, watcher->ledger_path, role, number, (char *)NULL);
+    fprintf(stderr, "%s: %s\n", binary, strerror(errno));
     _exit(127);
   }
+  if (watcher->program > 0) return;
+  watcher->program = 0; /* not -1, which to kill means everybody */
+  watcher_wrong(watcher, "the program cannot be started: %s", strerror(errno));
+  give_up(watcher);
 }
 
 /* --- a pass */
@@ -151,12 +162,45 @@ void watcher_pass(struct watcher *watcher) {
   if (!drain(watcher) || watcher->nap_us != 0) nanosleep(&nap, NULL);
 }
 
+/* Whether the program has ended, and how (as wait says it); it is not waited for. Of another process's program
+ * nothing is known.                                                                                 */
+static bool has_ended(const struct watcher *watcher, int *ret_status) {
+  siginfo_t info = {.si_pid = 0};
+  if (watcher->program <= 0 ||
+      waitid(P_PID, (id_t)watcher->program, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      info.si_pid != watcher->program) {
+    return false;
+  }
+  *ret_status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+  return true;
+}
+
+static bool is_found(const struct watcher *watcher, size_t peers) {
+  return watcher->peer_count >= peers && watcher->enabled[peers - 1] != 0;
+}
+
 bool watcher_find(struct watcher *watcher, size_t peers) {
   uint64_t end = now_ns() + UINT64_C(120000000000);
-  while ((watcher->peer_count < peers || watcher->enabled[peers - 1] == 0) && now_ns() < end) {
+  int status = 0;
+  bool ended = false;
+  for (bool last = false; !is_found(watcher, peers) && !last;) {
+    ended = has_ended(watcher, &status); /* what it was announced as before that, this pass finds */
+    last = ended || now_ns() >= end;
     watcher_pass(watcher);
   }
-  return watcher->peer_count >= peers && watcher->enabled[peers - 1] != 0;
+  if (is_found(watcher, peers)) return true;
+  if (ended) {
+    watcher_wrong(watcher, "announced are %zu of %zu, and the program has ended with %#x",
+                  watcher->peer_count, peers, (unsigned)status);
+  } else {
+    watcher_wrong(watcher, "announced are %zu of %zu after two minutes, and the program runs",
+                  watcher->peer_count, peers);
+  }
+  return false;
+}
+
+void watcher_need(struct watcher *watcher, size_t peers) {
+  if (!watcher_find(watcher, peers)) give_up(watcher);
 }
 
 bool watcher_until(struct watcher *watcher, uint32_t stage) {
@@ -176,7 +220,7 @@ void watcher_go(struct watcher *watcher, uint32_t stage) {
 int watcher_finish(struct watcher *watcher) {
   uint64_t end = now_ns() + UINT64_C(600000000000);
   int status = -1;
-  while (waitpid(watcher->program, &status, WNOHANG) != watcher->program) {
+  while (watcher->program > 0 && waitpid(watcher->program, &status, WNOHANG) != watcher->program) {
     if (now_ns() > end) kill(watcher->program, SIGKILL);
     watcher_pass(watcher);
   }

@@ -2,6 +2,7 @@
 #ifndef TESTS_SENSORS_WATCHER_H
 #define TESTS_SENSORS_WATCHER_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,6 +32,8 @@ struct watcher {
   void (*see)(struct watcher *watcher, const struct sn_peer *peer,
               const struct sn_record_view *record);
   int64_t last[WATCHER_LAST]; /* for the scenario's own use */
+  /* Where the test goes on when the program is not there that all of it is about; NULL: where it stands. */
+  jmp_buf *give_up;
   uint64_t wrong;
   char first_wrong[160];
 };
@@ -39,12 +42,17 @@ void watcher_init(struct watcher *watcher);
 void watcher_done(struct watcher *watcher); /* ends the program, removes the directory */
 void watcher_listen(struct watcher *watcher);
 void watcher_deafen(struct watcher *watcher);
+/* Gives up if the program cannot be started. */
 void watcher_run(struct watcher *watcher, const char *binary, const char *role, long count);
 /* One look at everything: new programs, new rings, records. */
 void watcher_pass(struct watcher *watcher);
-/* Passes until the program is at STAGE; until N programs are found; false after two minutes. */
+/* Passes until the program is at STAGE; false after two minutes. */
 bool watcher_until(struct watcher *watcher, uint32_t stage);
+/* Passes until N programs are found and their modules switched; false, and wrong: the program that was run ended
+ * before, or two minutes are over. There may then be no peers[0].                                    */
 bool watcher_find(struct watcher *watcher, size_t peers);
+/* The same; the test gives up without them. */
+void watcher_need(struct watcher *watcher, size_t peers);
 void watcher_go(struct watcher *watcher, uint32_t stage);
 /* Until the program has ended and all is drained; its status. */
 int watcher_finish(struct watcher *watcher);
