@@ -71,8 +71,9 @@ void sn_changed(void);
 /* Is ADDRESS in the announcement of this process? For the handler of SIGBUS that the collector has, which is a program
  * with sensors, too; takes no lock. */
 bool sn_is_announced(const void *address);
-/* This is a child: it gets an announcement of its own, at the same addresses, all switches off. */
-void sn_restart(void);
+/* This is a child: it gets an announcement of its own, at the same addresses, all switches off. SOUND: nobody else
+ * had the lock when it was forked; else it runs unannounced, without what may be half changed.       */
+void sn_restart(bool sound);
 
 uint64_t sn_monotonic_ns(void);
 uint64_t sn_stamp(void);
@@ -95,8 +96,9 @@ struct sn_module_state {
 };
 #define SN_NO_PLACE UINT32_MAX
 
-/* In a child whose announcement is its own: objects are there as they were when it was forked. */
-void sn_modules_restart(void);
+/* In a child whose announcement is its own: objects are there as they were when it was forked; if that was not
+ * SOUND, only their memory is, and there will be no others.                                          */
+void sn_modules_restart(bool sound);
 /* Of EVENT in RECEPTACLE (NULL: the process); NULL: none. */
 struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_event *event,
                              const struct sn_receptacle *receptacle);
@@ -136,8 +138,8 @@ bool sn_worker_ready(struct sn_worker *worker, uint32_t generation);
 uint64_t sn_slot_tail(const struct sn_slot *slot, uint64_t head, uint64_t bytes);
 bool sn_threads_start(void);
 void sn_threads_stop(void);
-void sn_threads_before_fork(void);
-void sn_threads_after_fork(void);
+void sn_threads_before_fork(bool locked);
+void sn_threads_after_fork(bool locked);
 /* In the child, before that: whether a sensor was in the midst of something, which it will go on with. */
 bool sn_threads_interrupted(void);
 void sn_threads_restart(void);

@@ -391,7 +391,12 @@ static void write_receptacle(const struct object *object) {
   __atomic_store_n(&receptacle->state, SN_LIVE, __ATOMIC_SEQ_CST);
 }
 
-void sn_modules_restart(void) {
+void sn_modules_restart(bool sound) {
+  if (!sound) { /* `objects` may be about to move */
+    objects = NULL;
+    object_count = object_room = 0;
+    pools = NULL;
+  }
   for (uint32_t i = 0; i < object_count; i++) write_receptacle(&objects[i]);
 }
 
@@ -413,6 +418,8 @@ static void copy_switches(const struct sn_module *module, struct sn_receptacle *
 
 static struct sn_receptacle *receptacle_new(struct sn_module *module,
                                             const struct sn_object_kind *kind, uint64_t minor) {
+  /* Nothing to be had, and nobody who would find it; and in such a child malloc may be what must not be called. */
+  if (sn_process.path == NULL && pools == NULL) return NULL;
   struct pool *pool = pool_of(sn_receptacle_bytes(kind->switches, kind->entries, false));
   struct object *object = pool != NULL ? pool_take(pool) : NULL;
   if (object == NULL) return NULL;

@@ -125,25 +125,33 @@ static void as_before(const struct sn_guard *guard) {
   pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }
 
+/* Of the thread that forks. */
+static __thread struct sn_guard fork_guard __attribute__((tls_model("initial-exec")));
+static __thread bool fork_locked __attribute__((tls_model("initial-exec")));
+
 static bool is_unaware(void) {
   return sn_process.same != NULL && __atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0;
 }
 
 bool sn_lock(struct sn_guard *guard) {
   sigset_t all;
+  bool sound = true;
   sigfillset(&all);
   sigdelset(&all, SIGBUS); /* blocked, a fault would end the program whatever it has to say to it */
   guard->error = errno;
   pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel);
-  /* In a child that fork does not know of, whoever held the lock is not there. */
-  if (is_unaware()) sn_process.lock = 0;
+  /* In a child that fork does not know of, whoever held the lock is not there; unless it is ours, for the fork. */
+  if (is_unaware()) {
+    sound = fork_locked || sn_process.lock == 0;
+    sn_process.lock = 0;
+  }
   if (!wait_for_lock()) {
     as_before(guard);
     return false;
   }
   if (is_unaware()) {
-    sn_restart();
+    sn_restart(sound);
     sn_samples_forget();
   }
   return true;
@@ -156,20 +164,21 @@ void sn_unlock(struct sn_guard *guard) {
 
 /* --- private memory */
 
+static size_t private_left;
+
 void *sn_private_new(size_t bytes) {
   static unsigned char *next;
-  static size_t left;
   bytes = (bytes + 15u) & ~(size_t)15u;
-  if (bytes > left) {
+  if (bytes > private_left) {
     size_t block = bytes > sn_process.page ? (bytes | (sn_process.page - 1)) + 1 : sn_process.page;
     void *memory = mmap(NULL, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     next = memory;
-    left = block;
+    private_left = block;
   }
   void *memory = next;
   next += bytes;
-  left -= bytes;
+  private_left -= bytes;
   return memory;
 }
 
@@ -225,7 +234,10 @@ bool sn_allocate(int file, uint64_t offset, uint64_t bytes) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
   if (limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) return false;
-  return posix_fallocate(file, (off_t)offset, (off_t)bytes) == 0;
+  /* Signals are blocked here; but a program that is stopped, and goes on, is interrupted all the same. */
+  int error;
+  while ((error = posix_fallocate(file, (off_t)offset, (off_t)bytes)) == EINTR) continue;
+  return error == 0;
 }
 
 static void *map_new(int file, uint64_t offset, uint64_t bytes) {
@@ -360,23 +372,19 @@ static bool file_publish(void) {
 
 /* --- forks */
 
-/* Of the thread that forks. */
-static __thread struct sn_guard fork_guard __attribute__((tls_model("initial-exec")));
-static __thread bool fork_locked __attribute__((tls_model("initial-exec")));
-
 static uint32_t restarts, restarts_before;
 
 static void before_fork(void) {
   fork_locked = sn_lock(&fork_guard);
   restarts_before = restarts;
-  if (fork_locked) sn_threads_before_fork();
+  sn_threads_before_fork(fork_locked);
 }
 
 static void after_fork(void) {
-  if (!fork_locked) return;
+  bool locked = fork_locked;
   fork_locked = false;
-  sn_threads_after_fork();
-  sn_unlock(&fork_guard);
+  sn_threads_after_fork(locked);
+  if (locked) sn_unlock(&fork_guard);
 }
 
 static void in_child(void) {
@@ -384,7 +392,7 @@ static void in_child(void) {
   fork_locked = false;
   sn_process.lock = own_tid(); /* there is no other thread */
   /* Not again, if a sensor that the program passes in its own handler of forks has found the fork out. */
-  if (restarts == restarts_before) sn_restart();
+  if (restarts == restarts_before) sn_restart(locked);
   sn_samples_restart();
   if (locked) {
     sn_unlock(&fork_guard);
@@ -480,9 +488,27 @@ static void stay_in_place(const struct sn_header *header) {
   memcpy(sn_process.header, header, sizeof *header);
 }
 
-void sn_restart(void) {
+/* Whoever had the lock when we were forked is not here, and what it was changing stays as it was then. Only what
+ * grows at its end can still be used: the pieces. Without a path there will be no new ones. false: there are none. */
+static bool leave_half_changed(void) {
+  sn_process.path = NULL;
+  private_left = 0; /* of the block that it was cutting */
+  sn_process.last_piece = sn_process.pieces;
+  if (sn_process.pieces == NULL) {
+    sn_process.header = NULL;
+    return false;
+  }
+  while (sn_process.last_piece->next != NULL) sn_process.last_piece = sn_process.last_piece->next;
+  return true;
+}
+
+void sn_restart(bool sound) {
   if (sn_process.header == NULL) return;
   restarts++;
+  if (!sound && !leave_half_changed()) {
+    *(uint32_t *)(uintptr_t)sn_process.same = 1;
+    return;
+  }
   struct sn_header header;
   uint64_t bytes = sn_process.last_piece->offset + sn_process.last_piece->bytes;
   sn_process.pid = (uint32_t)getpid();
@@ -510,7 +536,7 @@ void sn_restart(void) {
       filed = false;
     }
   }
-  sn_modules_restart();
+  sn_modules_restart(sound);
   sn_threads_restart();
   *(uint32_t *)(uintptr_t)sn_process.same = 1;
   if (filed && !file_publish()) sn_process.path = NULL;

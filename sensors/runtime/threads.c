@@ -268,7 +268,7 @@ static struct sn_worker *worker_new(void) {
     if (block == NULL || memory == MAP_FAILED) return NULL;
     madvise(memory, bytes, MADV_WIPEONFORK);
     *block = (struct block){.next = blocks, .workers = memory};
-    blocks = block;
+    __atomic_store_n(&blocks, block, __ATOMIC_RELEASE); /* a fork may come, see sn_restart */
     for (unsigned i = 0; i < WORKERS_A_BLOCK; i++) {
       block->workers[i].next = free_workers;
       free_workers = &block->workers[i];
@@ -447,8 +447,10 @@ struct interrupted {
   struct sn_ring ring;
 };
 static struct interrupted *left_over; /* of forks before; the innermost first, as in the next */
-static struct interrupted *in_midst;  /* of the thread that forks */
 static struct interrupted *free_interrupted;
+/* Of the thread that forks: those to be put back, the innermost first; what they are in if it has not the lock. */
+static __thread struct interrupted *in_midst __attribute__((tls_model("initial-exec")));
+static __thread struct interrupted *own_page __attribute__((tls_model("initial-exec")));
 
 static void interrupted_free_all(struct interrupted **list) {
   while (*list != NULL) {
@@ -476,26 +478,55 @@ static void left_over_keep(void) {
   interrupted_free_all(&ended);
 }
 
-void sn_threads_before_fork(void) {
+static struct interrupted *interrupted_new(bool locked, size_t number) {
+  struct interrupted *at = free_interrupted;
+  if (!locked) {
+    size_t bytes = (sizeof *at * SN_LEVELS | (sn_process.page - 1)) + 1;
+    void *memory = own_page != NULL ? own_page
+                                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    own_page = memory;
+    return &own_page[number];
+  }
+  if (at == NULL) return sn_private_new(sizeof *at);
+  free_interrupted = at->next;
+  return at;
+}
+
+/* In the child the ring's place must not be free for others until put_back takes it: a fork leaves out rings, and
+ * what the program itself does in the child may come before what we do.                              */
+static void inherit_ring(const struct interrupted *at, int advice) {
+  const struct sn_ring *ring = at->as_it_was.ring;
+  if (ring != NULL && ring->base != NULL) madvise(ring->base, 2 * ring->bytes, advice);
+}
+
+void sn_threads_before_fork(bool locked) {
   struct sn_worker *worker = (struct sn_worker *)(void *)sn_this_thread;
-  left_over_keep();
+  if (locked) left_over_keep();
   if (sn_this_thread == &nobody) return;
-  for (; worker != NULL && worker->thread.ready == SN_BUSY; worker = worker->nested) {
-    struct interrupted *at = free_interrupted;
-    if (at != NULL) {
-      free_interrupted = at->next;
-    } else if ((at = sn_private_new(sizeof *at)) == NULL) {
-      return; /* no memory: in the child it is as after a bare clone */
-    }
+  for (size_t i = 0; worker != NULL && worker->thread.ready == SN_BUSY && i < SN_LEVELS; i++) {
+    struct interrupted *at = interrupted_new(locked, i);
+    if (at == NULL) return; /* no memory: in the child it is as after a bare clone */
     at->worker = worker;
     at->as_it_was = *worker;
     at->next = in_midst;
     in_midst = at;
+    inherit_ring(at, MADV_DOFORK);
+    worker = worker->nested;
   }
 }
 
-void sn_threads_after_fork(void) {
-  interrupted_free_all(&in_midst);
+void sn_threads_after_fork(bool locked) {
+  for (const struct interrupted *at = in_midst; at != NULL; at = at->next) {
+    inherit_ring(at, MADV_DONTFORK);
+  }
+  if (locked) {
+    interrupted_free_all(&in_midst);
+  } else if (own_page != NULL) {
+    munmap(own_page, (sizeof *own_page * SN_LEVELS | (sn_process.page - 1)) + 1);
+  }
+  in_midst = own_page = NULL;
 }
 
 bool sn_threads_interrupted(void) {
@@ -537,7 +568,7 @@ void sn_threads_restart(void) {
   while (*end != NULL) end = &(*end)->next;
   *end = left_over;
   left_over = in_midst;
-  in_midst = NULL;
+  in_midst = own_page = NULL;
   /* The innermost comes first, so that who has a nested one finds it as it is. */
   for (struct interrupted *at = left_over; at != NULL; at = at->next) put_back(at);
   sn_this_thread = &nobody;

@@ -1,9 +1,10 @@
-/* Sensors interrupted after each of their instructions: `step_test PROGRAM [STRIDE [WAY+ACTION]...]`
+/* Sensors interrupted after each of their instructions: `step_test PROGRAM [STRIDE | few [WAY+ACTION]...]`
  *
  * For each way through a sensor and each thing that a handler may do: executes stepped.c's sensor with
  * PTRACE_SINGLESTEP up to instruction n, sends the signal there, lets the program go, and looks at how
- * it ends. That for every n, or each STRIDE-th. Where signals are blocked (while the lock is held) one
- * n stands for all: the signal comes when they are no longer. Prints TAP.                             */
+ * it ends. Where signals are blocked (while the lock is held) one n stands for all: the signal comes when
+ * they are no longer. For what another thread does meanwhile (fork-beside) the sensor just stands there,
+ * wherever that is. That for every such n, each STRIDE-th, or a few. Prints TAP.                      */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -15,9 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/base/arena.h"
 #include "tests/sensors/watcher.h"
 
-enum { ITERATION = 1, PATIENT = 3, READ = 5, MOST_STEPS = 6000 };
+enum { ITERATION = 1, PATIENT = 3, READ = 5, MOST_STEPS = 12000, MOST_PATIENT = 700 };
 
 static const char *binary;
 static struct watcher watcher;
@@ -36,10 +38,26 @@ static const struct way ways[] = {{"plain", ITERATION, SN_TRACE, 0},
                                   {"object", READ, SN_TRACE, 0},
                                   {"once", ITERATION, SN_TRACE | SN_ONCE, 0},
                                   {"count", ITERATION, SN_COUNT | SN_SUM | SN_HISTOGRAM, 0},
-                                  {"nested", ITERATION, SN_TRACE, 0}};
-static const char *const actions[] = {"fork", "fork-twice",  "fork-on",      "sensor",
-                                      "jump", "thread-exit", "pthread-exit", "cancel",
-                                      "exit", "exec",        "vfork",        "clone"};
+                                  {"nested", ITERATION, SN_TRACE, 0},
+                                  {"new", READ, SN_COUNT, 0}};
+static const char *const actions[] = {
+    "fork",         "fork-twice", "fork-on", "fork-beside", "sensor", "jump", "thread-exit",
+    "pthread-exit", "cancel",     "exit",    "exec",        "vfork",  "clone"};
+/* By this one the sensor is not interrupted. */
+static bool is_beside(const char *action) {
+  return strcmp(action, "fork-beside") == 0;
+}
+
+/* Objects are not made in handlers. */
+static bool goes_with(const struct way *way, const char *action) {
+#ifdef __SANITIZE_ADDRESS__
+  /* It does not learn that a cancelled thread has left its frames, and takes them for live ones. */
+  if (strcmp(action, "cancel") == 0) return false;
+  /* Its allocator is not ready for a child when a thread stands in it. */
+  if (strcmp(way->name, "new") == 0) return false;
+#endif
+  return strcmp(way->name, "new") != 0 || is_beside(action);
+}
 
 #define CHECK(CONDITION, ...)                               \
   do {                                                      \
@@ -62,7 +80,10 @@ static pid_t await_stop(int *ret_status) {
       continue;
     }
     if (thread > 0 && WIFSTOPPED(*ret_status)) return thread;
-    if (thread == watcher.program) return 0;
+    if (thread == watcher.program) {
+      watcher.program = 0; /* the number may be another's now */
+      return 0;
+    }
     watcher_pass(&watcher);
   }
   return 0;
@@ -80,20 +101,43 @@ static bool is_blocked(pid_t thread) {
          (mask & UINT64_C(1) << (SIGUSR1 - 1)) != 0;
 }
 
-/* Leads to instruction N of the sensor. *ret_good: there is one, and not one of many where signals are
- * blocked. false: the thread is gone.                                                                */
-static bool lead(pid_t thread, long n, bool *ret_good) {
-  *ret_good = false;
+/* Leads to the sensor; false: the thread is gone. */
+static bool lead_to_sensor(pid_t thread) {
   for (int i = 0; stage() < 50 && i < 20000; i++) {
     if (!step(thread)) return false;
   }
-  bool blocked = false;
-  for (long i = 0; i < n; i++) {
-    if (!step(thread) || stage() != 50) return true;
-    if (i >= n - 2 && i < n - 1) blocked = is_blocked(thread);
+  return stage() == 50;
+}
+
+/* Leads to instruction N of the sensor; with NO_BLOCK from there to the next one that is not one of many where
+ * signals are blocked. false: it has none.                                                          */
+static bool lead(pid_t thread, long n, bool no_block) {
+  bool blocked = false, before = false;
+  if (!lead_to_sensor(thread)) return false;
+  for (long i = 0; i < n || (no_block && blocked && before && i < MOST_STEPS); i++) {
+    if (!step(thread) || stage() != 50) return false;
+    if (i < n - 2) continue;
+    before = blocked;
+    blocked = is_blocked(thread);
   }
-  *ret_good = !(blocked && is_blocked(thread));
   return true;
+}
+
+/* The instructions of a way's sensor that are looked at: all, and those where signals are not blocked, with one
+ * of each row of those where they are.                                                              */
+struct places {
+  long all, count, at[MOST_STEPS];
+};
+
+static void scout(pid_t thread, long most, struct places *places) {
+  bool blocked = false;
+  if (!lead_to_sensor(thread)) return;
+  for (; places->all < most; places->all++) {
+    bool before = blocked;
+    blocked = is_blocked(thread);
+    if (!(blocked && before)) places->at[places->count++] = places->all;
+    if (!step(thread) || stage() != 50) return;
+  }
 }
 
 static int finish(void) {
@@ -157,53 +201,91 @@ static void check_account(const struct way *way, const char *action) {
   CHECK(watcher.refused == 0, "%" PRIu64 " rings refused", watcher.refused);
 }
 
-/* false: the sensor has no instruction N. */
-static bool run(const struct way *way, const char *action, long n) {
+/* --- a run */
+
+static void step_switch(void *context, const struct sn_object_view *object) {
+  sn_peer_switch_object(context, object, READ, SN_TRACE);
+}
+
+/* Starts the program, as far as before its sensor; the thread, 0: it has ended, which is wrong. */
+static pid_t begin(const struct way *way, const char *action) {
   char role[64];
   int status;
-  watcher_init(&watcher);
   watcher.modes[way->event] = way->modes;
   watcher.ring_bytes = way->ring_bytes;
   watcher_listen(&watcher);
   snprintf(role, sizeof role, "%s+%s", way->name, action);
-  watcher_run(&watcher, binary, role, n);
-  if (!watcher_find(&watcher, 1)) watcher_wrong(&watcher, "is not announced");
-  if (way->event == READ) {
-    watcher_until(&watcher, 1);
+  /* A child that cannot use what its parent was changing leaves it where it is. */
+  const char *before = getenv("ASAN_OPTIONS");
+  char *options = before != NULL ? base_xstrdup(before) : NULL;
+  if (is_beside(action)) setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+  watcher_run(&watcher, binary, role, 0);
+  unsetenv("ASAN_OPTIONS");
+  if (options != NULL) setenv("ASAN_OPTIONS", options, 1);
+  free(options);
+  watcher_need(&watcher, 1);
+  watcher_until(&watcher, 1);
+  if (strcmp(way->name, "object") == 0) {
     /* Objects that were there before: the default is for new ones. */
     struct sn_object_place place = {0, 0};
-    extern void step_switch(void *context, const struct sn_object_view *object);
     sn_peer_update(watcher.peers[0]);
     sn_peer_objects_slice(watcher.peers[0], &place, 8, step_switch, watcher.peers[0]);
   }
-  watcher_until(&watcher, 1);
   if (strcmp(way->name, "full") == 0 || strcmp(way->name, "patient") == 0) watcher.share = 1u << 30;
   watcher_go(&watcher, 1);
-  bool good = false, more = true;
   pid_t thread = await_stop(&status);
   if (thread == 0) {
     watcher_wrong(&watcher, "ended before its sensor");
-  } else {
-    for (int i = 0; i < 3; i++) watcher_pass(&watcher);
-    watcher.share = 0;
-    if (strcmp(way->name, "renew") == 0) {
-      sn_peer_attach(watcher.peers[0], 0);
-      sn_peer_switch(watcher.peers[0], 0, way->event, way->modes);
-    }
-    more = lead(thread, n, &good) && stage() == 50;
-    ptrace(PTRACE_DETACH, thread, 0, good && more ? SIGUSR1 : 0);
-    status = finish();
-    CHECK(status == 0, "the program ended with %#x, having found %u (%#x)", (unsigned)status,
-          watcher.ledger->bad & 255u, watcher.ledger->bad >> 8);
-    if (status >= 0) check_account(way, action);
+    return 0;
   }
-  watcher_done(&watcher);
-  return more;
+  for (int i = 0; i < 3; i++) watcher_pass(&watcher);
+  watcher.share = 0;
+  if (strcmp(way->name, "renew") == 0) {
+    sn_peer_attach(watcher.peers[0], 0);
+    sn_peer_switch(watcher.peers[0], 0, way->event, way->modes);
+  }
+  return thread;
 }
 
-void step_switch(void *context, const struct sn_object_view *object);
-void step_switch(void *context, const struct sn_object_view *object) {
-  sn_peer_switch_object(context, object, READ, SN_TRACE);
+/* Lets the thread go, and looks at what becomes of the program. */
+static void let_go(const struct way *way, const char *action, pid_t thread, int signal_number) {
+  ptrace(PTRACE_DETACH, thread, 0, signal_number);
+  int status = finish();
+  CHECK(status == 0, "the program ended with %#x, having found %u (%#x)", (unsigned)status,
+        watcher.ledger->bad & 255u, watcher.ledger->bad >> 8);
+  if (status >= 0) check_account(way, action);
+}
+
+/* The program's other thread does what it has to, and has done it; or it waits for the one that stands here (in
+ * malloc, say), which then goes on.                                                                 */
+static void await_other(void) {
+  time_t end = time(NULL) + 3;
+  watcher_go(&watcher, 2);
+  while (__atomic_load_n(&watcher.ledger->seen, __ATOMIC_SEQ_CST) == 0 && time(NULL) < end) {
+    watcher_pass(&watcher);
+  }
+}
+
+/* PLACES: these are looked for, and nothing else is done. true: the sensor has been interrupted. */
+static bool run(const struct way *way, const char *action, long n, struct places *places) {
+  jmp_buf end;
+  volatile bool good = false;
+  watcher_init(&watcher);
+  watcher.give_up = &end;
+  if (setjmp(end) == 0) {
+    pid_t thread = begin(way, action);
+    if (thread != 0 && places != NULL) {
+      scout(thread, way->event == PATIENT ? MOST_PATIENT : MOST_STEPS, places);
+      watcher_go(&watcher, 2);
+    } else if (thread != 0) {
+      good = lead(thread, n, !is_beside(action));
+      if (is_beside(action)) await_other();
+    }
+    if (thread != 0) let_go(way, action, thread, good && !is_beside(action) ? SIGUSR1 : 0);
+  }
+  watcher.give_up = NULL;
+  watcher_done(&watcher);
+  return good;
 }
 
 static bool is_wanted(int argc, char **argv, const char *name) {
@@ -229,6 +311,48 @@ static bool may_trace(void) {
   return good;
 }
 
+/* What has come of the runs of one case, and of all. */
+struct tally {
+  long runs, interrupted;
+  uint64_t wrong;
+};
+
+static void run_at(const struct way *way, const char *action, long n, struct tally *tally) {
+  tally->runs++;
+  tally->interrupted += run(way, action, n, NULL);
+  if (watcher.wrong != 0 && tally->wrong++ < 3) {
+    printf("# after instruction %ld: %s\n", n, watcher.first_wrong);
+  }
+}
+
+/* Each STRIDE-th of the places of way W, beginning elsewhere for each action; 0: FEW, spread over all. */
+static void run_case(size_t w, size_t a, const struct places *places, long stride,
+                     struct tally *tally) {
+  enum { ACTIONS = sizeof actions / sizeof *actions, FEW = 1, SLOWER = 10 };
+  const struct way *way = &ways[w];
+  bool beside = is_beside(actions[a]);
+  long count = beside ? places->all : places->count;
+  long first = (long)(w * 7 + a * 3), step = stride;
+  if (stride == 0) {
+    step = count / FEW + 1;
+    first = (long)((w + a * 5) % ACTIONS) * step / ACTIONS;
+  } else if (beside && stride > 1) {
+    step = stride * SLOWER; /* whoever has the lock is waited for */
+  }
+  for (long i = first % (step < count ? step : count); i < count; i += step) {
+    run_at(way, actions[a], beside ? i : places->at[i], tally);
+  }
+}
+
+/* This must fail: a program that is not there. */
+static bool misses_program(void) {
+  const char *good = binary;
+  binary = "/bin/false";
+  run(&ways[6], actions[0], 0, NULL);
+  binary = good;
+  return watcher.wrong != 0;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
   binary = argv[1];
@@ -236,33 +360,39 @@ int main(int argc, char **argv) {
     printf("1..0 # SKIP this process may not trace others\n");
     return 0;
   }
-  long stride = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+  long stride = argc <= 2 ? 1 : strcmp(argv[2], "few") == 0 ? 0 : strtol(argv[2], NULL, 10);
   int number = 0, failures = 0;
+  struct tally all = {0, 0, 0};
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    static struct places places;
+    places.all = places.count = 0;
     for (size_t a = 0; a < sizeof actions / sizeof *actions; a++) {
       char name[64];
-      uint64_t wrong = 0;
-      long n = stride > 1 ? (long)((w * 7 + a * 3) % (size_t)stride) : 0, runs = 0;
-#ifdef __SANITIZE_ADDRESS__
-      /* It does not learn that a cancelled thread has left its frames, and takes them for live ones. */
-      if (strcmp(actions[a], "cancel") == 0) continue;
-#endif
+      struct tally tally = {0, 0, 0};
       snprintf(name, sizeof name, "%s+%s", ways[w].name, actions[a]);
       if (!is_wanted(argc, argv, name) && !is_wanted(argc, argv, ways[w].name)) continue;
-      for (; n < (ways[w].event == PATIENT ? 700 : MOST_STEPS) && run(&ways[w], actions[a], n);
-           n += stride) {
-        runs++;
-        if (watcher.wrong == 0) continue;
-        if (wrong++ < 3) printf("# after instruction %ld: %s\n", n, watcher.first_wrong);
+      if (!goes_with(&ways[w], actions[a])) continue;
+      if (places.count == 0) {
+        run(&ways[w], actions[a], 0, &places);
+        if (watcher.wrong != 0) printf("# not interrupted: %s\n", watcher.first_wrong);
+        tally.wrong += watcher.wrong + (places.count == 0);
       }
-      if (watcher.wrong != 0) printf("# at the end (%ld): %s\n", n, watcher.first_wrong);
-      wrong += watcher.wrong;
-      printf("%sok %d - %s\n# %ld runs up to instruction %ld, %" PRIu64 " wrong\n",
-             wrong ? "not " : "", ++number, name, runs, n, wrong);
-      failures += wrong != 0;
+      run_case(w, a, &places, stride, &tally);
+      printf("%sok %d - %s\n# %ld runs at %ld of %ld instructions, %" PRIu64 " wrong\n",
+             tally.wrong ? "not " : "", ++number, name, tally.runs, places.count, places.all,
+             tally.wrong);
+      failures += tally.wrong != 0;
+      all.runs += tally.runs;
+      all.interrupted += tally.interrupted;
     }
   }
-  printf("1..%d\n", number);
-  return failures != 0;
+  /* On another day a sensor may have an instruction less, not many. */
+  bool most = all.interrupted * 2 > all.runs;
+  printf("%sok %d - sensors were interrupted: %ld of %ld\n", most ? "" : "not ", ++number,
+         all.interrupted, all.runs);
+  bool misses = misses_program();
+  printf("%sok %d - a program that is not there is missed\n1..%d\n", misses ? "" : "not ",
+         number + 1, number + 1);
+  return failures != 0 || !most || !misses;
 }

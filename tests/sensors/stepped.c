@@ -3,12 +3,14 @@
  * A second thread comes to a sensor in the way named WAY (its first record, one with room, one into a
  * full ring, ...), stops, and is then led by the test. The handler of SIGUSR1, which the test sends
  * after the instruction of its choice, does ACTION: fork, pass the same sensor, jump out, end the
- * thread, ... Whatever comes then must come to its end, and be counted. C99.                          */
+ * thread, ... With fork-beside it is the first thread that forks while the second stands still.
+ * Whatever comes then must come to its end, and be counted. C99.                                      */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,6 +52,8 @@ static void sensor(int32_t number) {
     PatientSensor(number);
   } else if (strcmp(way, "object") == 0) {
     ReadSensor(file_object, number);
+  } else if (strcmp(way, "new") == 0) {
+    sn_receptacle_free(FileReceptacle((uint64_t)number));
   } else {
     IterationSensor(number);
   }
@@ -71,9 +75,108 @@ static void become_child(void) {
   }
 }
 
+/* What a program itself does in its child, before the run-time does: its memory must be its own. Rings are not
+ * inherited, and so their places would be the next to be given out.                                  */
+enum { PLACES = 16, PLACE_BYTES = 64 << 10 };
+static unsigned char *taken[PLACES];
+static void take_places(void) {
+  for (int i = 0; i < PLACES; i++) {
+    void *place =
+        mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) _exit(3);
+    taken[i] = (unsigned char *)memset(place, 'x', PLACE_BYTES);
+  }
+}
+
+static void check_places(void) {
+  for (int i = 0; i < PLACES; i++) {
+    if (taken[i] == NULL) continue;
+    for (int at = 0; at < PLACE_BYTES; at++) {
+      if (taken[i][at] != 'x') _exit(5);
+    }
+  }
+}
+
+/* Before the run-time does the same. */
+static __attribute__((constructor(101))) void begin_early(void) {
+  pthread_atfork(NULL, NULL, take_places);
+}
+
 static void await_enabled(void) {
   struct timespec nap = {0, 500000};
-  for (int i = 0; i < 4000 && !sn_enabled(&watched, WATCHED_ITERATION); i++) nanosleep(&nap, NULL);
+  uint32_t event = strcmp(way, "patient") == 0                             ? WATCHED_PATIENT
+                   : strcmp(way, "object") == 0 || strcmp(way, "new") == 0 ? WATCHED_READ
+                                                                           : WATCHED_ITERATION;
+  for (int i = 0; i < 4000 && !sn_enabled(&watched, event); i++) nanosleep(&nap, NULL);
+}
+
+static void *of_child(void *unused) {
+  (void)unused;
+  for (int32_t i = 0; i < 5; i++) COUNTED(sensor(400 + i));
+  return NULL;
+}
+
+/* A child that the C library does not know of. The other thread may stand in malloc, under the lock: what a sensor
+ * or an object needs here must not come from there.                                                 */
+static void clone_beside(void) {
+  int status = 0;
+  pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    alarm(20);
+    for (int32_t i = 0; i < 3; i++) {
+      IterationSensor(i);
+      ReadSensor(file_object, i);
+      FileReceptacle(2000);
+    }
+    _exit(0);
+  }
+  if (waitpid(child, &status, 0) != child || status != 0) {
+    set(&ledger->bad, 102u | (uint32_t)status << 8);
+  }
+}
+
+/* The thread that is in its sensor is not there in the child, wherever it is. All works there as in any program, or
+ * nobody finds it, if what that thread was about could not be waited for.                           */
+static void fork_beside(bool own_sensor) {
+  pthread_t thread;
+  struct sn_record record;
+  unsigned char *payload = NULL;
+  int32_t number = 3001;
+  int status = 0;
+  await(2);
+  clone_beside();
+  /* In the midst of a sensor of its own, as in a handler that interrupts it. */
+  if (own_sensor) {
+    __atomic_fetch_add(&ledger->lines[0].before, 1, __ATOMIC_SEQ_CST);
+    payload = sn_record_open(&watched, &watched_events[0], NULL, 4, 1.0, &record);
+    __atomic_fetch_add(&ledger->lines[0].after, 1, __ATOMIC_SEQ_CST);
+  }
+  pid_t child = fork();
+  if (child < 0) fail(2);
+  if (payload != NULL) {
+    memcpy(payload, &number, sizeof number);
+    sn_record_close(&record);
+  }
+  if (child > 0) {
+    if ((waitpid(child, &status, 0) != child || status != 0) && ledger->bad == 0) {
+      set(&ledger->bad, 101u | (uint32_t)status << 8);
+    }
+    __atomic_store_n(&ledger->seen, 1, __ATOMIC_SEQ_CST);
+    return;
+  }
+  become_child();
+  /* What there was of objects is still there, and can be asked. */
+  for (int32_t i = 0; i < 5; i++) ReadSensor(file_object, i);
+  sn_receptacle_free(file_object);
+  file_object = FileReceptacle(8);
+  struct sn_receptacle *second = FileReceptacle(9);
+  if (second != NULL && second == file_object) _exit(4);
+  if (file_object != NULL) await_enabled();
+  for (int32_t i = 0; i < 5; i++) COUNTED(sensor(100 + i));
+  if (pthread_create(&thread, NULL, of_child, NULL) == 0) pthread_join(thread, NULL);
+  sn_receptacle_free(second);
+  check_places();
+  exit(0);
 }
 
 static void on_signal(int signal_number) {
@@ -177,6 +280,7 @@ static void *subject(void *unused) {
     while (wait(&status) > 0) {
       if (status != 0) _exit(6);
     }
+    check_places();
     exit(0);
   }
   return NULL;
@@ -206,7 +310,16 @@ int main(int argc, char **argv) {
   file_object = FileReceptacle(7);
   set(&ledger->stage, 1);
   await(1);
+  /* Those that there is room for without more: the next one takes it. */
+  if (strcmp(way, "new") == 0) {
+    for (uint64_t i = 0; i < 254; i++) file_object = FileReceptacle(1000 + i);
+  }
+  bool beside = strcmp(action, "fork-beside") == 0;
+  /* One enable is for one record. */
+  bool own_sensor = beside && strcmp(way, "once") != 0 && sn_enabled(&watched, WATCHED_ITERATION);
+  if (own_sensor) COUNTED(IterationSensor(3000));
   if (pthread_create(&thread, NULL, subject, NULL) != 0) return 3;
+  if (beside) fork_beside(own_sensor);
   pthread_join(thread, NULL);
   /* Those after it find all in order. */
   for (int32_t i = 0; i < 20; i++) COUNTED(IterationSensor(2000 + i));
