@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/budget.h"
 #include "storage/internal.h"
 
 /* ---- how much there is ---- */
@@ -42,10 +43,14 @@ static size_t bytes_in_use(const struct st_database *database) {
   return bytes;
 }
 
+/* From this size on it is asked whether what runs has memory for it. */
+#define LARGE ((size_t)1 << 20)
+
 bool st_cache_make_room(struct st_database *database, const struct st_table *keep, size_t bytes) {
   for (;;) {
     struct st_table *oldest = NULL;
-    if (bytes <= database->cache_limit && bytes_in_use(database) <= database->cache_limit - bytes)
+    if (bytes <= database->cache_limit && bytes_in_use(database) <= database->cache_limit - bytes &&
+        (bytes < LARGE || base_budget_has_room(bytes)))
       return true;
     for (size_t i = 0; i < database->table_count; i++) {
       struct st_table *table = database->tables[i];

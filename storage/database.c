@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/budget.h"
 #include "engine/base/env.h"
 #include "storage/internal.h"
 
@@ -24,6 +25,11 @@ static void report_failure(struct st_database *database, int code, const char *d
                            const char *text) {
   const char *label = database->label;
   switch (code & 0xff) {
+    case SQLITE_NOMEM:
+      base_report_hint(database->diags, MSG_OUT_OF_MEMORY, NULL, NULL,
+                       "give the process more (ulimit -v, cgroups)",
+                       "the system has no more memory (%s, for %s)", doing, label);
+      return;
     case SQLITE_FULL:
       base_report_hint(database->diags, MSG_DATABASE_FULL, NULL, NULL,
                        "free space and run the statement again", "no space is left for %s", label);
@@ -77,7 +83,9 @@ enum base_status st_fail(struct st_database *database, const char *doing) {
     st_cache_rolled_back(database);
     st_log_rolled_back(database);
   }
-  bool interrupted = (code & 0xff) == SQLITE_INTERRUPT;
+  bool no_memory = (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM;
+  if (no_memory) base_budget_exhausted();
+  bool interrupted = (code & 0xff) == SQLITE_INTERRUPT || (no_memory && base_budget_is_exceeded());
   if (!interrupted) report_failure(database, code, doing, text);
   free(text);
   return interrupted ? BASE_CANCEL : BASE_SYSTEM;

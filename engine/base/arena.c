@@ -1,4 +1,4 @@
-/* Arenas and the heap allocation that never returns NULL.
+/* Arenas.
  *
  * An arena is a list of blocks. The head is the block that small requests are cut from; a request
  * too big to share a block gets one of its own, put behind the head so that the rest of the head
@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/base/status.h"
 
@@ -53,26 +52,15 @@ struct base_arena {
   size_t next_size;
 };
 
-static _Noreturn void out_of_memory(size_t size) {
-  fprintf(stderr, "out of memory: %zu bytes were asked for\n", size);
-  abort();
-}
-
-static size_t multiply(size_t count, size_t size) {
-  size_t product;
-  if (__builtin_mul_overflow(count, size, &product)) out_of_memory(SIZE_MAX);
-  return product;
-}
-
 /* No object may be larger than pointers can differ; malloc would refuse too, but not every
  * instrumented one returns. */
 static size_t possible(size_t size) {
-  if (size > PTRDIFF_MAX) out_of_memory(size);
+  if (size > PTRDIFF_MAX) base_heap_exhausted(size);
   return size ? size : 1;
 }
 
 static struct block *block_new(size_t size) {
-  if (size > PTRDIFF_MAX / 2) out_of_memory(size);
+  if (size > PTRDIFF_MAX / 2) base_heap_exhausted(size);
   struct block *block = base_xmalloc(sizeof *block + size);
   block->next = NULL;
   block->size = size;
@@ -145,7 +133,9 @@ void *base_arena_alloc(struct base_arena *arena, size_t size) {
 }
 
 void *base_arena_array(struct base_arena *arena, size_t count, size_t size) {
-  return base_arena_alloc(arena, multiply(count, size));
+  size_t total;
+  if (__builtin_mul_overflow(count, size, &total)) base_heap_exhausted(SIZE_MAX);
+  return base_arena_alloc(arena, total);
 }
 
 char *base_arena_strdup(struct base_arena *arena, const char *text) {
@@ -153,7 +143,7 @@ char *base_arena_strdup(struct base_arena *arena, const char *text) {
 }
 
 char *base_arena_strndup(struct base_arena *arena, const char *text, size_t length) {
-  if (length == SIZE_MAX) out_of_memory(length);
+  if (length == SIZE_MAX) base_heap_exhausted(length);
   char *copy = base_arena_alloc(arena, length + 1);
   if (length) memcpy(copy, text, length);
   return copy;
@@ -176,86 +166,4 @@ char *base_arena_vprintf(struct base_arena *arena, const char *format, va_list a
   char *text = base_arena_alloc(arena, (size_t)length + 1);
   vsnprintf(text, (size_t)length + 1, format, args);
   return text;
-}
-
-void *base_xmalloc(size_t size) {
-  void *memory = malloc(possible(size));
-  if (!memory) out_of_memory(size);
-  return memory;
-}
-
-void *base_xcalloc(size_t count, size_t size) {
-  size_t total = multiply(count, size);
-  void *memory = calloc(possible(total), 1);
-  if (!memory) out_of_memory(total);
-  return memory;
-}
-
-void *base_xrealloc(void *old, size_t count, size_t size) {
-  size_t total = multiply(count, size);
-  void *memory = realloc(old, possible(total));
-  if (!memory) out_of_memory(total);
-  return memory;
-}
-
-char *base_xstrdup(const char *text) {
-  size_t size = strlen(text) + 1;
-  return memcpy(base_xmalloc(size), text, size);
-}
-
-static void grow_to(void *array_pointer, size_t *capacity, size_t needed, size_t wanted,
-                    size_t size) {
-  if (wanted < needed) wanted = needed;
-  if (wanted < 8) wanted = 8;
-  /* The caller's pointer has a type of its own; copying its bytes keeps to the aliasing rules. */
-  void *array;
-  memcpy(&array, array_pointer, sizeof array);
-  array = base_xrealloc(array, wanted, size);
-  memcpy(array_pointer, &array, sizeof array);
-  *capacity = wanted;
-}
-
-void base_grow(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
-  if (needed <= *capacity) return;
-  size_t wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
-  grow_to(array_pointer, capacity, needed, wanted, size);
-}
-
-/* What is small is grown in larger steps: a few bytes are not worth the call. */
-#define SMALL ((size_t)16 << 10)
-
-void base_grow_little(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
-  if (needed <= *capacity) return;
-  size_t step = *capacity * size < SMALL ? *capacity / 8 : *capacity / 16;
-  grow_to(array_pointer, capacity, needed, *capacity + step, size);
-}
-
-void base_shrink(void *array_pointer, size_t *capacity, size_t count, size_t size) {
-  if (!base_is_roomy(*capacity, count, size)) return;
-  grow_to(array_pointer, capacity, count, 4 * count, size);
-}
-
-/* Advice alone: where there are no large pages nothing comes of it. Whole pages, so that what malloc has
- * mapped stays one mapping, which can be moved without copying. */
-static void advise_large(void *array, size_t size) {
-#ifdef MADV_HUGEPAGE
-  const uintptr_t page = 4096;
-  uintptr_t first = (uintptr_t)array & ~(page - 1);
-  uintptr_t end = ((uintptr_t)array + size + page - 1) & ~(page - 1);
-  (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
-#else
-  (void)array;
-  (void)size;
-#endif
-}
-
-#define LARGE ((size_t)8 << 20)
-
-void base_grow_large(void *array_pointer, size_t *capacity, size_t needed, size_t size) {
-  if (needed <= *capacity) return;
-  base_grow(array_pointer, capacity, needed, size);
-  if (*capacity * size < LARGE) return;
-  void *array;
-  memcpy(&array, array_pointer, sizeof array);
-  advise_large(array, *capacity * size);
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "engine/base/budget.h"
 #include "engine/base/status.h"
 
 #define NANOSECONDS_PER_SECOND 1000000000
@@ -74,7 +75,12 @@ void base_env_interrupt(void) {
 }
 
 bool base_env_interrupted(void) {
-  return interrupt_seen != 0 || (interrupt_source && interrupt_source(interrupt_context));
+  return interrupt_seen != 0 || base_budget_is_exceeded() ||
+         (interrupt_source && interrupt_source(interrupt_context));
+}
+
+bool base_env_is_stopped(void) {
+  return interrupt_seen != 0;
 }
 
 void base_env_interrupt_source(bool (*source)(void *context), void *context) {

@@ -41,7 +41,10 @@ static inline uint64_t base_hash_u64(uint64_t word, uint64_t seed) {
 /* The user interrupted (SIGINT): set by the signal handler, polled by long loops, cleared by the
  * shell.                                                                                            */
 void base_env_interrupt(void); /* async-signal-safe */
+/* Has the user interrupted, or what runs exceeded its budget (budget.h), or SOURCE something against it? */
 bool base_env_interrupted(void);
+/* Has the user? */
+bool base_env_is_stopped(void);
 void base_env_clear_interrupt(void);
 /* Somebody else who may interrupt what runs now: SOURCE is asked at each poll, which may be a thousand
  * times a millisecond, and says true from when on it is interrupted. NULL: nobody. */

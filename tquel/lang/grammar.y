@@ -30,6 +30,11 @@
 }
 
 %code {
+#include <stdlib.h>
+
+#include "engine/base/heap.h"
+#define YYMALLOC base_xmalloc
+#define YYFREE   free
 #define YYMAXDEPTH 30000 /* nesting is bounded long before; see TQL_DEPTH_MAX */
 #define YYLLOC_DEFAULT(CURRENT, RHS, N) \
   ((CURRENT) = (N) > 0 ? tql_span_join(&YYRHSLOC(RHS, 1), &YYRHSLOC(RHS, N)) \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/env.h"
 #include "engine/base/status.h"
 #include "tquel/lang/reader.h"
 #include "tql_grammar.h"
@@ -113,7 +114,8 @@ struct run {
   int skipped_previous; /* kind of the last token skipped */
   int last_line;        /* of the token before the present one */
   int errors;
-  size_t good; /* statements before the first error */
+  size_t good;  /* statements before the first error */
+  bool stopped; /* interrupted, or too much for its budget */
 };
 
 static bool may_resume(const struct run *run, const struct tql_token *token) {
@@ -164,7 +166,10 @@ static bool take(struct run *run, const struct tql_token *token) {
 
 static void read_all(struct run *run) {
   struct tql_token token;
+  size_t tokens = 0;
   do {
+    run->stopped = (++tokens & 0x3ff) == 0 && base_env_interrupted();
+    if (run->stopped) break;
     tql_lexer_next(&run->reader.lexer, &token);
     bool more = take(run, &token);
     run->last_line = token.span.range.last_line;
@@ -192,7 +197,7 @@ struct tql_statement **tql_parse(struct base_arena *arena, const struct base_sou
     return copy_statements(arena, &run, 0);
   }
   read_all(&run);
-  *ret_ok = run.errors == 0;
+  *ret_ok = run.errors == 0 && !run.stopped;
   *ret_count = run.errors == 0 ? run.reader.parser.count : run.good;
   struct tql_statement **statements = copy_statements(arena, &run, *ret_count);
   tql_reader_done(&run.reader);

@@ -74,7 +74,7 @@ static int64_t next_due(const struct server *server) {
 }
 
 static void wait_for_news(struct server *server, struct loop *loop, const sigset_t *unblocked) {
-  int64_t due = base_env_interrupted() ? 0 : next_due(server);
+  int64_t due = base_env_is_stopped() ? 0 : next_due(server);
   struct timespec timeout = {.tv_sec = (time_t)(due / NS_PER_S), .tv_nsec = (long)(due % NS_PER_S)};
   if (ppoll(loop->polled, loop->count, &timeout, unblocked) <= 0)
     for (size_t i = 0; i < loop->count; i++) loop->polled[i].revents = 0;
@@ -141,7 +141,7 @@ static void block_signals(sigset_t *ret_before) {
 void server_run(struct server *server) {
   struct loop loop = {0};
   sigset_t before;
-  while (!base_env_interrupted()) {
+  while (!base_env_is_stopped()) {
     gather(server, &loop);
     size_t count = server->peer_count;
     block_signals(&before);
@@ -151,7 +151,7 @@ void server_run(struct server *server) {
     serve_peers(server, &loop, count);
     server_readings_turn(server);
     accept_all(server, &loop);
-    if (!base_env_interrupted()) run_session(server);
+    if (!base_env_is_stopped()) run_session(server);
     tick_peers(server, began);
   }
   free(loop.polled);

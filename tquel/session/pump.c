@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "engine/base/budget.h"
 #include "engine/base/env.h"
 #include "tquel/session/sources.h"
 
@@ -31,6 +32,7 @@ enum base_status session_begin_group(struct tql_session *session) {
 }
 
 void session_take_back(struct tql_session *session) {
+  base_budget_wind_up();
   session->group_open = false;
   st_rollback(session->database);
   session_sources_take_back(session);
@@ -212,7 +214,8 @@ static void end_feeds(struct tql_session *session) {
 enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
                                     int timeout_ms) {
   enter(session, output);
-  enum base_status status = pump(session, timeout_ms);
+  base_budget_begin(&BASE_BUDGET_NONE);
+  enum base_status status = session_end_unlimited(session, pump(session, timeout_ms));
   if (status == BASE_OK || status == BASE_CANCEL) {
     enum base_status committed = session_commit_group(session);
     if (committed != BASE_OK) status = committed;
@@ -269,12 +272,15 @@ static enum base_status take_turn(struct tql_session *session) {
 
 enum base_status tql_session_turn(struct tql_session *session) {
   enter(session, NULL);
+  base_budget_begin(
+      &BASE_BUDGET_NONE); /* records go on: only the system says when there is no more */
   enum base_status status = take_turn(session);
   if (status != BASE_OK) {
     session_take_back(session);
     if (status == BASE_USER) end_feeds(session); /* what they bring would be refused again */
     session->retry_at = base_env_monotonic() + RETRY_NS;
   }
+  status = session_end_unlimited(session, status);
   leave(session);
   return status;
 }

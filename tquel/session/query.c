@@ -137,6 +137,7 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
 
 static void print_rows(struct tql_session *session, struct tql_rows *rows) {
   int64_t began = base_env_monotonic();
+  session->doing = "showing the result";
   session_has_shown(session);
   tql_rows_finish(rows, session->strings);
   session->counters.rows_out += rows->rows.count;

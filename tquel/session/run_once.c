@@ -336,7 +336,9 @@ static enum base_status run_plan(struct tql_session *session, const struct one_o
   int64_t load_before = session->counters.load_ns, began = base_env_monotonic();
   struct net_network *network =
       net_network_new(session->strings, session->timeline, session->diags);
+  session->doing = NULL;
   enum base_status status = run_network(session, network, one_off, reject);
+  if (status != BASE_OK) session_note_holder(session, network, one_off->rows);
   session->counters.network_ns +=
       base_env_monotonic() - began - (session->counters.load_ns - load_before);
   net_network_free(network);
@@ -378,6 +380,7 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
                                   bool speculate) {
   struct ng_plan *plan = one_off->plan;
   int64_t began = base_env_monotonic();
+  session->doing = "planning it";
   enum base_status status = session_add_views(session, one_off->query, plan, true);
   if (status == BASE_OK) status = ng_plan_add_query(plan, one_off->query, session->diags);
   if (status != BASE_OK) return status;

@@ -71,6 +71,9 @@ void tql_seat_text(struct tql_seat *seat, struct base_buffer *out) {
     base_buffer_printf(out, "set rule %s %s\n", ng_rule_info((enum ng_rule)rule)->name,
                        seat->switches.off[rule] ? "off" : "on");
   base_arena_free(arena);
+  if (seat->memory_set) base_buffer_printf(out, "set memory %zu\n", seat->memory >> 20);
+  if (seat->time_limit_set)
+    base_buffer_printf(out, "set time limit %lld ns\n", (long long)seat->time_limit);
 }
 
 /* --- displays */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/base/budget.h"
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
@@ -153,6 +154,7 @@ static bool only_looks(const struct tql_statement *statement) {
 static enum base_status give_back(struct tql_session *session, size_t diags) {
   base_diag_drop(session->diags, diags);
   base_diag_release(session->diags);
+  session_budget_end(session);
   session->statement = NULL;
   return BASE_AGAIN;
 }
@@ -176,11 +178,16 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
   session->impatient = false;
   session->patient_until = INT64_MAX;
   if (patience > 0 && only_looks(statement)) session->patient_until = began + patience;
+  session_budget_begin(session);
   enum base_status status = session_check_seat(session, statement);
   if (status == BASE_OK) status = bring_up_tables(session);
   const struct tql_statement *permitted =
       status == BASE_OK ? session_permitted(session, statement) : NULL;
   if (status == BASE_OK) status = permitted ? session_execute(session, permitted) : BASE_USER;
+  /* Another process has memory of its own. */
+  if (status == BASE_CANCEL && session->patient_until != INT64_MAX &&
+      base_budget_excess() != BASE_EXCESS_NONE)
+    session->impatient = true;
   session_has_shown(session);
   if (status == BASE_CANCEL && session->impatient) return give_back(session, before);
   /* Whatever has no place of its own (the database, a disk) happened at this statement. */
@@ -191,6 +198,9 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
     diag->range = statement->range;
   }
   base_diag_release(session->diags);
+  if (status == BASE_CANCEL && session_report_excess(session, &statement->range))
+    status = BASE_SYSTEM;
+  session_budget_end(session); /* what is done is done, whatever it took */
   if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
   if (status == BASE_CANCEL && session->diags->errors == errors) {
     base_report(session->diags, MSG_CANCELLED, session->source, &statement->range,
@@ -212,6 +222,29 @@ bool tql_seat_is_impatient(struct tql_seat *seat) {
   return session->impatient;
 }
 
+/* The statements of session->source. BASE_OK; or, when it took too much or was interrupted, an error: reported. */
+static enum base_status parse(struct tql_session *session, int first_line,
+                              struct tql_statement ***ret, size_t *ret_count, bool *ret_parsed) {
+  enum base_status status = BASE_OK;
+  size_t before = session->diags->count;
+  base_diag_hold(session->diags);
+  session_has_shown(session); /* nobody else would be quicker */
+  session_budget_begin(session);
+  session->doing = "reading the statements";
+  *ret = tql_parse(session->statement_arena, session->source, first_line, session->diags, ret_count,
+                   ret_parsed);
+  if (!*ret_parsed && base_env_interrupted()) {
+    base_diag_drop(session->diags, before);
+    *ret_count = 0;
+    status = session_report_excess(session, NULL) ? BASE_SYSTEM : BASE_CANCEL;
+    if (status == BASE_CANCEL)
+      base_report(session->diags, MSG_CANCELLED, session->source, NULL, "the text was not read");
+  }
+  session_budget_end(session);
+  base_diag_release(session->diags);
+  return status;
+}
+
 enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part *part,
                                    const struct tql_output *output, struct tql_rest *ret) {
   struct tql_session *session = seat->session;
@@ -229,14 +262,13 @@ enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part 
   struct base_arena *arena = base_arena_new();
   size_t count = 0;
   bool parsed = true;
-  struct tql_statement **statements =
-      tql_parse(arena, source, part->first_line, session->diags, &count, &parsed);
   session->seat = seat;
   session->output = output;
   session->source = source;
   session->statement_arena = arena;
   session->single_transaction = part->single_transaction;
-  enum base_status status = BASE_OK;
+  struct tql_statement **statements = NULL;
+  enum base_status status = parse(session, part->first_line, &statements, &count, &parsed);
   if (part->single_transaction && !parsed) count = 0;
   size_t next = part->first, end = count;
   if (next < count && count - next > part->count) end = next + part->count;

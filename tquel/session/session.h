@@ -44,6 +44,11 @@ struct tql_session_options {
   bool stdin_is_script; /* `following` "-" is then an error */
   bool explain_only;    /* bind and explain, run nothing */
   bool check_only;      /* what is wrong with relations is not warned of: tql_session_check says it */
+  size_t
+      memory; /* bytes that a statement may take, if its seat does not say; 0: half the machine's */
+  size_t
+      memory_total; /* bytes that the process may have in all, as far as statements go; 0: no limit */
+  int64_t time_limit; /* ns that a statement may take, if its seat does not say; 0: no limit */
 };
 
 /* Opens or creates the database. BASE_OK, or BASE_USER/BASE_SYSTEM after a diagnostic. */
@@ -142,6 +147,11 @@ enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part 
  * (base_env_interrupt_source): true: it is time. */
 void tql_seat_patience(struct tql_seat *seat, int64_t ns);
 bool tql_seat_is_impatient(struct tql_seat *seat);
+/* Bytes of memory that a statement of the seat may take; SIZE_MAX: as many as there are. */
+size_t tql_seat_memory(const struct tql_seat *seat);
+/* BYTES of options.memory_total are used by others. How many are left for a statement; SIZE_MAX: no limit. */
+void tql_session_lend_memory(struct tql_session *session, size_t bytes);
+size_t tql_session_memory_left(const struct tql_session *session);
 /* Appends statements that give another session's seat the variables, settings and rules of this one. */
 void tql_seat_text(struct tql_seat *seat, struct base_buffer *out);
 /* Has the seat standing displays? Ends them all. */

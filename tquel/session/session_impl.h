@@ -149,9 +149,12 @@ struct tql_seat {
   struct tql_variable *variables;
   size_t variable_count, variable_capacity;
   struct tql_settings settings;
-  int64_t patience;            /* ns: a statement that takes longer is given back; 0: none is */
-  bool manual;                 /* set checkpoint manual */
-  struct ng_switches switches; /* those of seat 0 hold for the live network, too */
+  bool memory_set, time_limit_set; /* set memory, set time limit; else the session's hold */
+  size_t memory;                   /* bytes a statement may take; 0: as much as there is */
+  int64_t time_limit;              /* ns; 0: none */
+  int64_t patience;                /* ns: a statement that takes longer is given back; 0: none is */
+  bool manual;                     /* set checkpoint manual */
+  struct ng_switches switches;     /* those of seat 0 hold for the live network, too */
 };
 
 struct session_counters {
@@ -240,6 +243,10 @@ struct tql_session {
   bool in_script_transaction;
   int64_t patient_until; /* monotonic ns: then the statement is given back; INT64_MAX: it is not */
   bool impatient;        /* it is to be */
+  size_t memory_lent;    /* bytes of options.memory_total that others have */
+  bool memory_short;     /* there is less left of it than a statement may take */
+  const char *doing;     /* in words, for who exceeds his memory; NULL: nothing special */
+  const char *memory_holder; /* who has most of it; NULL: not known */
 
   /* explain_only: all statements in one plan */
   struct ng_plan *gathered, *gathered_final;
@@ -385,6 +392,20 @@ void session_gather_display(struct tql_session *session, const struct session_re
 
 /* The statement that runs begins to show what it has found: it is not given back any more. */
 void session_has_shown(struct tql_session *session);
+
+/* --- budget.c */
+/* The statement of session->seat begins, with the budget that it has; to be ended in any case. */
+void session_budget_begin(struct tql_session *session);
+void session_budget_end(struct tql_session *session);
+/* Has it exceeded something? Then that is reported, at RANGE of the session's source. */
+bool session_report_excess(struct tql_session *session, const struct base_range *range);
+/* Notes which node of NETWORK has most memory, or that ROWS (may be NULL) have it, if that is exceeded. */
+void session_note_holder(struct tql_session *session, const struct net_network *network,
+                         const struct tql_rows *rows);
+/* Ends what has begun without a limit but that of the system (BASE_BUDGET_NONE): STATUS, or that there was no memory,
+ * which is reported. */
+enum base_status session_end_unlimited(struct tql_session *session,
+                                       enum base_status status) BASE_MUST_USE;
 
 /* --- settings.c, help.c */
 enum base_status session_set(struct tql_session *session,

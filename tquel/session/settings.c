@@ -8,6 +8,7 @@ static const char *const names[] = {
     "checkpoint", "parallel",      "sequence",     "origin", "averaging origin",
     "unit",       "durable every", "durable",      "rule",   "unbounded",
     "compensate", "future limit",  "source grace", "cache",  "checkpoint every",
+    "memory",     "time limit",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -155,6 +156,47 @@ static enum base_status set_cache(struct tql_session *session,
   return st_set_cache(session->database, (size_t)value->integer << 20);
 }
 
+/* Who is not the owner has no more than a server gives him. */
+static enum base_status set_memory(struct tql_session *session,
+                                   const struct tql_statement *statement) {
+  const struct tql_expr *value = statement->value;
+  struct tql_seat *seat = session->seat;
+  const size_t given = session->options.memory;
+  const char *expected = "a number of MiB, or 0 for no limit";
+  int64_t most = (int64_t)(SIZE_MAX >> 21);
+  bool limited = !seat->owner && given > 0;
+  if (limited) {
+    most = (int64_t)(given >> 20);
+    expected = base_arena_printf(session->statement_arena, "a number of MiB, %lld at most",
+                                 (long long)most);
+  }
+  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < (limited ? 1 : 0) ||
+      value->integer > most)
+    return bad_value(session, statement, expected, limited ? "16" : "1024");
+  seat->memory = (size_t)value->integer << 20;
+  seat->memory_set = true;
+  return BASE_OK;
+}
+
+static enum base_status set_time_limit(struct tql_session *session,
+                                       const struct tql_statement *statement) {
+  struct tql_seat *seat = session->seat;
+  const int64_t given = session->options.time_limit;
+  int64_t limit = 0;
+  enum base_status status = set_nanoseconds(session, statement, &limit);
+  if (status != BASE_OK) return status;
+  bool limited = !seat->owner && given > 0;
+  if (limited && (limit <= 0 || limit > given))
+    return bad_value(session, statement,
+                     base_arena_printf(session->statement_arena, "a duration, %.10g s at most",
+                                       (double)given / 1e9),
+                     "1 s");
+  if (limit < 0) return bad_value(session, statement, "a duration, or 0 s for no limit", "30 s");
+  seat->time_limit = limit;
+  seat->time_limit_set = true;
+  return BASE_OK;
+}
+
 static enum base_status set_compensate(struct tql_session *session,
                                        const struct tql_statement *statement) {
   struct session_scope scope;
@@ -186,6 +228,8 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "unbounded") == 0)
     return choose(session, statement, "refused", "allowed",
                   &session->seat->settings.unbounded_allowed);
+  if (strcmp(name, "memory") == 0) return set_memory(session, statement);
+  if (strcmp(name, "time limit") == 0) return set_time_limit(session, statement);
   if (strcmp(name, "cache") == 0) return set_cache(session, statement);
   if (strcmp(name, "future limit") == 0)
     return set_duration(session, statement, &session->future_limit);

@@ -1,5 +1,6 @@
 /* Transactions: a statement and all that follows from it commit together; what fails leaves nothing.
  * A script run as a single transaction nests its statements in one.                                 */
+#include "engine/base/budget.h"
 #include "tquel/session/session_impl.h"
 
 enum base_status session_begin(struct tql_session *session) {
@@ -20,6 +21,7 @@ enum base_status session_end(struct tql_session *session, enum base_status statu
     status = st_commit(session->database);
     if (status == BASE_OK) return BASE_OK;
   }
+  base_budget_wind_up(); /* taking it back has to be done */
   st_rollback(session->database);
   session->in_script_transaction = false;
   enum base_status reloaded = session_load_catalogue(session);

@@ -370,6 +370,7 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
   struct net_batch_builder builder;
   struct net_read_event event = {0};
   net_batch_builder_init(&builder, reader->layout, NET_BATCH_ROWS);
+  session->doing = "reading the file";
   enum base_status status = BASE_OK;
   bool more = true;
   while (more && status == BASE_OK) {

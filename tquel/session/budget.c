@@ -1,0 +1,152 @@
+/* What statements may take: memory and time (set memory, set time limit, tquel serve --memory ...).
+ *
+ * A budget holds from the beginning of a statement to its end; engine/base/budget.h counts. What exceeds it unwinds
+ * as what a user interrupts, is rolled back, and is an error with a number of its own here, that names who kept most of
+ * the memory. Before it begins, what is only kept so as to be quick (results of views, memory of results that are gone,
+ * rows of tables) makes room.                                                                      */
+#include "engine/base/budget.h"
+
+#include "tquel/session/session_impl.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* --- how much */
+
+size_t tql_seat_memory(const struct tql_seat *seat) {
+  const struct tql_session *session = seat->session;
+  size_t given = session->options.memory;
+  if (!seat->memory_set) return given > 0 ? given : base_memory_of_machine() / 2;
+  if (seat->memory == 0) return SIZE_MAX;
+  return seat->memory;
+}
+
+void tql_session_lend_memory(struct tql_session *session, size_t bytes) {
+  session->memory_lent = bytes;
+}
+
+size_t tql_session_memory_left(const struct tql_session *session) {
+  size_t total = session->options.memory_total;
+  if (total == 0) return SIZE_MAX;
+  size_t used = base_memory_in_use();
+  if (session->memory_lent > SIZE_MAX - used || used + session->memory_lent >= total) return 0;
+  return total - used - session->memory_lent;
+}
+
+static void drop_caches(struct tql_session *session) {
+  size_t limit = st_cache_limit(session->database);
+  session_forget_kept(session);
+  session_spares_done(&session->spares);
+  if (st_set_cache(session->database, 0) == BASE_OK)
+    (void)!st_set_cache(session->database, limit); /* reported */
+}
+
+void session_budget_begin(struct tql_session *session) {
+  struct tql_seat *seat = session->seat;
+  struct base_budget budget = BASE_BUDGET_NONE;
+  int64_t limit = seat->time_limit_set ? seat->time_limit : session->options.time_limit;
+  if (limit > 0) budget.time = limit;
+  budget.memory = tql_seat_memory(seat);
+  session->memory_short = false;
+  session->doing = NULL;
+  session->memory_holder = NULL;
+  if (session->options.memory_total > 0) {
+    if (tql_session_memory_left(session) < budget.memory) {
+      drop_caches(session);
+      session->memory_short = tql_session_memory_left(session) < budget.memory;
+    }
+    size_t lent = session->memory_lent, total = session->options.memory_total;
+    budget.total = lent < total ? total - lent : 0;
+  }
+  base_budget_begin(&budget);
+}
+
+/* --- who has it */
+
+void session_note_holder(struct tql_session *session, const struct net_network *network,
+                         const struct tql_rows *rows) {
+  enum base_excess excess = base_budget_excess();
+  if (excess != BASE_EXCESS_MEMORY && excess != BASE_EXCESS_EXHAUSTED) return;
+  struct net_node_stats most = {.name = NULL};
+  for (const struct net_node *node = net_network_first(network); node != NULL;
+       node = net_node_next(node)) {
+    struct net_node_stats stats = net_node_stats(node);
+    if (stats.state_bytes > most.state_bytes) most = stats;
+  }
+  size_t result = rows == NULL ? 0
+                               : rows->rows.count *
+                                     (rows->rows.layout->slot_count * sizeof(union net_slot) + 1);
+  if (result >= most.state_bytes && result >= MIB)
+    session->memory_holder =
+        base_arena_printf(session->statement_arena, "the result has %zu rows", rows->rows.count);
+  else if (most.state_bytes >= MIB)
+    session->memory_holder = base_arena_printf(
+        session->statement_arena, "%s %u%s%s keeps %llu MiB for %llu rows",
+        net_node_info(most.kind)->name, most.number, most.owner ? " of " : "",
+        most.owner ? most.owner : "", (unsigned long long)(most.state_bytes / MIB),
+        (unsigned long long)most.state_rows);
+}
+
+/* --- what is said */
+
+/* Beginning with a separator; "": nobody knows. */
+static const char *place(const struct tql_session *session) {
+  if (session->memory_holder != NULL)
+    return base_arena_printf(session->statement_arena, ": %s", session->memory_holder);
+  if (session->doing == NULL) return "";
+  return base_arena_printf(session->statement_arena, " (%s)", session->doing);
+}
+
+static void report_memory(struct tql_session *session, const struct base_range *range) {
+  size_t most = tql_seat_memory(session->seat) / MIB;
+  if (session->memory_short)
+    base_report_hint(session->diags, MSG_SERVER_MEMORY, session->source, range,
+                     "ask again when other statements are done, or for less; tquel serve --memory "
+                     "says how much there is",
+                     "the server has no more memory%s", place(session));
+  else
+    base_report_hint(session->diags, MSG_MEMORY_BUDGET, session->source, range,
+                     base_arena_printf(session->statement_arena,
+                                       "ask for less at once, or write: set memory %zu", 2 * most),
+                     "the statement needs more than %zu MiB of memory%s", most, place(session));
+}
+
+static void report_time(struct tql_session *session, const struct base_range *range) {
+  const struct tql_seat *seat = session->seat;
+  int64_t limit = seat->time_limit_set ? seat->time_limit : session->options.time_limit;
+  base_report_hint(session->diags, MSG_TIME_LIMIT, session->source, range,
+                   "ask for less at once, or for more time: set time limit DURATION",
+                   "the statement took more than %.10g s", (double)limit / 1e9);
+}
+
+bool session_report_excess(struct tql_session *session, const struct base_range *range) {
+  switch (base_budget_excess()) {
+    case BASE_EXCESS_MEMORY:
+      report_memory(session, range);
+      return true;
+    case BASE_EXCESS_TIME:
+      report_time(session, range);
+      return true;
+    case BASE_EXCESS_EXHAUSTED:
+      base_report_hint(session->diags, MSG_OUT_OF_MEMORY, session->source, range,
+                       "ask for less at once, or give the process more (ulimit -v, cgroups)",
+                       "the system has no more memory%s",
+                       session->statement_arena != NULL ? place(session) : "");
+      return true;
+    case BASE_EXCESS_NONE:
+    default:
+      return false;
+  }
+}
+
+void session_budget_end(struct tql_session *session) {
+  enum base_excess excess = base_budget_excess();
+  base_budget_wind_up();
+  if (excess == BASE_EXCESS_MEMORY || excess == BASE_EXCESS_EXHAUSTED) drop_caches(session);
+  base_budget_end();
+}
+
+enum base_status session_end_unlimited(struct tql_session *session, enum base_status status) {
+  if (status == BASE_CANCEL && session_report_excess(session, NULL)) status = BASE_SYSTEM;
+  session_budget_end(session);
+  return status;
+}
