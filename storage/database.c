@@ -346,6 +346,7 @@ static enum base_status open_memory(struct st_database *database) {
 
 enum base_status st_open(const struct st_options *options, struct base_strings *strings,
                          struct base_diag_sink *diags, struct st_database **ret) {
+  st_heap_configure();
   struct st_database *database = base_xcalloc(1, sizeof *database);
   database->store.class = &store_class;
   database->strings = strings;

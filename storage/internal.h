@@ -407,4 +407,8 @@ enum base_status st_relation_scan(struct net_store *store, const struct net_scan
 /* The database goes: open scans end. */
 void st_scans_detach(struct st_database *database);
 
+/* --- heap.c */
+/* SQLite gets its memory from engine/base/heap.h; to be called before it is used. */
+void st_heap_configure(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
+#include "engine/base/heap.h"
 #include "engine/base/printable.h"
 
 static void expect_double(double value, const char *text) {

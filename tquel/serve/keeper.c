@@ -24,7 +24,7 @@
 
 /* A request: this, and the user's name behind it. */
 struct request {
-  uint64_t statement, results;
+  uint64_t statement, results, memory;
   bool owner;
 };
 /* Who takes records comes first. */
@@ -42,7 +42,10 @@ static enum base_status open_session(struct server *server) {
   const struct tql_session_options options = {.path = server->options->database,
                                               .readonly = true,
                                               .rules_off = server->options->rules_off,
-                                              .stdin_is_script = true};
+                                              .stdin_is_script = true,
+                                              .memory = server->options->statement_memory,
+                                              .memory_total = server->reader->memory,
+                                              .time_limit = server->options->time_limit};
   base_diag_sink_init(&server->diags);
   server->diags.on_report = on_report;
   server->diags.context = server;
@@ -71,7 +74,8 @@ _Noreturn static void run_reader(const struct server_options *options, int descr
   struct server_reader reader = {.user = user,
                                  .owner = request->owner,
                                  .statement = (size_t)request->statement,
-                                 .results = (size_t)request->results};
+                                 .results = (size_t)request->results,
+                                 .memory = (size_t)request->memory};
   struct server server = {.options = options, .reader = &reader};
   (void)prctl(PR_SET_NAME, "tquel-reader");
   (void)!nice(READER_NICE);
@@ -154,6 +158,7 @@ static bool send_request(int keeper, const struct server_reader *reader, int des
   memset(&request, 0, sizeof request);
   request.statement = reader->statement;
   request.results = reader->results;
+  request.memory = reader->memory;
   request.owner = reader->owner;
   union control control;
   memset(&control, 0, sizeof control);

@@ -82,6 +82,18 @@ static bool is_owner(const struct server_peer *peer, const char *user) {
          (entry && strcmp(entry->pw_name, user) == 0);
 }
 
+/* Has his user as many connections as he may, beside this one? */
+static bool has_too_many(const struct server_peer *peer) {
+  const struct server *server = peer->server;
+  size_t count = 0;
+  for (size_t i = 0; i < server->peer_count; i++) {
+    const struct server_peer *other = server->peers[i];
+    count += other != peer && other->greeted && !other->leaving && !other->over &&
+             strcmp(other->user, peer->user) == 0;
+  }
+  return count >= server->options->connections;
+}
+
 static void take_hello(struct server_peer *peer, const struct sn_message *message) {
   struct sn_message_hello hello;
   const struct server_options *options = peer->server->options;
@@ -104,6 +116,10 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
   const struct server_reader *reader = peer->server->reader;
   peer->user = reader ? base_xstrdup(reader->user) : user_name(peer, &hello);
   peer->owner = reader ? reader->owner : is_owner(peer, peer->user);
+  if (!reader && !peer->owner && has_too_many(peer)) {
+    server_peer_end(peer, MSG_TOO_MANY_CONNECTIONS, "you have too many connections already");
+    return;
+  }
   if (hello.role == SN_ROLE_SHELL)
     server_shell_open(peer, &hello);
   else

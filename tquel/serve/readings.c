@@ -19,6 +19,7 @@ struct server_reading {
   struct sn_connection *connection;
   struct sn_message_statements statements; /* what was asked: its texts are the shell's */
   struct base_buffer settings;
+  size_t memory; /* bytes that it has of the server's */
   bool prepared; /* the settings are done */
   bool cancelled;
   bool shown; /* the shell has some of the result */
@@ -59,6 +60,54 @@ static void send_settings(struct server_reading *reading) {
 /* More would take memory from each other; the next ones run here. */
 #define READERS 32
 
+/* With less nothing is begun. */
+#define MEMORY_LEAST ((size_t)32 << 20)
+
+static bool refuse(struct server_peer *peer, enum base_message number, const char *hint,
+                   const char *text, size_t count) {
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  base_report_hint(&diags, number, NULL, NULL, hint, text, count);
+  server_shell_report(peer->shell, &diags.items[0]);
+  base_diag_sink_done(&diags);
+  return false;
+}
+
+/* One takes no more than half of what is left, so that there is always something for the next, up to a point. */
+static bool share_memory(struct server_peer *peer, const struct tql_seat *seat,
+                         struct server_reader *ret) {
+  size_t wanted = tql_seat_memory(seat), left = tql_session_memory_left(peer->server->session);
+  size_t share = wanted < left / 2 ? wanted : left / 2;
+  if (share < MEMORY_LEAST) share = MEMORY_LEAST < left ? MEMORY_LEAST : left;
+  ret->memory = share < wanted ? share : 0;
+  if (share >= wanted || share >= MEMORY_LEAST) return true;
+  return refuse(peer, MSG_SERVER_MEMORY, "ask again when other statements are done",
+                "the server has no more memory: other statements and standing queries have all "
+                "but %zu MiB of it",
+                left >> 20);
+}
+
+bool server_reading_is_allowed(struct server_peer *peer, const struct tql_seat *seat,
+                               struct server_reader *ret) {
+  const struct server *server = peer->server;
+  size_t own = 0;
+  for (size_t i = 0; i < server->reading_count; i++)
+    own += strcmp(server->readings[i]->peer->user, peer->user) == 0;
+  if (!peer->owner && own >= server->options->statements)
+    return refuse(peer, MSG_TOO_MANY_STATEMENTS, "wait until one of them is done, or interrupt it",
+                  "%zu statements of yours that take long run already", own);
+  if (!peer->owner && server->reading_count == READERS)
+    return refuse(peer, MSG_TOO_MANY_STATEMENTS, "wait until one of them is done",
+                  "%zu statements that take long run already", server->reading_count);
+  return share_memory(peer, seat, ret);
+}
+
+static void lend_memory(struct server *server) {
+  size_t lent = 0;
+  for (size_t i = 0; i < server->reading_count; i++) lent += server->readings[i]->memory;
+  tql_session_lend_memory(server->session, lent);
+}
+
 /* False: there can be no reader. */
 static bool start(struct server *server, struct server_reading *reading,
                   const struct server_reader *reader) {
@@ -75,8 +124,11 @@ struct server_reading *server_reading_new(struct server_peer *peer, struct tql_s
   struct server *server = peer->server;
   if (server->keeper < 0 || server->reading_count == READERS) return NULL;
   struct server_reading *reading = base_xcalloc(1, sizeof *reading);
-  *reading = (struct server_reading){
-      .peer = peer, .statements = *statements, .settings = BASE_BUFFER_EMPTY};
+  *reading =
+      (struct server_reading){.peer = peer,
+                              .statements = *statements,
+                              .memory = reader->memory ? reader->memory : tql_seat_memory(seat),
+                              .settings = BASE_BUFFER_EMPTY};
   tql_seat_text(seat, &reading->settings);
   if (!start(server, reading, reader)) {
     base_buffer_done(&reading->settings);
@@ -86,6 +138,7 @@ struct server_reading *server_reading_new(struct server_peer *peer, struct tql_s
   base_grow(&server->readings, &server->reading_capacity, server->reading_count + 1,
             sizeof *server->readings);
   server->readings[server->reading_count++] = reading;
+  lend_memory(server);
   return reading;
 }
 
@@ -97,6 +150,7 @@ void server_reading_free(struct server_reading *reading) {
   memmove(server->readings + at, server->readings + at + 1,
           (server->reading_count - at - 1) * sizeof *server->readings);
   server->reading_count--;
+  lend_memory(server);
   sn_connection_free(reading->connection);
   base_buffer_done(&reading->settings);
   free(reading);

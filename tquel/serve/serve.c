@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/budget.h"
 #include "engine/base/env.h"
 #include "sensors/collect/directory.h"
 #include "tquel/serve/server.h"
@@ -27,6 +28,10 @@
 #define SAID_NS (60 * (int64_t)1000000000)
 /* So much is said in that time. */
 #define SAID_MAX 200
+
+/* Of a user who is not the owner, if nobody says how many: connections, and statements that run in readers. */
+#define CONNECTIONS 100
+#define STATEMENTS  8
 
 struct serving {
   struct shell_options options;
@@ -133,6 +138,18 @@ static bool find_group(struct serving *serving) {
   return true;
 }
 
+/* What of the machine's memory statements may have, if nobody says how much. */
+static void set_limits(struct serving *serving) {
+  const struct shell_options *options = &serving->options;
+  struct server_options *limits = &serving->server_options;
+  limits->memory = options->memory ? options->memory << 20 : base_memory_of_machine() / 2;
+  limits->statement_memory =
+      options->statement_memory ? options->statement_memory << 20 : limits->memory / 4;
+  limits->time_limit = options->time_limit_ns;
+  limits->connections = options->connections ? options->connections : CONNECTIONS;
+  limits->statements = options->statements ? options->statements : STATEMENTS;
+}
+
 static bool prepare(struct serving *serving) {
   const struct shell_options *options = &serving->options;
   struct base_diag_sink *diags = &serving->server.diags;
@@ -159,6 +176,7 @@ static bool prepare(struct serving *serving) {
                                                     .timeline = options->timeline,
                                                     .rules_off = options->rules_off,
                                                     .quiet = options->quiet};
+  set_limits(serving);
   return true;
 }
 
@@ -189,6 +207,9 @@ static enum base_status open_session(struct serving *serving) {
       .timeline_given = serving->options.timeline_given,
       .rules_off = serving->options.rules_off,
       .stdin_is_script = true,
+      .memory = server->options->statement_memory,
+      .memory_total = server->options->memory,
+      .time_limit = server->options->time_limit,
   };
   enum base_status status = tql_session_open(&options, &server->diags, &server->session);
   if (status != BASE_OK) return status;

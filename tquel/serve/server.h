@@ -54,6 +54,9 @@ struct server_options {
   enum net_timeline timeline;
   bool rules_off;
   bool quiet;
+  size_t memory, statement_memory; /* bytes of all statements, of one */
+  int64_t time_limit;              /* ns of a statement; 0: none */
+  size_t connections, statements;  /* of a user who is not the owner */
 };
 
 /* What a reader is to do: run one statement of the second text that it gets. */
@@ -63,6 +66,7 @@ struct server_reader {
   size_t statement; /* its number, from 0 on */
   size_t results;   /* that the shell was shown before */
   size_t texts;     /* that it has had */
+  size_t memory;    /* bytes that it may have in all; 0: as many as its statement may */
 };
 
 /* A watch that is on: what every collector is told. */
@@ -152,6 +156,9 @@ void server_shell_unread(struct server_peer *peer);
 
 /* --- readings.c */
 
+/* May PEER have another reader, for a statement of SEAT? RET's memory is set then; else it is told why not. */
+bool server_reading_is_allowed(struct server_peer *peer, const struct tql_seat *seat,
+                               struct server_reader *ret);
 /* Makes a reader for one of STATEMENTS, whose texts stay the caller's until the end. NULL: there can be none. */
 struct server_reading *server_reading_new(struct server_peer *peer, struct tql_seat *seat,
                                           const struct sn_message_statements *statements,

@@ -274,10 +274,15 @@ static void run(struct server_shell *shell, bool here) {
   if (status == BASE_AGAIN) {
     shell->statements.name = sn_string_from(base_buffer_text(&shell->name), shell->name.length);
     shell->statements.text = sn_string_from(base_buffer_text(&shell->text), shell->text.length);
-    const struct server_reader reader = {.user = shell->peer->user,
-                                         .owner = shell->peer->owner,
-                                         .statement = shell->rest.next,
-                                         .results = shell->output.results};
+    struct server_reader reader = {.user = shell->peer->user,
+                                   .owner = shell->peer->owner,
+                                   .statement = shell->rest.next,
+                                   .results = shell->output.results};
+    if (!server_reading_is_allowed(shell->peer, shell->seat, &reader)) {
+      finish(shell, 3, BASE_SYSTEM);
+      base_diag_sink_clear(&server->diags);
+      return;
+    }
     shell->reading = server_reading_new(shell->peer, shell->seat, &shell->statements, &reader);
     if (shell->reading) return;
     status = run_part(shell, 0);

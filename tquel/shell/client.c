@@ -100,7 +100,11 @@ static void put_hello(struct sn_connection *connection, const struct shell_optio
 static enum base_status report_over(const struct sn_connection *connection, const char *address,
                                     struct base_diag_sink *diags) {
   const char *reason = sn_connection_reason(connection);
-  if (sn_connection_said_goodbye(connection))
+  if (sn_connection_diagnostic(connection) == MSG_TOO_MANY_CONNECTIONS)
+    base_report_hint(diags, MSG_TOO_MANY_CONNECTIONS, NULL, NULL,
+                     "end others, or have the owner of the server allow more",
+                     "the server at %s: %s", address, reason);
+  else if (sn_connection_said_goodbye(connection))
     base_report(diags, MSG_PEER_REFUSED, NULL, NULL, "the server at %s refuses: %s", address,
                 reason);
   else if (sn_connection_refused(connection))

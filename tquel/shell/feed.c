@@ -138,9 +138,10 @@ static void check_link(struct feeding *feeding) {
   const char *address =
       feeding->options->connect ? feeding->options->connect : "the default socket";
   if (!reason || sn_link_is_up(feeding->link) || feeding->finishing) return;
-  if (sn_link_diagnostic(feeding->link) == MSG_PEER_REFUSED) {
-    base_report(feeding->diags, MSG_PEER_REFUSED, NULL, NULL, "the server at %s refuses: %s",
-                address, reason);
+  uint32_t diagnostic = sn_link_diagnostic(feeding->link);
+  if (diagnostic == MSG_PEER_REFUSED || diagnostic == MSG_TOO_MANY_CONNECTIONS) {
+    base_report(feeding->diags, (enum base_message)diagnostic, NULL, NULL,
+                "the server at %s refuses: %s", address, reason);
     fail(feeding);
   } else if (sn_link_welcomes(feeding->link) == 0) {
     base_report_hint(feeding->diags, MSG_SERVER_UNREACHABLE, NULL, NULL,

@@ -32,6 +32,11 @@ enum option {
   OPTION_AUTHORITY,
   OPTION_CLIENT_AUTHORITY,
   OPTION_GROUP,
+  OPTION_MEMORY,
+  OPTION_STATEMENT_MEMORY,
+  OPTION_TIME_LIMIT,
+  OPTION_CONNECTIONS,
+  OPTION_STATEMENTS,
   OPTION_INPUT_FORMAT,
   OPTION_WITHIN,
   OPTION_AS,
@@ -78,6 +83,19 @@ static const struct row {
      "/run/tquel/server)"},
     {OPTION_GROUP, SHELL_SERVE, NULL, "--group", "NAME",
      "let the members of this group connect, too"},
+    {OPTION_MEMORY, SHELL_SERVE, NULL, "--memory", "MIB",
+     "memory of all statements together, with what standing\n"
+     "queries keep (half of the machine's)"},
+    {OPTION_STATEMENT_MEMORY, SHELL_SERVE, NULL, "--statement-memory", "MIB",
+     "memory of a statement that does not set its own\n"
+     "(a quarter of --memory)"},
+    {OPTION_TIME_LIMIT, SHELL_SERVE, NULL, "--time-limit", "DURATION",
+     "time of a statement that does not set its own, as in \"30 s\"\n"
+     "(none)"},
+    {OPTION_CONNECTIONS, SHELL_SERVE, NULL, "--connections", "N",
+     "of a user who does not own the database (100)"},
+    {OPTION_STATEMENTS, SHELL_SERVE, NULL, "--statements", "N",
+     "that take long, of such a user at once (8)"},
     {OPTION_LISTEN, SHELL_SERVE, NULL, "--listen", "tls:HOST:PORT",
      "serve over the network, too; needs --certificate and\n"
      "--key, and --token-file or --client-ca"},
@@ -147,6 +165,32 @@ static bool take_batch_rows(struct command_line *line, const char *value) {
     return wrong(line, NULL, "--batch-rows must be a number from 1 to 1024, not %s", value);
   line->options->batch_rows = (uint32_t)number;
   return true;
+}
+
+/* A positive number that an option takes. */
+static bool take_count(struct command_line *line, const char *name, const char *value,
+                       size_t *ret) {
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(value, &end, 10);
+  if (errno == 0 && *end == '\0' && *value >= '0' && *value <= '9' && number > 0 &&
+      number <= SIZE_MAX >> 21) {
+    *ret = (size_t)number;
+    return true;
+  }
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s takes a number from 1 on, not %%s", name);
+  bool result = wrong(line, NULL, base_buffer_text(&text), value);
+  base_buffer_done(&text);
+  return result;
+}
+
+static bool take_time_limit(struct command_line *line, const char *value) {
+  if (net_duration_parse(value, strlen(value), &line->options->time_limit_ns) &&
+      line->options->time_limit_ns > 0)
+    return true;
+  return wrong(line, "write a number and a unit, as in \"30 s\" or 10s", "%s is no time limit",
+               value);
 }
 
 static bool take_timeline(struct command_line *line, const char *value) {
@@ -245,6 +289,16 @@ static bool take_option(struct command_line *line, enum option option, const cha
     case OPTION_GROUP:
       options->group = value;
       return true;
+    case OPTION_MEMORY:
+      return take_count(line, "--memory", value, &options->memory);
+    case OPTION_STATEMENT_MEMORY:
+      return take_count(line, "--statement-memory", value, &options->statement_memory);
+    case OPTION_TIME_LIMIT:
+      return take_time_limit(line, value);
+    case OPTION_CONNECTIONS:
+      return take_count(line, "--connections", value, &options->connections);
+    case OPTION_STATEMENTS:
+      return take_count(line, "--statements", value, &options->statements);
     case OPTION_INPUT_FORMAT:
       return take_input_format(line, value);
     case OPTION_WITHIN:

@@ -30,6 +30,9 @@ struct shell_options {
   const char *connect, *authority, *certificate, *key, *token_file;
   /* tquel serve */
   const char *socket, *listen, *client_authority, *group;
+  size_t memory, statement_memory; /* MiB; 0: not given */
+  int64_t time_limit_ns;           /* 0: none */
+  size_t connections, statements;  /* of a user; 0: not given */
   /* tquel feed */
   const char *relation;
   const char *input_format;
