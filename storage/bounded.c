@@ -109,18 +109,20 @@ void st_sql_wanted(struct base_buffer *sql, const struct st_table *table,
     sql_domain(sql, &wanted->domains[i], &parameters);
 }
 
-void st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
+bool st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
                     const struct net_wanted *wanted) {
-  int parameter = 0;
+  int parameter = 0, code = SQLITE_OK;
   for (uint32_t i = 0; i < wanted->domain_count; i++) {
     const struct net_wanted_domain *domain = &wanted->domains[i];
     if (domain->type.base != NET_STRING && domain->type.base != NET_NAME) continue;
     for (uint32_t k = 0; k < domain->count; k++) {
       size_t length;
       const char *text = base_strings_text(database->strings, domain->values[k].s, &length);
-      sqlite3_bind_text64(statement, ++parameter, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+      code |=
+          sqlite3_bind_text64(statement, ++parameter, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
     }
   }
+  return code == SQLITE_OK;
 }
 
 /* --- ways */
@@ -146,8 +148,9 @@ static sqlite3_stmt *prepare(struct st_database *database, const struct base_buf
   if (sqlite3_prepare_v2(database->sqlite, base_buffer_text(sql), -1, &statement, NULL) !=
       SQLITE_OK)
     return NULL;
-  st_bind_wanted(database, statement, wanted);
-  return statement;
+  if (st_bind_wanted(database, statement, wanted)) return statement;
+  sqlite3_finalize(statement);
+  return NULL;
 }
 
 /* How many rows WAY's index offers before CHECKPOINT, up to LIMIT + 1; false: it is not there. */

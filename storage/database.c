@@ -65,10 +65,8 @@ static void report_failure(struct st_database *database, int code, const char *d
 
 static void roll_back(struct st_database *database) {
   if (sqlite3_get_autocommit(database->sqlite)) return;
-  sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v2(database->sqlite, "ROLLBACK", -1, &statement, NULL) == SQLITE_OK)
-    sqlite3_step(statement);
-  sqlite3_finalize(statement);
+  sqlite3_step(database->rollback);
+  sqlite3_reset(database->rollback);
 }
 
 enum base_status st_fail(struct st_database *database, const char *doing) {
@@ -176,7 +174,10 @@ static enum base_status connect(struct st_database *database, const char *path, 
   sqlite3_close(database->sqlite);
   database->sqlite = NULL;
   int code = sqlite3_open_v2(path, &database->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL);
-  BASE_CHECK(database->sqlite, "out-of-memory");
+  if (!database->sqlite) { /* there is nothing to ask what was wrong */
+    report_failure(database, SQLITE_NOMEM, "opening", "");
+    return BASE_SYSTEM;
+  }
   if (code != SQLITE_OK) return st_fail(database, "opening");
   sqlite3_extended_result_codes(database->sqlite, 1);
   sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
@@ -374,6 +375,7 @@ void st_close(struct st_database *database) {
   if (database->sqlite) {
     sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
     roll_back(database);
+    sqlite3_finalize(database->rollback);
     int code = sqlite3_close(database->sqlite);
     BASE_CHECK(code == SQLITE_OK, "storage-statements-finalized");
   }
@@ -397,7 +399,9 @@ enum base_status st_begin(struct st_database *database) {
   BASE_CHECK(!database->in_transaction, "storage-begin-outside-transaction");
   database->failed = false;
   enum base_status status = BASE_OK;
-  if (!database->begin)
+  /* When it is needed there may be no memory for it. */
+  if (!database->rollback) status = st_prepare(database, "ROLLBACK", true, &database->rollback);
+  if (status == BASE_OK && !database->begin)
     status = st_prepare(database, database->readonly ? "BEGIN" : "BEGIN IMMEDIATE", true,
                         &database->begin);
   if (status == BASE_OK) status = st_step_done(database, database->begin, "beginning");

@@ -113,9 +113,9 @@ struct st_database {
   bool catalogue_stale;
   int64_t data_version; /* readers: of the last look at the catalogue */
 
-  sqlite3_stmt *begin, *commit, *checkpoint, *passed, *log_piece; /* prepared at first use */
-  struct st_scan *scans;                                          /* those that are open */
-  const struct st_bulk *bulk;                                     /* while st_put_all runs */
+  sqlite3_stmt *begin, *rollback, *commit, *checkpoint, *passed, *log_piece; /* prepared at first use */
+  struct st_scan *scans;                     /* those that are open */
+  const struct st_bulk *bulk;                /* while st_put_all runs */
 
   uint64_t catalogue_changes; /* how often tables went */
   uint64_t appended;          /* rows, written or waiting */
@@ -393,7 +393,8 @@ void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
 /* " WHERE ..." of rows before CHECKPOINT that are WANTED, whose strings st_bind_wanted binds. */
 void st_sql_wanted(struct base_buffer *sql, const struct st_table *table,
                    const struct net_wanted *wanted, net_chronon checkpoint);
-void st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
+/* False: there is no memory for it. */
+bool st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
                     const struct net_wanted *wanted);
 /* If few rows are wanted and indexes find them: statements (the first may be NULL) that one after the
  * other give them in the order of time, as st_sql_select does; else both are NULL. */

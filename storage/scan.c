@@ -369,7 +369,8 @@ static enum base_status prepare_scan(struct st_scan *scan, const struct st_table
   st_sql_key(&sql, table);
   enum base_status status = st_prepare(scan->database, sql.data, false, &scan->statement);
   base_buffer_done(&sql);
-  if (status == BASE_OK) st_bind_wanted(scan->database, scan->statement, &scan->wanted);
+  if (status == BASE_OK && !st_bind_wanted(scan->database, scan->statement, &scan->wanted))
+    status = st_fail(scan->database, "reading a relation");
   return status;
 }
 
