@@ -130,9 +130,15 @@ struct net_rows {
   union net_slot *rows;
   uint8_t *marks;
   size_t count, capacity;
+  bool may_spill;          /* what is larger than its statement's memory goes to the disk */
+  struct net_spill *spill; /* it is there; NULL: on the heap */
 };
 void net_rows_init(struct net_rows *rows, const struct net_layout *layout);
 void net_rows_done(struct net_rows *rows);
+/* Room for CAPACITY rows on the disk from now on, with those that are there. False: there is none; the budget is told
+ * (base_budget_spill_failed), and ROWS are as they were. Where one that may spill, or has, cannot grow, its rows are
+ * dropped: what runs is to unwind. */
+bool net_rows_spill(struct net_rows *rows, size_t capacity);
 /* A new zeroed row. The pointer holds until the next addition. */
 union net_slot *net_rows_add(struct net_rows *rows, uint8_t marks);
 void net_rows_add_copy(struct net_rows *rows, const union net_slot *row, uint8_t marks);

@@ -39,6 +39,7 @@ static struct {
   int64_t until; /* monotonic ns; INT64_MAX: no limit */
   void *reserve;
   size_t reserve_size;
+  int spill_reason; /* errno */
 } guard = {.most = SIZE_MAX, .until = INT64_MAX};
 
 /* --- looking at the system */
@@ -115,6 +116,15 @@ static void exceed(enum base_excess excess) {
 
 void base_budget_exhausted(void) {
   exceed(BASE_EXCESS_EXHAUSTED);
+}
+
+void base_budget_spill_failed(int reason) {
+  guard.spill_reason = reason;
+  exceed(BASE_EXCESS_SPILLED);
+}
+
+int base_budget_spill_reason(void) {
+  return guard.spill_reason;
 }
 
 static size_t add(size_t a, size_t b) {

@@ -15,6 +15,7 @@ enum base_excess {
   BASE_EXCESS_MEMORY,    /* more than its budget of memory */
   BASE_EXCESS_TIME,      /* more than its budget of time */
   BASE_EXCESS_EXHAUSTED, /* the system gave no memory any more */
+  BASE_EXCESS_SPILLED,   /* what is larger than its memory has no room on the disk (spill.h) */
 };
 
 struct base_budget {
@@ -35,6 +36,9 @@ bool base_budget_is_exceeded(void);
 void base_budget_wind_up(void);
 /* What has been exceeded since the last begin, also after the end. */
 enum base_excess base_budget_excess(void);
+/* There is no room on the disk, for REASON (an errno). */
+void base_budget_spill_failed(int reason);
+int base_budget_spill_reason(void);
 /* What runs cannot have the memory that it needs: for those who were told so by a library. */
 void base_budget_exhausted(void);
 

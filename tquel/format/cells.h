@@ -107,4 +107,23 @@ void tql_markdown_name(struct base_buffer *out, const char *name);
 void tql_write_timeline(struct base_buffer *out, const struct tql_format_context *context,
                         const struct tql_rows *rows);
 
+/* --- rows.c, spilled.c */
+struct tql_ordering {
+  const struct net_rows *rows;
+  const struct base_strings *strings;
+  net_chronon checkpoint;
+};
+int tql_rows_compare(const struct tql_ordering *ordering, const union net_slot *left,
+                     const union net_slot *right);
+/* ROWS in order, each once. */
+void tql_rows_order_part(struct net_rows *rows, const struct tql_ordering *ordering);
+/* The same of rows that lie on the disk, which are those of ORDERING. BASE_CANCEL: see tql_rows_finish. */
+enum base_status tql_rows_order_spilled(struct net_rows *rows,
+                                        const struct tql_ordering *ordering) BASE_MUST_USE;
+
+static inline void tql_pour(const struct tql_format_context *context, struct base_buffer *out) {
+  if (context->pour != NULL && out->length >= context->pour_at)
+    context->pour(context->pour_context, out);
+}
+
 #endif

@@ -94,7 +94,10 @@ void tql_write_csv(struct base_buffer *out, const struct tql_format_context *con
   tql_columns_for_programs(&columns, rows->rows.layout);
   tql_csv_header(out, &columns);
   tql_cursor_init(&cursor, rows);
-  while (tql_cursor_next(&cursor, &row)) tql_csv_row(out, context, &columns, &row);
+  while (tql_cursor_next(&cursor, &row)) {
+    tql_csv_row(out, context, &columns, &row);
+    tql_pour(context, out);
+  }
   tql_cursor_done(&cursor);
   tql_columns_done(&columns);
 }

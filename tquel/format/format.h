@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "engine/base/buffer.h"
+#include "engine/base/status.h"
 #include "engine/batch.h"
 #include "engine/rowmap.h"
 
@@ -42,8 +43,9 @@ void tql_rows_clear(struct tql_rows *rows); /* as it was initialised; keeps the 
 /* Adds a whole or open row; a closing row replaces its open one (the same id). */
 void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch);
 /* Sorts into output order and makes a set of it: of rows equal in all domains, implicit ones (after
- * filling open stops) included, one stays, definite if any is.                                      */
-void tql_rows_finish(struct tql_rows *rows, const struct base_strings *strings);
+ * filling open stops) included, one stays, definite if any is. BASE_OK; for rows that may spill also
+ * BASE_CANCEL: interrupted, or there was no room on the disk, as the budget says.                     */
+enum base_status tql_rows_finish(struct tql_rows *rows, const struct base_strings *strings);
 
 struct tql_format_context {
   enum tql_format format;
@@ -51,6 +53,10 @@ struct tql_format_context {
   const struct base_strings *strings;
   size_t results_before; /* unnamed results already printed: CSV separates by a blank line */
   unsigned width;        /* of the terminal for table and timeline; 0: unlimited */
+  /* Called between rows when the text has POUR_AT bytes, which it may take away; NULL: the text stays whole. */
+  void (*pour)(void *context, struct base_buffer *out);
+  void *pour_context;
+  size_t pour_at;
 };
 /* Appends the whole result. */
 void tql_format_rows(struct base_buffer *out, const struct tql_format_context *context,

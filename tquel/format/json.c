@@ -116,6 +116,7 @@ static void write_objects(struct base_buffer *out, const struct tql_format_conte
     base_buffer_putc(out, '{');
     tql_json_members(out, context, &columns, &row);
     base_buffer_putc(out, '}');
+    tql_pour(context, out);
   }
   tql_cursor_done(&cursor);
   tql_columns_done(&columns);

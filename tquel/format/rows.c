@@ -34,7 +34,7 @@ void tql_rows_done(struct tql_rows *rows) {
 static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t marks,
                     uint64_t id) {
   struct net_rows *rows = &result->rows;
-  size_t at = rows->count;
+  size_t at;
   uint32_t place = NET_NO_ENTRY;
   if (row[0].i < result->odd_from) result->odd_from = row[0].i;
   if ((marks & NET_CLOSES) && id != 0) place = net_rowmap_find_id(&result->open, id);
@@ -44,6 +44,7 @@ static void add_row(struct tql_rows *result, const union net_slot *row, uint8_t 
     rows->marks[at] = marks;
   } else {
     net_rows_add_copy(rows, row, marks);
+    at = rows->count - 1;
   }
   if (id == 0) return;
   if (net_row_is_open(rows->layout, row))
@@ -80,7 +81,8 @@ void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch) {
   if (batch->plain) { /* nothing opens or closes */
     size_t first = rows->rows.count;
     net_rows_add_batch(&rows->rows, batch);
-    note_order(rows, first);
+    /* What lies on the disk is put in order in another way. */
+    if (!rows->rows.spill && rows->rows.count >= first) note_order(rows, first);
     return;
   }
   for (uint32_t i = 0; i < batch->count; i++)
@@ -88,12 +90,6 @@ void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch) {
 }
 
 /* ---- order ---- */
-
-struct ordering {
-  const struct net_rows *rows;
-  const struct base_strings *strings;
-  net_chronon checkpoint;
-};
 
 /* A row, with what decides most comparisons. */
 struct place {
@@ -105,15 +101,16 @@ struct place {
  * of their stops; after that they are sorted as if they were in none. */
 #define STEPS_A_ROW 16
 
-static int compare(const struct ordering *ordering, const union net_slot *left,
-                   const union net_slot *right) {
+int tql_rows_compare(const struct tql_ordering *ordering, const union net_slot *left,
+                     const union net_slot *right) {
   if (left[0].i != right[0].i) return left[0].i < right[0].i ? -1 : 1;
   return net_row_compare(ordering->rows->layout, ordering->strings, ordering->checkpoint, left,
                          right);
 }
 
-static int compare_rows(const struct ordering *ordering, size_t a, size_t b) {
-  return compare(ordering, net_rows_row(ordering->rows, a), net_rows_row(ordering->rows, b));
+static int compare_rows(const struct tql_ordering *ordering, size_t a, size_t b) {
+  return tql_rows_compare(ordering, net_rows_row(ordering->rows, a),
+                          net_rows_row(ordering->rows, b));
 }
 
 static int compare_places(const void *a, const void *b, void *ordering) {
@@ -136,7 +133,7 @@ static void swap_rows(struct net_rows *rows, size_t a, size_t b) {
 
 /* Known rows that start together, by what else they say, where they lie. False: that took too long, or some are
  * alike. */
-static bool order_ties(struct tql_rows *result, const struct ordering *ordering) {
+static bool order_ties(struct tql_rows *result, const struct tql_ordering *ordering) {
   struct net_rows *rows = &result->rows;
   size_t steps = result->known;
   for (size_t i = 0; i < result->tie_count; i++) {
@@ -152,7 +149,7 @@ static bool order_ties(struct tql_rows *result, const struct ordering *ordering)
 }
 
 /* Those behind KNOWN, which are in order. Mostly each row starts later than the one before it. */
-static bool go_on_ordered(const struct ordering *ordering, size_t known) {
+static bool go_on_ordered(const struct tql_ordering *ordering, size_t known) {
   const struct net_rows *rows = ordering->rows;
   uint32_t slots = rows->layout->slot_count;
   size_t first = known > 0 ? known : 1;
@@ -163,7 +160,7 @@ static bool go_on_ordered(const struct ordering *ordering, size_t known) {
 }
 
 /* By insertion; false: it would take too long, and they are not in order yet. */
-static bool insert(struct place *places, size_t count, const struct ordering *ordering) {
+static bool insert(struct place *places, size_t count, const struct tql_ordering *ordering) {
   size_t steps = count * STEPS_A_ROW;
   for (size_t i = 1; i < count; i++) {
     struct place place = places[i];
@@ -200,7 +197,7 @@ static void move_rows(struct net_rows *rows, struct place *places) {
 }
 
 /* Rows in order: of equal ones the first stays, as definite as the surest of them. */
-static void make_set(struct net_rows *rows, const struct ordering *ordering) {
+static void make_set(struct net_rows *rows, const struct tql_ordering *ordering) {
   size_t kept = 0;
   for (size_t i = 1; i < rows->count; i++) {
     if (compare_rows(ordering, kept, i) == 0) {
@@ -214,7 +211,7 @@ static void make_set(struct net_rows *rows, const struct ordering *ordering) {
 }
 
 /* The rows from FROM on, in an order that only PLACES says. */
-static struct place *sort_places(const struct ordering *ordering, size_t from) {
+static struct place *sort_places(const struct tql_ordering *ordering, size_t from) {
   size_t capacity = 0, count = ordering->rows->count - from;
   struct place *places = NULL;
   base_grow_large(&places, &capacity, count, sizeof *places);
@@ -226,11 +223,12 @@ static struct place *sort_places(const struct ordering *ordering, size_t from) {
 }
 
 /* Of the first END rows, which are in order, the first that is not before ROW. */
-static size_t find_place(const struct ordering *ordering, const union net_slot *row, size_t end) {
+static size_t find_place(const struct tql_ordering *ordering, const union net_slot *row,
+                         size_t end) {
   size_t from = 0;
   while (from < end) {
     size_t middle = from + (end - from) / 2;
-    if (compare(ordering, net_rows_row(ordering->rows, middle), row) < 0)
+    if (tql_rows_compare(ordering, net_rows_row(ordering->rows, middle), row) < 0)
       from = middle + 1;
     else
       end = middle;
@@ -247,7 +245,7 @@ static void move(struct net_rows *rows, size_t from, size_t to, size_t count) {
 /* The rows behind the first KNOWN, which are a set in order, that are equal to none of these, in order; equal ones
  * make them surer. */
 static struct net_rows take_others(struct net_rows *rows, size_t known,
-                                   const struct ordering *ordering) {
+                                   const struct tql_ordering *ordering) {
   struct net_rows others;
   struct place *places = sort_places(ordering, known);
   net_rows_init(&others, rows->layout);
@@ -255,9 +253,9 @@ static struct net_rows take_others(struct net_rows *rows, size_t known,
     const union net_slot *row = net_rows_row(rows, places[i - known].index);
     uint8_t marks = rows->marks[places[i - known].index];
     size_t last = others.count, place = find_place(ordering, row, known);
-    if (place < known && compare(ordering, net_rows_row(rows, place), row) == 0)
+    if (place < known && tql_rows_compare(ordering, net_rows_row(rows, place), row) == 0)
       rows->marks[place] |= marks;
-    else if (last > 0 && compare(ordering, net_rows_row(&others, last - 1), row) == 0)
+    else if (last > 0 && tql_rows_compare(ordering, net_rows_row(&others, last - 1), row) == 0)
       others.marks[last - 1] |= marks;
     else
       net_rows_add_copy(&others, row, marks);
@@ -267,7 +265,7 @@ static struct net_rows take_others(struct net_rows *rows, size_t known,
 }
 
 /* The rows behind the first KNOWN come between these: a few, as those that were open at the end. */
-static void merge(struct net_rows *rows, size_t known, const struct ordering *ordering) {
+static void merge(struct net_rows *rows, size_t known, const struct tql_ordering *ordering) {
   struct net_rows others = take_others(rows, known, ordering);
   rows->count = known + others.count;
   for (size_t left = others.count, end = known; left-- > 0;) {
@@ -281,16 +279,22 @@ static void merge(struct net_rows *rows, size_t known, const struct ordering *or
   net_rows_done(&others);
 }
 
-static void order(struct tql_rows *result, size_t known, const struct ordering *ordering) {
+void tql_rows_order_part(struct net_rows *rows, const struct tql_ordering *ordering) {
+  struct tql_ordering own = *ordering;
+  own.rows = rows;
+  struct place *places = sort_places(&own, 0);
+  move_rows(rows, places);
+  free(places);
+  make_set(rows, &own);
+}
+
+static void order(struct tql_rows *result, size_t known, const struct tql_ordering *ordering) {
   struct net_rows *rows = &result->rows;
   if (rows->count - known < known) {
     merge(rows, known, ordering);
     return;
   }
-  struct place *places = sort_places(ordering, 0);
-  move_rows(rows, places);
-  free(places);
-  make_set(rows, ordering);
+  tql_rows_order_part(rows, ordering);
 }
 
 /* Of most rows from FIRST on nothing is open. */
@@ -303,12 +307,15 @@ static void fill_open(struct net_rows *rows, size_t first, net_chronon checkpoin
     if (fields || row[2].i == NET_OPEN) tql_fill_open(layout, row, checkpoint);
 }
 
-void tql_rows_finish(struct tql_rows *result, const struct base_strings *strings) {
+enum base_status tql_rows_finish(struct tql_rows *result, const struct base_strings *strings) {
   struct net_rows *rows = &result->rows;
-  struct ordering ordering = {rows, strings, result->checkpoint};
+  struct tql_ordering ordering = {rows, strings, result->checkpoint};
   net_rowmap_done(&result->open);
   fill_open(rows, result->known, result->checkpoint);
   for (size_t i = result->known; i < rows->count; i++) rows->marks[i] &= NET_DEFINITE;
+  if (rows->spill)
+    return go_on_ordered(&ordering, 0) ? BASE_OK : tql_rows_order_spilled(rows, &ordering);
   size_t known = order_ties(result, &ordering) ? result->known : 0;
   if (!go_on_ordered(&ordering, known)) order(result, known, &ordering);
+  return BASE_OK;
 }

@@ -93,6 +93,7 @@ static void append_rows(struct base_buffer *out, struct table *table) {
     for (size_t i = 0; i < table->columns.count; i++)
       append_cell(out, table, i, cell_text(table, i, &row));
     base_buffer_putc(out, '\n');
+    tql_pour(table->context, out);
   }
   tql_cursor_done(&cursor);
 }
@@ -105,6 +106,7 @@ static void write_blocks(struct base_buffer *out, const struct tql_format_contex
   while (tql_cursor_next(&cursor, &row)) {
     if (cursor.next > 1) base_buffer_putc(out, '\n');
     tql_line_row(out, context, columns, &row);
+    tql_pour(context, out);
   }
   tql_cursor_done(&cursor);
 }
@@ -222,7 +224,10 @@ void tql_write_markdown(struct base_buffer *out, const struct tql_format_context
   tql_columns_for_people(&columns, rows->rows.layout, tql_any_indefinite(rows));
   tql_markdown_heading(out, context, &columns, "", "");
   tql_cursor_init(&cursor, rows);
-  while (tql_cursor_next(&cursor, &row)) tql_markdown_row(out, context, &columns, &row);
+  while (tql_cursor_next(&cursor, &row)) {
+    tql_markdown_row(out, context, &columns, &row);
+    tql_pour(context, out);
+  }
   tql_cursor_done(&cursor);
   tql_columns_done(&columns);
 }

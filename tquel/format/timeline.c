@@ -267,6 +267,7 @@ static void append_rows(struct base_buffer *out, struct chart *chart) {
     draw_row(chart, &row);
     append_bar(out, chart);
     base_buffer_putc(out, '\n');
+    tql_pour(chart->context, out);
   }
   tql_cursor_done(&cursor);
 }

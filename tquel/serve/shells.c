@@ -50,6 +50,22 @@ static bool holds_displays(const struct server_shell *shell) {
   return !shell->running && shell->reading && server_reading_has_shown(shell->reading);
 }
 
+/* A reader has nothing else to do than to wait until the server takes what it has: so a large result is nowhere as a
+ * whole. False: it is not wanted any more. */
+static bool wait_for_taker(struct server_shell *shell) {
+  struct sn_connection *connection = shell->peer->connection;
+  if (!shell->peer->server->reader || !shell->running) return true;
+  while (!shell->cancelled && sn_connection_unsent(connection) >= SERVER_RESULT_BYTES) {
+    struct pollfd polled = {.fd = sn_connection_descriptor(connection),
+                            .events = sn_connection_events(connection)};
+    struct sn_message message;
+    (void)poll(&polled, 1, 1000);
+    shell->cancelled =
+        !sn_connection_pump(connection, polled.revents) || sn_connection_next(connection, &message);
+  }
+  return !shell->cancelled;
+}
+
 /* As frames of at most PIECE bytes. */
 static void write_frames(void *context, const char *bytes, size_t length) {
   struct server_shell *shell = context;
@@ -57,7 +73,7 @@ static void write_frames(void *context, const char *bytes, size_t length) {
     base_buffer_append(&shell->held, bytes, length);
     return;
   }
-  while (length > 0) {
+  while (length > 0 && wait_for_taker(shell)) {
     size_t piece = length < PIECE ? length : PIECE;
     const struct sn_string text = sn_string_from(bytes, piece);
     if (shell->running)

@@ -6,6 +6,10 @@
  * rows of tables) makes room.                                                                      */
 #include "engine/base/budget.h"
 
+#include <string.h>
+
+#include "engine/base/spill.h"
+
 #include "tquel/session/session_impl.h"
 
 #define MIB ((size_t)1 << 20)
@@ -81,7 +85,7 @@ void session_note_holder(struct tql_session *session, const struct net_network *
   else if (most.state_bytes >= MIB)
     session->memory_holder = base_arena_printf(
         session->statement_arena, "%s %u%s%s keeps %llu MiB for %llu rows",
-        net_node_info(most.kind)->name, most.number, most.owner ? " of " : "",
+        net_node_info(most.kind)->name, most.number, most.owner && *most.owner ? " of " : "",
         most.owner ? most.owner : "", (unsigned long long)(most.state_bytes / MIB),
         (unsigned long long)most.state_rows);
 }
@@ -131,6 +135,13 @@ bool session_report_excess(struct tql_session *session, const struct base_range 
                        "ask for less at once, or give the process more (ulimit -v, cgroups)",
                        "the system has no more memory%s",
                        session->statement_arena != NULL ? place(session) : "");
+      return true;
+    case BASE_EXCESS_SPILLED:
+      base_report_hint(session->diags, MSG_SPILL_FAILED, session->source, range,
+                       "free space, set TMPDIR to a directory that has some, or allow more memory: "
+                       "set memory MIB",
+                       "no room in %s for a result that is larger than its memory: %s",
+                       base_spill_directory(), strerror(base_budget_spill_reason()));
       return true;
     case BASE_EXCESS_NONE:
     default:

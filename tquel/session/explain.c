@@ -20,7 +20,9 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   tql_rows_init(&rows, NULL, query->layout);
   enum base_status status = session_run_figures(session, query, &rows, &text);
   if (status == BASE_OK) {
-    tql_rows_finish(&rows, session->strings);
+    status = tql_rows_finish(&rows, session->strings);
+  }
+  if (status == BASE_OK) {
     size_t tuples = rows.rows.count;
     base_buffer_printf(&text, "%zu tuple%s in the result\n", tuples, tuples == 1 ? "" : "s");
     if (query->name != NULL)

@@ -237,8 +237,8 @@ static void fit(struct tql_session *session, struct net_rows *rows) {
 void session_keep_result(struct tql_session *session, const struct session_relation *view,
                          const struct st_version *version, struct tql_rows *result) {
   struct session_kept_views *views = &session->kept;
-  if (result->checkpoint != NET_FOREVER || session->feed_count > 0 || session->live != NULL ||
-      find(session, view->ng.name) != NULL)
+  if (result->rows.spill || result->checkpoint != NET_FOREVER || session->feed_count > 0 ||
+      session->live != NULL || find(session, view->ng.name) != NULL)
     return;
   if (views->count > 0 && memcmp(&views->version, version, sizeof *version) != 0)
     session_forget_kept(session);

@@ -135,14 +135,16 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
 
 /* --- retrieve and print */
 
-static void print_rows(struct tql_session *session, struct tql_rows *rows) {
+static enum base_status print_rows(struct tql_session *session, struct tql_rows *rows) {
   int64_t began = base_env_monotonic();
   session->doing = "showing the result";
   session_has_shown(session);
-  tql_rows_finish(rows, session->strings);
+  enum base_status status = tql_rows_finish(rows, session->strings);
+  if (status != BASE_OK) return status;
   session->counters.rows_out += rows->rows.count;
   if (session->output->rows != NULL) session->output->rows(session->output->context, rows);
   session->counters.output_ns += base_env_monotonic() - began;
+  return BASE_OK;
 }
 
 /* Can the view be executed? Its origin is fixed if there is a first tuple. */
@@ -238,7 +240,8 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   bool same = before.others == after.others && before.own == after.own;
   *ret_again = used && !same;
   if (*ret_again) return BASE_OK;
-  print_rows(session, rows);
+  status = print_rows(session, rows);
+  if (status != BASE_OK) return status;
   const struct session_relation *view = query ? session_whole_view(session, query) : relation;
   if (view != NULL && view->view && same && session->diags->count == diags)
     session_keep_result(session, view, &before, rows);
@@ -255,6 +258,7 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
     tql_rows_init(&rows, relation ? relation->ng.name : NULL,
                   query ? query->layout : relation->ng.layout);
     if (query != NULL) session_lend_rows(session, &rows.rows); /* session_rows_of makes its own */
+    rows.rows.may_spill = true;
     status = show_once(session, query, relation, i == 0, &rows, &again);
     session_spare_rows(session, &rows.rows);
     tql_rows_done(&rows);
@@ -283,6 +287,7 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
   struct net_store *store = st_net(session->database);
   struct net_source *source = NULL;
   tql_rows_init(ret, relation->ng.name, relation->ng.layout);
+  ret->rows.may_spill = true;
   if (relation->view) return session_view_rows(session, relation, ret);
   ret->checkpoint = relation->checkpoint;
   /* All rows that are stored, also those at or beyond a checkpoint. */

@@ -48,7 +48,7 @@ void session_lend_rows(struct tql_session *session, struct net_rows *rows) {
 void session_spare_rows(struct tql_session *session, struct net_rows *rows) {
   struct session_spares *spares = &session->spares;
   size_t slots = rows->capacity * rows->layout->slot_count, place = find(spares, false);
-  if (slots <= spares->items[place].slots) {
+  if (rows->spill || slots <= spares->items[place].slots) {
     net_rows_done(rows);
     return;
   }

@@ -524,7 +524,9 @@ static enum base_status copy_into(struct tql_session *session,
   struct tql_rows rows;
   enum base_status status = session_rows_of(session, relation, &rows);
   if (status == BASE_OK) {
-    tql_rows_finish(&rows, session->strings);
+    status = tql_rows_finish(&rows, session->strings);
+  }
+  if (status == BASE_OK) {
     session->counters.rows_out += rows.rows.count;
     struct tql_format_context context = {.format = ndjson ? TQL_FORMAT_NDJSON : TQL_FORMAT_CSV,
                                          .timeline = session->timeline,

@@ -72,12 +72,21 @@ unsigned shell_output_terminal_width(void) {
   return size.ws_col;
 }
 
-static struct tql_format_context format_context(const struct shell_output *output) {
+/* A large result is not text as a whole before it is written. */
+static void pour(void *context, struct base_buffer *out) {
+  (void)out;
+  shell_output_flush(context);
+}
+
+static struct tql_format_context format_context(struct shell_output *output) {
   return (struct tql_format_context){
       .format = output->format,
       .timeline = tql_session_timeline(output->session),
       .strings = tql_session_strings(output->session),
       .results_before = output->results,
+      .pour = pour,
+      .pour_context = output,
+      .pour_at = PENDING_MAX,
       .width = output->width   ? output->width
                : output->write ? 0
                                : shell_output_terminal_width(),
