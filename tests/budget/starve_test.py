@@ -17,10 +17,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'serve'))
 from world import World, check, equal  # noqa: E402
 
 TQUEL, STARVE, SAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3])
-# Nothing here depends on what a disk keeps, and each commit waits for one.
-QUICK = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
-if QUICK:
-    tempfile.tempdir = QUICK
 # Two in a row are absorbed by the reserve; more end a process in good order.
 WAYS = ('fail:{}:1', 'fail:{}:2', 'fail:{}:3', 'fail:{}:50', 'limit:{}')
 
