@@ -35,12 +35,14 @@ static struct {
   bool running;
   bool winding_up;
   enum base_excess excess;
-  size_t most;   /* bytes in use, of the process; SIZE_MAX: no limit */
+  size_t memory; /* bytes that may come; SIZE_MAX: no limit */
+  size_t most;   /* so that the process has so many then; 0: not known before the first look */
+  size_t total;  /* bytes that it may have in all */
   int64_t until; /* monotonic ns; INT64_MAX: no limit */
   void *reserve;
   size_t reserve_size;
   int spill_reason; /* errno */
-} guard = {.most = SIZE_MAX, .until = INT64_MAX};
+} guard = {.memory = SIZE_MAX, .total = SIZE_MAX, .until = INT64_MAX};
 
 /* --- looking at the system */
 
@@ -54,13 +56,20 @@ static bool read_text(const char *path, char *ret, size_t size) {
   return length > 0;
 }
 
+static size_t seen;
+
+size_t base_memory_seen(void) {
+  return seen;
+}
+
 size_t base_memory_in_use(void) {
   char text[128];
   if (!read_text("/proc/self/statm", text, sizeof text)) return 0;
   char *next = text;
   (void)strtoull(next, &next, 10); /* of address space */
   unsigned long long resident = strtoull(next, &next, 10), shared = strtoull(next, &next, 10);
-  return resident > shared ? (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE) : 0;
+  seen = resident > shared ? (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE) : 0;
+  return seen;
 }
 
 /* Of control groups, the one that a container shows as the root. */
@@ -137,31 +146,40 @@ void base_budget_begin(const struct base_budget *budget) {
   guard.running = true;
   guard.winding_up = false;
   guard.excess = BASE_EXCESS_NONE;
-  guard.most =
-      limited && budget->memory != SIZE_MAX ? add(base_memory_in_use(), budget->memory) : SIZE_MAX;
-  if (budget->total < guard.most) guard.most = budget->total;
+  guard.memory = budget->memory;
+  guard.most = 0;
+  guard.total = budget->total;
   guard.until = budget->time == INT64_MAX ? INT64_MAX : base_env_monotonic() + budget->time;
   base_heap_count = (struct base_heap_count){.look_at = limited ? LOOK_EACH : SIZE_MAX};
 }
 
 void base_budget_end(void) {
   guard.running = false;
-  guard.most = SIZE_MAX;
+  guard.memory = guard.total = SIZE_MAX;
   guard.until = INT64_MAX;
   base_heap_count.look_at = SIZE_MAX;
-  if (guard.excess == BASE_EXCESS_MEMORY || guard.excess == BASE_EXCESS_EXHAUSTED) malloc_trim(0);
+  if (base_budget_excess_is_of_memory()) malloc_trim(0);
   take_reserve();
 }
 
+/* What BYTES more would exceed. What was in use at the beginning is what is now without what was asked for since, as far
+ * as that can be: so a statement that asks for little does not pay for a look. */
+static enum base_excess would_exceed(size_t bytes) {
+  if (guard.memory == SIZE_MAX && guard.total == SIZE_MAX) return BASE_EXCESS_NONE;
+  size_t now = base_memory_in_use(), asked = base_heap_count.asked;
+  if (guard.most == 0) guard.most = add(asked < now ? now - asked : now, guard.memory);
+  if (now > guard.most || bytes > guard.most - now) return BASE_EXCESS_MEMORY;
+  return now > guard.total || bytes > guard.total - now ? BASE_EXCESS_TOTAL : BASE_EXCESS_NONE;
+}
+
 void base_budget_look(size_t bytes) {
+  enum base_excess excess = would_exceed(bytes);
   base_heap_count.asked = 0;
-  if (!base_budget_has_room(bytes)) exceed(BASE_EXCESS_MEMORY);
+  if (excess != BASE_EXCESS_NONE) exceed(excess);
 }
 
 bool base_budget_has_room(size_t bytes) {
-  if (guard.most == SIZE_MAX || guard.excess != BASE_EXCESS_NONE) return true;
-  size_t now = base_memory_in_use();
-  return now <= guard.most && bytes <= guard.most - now;
+  return guard.excess != BASE_EXCESS_NONE || would_exceed(bytes) == BASE_EXCESS_NONE;
 }
 
 bool base_budget_is_exceeded(void) {
@@ -174,6 +192,11 @@ bool base_budget_is_exceeded(void) {
 
 void base_budget_wind_up(void) {
   guard.winding_up = true;
+}
+
+bool base_budget_excess_is_of_memory(void) {
+  return guard.excess == BASE_EXCESS_MEMORY || guard.excess == BASE_EXCESS_TOTAL ||
+         guard.excess == BASE_EXCESS_EXHAUSTED;
 }
 
 enum base_excess base_budget_excess(void) {

@@ -13,6 +13,7 @@
 enum base_excess {
   BASE_EXCESS_NONE,
   BASE_EXCESS_MEMORY,    /* more than its budget of memory */
+  BASE_EXCESS_TOTAL,     /* less than that, but more than the process may have in all */
   BASE_EXCESS_TIME,      /* more than its budget of time */
   BASE_EXCESS_EXHAUSTED, /* the system gave no memory any more */
   BASE_EXCESS_SPILLED,   /* what is larger than its memory has no room on the disk (spill.h) */
@@ -36,6 +37,7 @@ bool base_budget_is_exceeded(void);
 void base_budget_wind_up(void);
 /* What has been exceeded since the last begin, also after the end. */
 enum base_excess base_budget_excess(void);
+bool base_budget_excess_is_of_memory(void);
 /* There is no room on the disk, for REASON (an errno). */
 void base_budget_spill_failed(int reason);
 int base_budget_spill_reason(void);
@@ -47,6 +49,8 @@ bool base_budget_has_room(size_t bytes);
 
 /* Bytes of memory that the process has for itself, without what is mapped from files. */
 size_t base_memory_in_use(void);
+/* As many as there were when somebody last looked, which costs nothing; 0: nobody has. */
+size_t base_memory_seen(void);
 /* Bytes that this machine, or the control group of this process, has in all. */
 size_t base_memory_of_machine(void);
 

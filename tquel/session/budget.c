@@ -19,7 +19,7 @@
 size_t tql_seat_memory(const struct tql_seat *seat) {
   const struct tql_session *session = seat->session;
   size_t given = session->options.memory;
-  if (!seat->memory_set) return given > 0 ? given : base_memory_of_machine() / 2;
+  if (!seat->memory_set) return given > 0 ? given : session->memory_usual;
   if (seat->memory == 0) return SIZE_MAX;
   return seat->memory;
 }
@@ -50,16 +50,13 @@ void session_budget_begin(struct tql_session *session) {
   int64_t limit = seat->time_limit_set ? seat->time_limit : session->options.time_limit;
   if (limit > 0) budget.time = limit;
   budget.memory = tql_seat_memory(seat);
-  session->memory_short = false;
   session->doing = NULL;
   session->memory_holder = NULL;
   if (session->options.memory_total > 0) {
-    if (tql_session_memory_left(session) < budget.memory) {
-      drop_caches(session);
-      session->memory_short = tql_session_memory_left(session) < budget.memory;
-    }
     size_t lent = session->memory_lent, total = session->options.memory_total;
     budget.total = lent < total ? total - lent : 0;
+    if (base_memory_seen() > budget.total / 2 && tql_session_memory_left(session) < budget.memory)
+      drop_caches(session);
   }
   base_budget_begin(&budget);
 }
@@ -68,8 +65,7 @@ void session_budget_begin(struct tql_session *session) {
 
 void session_note_holder(struct tql_session *session, const struct net_network *network,
                          const struct tql_rows *rows) {
-  enum base_excess excess = base_budget_excess();
-  if (excess != BASE_EXCESS_MEMORY && excess != BASE_EXCESS_EXHAUSTED) return;
+  if (!base_budget_excess_is_of_memory()) return;
   struct net_node_stats most = {.name = NULL};
   for (const struct net_node *node = net_network_first(network); node != NULL;
        node = net_node_next(node)) {
@@ -100,9 +96,9 @@ static const char *place(const struct tql_session *session) {
   return base_arena_printf(session->statement_arena, " (%s)", session->doing);
 }
 
-static void report_memory(struct tql_session *session, const struct base_range *range) {
+static void report_memory(struct tql_session *session, const struct base_range *range, bool total) {
   size_t most = tql_seat_memory(session->seat) / MIB;
-  if (session->memory_short)
+  if (total)
     base_report_hint(session->diags, MSG_SERVER_MEMORY, session->source, range,
                      "ask again when other statements are done, or for less; tquel serve --memory "
                      "says how much there is",
@@ -125,7 +121,8 @@ static void report_time(struct tql_session *session, const struct base_range *ra
 bool session_report_excess(struct tql_session *session, const struct base_range *range) {
   switch (base_budget_excess()) {
     case BASE_EXCESS_MEMORY:
-      report_memory(session, range);
+    case BASE_EXCESS_TOTAL:
+      report_memory(session, range, base_budget_excess() == BASE_EXCESS_TOTAL);
       return true;
     case BASE_EXCESS_TIME:
       report_time(session, range);
@@ -150,9 +147,8 @@ bool session_report_excess(struct tql_session *session, const struct base_range 
 }
 
 void session_budget_end(struct tql_session *session) {
-  enum base_excess excess = base_budget_excess();
   base_budget_wind_up();
-  if (excess == BASE_EXCESS_MEMORY || excess == BASE_EXCESS_EXHAUSTED) drop_caches(session);
+  if (base_budget_excess_is_of_memory()) drop_caches(session);
   base_budget_end();
 }
 

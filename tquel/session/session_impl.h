@@ -243,9 +243,10 @@ struct tql_session {
   bool in_script_transaction;
   int64_t patient_until; /* monotonic ns: then the statement is given back; INT64_MAX: it is not */
   bool impatient;        /* it is to be */
-  size_t memory_lent;    /* bytes of options.memory_total that others have */
-  bool memory_short;     /* there is less left of it than a statement may take */
-  const char *doing;     /* in words, for who exceeds his memory; NULL: nothing special */
+  size_t
+      memory_usual;   /* bytes that a statement may take where nobody says: half of the machine's */
+  size_t memory_lent; /* bytes of options.memory_total that others have */
+  const char *doing;  /* in words, for who exceeds his memory; NULL: nothing special */
   const char *memory_holder; /* who has most of it; NULL: not known */
 
   /* explain_only: all statements in one plan */
