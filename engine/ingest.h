@@ -52,6 +52,13 @@ struct net_reader_class {
   int (*descriptor)(struct net_reader *reader);
   /* Bytes consumed by the records reported so far: where to resume. */
   int64_t (*position)(struct net_reader *reader);
+  /* Of readers that hold what they have reported, in memory (others do nothing, and want nothing). What was reported so
+   * far is kept for good, and need not be held any more. */
+  void (*settle)(struct net_reader *reader);
+  /* All that was reported since it was settled last, or since the beginning, will be reported again. */
+  void (*rewind)(struct net_reader *reader);
+  /* Is it to be settled now? Much is held, or what follows can be read only then: until then there is nothing more. */
+  bool (*wants_settling)(const struct net_reader *reader);
   void (*free)(struct net_reader *reader);
 };
 

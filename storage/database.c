@@ -69,8 +69,21 @@ static void roll_back(struct st_database *database) {
   sqlite3_reset(database->rollback);
 }
 
+/* An interrupt, a lock, no room; a limit on the size of files is a failing write to SQLite, whose errno is not to be
+ * relied on any more when it is asked for. */
+static bool may_pass(int code) {
+  int kind = code & 0xff;
+  return kind == SQLITE_INTERRUPT || kind == SQLITE_FULL || kind == SQLITE_BUSY ||
+         code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE;
+}
+
+bool st_failure_may_pass(const struct st_database *database) {
+  return database->may_pass;
+}
+
 enum base_status st_fail(struct st_database *database, const char *doing) {
   int code = sqlite3_extended_errcode(database->sqlite);
+  database->may_pass = may_pass(code);
   char *text = base_xstrdup(sqlite3_errmsg(database->sqlite));
   if (database->in_transaction) {
     roll_back(database);

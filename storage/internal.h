@@ -52,7 +52,7 @@ struct st_table {
   struct base_arena *arena; /* the table itself and all its texts */
   const char *name;         /* as created */
   enum st_kind kind;
-  bool view; /* there is no table */
+  bool view;            /* there is no table */
   const char *unusable; /* why nobody may read or write it; NULL: it is as it should be */
   int by;
   const struct st_domain *domains;
@@ -104,6 +104,7 @@ struct st_database {
 
   bool in_transaction;
   bool failed; /* the transaction that was begun is rolled back, and the caller does not know yet */
+  bool may_pass; /* what failed last may succeed later */
   unsigned savepoints;
   int64_t changes_before; /* how many rows this connection had written when the transaction began */
   int64_t taken_back;     /* how often some of them were taken back */
@@ -113,9 +114,10 @@ struct st_database {
   bool catalogue_stale;
   int64_t data_version; /* readers: of the last look at the catalogue */
 
-  sqlite3_stmt *begin, *rollback, *commit, *checkpoint, *passed, *log_piece; /* prepared at first use */
-  struct st_scan *scans;                     /* those that are open */
-  const struct st_bulk *bulk;                /* while st_put_all runs */
+  sqlite3_stmt *begin, *rollback, *commit, *checkpoint, *passed,
+      *log_piece;             /* prepared at first use */
+  struct st_scan *scans;      /* those that are open */
+  const struct st_bulk *bulk; /* while st_put_all runs */
 
   uint64_t catalogue_changes; /* how often tables went */
   uint64_t appended;          /* rows, written or waiting */

@@ -17,6 +17,7 @@ enum sn_format {
 };
 
 #define SN_LINE_LIMIT ((size_t)16 * 1024 * 1024)
+#define SN_HOLD_BYTES ((size_t)16 * 1024 * 1024)
 
 struct sn_reader_options {
   const char *path; /* "-": standard input; NULL: DESCRIPTOR */
@@ -30,6 +31,9 @@ struct sn_reader_options {
    * the reader says so and goes on at the beginning of what has its name. FIFOs, sockets,
    * terminals, standard input and DESCRIPTOR end when they end. */
   bool following;
+  /* What was reported and is not settled yet is held in memory and can be reported again, also what came by a FIFO
+   * and what stood in a file that has been rotated meanwhile. When SN_HOLD_BYTES are held it is to be settled. */
+  bool holding;
   /* A snapshot relation: a record without any time lasts from beginning to forever. */
   bool timeless;
   /* Where to go on: what position() said. Of what is no regular file nothing is skipped; there the

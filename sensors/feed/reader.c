@@ -36,8 +36,16 @@ struct sn_reader {
   enum sn_format format;
   enum stage stage;
   int64_t position; /* where to go on, until that has been reached */
+  struct mark {
+    enum stage stage;
+    int64_t consumed, line;
+  } settled; /* where it stood when it was settled last */
   struct net_read_event failure;
 };
+
+static void set_mark(struct sn_reader *reader) {
+  reader->settled = (struct mark){reader->stage, reader->splitter.consumed, reader->splitter.line};
+}
 
 static struct sn_reader *own(struct net_reader *reader) {
   return (struct sn_reader *)reader;
@@ -89,6 +97,8 @@ static enum net_read_result rotated(struct sn_reader *reader, struct net_read_ev
   };
   sn_split_restart(&reader->splitter);
   reader->position = 0;
+  reader->stage = STAGE_ROTATED; /* if it is rewound, it is to be said once more */
+  set_mark(reader);
   reader->stage = STAGE_MARK;
   event->number = MSG_FILE_TRUNCATED;
   event->reason = reasons[reader->source.rotation];
@@ -198,6 +208,26 @@ static enum net_read_result read_header(struct sn_reader *reader, struct net_rea
   return NET_READ_ROWS;
 }
 
+static void reader_settle(struct net_reader *base) {
+  struct sn_reader *reader = own(base);
+  sn_split_settle(&reader->splitter, &reader->source);
+  if (reader->stage != STAGE_FAILED) set_mark(reader);
+}
+
+static void reader_rewind(struct net_reader *base) {
+  struct sn_reader *reader = own(base);
+  if (!reader->source.holding || reader->stage == STAGE_FAILED) return;
+  reader->stage = reader->settled.stage;
+  sn_split_rewind(&reader->splitter, &reader->source, reader->settled.consumed,
+                  reader->settled.line);
+}
+
+static bool reader_wants_settling(const struct net_reader *base) {
+  const struct sn_source *source = &((const struct sn_reader *)base)->source;
+  return source->holding &&
+         (source->wants_settling || source->next - source->held >= SN_HOLD_BYTES);
+}
+
 static enum net_read_result skip(struct sn_reader *reader, struct net_read_event *event) {
   if (reader->source.regular) {
     enum sn_split split = sn_split_skip(&reader->splitter, &reader->source, reader->position);
@@ -216,6 +246,7 @@ static enum net_read_result skip(struct sn_reader *reader, struct net_read_event
     reader->splitter.consumed += reader->position;
   }
   reader->stage = STAGE_RECORDS;
+  if (reader->position > 0) reader_settle(&reader->base);
   return NET_READ_ROWS;
 }
 
@@ -316,6 +347,7 @@ static enum net_read_result reader_read(struct net_reader *base, struct net_batc
     *event = reader->failure;
     return NET_READ_FAILED;
   }
+  if (reader_wants_settling(base)) return NET_READ_AGAIN;
   if (reader->stage == STAGE_ROTATED) return rotated(reader, event);
   if (reader->stage != STAGE_RECORDS) {
     enum net_read_result result = prepare(reader, event);
@@ -344,8 +376,13 @@ static void reader_free(struct net_reader *base) {
   free(reader);
 }
 
-static const struct net_reader_class reader_class = {reader_read, reader_descriptor,
-                                                     reader_position, reader_free};
+static const struct net_reader_class reader_class = {.read = reader_read,
+                                                     .descriptor = reader_descriptor,
+                                                     .position = reader_position,
+                                                     .settle = reader_settle,
+                                                     .rewind = reader_rewind,
+                                                     .wants_settling = reader_wants_settling,
+                                                     .free = reader_free};
 
 static enum sn_format format_by_suffix(const char *path) {
   const char *suffix = path ? strrchr(path, '.') : NULL;
@@ -369,6 +406,7 @@ enum base_status sn_reader_open(const struct sn_reader_options *options,
   reader->position = options->position;
   reader->splitter.limit = options->line_limit ? options->line_limit : SN_LINE_LIMIT;
   reader->splitter.line = 1;
+  set_mark(reader);
   sn_decoder_init(&reader->decoder, options);
   sn_ndjson_init(&reader->ndjson, &reader->decoder);
   *ret = &reader->base;

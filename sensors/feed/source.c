@@ -72,6 +72,7 @@ enum base_status sn_source_open(struct sn_source *source, const struct sn_reader
                                                        : options->descriptor,
                                .owned = by_path,
                                .following = options->following,
+                               .holding = options->holding,
                                .notify = -1};
   if (by_path) {
     source->descriptor = open_path(path, options->following);
@@ -98,14 +99,21 @@ int sn_source_descriptor(const struct sn_source *source) {
   return source->regular ? source->notify : source->descriptor;
 }
 
-/* Room for READ_SIZE bytes and the NUL behind what is unread. */
+void sn_source_settle(struct sn_source *source) {
+  source->held = source->next;
+  source->wants_settling = false;
+}
+
+/* Room for READ_SIZE bytes and the NUL behind what is held and unread. */
 static void make_room(struct sn_source *source) {
-  size_t unread = sn_source_unread(source);
+  if (!source->holding) source->held = source->next;
+  size_t gone = source->held;
   if (source->capacity - source->end > READ_SIZE) return;
-  if (source->next > 0) {
-    memmove(source->data, source->data + source->next, unread);
-    source->next = 0;
-    source->end = unread;
+  if (gone > 0) {
+    memmove(source->data, source->data + gone, source->end - gone);
+    source->held = 0;
+    source->next -= gone;
+    source->end -= gone;
   }
   base_grow(&source->data, &source->capacity, source->end + READ_SIZE + 1, 1);
 }
@@ -137,7 +145,7 @@ static void take_notices(const struct sn_source *source) {
 
 void sn_source_restart(struct sn_source *source) {
   (void)lseek(source->descriptor, 0, SEEK_SET);
-  source->next = source->end = 0;
+  source->held = source->next = source->end = 0;
   source->bytes_read = 0;
 }
 
@@ -146,6 +154,12 @@ static bool is_replaced(const struct sn_source *source, const struct stat *own) 
   struct stat named;
   return stat(source->name, &named) == 0 && S_ISREG(named.st_mode) && named.st_size > 0 &&
          (named.st_dev != own->st_dev || named.st_ino != own->st_ino);
+}
+
+/* What is held of the file as it was would be gone: it is to be settled first. */
+static bool must_wait(struct sn_source *source) {
+  source->wants_settling = source->holding && source->next > source->held;
+  return source->wants_settling;
 }
 
 static enum sn_fill turn_to_new_file(struct sn_source *source) {
@@ -169,11 +183,12 @@ static enum sn_fill at_file_end(struct sn_source *source) {
   }
   if (fstat(source->descriptor, &status) != 0) return failed(source, MSG_CANNOT_READ, errno);
   if (status.st_size < source->bytes_read) {
+    if (must_wait(source)) return SN_NOTHING_NOW;
     source->rotation = SN_TRUNCATED;
     sn_source_restart(source);
     return SN_ROTATED;
   }
-  if (source->leaving) return turn_to_new_file(source);
+  if (source->leaving) return must_wait(source) ? SN_NOTHING_NOW : turn_to_new_file(source);
   if (!is_replaced(source, &status)) return SN_NOTHING_NOW;
   source->leaving = true; /* the old one may have got more since it was read */
   return sn_source_fill(source);

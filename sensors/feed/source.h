@@ -31,9 +31,12 @@ struct sn_source {
   bool leaving;              /* another file has its name: the old one is read to its end */
   enum sn_rotation rotation; /* after SN_ROTATED */
   int notify;                /* inotify descriptor or -1 */
-  /* The unread bytes are data[next] .. data[end - 1], and data[end] is NUL. */
+  bool holding;              /* what was read is held until it is settled */
+  bool wants_settling;       /* it is to be rotated, and what is held is gone then */
+  /* The unread bytes are data[next] .. data[end - 1], and data[end] is NUL. Those that are held, and may be read
+   * again, are data[held] .. data[next - 1]. */
   char *data;
-  size_t next, end, capacity;
+  size_t held, next, end, capacity;
   int64_t bytes_read;        /* by this source, of the file as it is now */
   enum base_message problem; /* after SN_FILL_FAILED */
   int error;                 /* errno, or 0 */
@@ -44,6 +47,8 @@ enum base_status sn_source_open(struct sn_source *source, const struct sn_reader
 void sn_source_done(struct sn_source *source);
 /* Reads more behind data[end - 1]. Texts that point into data are void afterwards. */
 enum sn_fill sn_source_fill(struct sn_source *source);
+/* What was read so far is not held any more. */
+void sn_source_settle(struct sn_source *source);
 /* A file that is followed is read from its beginning again. */
 void sn_source_restart(struct sn_source *source);
 /* What to poll for more, or -1. */

@@ -15,6 +15,12 @@
 
 #include <string.h>
 
+/* The record that begins here has lost bytes, which will be missing when it is read again. */
+static void note_cut(struct sn_splitter *splitter) {
+  splitter->cut_at = splitter->consumed;
+  splitter->cut_dropped = splitter->dropped;
+}
+
 static void start_search(struct sn_splitter *splitter) {
   splitter->seen = 0;
   splitter->has_quotes = false;
@@ -144,6 +150,8 @@ static enum sn_split look(struct sn_splitter *splitter, struct sn_source *source
 
 enum sn_split sn_split_next(struct sn_splitter *splitter, struct sn_source *source,
                             struct sn_record *ret) {
+  if (splitter->cut_dropped && splitter->dropped == 0 && splitter->consumed == splitter->cut_at)
+    splitter->dropped = splitter->cut_dropped;
   for (;;) {
     enum sn_split split = look(splitter, source, ret);
     if (split != SN_SPLIT_NOTHING) return split;
@@ -168,6 +176,21 @@ void sn_split_restart(struct sn_splitter *splitter) {
   start_search(splitter);
 }
 
+void sn_split_settle(struct sn_splitter *splitter, struct sn_source *source) {
+  splitter->cut_dropped = 0;
+  sn_source_settle(source);
+}
+
+void sn_split_rewind(struct sn_splitter *splitter, struct sn_source *source, int64_t consumed,
+                     int64_t line) {
+  if (splitter->dropped) note_cut(splitter);
+  source->next = source->held;
+  source->wants_settling = false;
+  splitter->consumed = consumed;
+  splitter->line = line;
+  start_search(splitter);
+}
+
 static int64_t count_lines(const char *text, size_t length) {
   int64_t lines = 0;
   for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
@@ -177,6 +200,10 @@ static int64_t count_lines(const char *text, size_t length) {
 
 void sn_split_take(struct sn_splitter *splitter, struct sn_source *source,
                    const struct sn_record *record) {
+  if (splitter->dropped) {
+    note_cut(splitter);
+    source->wants_settling = source->holding; /* so that there is one of them at most */
+  }
   splitter->line += record->has_quotes ? count_lines(record->text, record->unread) : 1;
   splitter->consumed += (int64_t)record->unread + splitter->dropped;
   source->next += record->unread;
@@ -199,6 +226,7 @@ enum sn_split sn_split_skip(struct sn_splitter *splitter, struct sn_source *sour
     splitter->line += count_lines(sn_source_text(source), have);
     splitter->consumed += (int64_t)have;
     source->next += have;
+    sn_source_settle(source);
   }
   start_search(splitter);
   return SN_RECORD;

@@ -33,6 +33,8 @@ struct sn_splitter {
   bool has_quotes;
   enum sn_quoting quoting; /* at SEEN, once HAS_QUOTES */
   int64_t dropped;         /* bytes of an overlong line that are gone from the buffer */
+  int64_t cut_at,
+      cut_dropped; /* where such a line began that is held, and its bytes; 0: there is none */
 };
 
 /* The record that comes next; it stays so until it is taken. */
@@ -42,6 +44,11 @@ void sn_split_take(struct sn_splitter *splitter, struct sn_source *source,
                    const struct sn_record *record);
 /* The next record is the first one. */
 void sn_split_restart(struct sn_splitter *splitter);
+/* What was taken is not held any more. */
+void sn_split_settle(struct sn_splitter *splitter, struct sn_source *source);
+/* Goes back to where it was settled, with CONSUMED and LINE as they were then. */
+void sn_split_rewind(struct sn_splitter *splitter, struct sn_source *source, int64_t consumed,
+                     int64_t line);
 /* Takes bytes up to POSITION (counted as .consumed is), which are the records of an earlier reader.
  * SN_RECORD: done; SN_SPLIT_END: the input is shorter. */
 enum sn_split sn_split_skip(struct sn_splitter *splitter, struct sn_source *source,

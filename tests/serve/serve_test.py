@@ -868,7 +868,7 @@ def full_disk(world):
     feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
     feed.stdin.write(b'at,a,s\n' + b''.join(b'%d,%d,%s\n' % (i, i, b'x' * 60) for i in range(20000)))
     feed.stdin.flush()
-    until(lambda: 'error TQ-' in world.log(), 'the server says what is wrong')
+    until(lambda: 'TQ-06' in world.log(), 'the server says what is wrong')
     check(world.server.poll() is None, 'it lives')
     resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE,
                      (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -903,7 +903,7 @@ def full_disk_and_file(world):
     world.good('set durable every 1 ms')
     limit_files(world, 60000)
     grow(3001, 9001)
-    until(lambda: 'error TQ-06' in world.log(), 'the server says what is wrong')
+    until(lambda: 'warning TQ-0626' in world.log(), 'the server says what is wrong')
     limit_files(world, resource.RLIM_INFINITY)
     until(lambda: world.count('D') == 4499, 'and goes on')
     equal(world.stop(), 0)

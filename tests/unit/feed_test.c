@@ -632,6 +632,91 @@ START_TEST(truncated_file) {
 }
 END_TEST
 
+static void put(int descriptor, const char *text) {
+  ck_assert_int_eq(write(descriptor, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+/* What came by a pipe is reported again until it is settled, from the header on, with its lines and positions; also of a
+ * line that is too long to be kept whole. */
+START_TEST(held_pipe) {
+  int ends[2];
+  ck_assert_int_eq(pipe(ends), 0);
+  struct sn_reader_options options = options_for(bare, SN_CSV);
+  options.descriptor = ends[0];
+  options.following = options.holding = true;
+  options.line_limit = 20;
+  struct net_reader *reader = open_reader(options);
+  const struct net_reader_class *class = reader->class;
+  put(ends[1], "x,start,stop\n1,2,3\n2,3,");
+  for (int i = 0; i < 3; i++) {
+    check_drain(reader, NET_READ_AGAIN, "row 2 2 3 3 1\n");
+    ck_assert_int_eq(class->position(reader), 19);
+    class->rewind(reader);
+    ck_assert_int_eq(class->position(reader), 0);
+  }
+  check_drain(reader, NET_READ_AGAIN, "row 2 2 3 3 1\n");
+  class->settle(reader);
+  put(ends[1], "4\nx\n");
+  for (int i = 0; i < 3; i++) {
+    check_drain(reader, NET_READ_AGAIN, "row 3 3 4 4 2\nbad 505 4:1 x: \"x\" is no integer\n");
+    ck_assert_int_eq(class->position(reader), 27);
+    class->rewind(reader);
+    ck_assert_int_eq(class->position(reader), 19);
+  }
+  put(ends[1], "3,4,5                          ");
+  check_drain(reader, NET_READ_AGAIN, "row 3 3 4 4 2\nbad 505 4:1 x: \"x\" is no integer\n");
+  class->rewind(reader);
+  put(ends[1], "      6\n4,5,6\n");
+  for (int i = 0; i < 3; i++) {
+    check_drain(reader, NET_READ_AGAIN,
+                "row 3 3 4 4 2\nbad 505 4:1 x: \"x\" is no integer\n"
+                "bad 507 5:1 the line is longer than 20 bytes\n");
+    ck_assert(class->wants_settling(reader));
+    ck_assert_int_eq(class->position(reader), 27 + 39);
+    class->rewind(reader);
+  }
+  check_drain(reader, NET_READ_AGAIN,
+              "row 3 3 4 4 2\nbad 505 4:1 x: \"x\" is no integer\n"
+              "bad 507 5:1 the line is longer than 20 bytes\n");
+  class->settle(reader);
+  close(ends[1]);
+  for (int i = 0; i < 2; i++) {
+    check_drain(reader, NET_READ_END, "row 5 5 6 6 4\ndone\n");
+    class->rewind(reader);
+  }
+  class->free(reader);
+  close(ends[0]);
+}
+END_TEST
+
+/* A file that was rotated is left when what was read of it is settled; that it was rotated is said again. */
+START_TEST(held_rotation) {
+  struct sn_reader_options options = options_for(bare, SN_CSV);
+  options.path = make_file(".csv", "x,start,stop\n1,2,3\n2,3,");
+  options.following = options.holding = true;
+  struct net_reader *reader = open_reader(options);
+  check_drain(reader, NET_READ_AGAIN, "row 2 2 3 3 1\n");
+  ck_assert_int_eq(truncate(options.path, 0), 0);
+  check_drain(reader, NET_READ_AGAIN, "");
+  ck_assert(reader->class->wants_settling(reader));
+  reader->class->rewind(reader);
+  check_drain(reader, NET_READ_AGAIN, "row 2 2 3 3 1\n");
+  reader->class->settle(reader);
+  for (int i = 0; i < 2; i++) {
+    check_drain(reader, NET_READ_AGAIN, "rotated: the file was truncated\n");
+    reader->class->rewind(reader);
+  }
+  append_file(options.path, "4,5,6\n");
+  for (int i = 0; i < 2; i++) {
+    check_drain(reader, NET_READ_AGAIN, "rotated: the file was truncated\nrow 5 5 6 6 4\n");
+    ck_assert_int_eq(reader->class->position(reader), 6);
+    reader->class->rewind(reader);
+  }
+  reader->class->free(reader);
+  unlink(options.path);
+}
+END_TEST
+
 /* Renamed, and a new file in its place: the writer may go on with the old one for a while. */
 START_TEST(replaced_file) {
   struct sn_reader_options options = options_for(bare, SN_GUESS);
@@ -844,6 +929,8 @@ int main(void) {
   tcase_add_test(cases, replaced_file);
   tcase_add_test(cases, resuming_ndjson);
   tcase_add_test(cases, followed_fifo);
+  tcase_add_test(cases, held_pipe);
+  tcase_add_test(cases, held_rotation);
   tcase_add_test(cases, standard_input);
   tcase_add_test(cases, not_to_be_opened);
   tcase_add_test(cases, numbers_read_back);

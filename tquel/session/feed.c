@@ -80,6 +80,7 @@ static struct sn_reader_options reader_options(struct tql_session *session,
                                     .time = session->time,
                                     .strings = session->strings,
                                     .following = true,
+                                    .holding = true,
                                     .timeless = relation->kind == ST_SNAPSHOT,
                                     .position = position};
 }
@@ -129,7 +130,7 @@ enum base_status session_add_feed(struct tql_session *session,
   feed->path = base_arena_strdup(session->arena, statement->path);
   feed->within = within;
   feed->ordered_by_stop = statement->ordered_by_stop;
-  feed->sequence = found ? saved.sequence : 0;
+  feed->counts.sequence = feed->committed.sequence = found ? saved.sequence : 0;
   relation->feed = feed;
   base_grow(&session->feeds, &session->feed_capacity, session->feed_count + 1,
             sizeof *session->feeds);
@@ -142,7 +143,7 @@ enum base_status session_save_positions(struct tql_session *session) {
     struct session_feed *feed = session->feeds[i];
     int64_t position = feed->reader->class->position(feed->reader);
     if (position == feed->position_saved) continue;
-    struct st_feed saved = {feed->relation->ng.name, feed->path, position, feed->sequence};
+    struct st_feed saved = {feed->relation->ng.name, feed->path, position, feed->counts.sequence};
     enum base_status status = st_feed_save(session->database, &saved);
     if (status != BASE_OK) return status;
     feed->position_saved = position;
@@ -150,19 +151,56 @@ enum base_status session_save_positions(struct tql_session *session) {
   return BASE_OK;
 }
 
+static void report_total(struct tql_session *session, const struct session_feed *feed) {
+  const struct session_feed_counts *counts = &feed->counts;
+  if (counts->late + counts->rejected > 0)
+    base_report(session->diags, MSG_FEED_LOSS, NULL, NULL, "%s: %llu records late, %llu rejected",
+                feed->relation->ng.name, (unsigned long long)counts->late,
+                (unsigned long long)counts->rejected);
+}
+
 void session_feeds_committed(struct tql_session *session) {
-  for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->uncommitted = false;
+  for (size_t i = 0; i < session->feed_count; i++) {
+    struct session_feed *feed = session->feeds[i];
+    feed->reader->class->settle(feed->reader);
+    feed->committed = feed->counts;
+    if (feed->ends_now) report_total(session, feed);
+    feed->ends_now = false;
+  }
 }
 
 void session_rewind_feeds(struct tql_session *session) {
   for (size_t i = 0; i < session->feed_count; i++) {
     struct session_feed *feed = session->feeds[i];
-    if (feed->ended) continue;
-    feed->taken_back |= feed->uncommitted;
-    feed->uncommitted = false;
+    if (feed->ended && !feed->ends_now) continue;
+    if (feed->counts.read > feed->reached) feed->reached = feed->counts.read;
+    feed->counts = feed->committed;
+    feed->reader->class->rewind(feed->reader);
+    feed->position_saved = feed->reader->class->position(feed->reader);
+    feed->ended = feed->ends_now = false;
     feed->relation->live = false; /* that it was may have been taken back, too */
     feed->relation->latest = feed->relation->boundary = NET_BEGINNING;
   }
+}
+
+bool session_feeds_want_commit(const struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) {
+    const struct session_feed *feed = session->feeds[i];
+    if (!feed->ended && feed->reader->class->wants_settling(feed->reader)) return true;
+  }
+  return false;
+}
+
+/* How much of what it has read was taken back and is not stored. */
+static uint64_t held(const struct session_feed *feed) {
+  uint64_t stored = feed->committed.read;
+  return feed->reached > stored ? feed->reached - stored : 0;
+}
+
+bool session_feeds_hold(const struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++)
+    if (!session->feeds[i]->ended && held(session->feeds[i]) > 0) return true;
+  return false;
 }
 
 static bool can_be_read_again(const struct session_feed *feed) {
@@ -170,35 +208,16 @@ static bool can_be_read_again(const struct session_feed *feed) {
   return strcmp(feed->path, "-") != 0 && stat(feed->path, &known) == 0 && S_ISREG(known.st_mode);
 }
 
-/* FEED goes on where the last commit found it. What is no regular file cannot be read again: that is lost. */
-static enum base_status read_again(struct tql_session *session, struct session_feed *feed) {
-  const struct session_relation *relation = feed->relation;
-  feed->taken_back = false;
-  if (!can_be_read_again(feed)) {
-    net_chronon from = relation->checkpoint == NET_BEGINNING ? 0 : relation->checkpoint;
-    net_chronon to = session->timeline == NET_TIMELINE_REAL ? base_env_now() : NET_FOREVER;
-    if (to <= from) to = net_chronon_add(from, 1);
-    return session_put_lost(session, relation->ng.name, feed->path, "it could not be stored", 0,
-                            (struct net_instant){from, from}, (struct net_instant){to, to});
+void session_report_held(struct tql_session *session) {
+  for (size_t i = 0; i < session->feed_count; i++) {
+    const struct session_feed *feed = session->feeds[i];
+    uint64_t count = held(feed);
+    if (count > 0 && !can_be_read_again(feed))
+      base_report(session->diags, MSG_FEED_UNSTORED, NULL, NULL,
+                  "%s: the last %llu record%s read from %s could not be stored",
+                  feed->relation->ng.name, (unsigned long long)count, count == 1 ? "" : "s",
+                  strcmp(feed->path, "-") == 0 ? "standard input" : feed->path);
   }
-  bool found = false;
-  struct st_feed saved = {0};
-  struct net_reader *reader = NULL;
-  enum base_status status = st_feed_load(session->database, session->statement_arena,
-                                         relation->ng.name, feed->path, &found, &saved);
-  if (status != BASE_OK) return status;
-  struct sn_reader_options options =
-      reader_options(session, relation, feed->path, found ? saved.position : 0);
-  status = sn_reader_open(&options, session->diags, &reader);
-  if (status != BASE_OK) {
-    feed->ended = true;
-    return status;
-  }
-  feed->reader->class->free(feed->reader);
-  feed->reader = reader;
-  feed->position_saved = options.position;
-  feed->sequence = found ? saved.sequence : 0;
-  return BASE_OK;
 }
 
 /* --- reading */
@@ -213,7 +232,7 @@ static enum base_status reject_record(struct tql_session *session, struct sessio
   base_buffer_printf(&text, "line %lld, column %lld: %s", (long long)event->line,
                      (long long)event->column, reason);
   net_chronon at = session->timeline == NET_TIMELINE_REAL ? base_env_now() : rejected_at(feed);
-  feed->rejected++;
+  feed->counts.rejected++;
   enum base_status status =
       session_divert(session, "Rejected", feed->relation, at, base_buffer_text(&text),
                      event->record ? event->record : "", event->record_length);
@@ -265,8 +284,8 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
   enum base_status status = BASE_OK;
   for (uint32_t i = 0; i < builder->count && status == BASE_OK; i++) {
     const union net_slot *row = builder->rows + (size_t)i * builder->layout->slot_count;
-    feed->records++;
-    feed->sequence++;
+    feed->counts.records++;
+    feed->counts.sequence++;
     session->counters.rows_in++;
     const char *wrong = NULL;
     status = session_row_fault(session, relation, row, builder->marks[i],
@@ -275,7 +294,7 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
     if (wrong != NULL) {
       struct base_buffer record = BASE_BUFFER_EMPTY;
       session_print_row(session, &record, builder->layout, row);
-      feed->rejected++;
+      feed->counts.rejected++;
       status = session_divert(session, "Rejected", relation, real ? now : rejected_at(feed), wrong,
                               base_buffer_text(&record), record.length);
       base_buffer_done(&record);
@@ -313,18 +332,14 @@ static enum base_status take_round(struct tql_session *session, struct session_f
     return reject_record(session, feed, event, "rounds are for sampled relations");
   if (event->time == NET_FOREVER || event->time == NET_BEGINNING)
     return reject_record(session, feed, event, "forever is no time of a record");
-  feed->records++;
+  feed->counts.records++;
   enum base_status status = session_take_round(session, feed->relation, event, late_limit(feed));
   return status == BASE_OK ? advance_to_latest(session, feed) : status;
 }
 
 static enum base_status end_feed(struct tql_session *session, struct session_feed *feed) {
-  feed->ended = true;
+  feed->ended = feed->ends_now = true;
   struct session_relation *relation = feed->relation;
-  if (feed->late + feed->rejected > 0)
-    base_report(session->diags, MSG_FEED_LOSS, NULL, NULL, "%s: %llu records late, %llu rejected",
-                relation->ng.name, (unsigned long long)feed->late,
-                (unsigned long long)feed->rejected);
   if (relation->latest == NET_BEGINNING) return BASE_OK;
   return session_advance(session, relation, net_chronon_add(relation->latest, 1));
 }
@@ -364,15 +379,15 @@ static enum base_status report_failure(struct tql_session *session, struct sessi
 enum base_status session_read_feed(struct tql_session *session, struct session_feed *feed,
                                    struct net_batch_builder *builder, bool *ret_idle) {
   struct net_read_event event = {0};
-  enum base_status status = feed->taken_back ? read_again(session, feed) : BASE_OK;
+  enum base_status status = BASE_OK;
   bool more = true;
   *ret_idle = false;
   for (unsigned i = 0; i < BATCHES_PER_TURN && more && status == BASE_OK; i++) {
     net_batch_builder_clear(builder);
     enum net_read_result result = feed->reader->class->read(feed->reader, builder, &event);
-    if (result != NET_READ_AGAIN) feed->uncommitted = true;
     switch (result) {
       case NET_READ_ROWS:
+        feed->counts.read += builder->count;
         status = take_rows(session, feed, builder);
         if (status == BASE_OK) status = advance_to_latest(session, feed);
         break;
@@ -380,25 +395,30 @@ enum base_status session_read_feed(struct tql_session *session, struct session_f
         status = session_advance(session, feed->relation, event.time);
         break;
       case NET_READ_END_RECORD:
-        feed->records++;
+        feed->counts.read++;
+        feed->counts.records++;
         status = session_take_end(session, feed->relation, &event, late_limit(feed));
         if (event.time > feed->relation->latest && event.time != NET_FOREVER)
           feed->relation->latest = event.time;
         if (status == BASE_OK) status = advance_to_latest(session, feed);
         break;
       case NET_READ_ROUND:
+        feed->counts.read++;
         status = take_round(session, feed, &event);
         break;
       case NET_READ_ROTATED:
         status = take_rotation(session, feed, &event);
         break;
       case NET_READ_BAD:
+        feed->counts.read++;
         status = reject_record(session, feed, &event, event.reason);
         break;
       case NET_READ_AGAIN:
         *ret_idle = i == 0;
         more = false;
-        if (i == 0) status = advance_by_clock(session, feed);
+        /* Not where there is more behind what is to be settled. */
+        if (i == 0 && !feed->reader->class->wants_settling(feed->reader))
+          status = advance_by_clock(session, feed);
         break;
       case NET_READ_FAILED:
         status = report_failure(session, feed, &event);

@@ -500,7 +500,7 @@ enum base_status session_take_record(struct tql_session *session, struct session
     add_pending(relation, row, marks);
     return BASE_OK;
   }
-  if (relation->feed != NULL) relation->feed->late++;
+  if (relation->feed != NULL) relation->feed->counts.late++;
   struct base_buffer record = BASE_BUFFER_EMPTY;
   if (marks & NET_ROUND)
     base_buffer_printf(&record, "{\"round\": %lld}", (long long)time);
@@ -614,7 +614,7 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
     status = end_periods(session, relation, event, limit, correction, &wrong);
   }
   if (wrong == NULL || status != BASE_OK) return status;
-  if (relation->feed != NULL) relation->feed->rejected++;
+  if (relation->feed != NULL) relation->feed->counts.rejected++;
   net_chronon at = event->time == NET_FOREVER ? relation->checkpoint : event->time;
   return session_divert(session, "Rejected", relation, at, wrong,
                         event->record ? event->record : "", event->record_length);

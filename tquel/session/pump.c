@@ -17,8 +17,7 @@
 #include "tquel/session/sources.h"
 
 #define NS_PER_MS 1000000
-#define POLL_MS   20                         /* how often silence is looked at */
-#define RETRY_NS  (INT64_C(200) * NS_PER_MS) /* after a turn that has failed */
+#define POLL_MS   20 /* how often silence is looked at */
 
 /* --- durable groups */
 
@@ -53,6 +52,7 @@ enum base_status session_commit_group(struct tql_session *session) {
   if (status == BASE_OK) {
     session_feeds_committed(session);
     session_sources_committed(session);
+    session_note_stored(session, false);
   } else {
     session_take_back(session);
   }
@@ -64,7 +64,9 @@ enum base_status tql_session_commit(struct tql_session *session) {
 }
 
 static bool group_is_due(const struct tql_session *session) {
-  return session->group_open && base_env_monotonic() - session->group_since >= session->durable_ns;
+  return session->group_open &&
+         (base_env_monotonic() - session->group_since >= session->durable_ns ||
+          session_feeds_want_commit(session));
 }
 
 /* --- strings */
@@ -135,6 +137,7 @@ static enum base_status read_feeds(struct tql_session *session, bool *ret_idle) 
 
 size_t tql_session_descriptors(const struct tql_session *session, int *ret, size_t capacity) {
   size_t count = 0;
+  if (session_is_resting(session)) return 0;
   for (size_t i = 0; i < session->feed_count; i++) {
     struct session_feed *feed = session->feeds[i];
     int descriptor = feed->ended ? -1 : feed->reader->class->descriptor(feed->reader);
@@ -174,23 +177,36 @@ enum base_status session_wake_feeds(struct tql_session *session) {
 
 /* --- a shell follows its feeds */
 
-static enum base_status pump(struct tql_session *session, int timeout_ms) {
-  int64_t began = base_env_monotonic();
+static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   enum base_status status = session_begin_group(session);
   if (status == BASE_OK) status = wake_feeds(session);
-  while (status == BASE_OK && tql_session_has_feeds(session)) {
+  if (status == BASE_OK) status = read_feeds(session, ret_idle);
+  if (status == BASE_OK && (group_is_due(session) || !tql_session_has_feeds(session)))
+    status = session_commit_group(session);
+  if (status == BASE_OK && *ret_idle) session_fold_some(session);
+  if (status == BASE_OK) sweep_strings(session);
+  return status;
+}
+
+static enum base_status pump(struct tql_session *session, int timeout_ms) {
+  int64_t began = base_env_monotonic();
+  while (tql_session_has_feeds(session)) {
     bool idle = true;
-    status = read_feeds(session, &idle);
-    if (status != BASE_OK) break;
-    if (group_is_due(session)) status = session_commit_group(session);
-    if (status == BASE_OK && idle) session_fold_some(session);
-    sweep_strings(session);
+    if (!session_is_resting(session)) {
+      base_diag_hold(session->diags);
+      size_t before = session->diags->count;
+      enum base_status status = pump_once(session, &idle);
+      bool goes_on = status == BASE_OK || (status == BASE_SYSTEM && session_stall(session, before));
+      base_diag_release(session->diags);
+      if (!goes_on) return status;
+    }
     if (base_env_interrupted()) return BASE_CANCEL;
     int64_t elapsed_ms = (base_env_monotonic() - began) / NS_PER_MS;
     if (timeout_ms >= 0 && elapsed_ms >= timeout_ms) return BASE_AGAIN;
-    if (idle && status == BASE_OK) wait_for_news(session, POLL_MS);
+    if (idle) wait_for_news(session, POLL_MS);
   }
-  return status;
+  session_note_stored(session, true);
+  return BASE_OK;
 }
 
 /* What is done between statements: records may be rejected, and need a place for their words. */
@@ -211,21 +227,47 @@ static void end_feeds(struct tql_session *session) {
   for (size_t i = 0; i < session->feed_count; i++) session->feeds[i]->ended = true;
 }
 
+/* The user has interrupted: what was read is to be kept. What cannot be is held, and tried again. */
+static enum base_status commit_interrupted(struct tql_session *session) {
+  base_diag_hold(session->diags);
+  size_t before = session->diags->count;
+  enum base_status status = session_commit_group(session);
+  if (status == BASE_SYSTEM && session_stall(session, before)) status = BASE_OK;
+  base_diag_release(session->diags);
+  return status;
+}
+
 enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
                                     int timeout_ms) {
   enter(session, output);
   base_budget_begin(&BASE_BUDGET_NONE);
   enum base_status status = session_end_unlimited(session, pump(session, timeout_ms));
-  if (status == BASE_OK || status == BASE_CANCEL) {
-    enum base_status committed = session_commit_group(session);
-    if (committed != BASE_OK) status = committed;
-  } else if (status != BASE_AGAIN) {
+  if (status == BASE_CANCEL) {
+    enum base_status stored = commit_interrupted(session);
+    if (stored != BASE_OK) status = stored;
+  }
+  if (status != BASE_OK && status != BASE_CANCEL && status != BASE_AGAIN) {
     /* What the group held is taken back; the feeds' inputs are not acknowledged. */
     session_take_back(session);
     end_feeds(session);
   }
   leave(session);
   return status;
+}
+
+void session_store_held(struct tql_session *session) {
+  bool idle = true;
+  if (!session_feeds_hold(session)) return;
+  enter(session, NULL);
+  base_env_clear_interrupt();
+  enum base_status status = BASE_OK;
+  do {
+    status = pump_once(session, &idle);
+    if (status == BASE_OK) status = session_commit_group(session);
+  } while (status == BASE_OK && !idle && session_feeds_hold(session));
+  if (status != BASE_OK) session_take_back(session);
+  session_report_held(session);
+  leave(session);
 }
 
 /* --- a server's turn */
@@ -261,7 +303,7 @@ static enum base_status take_turn(struct tql_session *session) {
   enum base_status status = BASE_OK;
   session_find_asked_for(session);
   if (network_is_due(session)) status = make_network(session);
-  if (status == BASE_OK) status = read_feeds(session, &idle);
+  if (status == BASE_OK && !session_is_resting(session)) status = read_feeds(session, &idle);
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
@@ -272,15 +314,14 @@ static enum base_status take_turn(struct tql_session *session) {
 
 enum base_status tql_session_turn(struct tql_session *session) {
   enter(session, NULL);
-  base_budget_begin(
-      &BASE_BUDGET_NONE); /* records go on: only the system says when there is no more */
+  base_budget_begin(&BASE_BUDGET_NONE); /* records go on: only the system says that there is no more */
+  base_diag_hold(session->diags);
+  size_t before = session->diags->count;
   enum base_status status = take_turn(session);
-  if (status != BASE_OK) {
-    session_take_back(session);
-    if (status == BASE_USER) end_feeds(session); /* what they bring would be refused again */
-    session->retry_at = base_env_monotonic() + RETRY_NS;
-  }
+  if (status != BASE_OK) (void)session_stall(session, before);
+  if (status == BASE_USER) end_feeds(session); /* what they bring would be refused again */
   status = session_end_unlimited(session, status);
+  base_diag_release(session->diags);
   leave(session);
   return status;
 }

@@ -71,6 +71,7 @@ void tql_session_close(struct tql_session *session) {
   }
   session_forget_kept(session);
   session_spares_done(&session->spares);
+  session_store_held(session);
   if (session->database != NULL) session_fold_all(session);
   session_remove_feeds(session, NULL);
   tql_session_on_watch(session, NULL);

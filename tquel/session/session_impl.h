@@ -102,14 +102,19 @@ struct session_feed {
   struct net_reader *reader;
   const char *path;
   int64_t within; /* chronons */
-  int64_t position_saved, sequence;
+  int64_t position_saved;
   bool ended;
-  bool uncommitted; /* something was read since the last commit */
-  bool taken_back;  /* that was taken back, and is to be read again */
+  bool
+      ends_now; /* with the next commit: what is taken back is read again, and the end comes again */
   bool
       ordered_by_stop; /* stops are times seen, too; WITHIN is the longest period and the disorder */
   bool keeps_up;       /* stamps follow the clock: silence then means that nothing happened */
-  uint64_t rejected, late, records;
+  struct session_feed_counts {
+    uint64_t rejected, late, records;
+    uint64_t read; /* rows, ends, rounds, bad records: all that it brought */
+    int64_t sequence;
+  } counts, committed; /* now, and as of the last commit */
+  uint64_t reached;    /* the most that .read was: what is taken back is still held */
 };
 
 /* Lives as long as the live network that shows it. */
@@ -228,6 +233,9 @@ struct tql_session {
   bool group_open;     /* a durable group of the feeds is being written */
   int64_t group_since; /* monotonic ns */
   int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */
+  int64_t retry_after; /* ... by so much */
+  int64_t failed_at;   /* monotonic ns: when that was */
+  bool stalled;        /* nothing could be stored; that was said (stall.c) */
   struct session_fold fold;
 
   /* of the statement that runs */
@@ -769,6 +777,8 @@ void session_fold_all(struct tql_session *session);
 enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
 /* Rolls the group back, reads the catalogue again, and has feeds and sources bring again what the group had. */
 void session_take_back(struct tql_session *session);
+/* The session ends: what was read and taken back is tried once more to be stored, and if it cannot be, that is said. */
+void session_store_held(struct tql_session *session);
 /* Makes the relations that have feeds live, in a transaction of its own. */
 enum base_status session_wake_feeds(struct tql_session *session) BASE_MUST_USE;
 
@@ -831,6 +841,15 @@ enum base_status session_divert_combination(struct tql_session *session,
 /* What is derived from Late and Rejected, if rows have come into them. */
 enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;
 
+/* --- stall.c */
+
+/* A turn has failed: takes its group back. True: that may pass; then what was reported since there were BEFORE
+ * diagnostics, which are held, is not said but once as a warning, and session_is_resting until it is to be tried again. */
+bool session_stall(struct tql_session *session, size_t before);
+bool session_is_resting(const struct tql_session *session);
+/* A group has been committed; ENDING: the last one. Says that all is well again. */
+void session_note_stored(struct tql_session *session, bool ending);
+
 /* --- feed.c */
 enum base_status session_add_feed(struct tql_session *session,
                                   const struct tql_statement *statement,
@@ -841,9 +860,14 @@ enum base_status session_read_feed(struct tql_session *session, struct session_f
                                    struct net_batch_builder *builder, bool *ret_idle) BASE_MUST_USE;
 enum base_status session_save_positions(struct tql_session *session) BASE_MUST_USE;
 void session_feeds_committed(struct tql_session *session);
-/* All that was read since the last commit has been taken back. It will be read again; what cannot be, as it came by a
- * pipe, will be noted in Lost. */
+/* All that was read since the last commit has been taken back, and will be read again. */
 void session_rewind_feeds(struct tql_session *session);
+/* Has a feed read what was taken back and is not stored again? */
+bool session_feeds_hold(const struct tql_session *session);
+/* Is a commit needed for a feed to go on? */
+bool session_feeds_want_commit(const struct tql_session *session);
+/* What was read from pipes and could not be stored is lost: says so. */
+void session_report_held(struct tql_session *session);
 /* Why a row of the write layout cannot be taken, NULL: it can. AHEAD: it lies behind the future limit. */
 enum base_status session_row_fault(struct tql_session *session, struct session_relation *relation,
                                    const union net_slot *row, uint8_t marks, bool ahead,

@@ -85,9 +85,12 @@ static void own_title(struct shell_backend *backend, struct base_buffer *out) {
 
 static enum base_status own_close(struct shell_backend *backend, enum base_status status) {
   struct own *own = (struct own *)backend;
+  size_t errors = own->shell->diags.errors;
   if (tql_session_has_feeds(own->session) && tql_session_commit(own->session) != BASE_OK)
     status = BASE_SYSTEM;
   tql_session_close(own->session);
+  if (own->shell->diags.errors > errors)
+    status = BASE_SYSTEM; /* what was read could not be stored */
   free(own);
   return status;
 }
