@@ -5,6 +5,9 @@
  * in its reason. What is derived from them is computed anew with the statement or the group of
  * records that brought the rows. Who decides what is late or bad is elsewhere (live.c, feed.c,
  * integrity.c).                                                                                    */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tquel/session/session_impl.h"
 
 /* Is ROW there, with its reason as the NUMBERth of them? */
@@ -44,6 +47,54 @@ static enum base_status number_reason(struct tql_session *session,
   return status == BASE_OK ? has_numbered(session, to, row, reason, free, &there) : status;
 }
 
+/* --- what is said of it */
+
+static struct session_diverted *counts_of(struct tql_session *session, const char *where,
+                                          const char *name) {
+  for (size_t i = 0; i < session->diverted_count; i++) {
+    struct session_diverted *known = &session->diverted[i];
+    if (strcmp(known->where, where) == 0 && strcmp(known->name, name) == 0) return known;
+  }
+  base_grow(&session->diverted, &session->diverted_capacity, session->diverted_count + 1,
+            sizeof *session->diverted);
+  struct session_diverted *counts = &session->diverted[session->diverted_count++];
+  *counts = (struct session_diverted){.where = where, .name = base_xstrdup(name), .say_at = 1};
+  return counts;
+}
+
+/* The first record at once, then the tenth, the hundredth and so on: who feeds nonsense learns it before the end, and a
+ * feed without end does not say it without end. */
+static void note_diverted(struct tql_session *session, const char *where, const char *name,
+                          const char *reason) {
+  struct session_diverted *counts = counts_of(session, where, name);
+  if (++counts->count < counts->say_at) return;
+  if (counts->say_at > 1)
+    base_report(session->diags, MSG_DIVERTED, NULL, NULL,
+                "%s: %llu records are in %s by now, the last one: %s", name,
+                (unsigned long long)counts->count, where, reason);
+  else
+    base_report(session->diags, MSG_DIVERTED, NULL, NULL, "%s: a record is in %s: %s", name, where,
+                reason);
+  while (counts->say_at <= counts->count) counts->say_at *= 10;
+}
+
+void session_settle_diverted(struct tql_session *session, bool kept) {
+  for (size_t i = 0; i < session->diverted_count; i++) {
+    struct session_diverted *counts = &session->diverted[i];
+    if (kept)
+      counts->committed = counts->count;
+    else
+      counts->count = counts->committed;
+  }
+}
+
+void session_free_diverted(struct tql_session *session) {
+  for (size_t i = 0; i < session->diverted_count; i++) free(session->diverted[i].name);
+  free(session->diverted);
+}
+
+/* --- putting it there */
+
 static enum base_status put_diverted(struct tql_session *session, const char *system_relation,
                                      const char *name, net_chronon at, const char *reason,
                                      const char *record, size_t record_length, bool numbered) {
@@ -73,6 +124,7 @@ enum base_status session_divert(struct tql_session *session, const char *system_
 enum base_status session_divert_named(struct tql_session *session, const char *system_relation,
                                       const char *name, net_chronon at, const char *reason,
                                       const char *record, size_t record_length) {
+  note_diverted(session, system_relation, name, reason);
   return put_diverted(session, system_relation, name, at, reason, record, record_length, true);
 }
 

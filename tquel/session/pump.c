@@ -38,6 +38,7 @@ void session_take_back(struct tql_session *session) {
   enum base_status reloaded = session_load_catalogue(session);
   (void)reloaded; /* reported */
   session_rewind_feeds(session);
+  session_settle_diverted(session, false);
 }
 
 enum base_status session_commit_group(struct tql_session *session) {
@@ -51,6 +52,7 @@ enum base_status session_commit_group(struct tql_session *session) {
   session->group_open = false;
   if (status == BASE_OK) {
     session_feeds_committed(session);
+    session_settle_diverted(session, true);
     session_sources_committed(session);
     session_note_stored(session, false);
   } else {

@@ -86,6 +86,7 @@ void tql_session_close(struct tql_session *session) {
   free(session->seats);
   free(session->displays);
   free(session->feeds);
+  session_free_diverted(session);
   base_strings_free(session->strings);
   base_arena_free(session->arena);
   free(session);

@@ -117,6 +117,14 @@ struct session_feed {
   uint64_t reached;    /* the most that .read was: what is taken back is still held */
 };
 
+/* How many records of a relation have come into Late or Rejected. */
+struct session_diverted {
+  const char *where;         /* "Late" or "Rejected" */
+  char *name;                /* the relation they were for */
+  uint64_t count, committed; /* in this session: now, and as of the last commit */
+  uint64_t say_at;           /* the count at which it is said again */
+};
+
 /* Lives as long as the live network that shows it. */
 struct session_display {
   struct tql_seat *seat; /* NULL: it has ended */
@@ -230,6 +238,8 @@ struct tql_session {
   void *mark_context;
   bool displays_on;    /* not while the live network replays */
   bool asks_changed;   /* who asks for announced relations, perhaps, since sensors were told */
+  struct session_diverted *diverted;
+  size_t diverted_count, diverted_capacity;
   bool group_open;     /* a durable group of the feeds is being written */
   int64_t group_since; /* monotonic ns */
   int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */
@@ -838,6 +848,9 @@ enum base_status session_divert_combination(struct tql_session *session,
                                             struct session_relation *relation, net_chronon at,
                                             const char *reason, const char *record,
                                             size_t record_length) BASE_MUST_USE;
+/* What is said of Late and Rejected counts what is there: the records since this was called last are, or were taken back. */
+void session_settle_diverted(struct tql_session *session, bool kept);
+void session_free_diverted(struct tql_session *session);
 /* What is derived from Late and Rejected, if rows have come into them. */
 enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;
 

@@ -19,10 +19,12 @@ enum base_status session_end(struct tql_session *session, enum base_status statu
   if (status == BASE_OK && session->in_script_transaction) return BASE_OK;
   if (status == BASE_OK) {
     status = st_commit(session->database);
+    if (status == BASE_OK) session_settle_diverted(session, true);
     if (status == BASE_OK) return BASE_OK;
   }
   base_budget_wind_up(); /* taking it back has to be done */
   st_rollback(session->database);
+  session_settle_diverted(session, false);
   session->in_script_transaction = false;
   enum base_status reloaded = session_load_catalogue(session);
   return status != BASE_OK ? status : reloaded;

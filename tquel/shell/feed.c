@@ -52,7 +52,8 @@ struct feeding {
   bool keeps_up;
   int64_t heard_at; /* monotonic ns: records came */
   uint64_t records, rejected;
-  bool told; /* that the server takes nothing, and how far it had got then */
+  uint64_t tell_rejected_at; /* the number of rejected ones at which that is said again */
+  bool told;                 /* that the server takes nothing, and how far it had got then */
   uint64_t told_at;
   bool finishing; /* the server has them all */
   bool failed;
@@ -292,10 +293,25 @@ static bool send_mark(struct feeding *feeding, const struct net_read_event *even
   return flush(feeding);
 }
 
+/* The first one at once, then the tenth, the hundredth and so on. */
+static void tell_rejected(struct feeding *feeding, const char *reason) {
+  const char *relation = feeding->options->relation;
+  if (++feeding->rejected < feeding->tell_rejected_at) return;
+  if (feeding->rejected == 1)
+    base_report(feeding->diags, MSG_DIVERTED, NULL, NULL, "%s: a record is in Rejected: %s",
+                relation, reason);
+  else
+    base_report(feeding->diags, MSG_DIVERTED, NULL, NULL,
+                "%s: %" PRIu64 " records are in Rejected by now, the last one: %s", relation,
+                feeding->rejected, reason);
+  while (feeding->tell_rejected_at <= feeding->rejected) feeding->tell_rejected_at *= 10;
+}
+
 static bool send_reject(struct feeding *feeding, const struct net_read_event *event) {
   struct base_buffer reason = BASE_BUFFER_EMPTY;
   base_buffer_printf(&reason, "line %" PRId64 ", column %" PRId64 ": %s", event->line,
                      event->column, event->reason);
+  tell_rejected(feeding, reason.data);
   size_t length = event->record_length < LINE_BYTES ? event->record_length : LINE_BYTES;
   net_chronon at = feeding->real                      ? base_env_now()
                    : feeding->latest == NET_BEGINNING ? 0
@@ -311,7 +327,6 @@ static bool send_reject(struct feeding *feeding, const struct net_read_event *ev
     good = send_frame(feeding);
   }
   base_buffer_done(&reason);
-  feeding->rejected++;
   return good;
 }
 
@@ -465,8 +480,11 @@ static void feed_all(struct feeding *feeding) {
 static int feed(const struct shell_options *options, struct base_diag_sink *diags) {
   struct shell_address address;
   char *token = NULL, host[256] = "";
-  struct feeding feeding = {
-      .options = options, .diags = diags, .latest = NET_BEGINNING, .promised = NET_BEGINNING};
+  struct feeding feeding = {.options = options,
+                            .diags = diags,
+                            .latest = NET_BEGINNING,
+                            .promised = NET_BEGINNING,
+                            .tell_rejected_at = 1};
   if (!shell_address_read(options, options->connect, false, diags, &address))
     return diags->exit_code;
   shell_signals_install(false);
