@@ -32,6 +32,11 @@ struct net_read_event {
   const char *reason; /* good until the next call */
   const char *record; /* the raw line */
   size_t record_length;
+  const int64_t *
+      lines; /* NET_READ_ROWS: where each of the rows begins that were added, as .line; until the next call */
+  /* NET_READ_ROWS, NET_READ_END: what the times look like that were read so far as bare numbers, which count
+   * nanoseconds: "seconds", "milliseconds", "microseconds"; NULL: nothing speaks against them. */
+  const char *unit;
 };
 
 /* A reader of records for rows of LAYOUT: event rows (event, traced and sampled relations) or period

@@ -104,7 +104,8 @@ struct st_database {
 
   bool in_transaction;
   bool failed; /* the transaction that was begun is rolled back, and the caller does not know yet */
-  bool may_pass; /* what failed last may succeed later */
+  size_t rows_equal; /* st_rows_equal */
+  bool may_pass;     /* what failed last may succeed later */
   unsigned savepoints;
   int64_t changes_before; /* how many rows this connection had written when the transaction began */
   int64_t taken_back;     /* how often some of them were taken back */

@@ -454,6 +454,7 @@ enum base_status st_put_rows(struct st_database *database, const char *name,
   bool empty = false;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  database->rows_equal = 0;
   if (status != BASE_OK || rows->count == 0) return status;
   status = st_log_fold(database, table);
   if (status == BASE_OK && !table->cached) status = is_empty(database, table, &empty);
@@ -469,11 +470,16 @@ enum base_status st_put_rows(struct st_database *database, const char *name,
   st_rows_order(&ordered, database->strings);
   status = st_put_all(database, table, &ordered);
   if (status == BASE_OK) {
+    database->rows_equal = rows->count - (size_t)sqlite3_changes64(database->sqlite);
     if (empty) st_cache_begin_empty(database, table, false);
     st_cache_put_rows(database, table, &ordered);
   }
   net_rows_done(&ordered);
   return status;
+}
+
+size_t st_rows_equal(const struct st_database *database) {
+  return database->rows_equal;
 }
 
 /* The number of the open row OPEN; *RET_FOUND false: it is not there. */

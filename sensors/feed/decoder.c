@@ -26,7 +26,10 @@ void sn_decoder_init(struct sn_decoder *decoder, const struct sn_reader_options 
   *decoder = (struct sn_decoder){.layout = layout,
                                  .time = options->time,
                                  .strings = options->strings,
-                                 .timeless = options->timeless};
+                                 .timeless = options->timeless,
+                                 .least_number = INT64_MAX,
+                                 .most_number = INT64_MIN,
+                                 .round_numbers = true};
   sn_columns_init(&decoder->columns, layout);
   decoder->row = base_xcalloc(layout->slot_count, sizeof *decoder->row);
   for (uint32_t i = 0; i < layout->field_count; i++)
@@ -151,13 +154,35 @@ static bool parse_time(struct sn_decoder *decoder, const char *name, const char 
   return refuse_value(decoder, name, text, length, what);
 }
 
+static void note_number(struct sn_decoder *decoder, net_chronon time) {
+  if (time == NET_BEGINNING || time == NET_FOREVER) return;
+  if (time < decoder->least_number) decoder->least_number = time;
+  if (time > decoder->most_number) decoder->most_number = time;
+  decoder->round_numbers &= time % 1000000 == 0;
+}
+
+const char *sn_decoder_unit(const struct sn_decoder *decoder) {
+  static const struct {
+    const char *name;
+    int64_t per_second;
+  } units[] = {{"seconds", 1}, {"milliseconds", 1000}, {"microseconds", 1000000}};
+  const int64_t year_2000 = 946684800, year_2100 = 4102444800;
+  if (decoder->time.timeline != NET_TIMELINE_REAL || decoder->round_numbers) return NULL;
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (decoder->least_number >= year_2000 * units[i].per_second &&
+        decoder->most_number < year_2100 * units[i].per_second)
+      return units[i].name;
+  return NULL;
+}
+
 bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const char *text,
                           size_t length, net_chronon *ret) {
   sn_trim(&text, &length);
   switch (sn_read_integer(text, length, ret)) {
     case SN_NUMBER_OK:
-      if (*ret >= NET_EARLIEST || *ret == NET_BEGINNING) return true;
-      break;
+      if (*ret < NET_EARLIEST && *ret != NET_BEGINNING) break;
+      note_number(decoder, *ret);
+      return true;
     case SN_NUMBER_SYNTAX:
       return parse_time(decoder, name, text, length, ret);
     case SN_NUMBER_FRACTION:

@@ -8,6 +8,10 @@
 #include "sensors/feed/feed.h"
 
 struct sn_decoder {
+  /* The times of the real timeline that were bare numbers: the least, the greatest, and whether all were multiples of
+   * 1,000,000; none: least > most. */
+  net_chronon least_number, most_number;
+  bool round_numbers;
   const struct net_layout *layout;
   struct net_time_context time;
   struct base_strings *strings;
@@ -51,5 +55,10 @@ bool sn_decoder_unknown(struct sn_decoder *decoder, const char *name, size_t len
 bool sn_decoder_lacks(struct sn_decoder *decoder, enum sn_lack lack, const char *name);
 /* Appends TEXT for a message: quoted, in printable characters, shortened. */
 void sn_show(struct base_buffer *out, const char *text, size_t length);
+
+/* What the bare numbers among the times would be since 1970, if all of them lay between 2000 and 2100 then: "seconds",
+ * "milliseconds", "microseconds". As nanoseconds, which they count as, they lie within the first weeks of 1970. NULL:
+ * they are none of these, or so round that somebody has made them up. */
+const char *sn_decoder_unit(const struct sn_decoder *decoder);
 
 #endif

@@ -41,6 +41,8 @@ struct sn_reader {
     int64_t consumed, line;
   } settled; /* where it stood when it was settled last */
   struct net_read_event failure;
+  int64_t *lines; /* of the rows of the batch */
+  size_t line_capacity;
 };
 
 static void set_mark(struct sn_reader *reader) {
@@ -285,7 +287,11 @@ static enum sn_parsed parse(struct sn_reader *reader, enum sn_split split,
              : sn_ndjson_parse(&reader->ndjson, &reader->decoder, record, ret_offset);
 }
 
-static void add_row(const struct sn_reader *reader, struct net_batch_builder *builder) {
+/* As the ROWth that is added in this call. */
+static void add_row(struct sn_reader *reader, struct net_batch_builder *builder,
+                    uint32_t row_number) {
+  base_grow(&reader->lines, &reader->line_capacity, row_number + 1, sizeof *reader->lines);
+  reader->lines[row_number] = reader->splitter.line;
   union net_slot *row = net_batch_builder_add(builder, sn_decoder_marks(&reader->decoder));
   memcpy(row, reader->decoder.row, reader->base.layout->slot_count * sizeof *row);
 }
@@ -332,7 +338,7 @@ static enum net_read_result read_records(struct sn_reader *reader,
       sn_split_take(&reader->splitter, &reader->source, &record);
       return result;
     }
-    add_row(reader, builder);
+    add_row(reader, builder, builder->count - before);
     sn_split_take(&reader->splitter, &reader->source, &record);
   }
   return builder->count > before ? NET_READ_ROWS : NET_READ_AGAIN;
@@ -353,7 +359,11 @@ static enum net_read_result reader_read(struct net_reader *base, struct net_batc
     enum net_read_result result = prepare(reader, event);
     if (result != NET_READ_ROWS) return result;
   }
-  return read_records(reader, builder, event);
+  enum net_read_result result = read_records(reader, builder, event);
+  event->lines = reader->lines;
+  if (result == NET_READ_ROWS || result == NET_READ_END)
+    event->unit = sn_decoder_unit(&reader->decoder);
+  return result;
 }
 
 static int reader_descriptor(struct net_reader *base) {
@@ -373,6 +383,7 @@ static void reader_free(struct net_reader *base) {
   sn_decoder_done(&reader->decoder);
   sn_csv_done(&reader->csv);
   sn_ndjson_done(&reader->ndjson);
+  free(reader->lines);
   free(reader);
 }
 

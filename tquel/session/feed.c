@@ -388,6 +388,9 @@ enum base_status session_read_feed(struct tql_session *session, struct session_f
     switch (result) {
       case NET_READ_ROWS:
         feed->counts.read += builder->count;
+        if (event.unit != NULL && !feed->unit_said)
+          session_note_unit(session, feed->relation, event.unit);
+        feed->unit_said |= event.unit != NULL;
         status = take_rows(session, feed, builder);
         if (status == BASE_OK) status = advance_to_latest(session, feed);
         break;

@@ -104,6 +104,7 @@ struct session_feed {
   int64_t within; /* chronons */
   int64_t position_saved;
   bool ended;
+  bool unit_said; /* that its times look like seconds, and so on */
   bool
       ends_now; /* with the next commit: what is taken back is read again, and the end comes again */
   bool
@@ -853,6 +854,10 @@ void session_settle_diverted(struct tql_session *session, bool kept);
 void session_free_diverted(struct tql_session *session);
 /* What is derived from Late and Rejected, if rows have come into them. */
 enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;
+
+/* Times that were read look like UNIT and count as nanoseconds: says so. NULL: they do not. */
+void session_note_unit(struct tql_session *session, const struct session_relation *relation,
+                       const char *unit);
 
 /* --- stall.c */
 

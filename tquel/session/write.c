@@ -237,10 +237,12 @@ enum base_status session_settle(struct tql_session *session, struct session_rela
 
 /* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
  * until the next write, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for
- * the checkpoint instead; likewise where they are OPEN: they do not say that the relation is complete. */
+ * the checkpoint instead; likewise where they are OPEN: they do not say that the relation is complete.
+ * *RET_EQUAL: how many were there before, or came twice; not of records that wait, nor of what periods are made from. */
 static enum base_status write_rows(struct tql_session *session, struct session_relation *relation,
-                                   struct net_rows *rows, bool open) {
+                                   struct net_rows *rows, bool open, size_t *ret_equal) {
   bool changed;
+  *ret_equal = 0;
   session->counters.rows_in += rows->count;
   enum base_status status = session_check_samples(session, relation, rows);
   if (status == BASE_OK) status = session_check_integrity(session, relation, rows);
@@ -248,6 +250,8 @@ static enum base_status write_rows(struct tql_session *session, struct session_r
   if (open || session_writes_live(session, relation)) return write_live(session, relation, rows);
   status = session_settle(session, relation, &changed);
   if (status == BASE_OK) status = session_put(session, relation, rows);
+  if (status == BASE_OK && relation->ng.records == NULL)
+    *ret_equal = st_rows_equal(session->database);
   if (status == BASE_OK) status = session_recompute_dependants(session, relation);
   return status;
 }
@@ -305,8 +309,15 @@ enum base_status session_append(struct tql_session *session,
     if (status == BASE_OK) status = session_check_values(session, relation, &rows.rows);
     /* A tuple beside those that a feed has brought does not say that no more will come. */
     bool open = false;
+    size_t equal = 0;
     if (status == BASE_OK) status = session_keeps_checkpoint(session, relation, &open);
-    if (status == BASE_OK) status = write_rows(session, relation, &rows.rows, open);
+    if (status == BASE_OK) status = write_rows(session, relation, &rows.rows, open, &equal);
+    if (status == BASE_OK && equal > 0)
+      base_report(session->diags, MSG_EQUAL_RECORDS, session->source, &statement->range,
+                  equal == 1 && rows.rows.count == 1
+                      ? "the tuple is in %s already: nothing was added"
+                      : "some tuples are in %s already, and were not added again",
+                  relation->ng.name);
     if (status == BASE_OK && open) note_waiting(session, relation, &rows.rows);
     status = session_end(session, status);
   }
@@ -320,7 +331,7 @@ enum base_status session_append(struct tql_session *session,
 #define RECORD_SHOWN_MAX  1000 /* bytes of a record that is shown below a message */
 
 static void report_record(struct tql_session *session, const char *path,
-                          const struct net_read_event *event, bool as_note) {
+                          const struct net_read_event *event, bool as_note, bool skippable) {
   /* Reports outlive the statement. */
   struct base_source *source = BASE_NEW(session->arena, struct base_source);
   source->name = base_arena_strdup(session->arena, path);
@@ -337,8 +348,27 @@ static void report_record(struct tql_session *session, const char *path,
     session_say(session, "%s:%lld:%lld: %s\n", path, (long long)event->line,
                 (long long)event->column, event->reason);
   } else {
-    base_report(session->diags, event->number, source, &range, "%s", event->reason);
+    base_report_hint(session->diags, event->number, source, &range,
+                     skippable
+                         ? "nothing of the file was kept; copy ... skipping errors loads the rest, "
+                           "and shows what it leaves out"
+                         : NULL,
+                     "%s", event->reason);
   }
+}
+
+void session_note_unit(struct tql_session *session, const struct session_relation *relation,
+                       const char *unit) {
+  if (unit == NULL) return;
+  const char *zeros = *unit == 's' ? "000000000" : unit[2] == 'l' ? "000000" : "000";
+  const char *hint = base_arena_printf(session->arena,
+                                       "write ISO 8601 text, or append %s to each: "
+                                       "numbers are nanoseconds since 1970",
+                                       zeros);
+  base_report_hint(
+      session->diags, MSG_TIMES_LIKE_UNIT, NULL, NULL, hint,
+      "%s: all times look like %s since 1970, and are taken for nanoseconds: all is in 1970",
+      relation->ng.name, unit);
 }
 
 /* Opens a reader; what is wrong is reported at the path in the statement. */
@@ -363,10 +393,81 @@ enum base_status session_open_reader(struct tql_session *session,
   return status;
 }
 
+/* On which lines of the file the rows begin: those of each run on consecutive ones. */
+struct line_run {
+  size_t row;
+  int64_t line;
+};
+struct lines {
+  struct line_run *runs;
+  size_t count, capacity;
+};
+
+static void note_lines(struct lines *lines, size_t first_row, const int64_t *of_rows,
+                       size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const struct line_run *last = lines->count > 0 ? &lines->runs[lines->count - 1] : NULL;
+    if (last != NULL && of_rows[i] - last->line == (int64_t)(first_row + i - last->row)) continue;
+    base_grow(&lines->runs, &lines->capacity, lines->count + 1, sizeof *lines->runs);
+    lines->runs[lines->count++] = (struct line_run){first_row + i, of_rows[i]};
+  }
+}
+
+static int64_t line_of(const struct lines *lines, size_t row) {
+  size_t i = lines->count;
+  while (i > 0 && lines->runs[i - 1].row > row) i--;
+  return i > 0 ? lines->runs[i - 1].line + (int64_t)(row - lines->runs[i - 1].row) : 0;
+}
+
+/* How many of ROWS are equal to earlier ones, and the first of these pairs. Ends and rounds do not count. */
+static size_t count_equal(const struct net_rows *rows, size_t *ret_first, size_t *ret_again) {
+  size_t size = rows->layout->slot_count * sizeof(union net_slot), mask = 1, equal = 0;
+  while (mask < 2 * rows->count) mask *= 2;
+  uint32_t *table = base_xcalloc(mask--, sizeof *table); /* the number of a row, and 1; 0: none */
+  for (size_t i = 0; i < rows->count && i < UINT32_MAX; i++) {
+    if (rows->marks[i] & (NET_CLOSES | NET_ROUND)) continue;
+    const union net_slot *row = net_rows_row(rows, i);
+    uint64_t hash = 0;
+    for (uint32_t slot = 0; slot < rows->layout->slot_count; slot++)
+      hash = (hash ^ (uint64_t)row[slot].i) * UINT64_C(0x9E3779B97F4A7C15), hash ^= hash >> 29;
+    size_t at = hash & mask;
+    while (table[at] != 0 && memcmp(net_rows_row(rows, table[at] - 1), row, size) != 0)
+      at = (at + 1) & mask;
+    if (table[at] != 0 && equal++ == 0) *ret_first = table[at] - 1, *ret_again = i;
+    table[at] = table[at] != 0 ? table[at] : (uint32_t)(i + 1);
+  }
+  free(table);
+  return equal;
+}
+
+/* A relation is a set: of records that are equal one counts. EQUAL is how many storage has found; it does not see the
+ * records that traced and sampled relations are made from. */
+static void note_equal(struct tql_session *session, const struct session_relation *relation,
+                       const struct net_rows *rows, const struct lines *lines, size_t equal) {
+  size_t first = 0, again = 0;
+  bool seen = relation->ng.records == NULL;
+  if (rows->count == 0 || (seen && equal == 0)) return;
+  size_t among = count_equal(rows, &first, &again);
+  size_t there = seen && equal > among ? equal - among : 0;
+  if (among > 0)
+    base_report_hint(session->diags, MSG_EQUAL_RECORDS, session->source, &session->statement->range,
+                     "a relation is a set; where each counts, add a domain that tells them apart, "
+                     "such as a number",
+                     "%zu of %zu records are equal to others, in their times and all domains, and "
+                     "count once: line %lld is equal to line %lld",
+                     among, rows->count, (long long)line_of(lines, again),
+                     (long long)line_of(lines, first));
+  if (there > 0)
+    base_report_hint(session->diags, MSG_EQUAL_RECORDS, session->source, &session->statement->range,
+                     "a relation is a set: what is there already is not added again",
+                     "%zu of %zu records are equal to tuples that were there before", there,
+                     rows->count);
+}
+
 /* Reads all of READER into ROWS; checkpoints are ignored: a file is closed when it is read. */
 static enum base_status read_all(struct tql_session *session, struct session_relation *relation,
                                  struct net_reader *reader, const char *path, bool skipping,
-                                 struct net_rows *rows, uint64_t *ret_bad) {
+                                 struct net_rows *rows, struct lines *lines, uint64_t *ret_bad) {
   struct net_batch_builder builder;
   struct net_read_event event = {0};
   net_batch_builder_init(&builder, reader->layout, NET_BATCH_ROWS);
@@ -380,6 +481,7 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
     }
     switch (reader->class->read(reader, &builder, &event)) {
       case NET_READ_ROWS:
+        note_lines(lines, rows->count, event.lines, builder.count);
         net_rows_add_all(rows, builder.rows, builder.marks, builder.count);
         net_batch_builder_clear(&builder);
         break;
@@ -391,7 +493,7 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
         } else {
           event.number = MSG_END_RECORD;
           event.reason = "an end record in a file that is copied as a whole";
-          report_record(session, path, &event, false);
+          report_record(session, path, &event, false, false);
           status = BASE_USER;
         }
         break;
@@ -405,20 +507,21 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
         break;
       case NET_READ_BAD:
         if (skipping) {
-          if ((*ret_bad)++ < BAD_RECORDS_SHOWN) report_record(session, path, &event, true);
+          if ((*ret_bad)++ < BAD_RECORDS_SHOWN) report_record(session, path, &event, true, true);
         } else {
-          report_record(session, path, &event, false);
+          report_record(session, path, &event, false, true);
           status = BASE_USER;
         }
         break;
       case NET_READ_AGAIN:
         break;
       case NET_READ_FAILED:
-        report_record(session, path, &event, false);
+        report_record(session, path, &event, false, false);
         status = BASE_SYSTEM;
         break;
       case NET_READ_END:
       default:
+        session_note_unit(session, relation, event.unit);
         more = false;
     }
   }
@@ -465,10 +568,12 @@ static enum base_status copy_from(struct tql_session *session,
   enum base_status status = session_open_reader(session, statement, &options, &reader);
   if (status != BASE_OK) return status;
   struct net_rows rows;
+  struct lines lines = {0};
   uint64_t bad = 0;
+  size_t equal = 0;
   net_rows_init(&rows, options.layout);
-  status =
-      read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows, &bad);
+  status = read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows,
+                    &lines, &bad);
   reader->class->free(reader);
   session->counters.load_ns += base_env_monotonic() - began;
   if (status == BASE_OK && statement->skipping_errors)
@@ -476,11 +581,13 @@ static enum base_status copy_from(struct tql_session *session,
   if (status == BASE_OK) {
     status = session_begin(session);
     if (status == BASE_OK)
-      status = session_end(session, write_rows(session, relation, &rows, false));
+      status = session_end(session, write_rows(session, relation, &rows, false, &equal));
   }
+  if (status == BASE_OK) note_equal(session, relation, &rows, &lines, equal);
   if (status == BASE_OK && statement->skipping_errors)
     session_say(session, "%llu record%s skipped\n", (unsigned long long)bad, bad == 1 ? "" : "s");
   net_rows_done(&rows);
+  free(lines.runs);
   return status;
 }
 
