@@ -412,6 +412,7 @@ describe c other.sdf
 | describe: user
 stream v c Iteration other.sdf
 row v d 3000 PDESolver:P3#7 three
+| TQ-0629 Iteration: a record is in Rejected: the domain IterNum of Iteration is of type i8 here, and text there
 run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
 turn
 | + Iteration
@@ -451,6 +452,7 @@ run 0 print E
 | 0: at_lo,at_hi,definite,x
 | 0: 10,10,true,1
 row eb d 12 2
+| TQ-0629 E: a record is in Late: before the checkpoint
 row ea d 16 3
 run 0 print Late
 | 0: at_lo,at_hi,definite,relation,reason,record
@@ -655,6 +657,7 @@ source a inc1
 stream ea a E
 stream pa a P
 row ea d 1 300 a
+| TQ-0629 E: a record is in Rejected: x: the value is out of the range of i1
 row ea d 2 1 abcd
 row ea d 3 5 a
 row ea d 9..4 1 a
@@ -663,6 +666,7 @@ row ea dr 6 1 a
 row ea d forever 1 a
 row ea d 7 1 ok
 period pa d 10 5 1
+| TQ-0629 P: a record is in Rejected: the period stops before it starts
 period pa dc 10 12 1
 period pa d 10 open 1
 period pa dc 10 12 1
@@ -686,6 +690,7 @@ run 0 create event E (x = f8, y = f4)
 source a inc1
 stream ea a E
 row ea d 1 nan 1
+| TQ-0629 E: a record is in Rejected: x: the value is not a finite number
 row ea d 2 1 inf
 row ea d 3 -inf nan
 row ea d 4 1.5 -2.5
