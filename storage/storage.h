@@ -70,10 +70,9 @@ struct st_relation {
   enum st_kind kind;
   const struct st_domain *domains;
   size_t domain_count;
-  int by;                 /* traced, sampled: index of the domain, else -1 */
-  net_chronon checkpoint; /* NET_BEGINNING: nothing promised yet */
-  net_chronon
-      passed; /* the latest finite one ever promised; NET_BEGINNING: none. Not of st_create */
+  int by;                    /* traced, sampled: index of the domain, else -1 */
+  net_chronon checkpoint;    /* NET_BEGINNING: nothing promised yet */
+  net_chronon passed;        /* the latest finite one ever promised; NET_BEGINNING: none. Not of st_create */
   const char *definition;    /* derived: the self-contained text (tq_query), else NULL */
   const char *const *inputs; /* derived: names of the relations it reads */
   size_t input_count;
@@ -236,7 +235,8 @@ enum base_status st_samples_scan(struct st_database *database, const char *relat
 /* The latest time of a record; *RET_ANY false: there is none. */
 enum base_status st_samples_latest(struct st_database *database, const char *relation,
                                    bool *ret_any, net_chronon *ret) BASE_MUST_USE;
-enum base_status st_samples_clear(struct st_database *database, const char *relation) BASE_MUST_USE;
+enum base_status st_samples_clear(struct st_database *database,
+                                  const char *relation) BASE_MUST_USE;
 
 /* --- feeds: resume positions and records beyond the checkpoint */
 struct st_feed {
