@@ -309,14 +309,21 @@ static enum base_status open_writer(struct st_database *database, const struct s
   return status;
 }
 
-/* Before the connection is closed, which it would not be with them. */
-static void finalize_statements(struct st_database *database) {
-  sqlite3_stmt **const statements[] = {&database->begin, &database->commit, &database->checkpoint,
+/* What was not committed is taken back. With statements the connection would not be closed. */
+static void disconnect(struct st_database *database) {
+  sqlite3_stmt **const statements[] = {&database->begin,  &database->rollback,
+                                       &database->commit, &database->checkpoint,
                                        &database->passed, &database->log_piece};
+  if (!database->sqlite) return;
+  sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
+  roll_back(database);
   for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
     sqlite3_finalize(*statements[i]);
     *statements[i] = NULL;
   }
+  int code = sqlite3_close(database->sqlite);
+  BASE_CHECK(code == SQLITE_OK, "storage-statements-finalized");
+  database->sqlite = NULL;
 }
 
 static enum base_status open_file(struct st_database *database, const struct st_options *options) {
@@ -342,9 +349,7 @@ static enum base_status open_file(struct st_database *database, const struct st_
   if (status != BASE_OK) return status;
   status = open_writer(database, options, &file);
   if (status != BASE_OK) {
-    finalize_statements(database);
-    BASE_CHECK(sqlite3_close(database->sqlite) == SQLITE_OK, "storage-statements-finalized");
-    database->sqlite = NULL;
+    disconnect(database);
     st_file_undo_creation(&file);
   }
   st_file_done(&file);
@@ -384,14 +389,7 @@ void st_close(struct st_database *database) {
   if (!database) return;
   st_scans_detach(database);
   st_catalogue_forget(database);
-  finalize_statements(database);
-  if (database->sqlite) {
-    sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
-    roll_back(database);
-    sqlite3_finalize(database->rollback);
-    int code = sqlite3_close(database->sqlite);
-    BASE_CHECK(code == SQLITE_OK, "storage-statements-finalized");
-  }
+  disconnect(database);
   st_file_unlock(database->lock_path, database->lock_descriptor);
   free(database->tables);
   free(database->label);
