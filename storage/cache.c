@@ -122,8 +122,8 @@ void st_cache_forget(struct st_table *table) {
 }
 
 /* The version of what this connection sees now, in or out of a transaction. */
-static bool read_version(struct st_database *database, int64_t *ret) {
-  return st_query_integer(database, "PRAGMA data_version", 0, ret) == BASE_OK;
+static enum base_status read_version(struct st_database *database, int64_t *ret) {
+  return st_query_integer(database, "PRAGMA data_version", 0, ret);
 }
 
 size_t st_cache_limit(const struct st_database *database) {
@@ -134,7 +134,7 @@ enum base_status st_version(struct st_database *database, struct st_version *ret
   *ret = (struct st_version){
       .own = sqlite3_total_changes64(database->sqlite) + (int64_t)database->appended,
       .taken_back = database->taken_back};
-  return read_version(database, &ret->others) ? BASE_OK : BASE_SYSTEM;
+  return read_version(database, &ret->others);
 }
 
 static void establish(struct st_database *database, struct st_table *table, struct net_rows *rows,
@@ -151,7 +151,8 @@ void st_cache_begin_empty(struct st_database *database, struct st_table *table, 
   struct net_rows none;
   int64_t version;
   st_cache_forget(table);
-  if (table->view || database->cache_limit == 0 || !read_version(database, &version)) return;
+  if (table->view || database->cache_limit == 0 || read_version(database, &version) != BASE_OK)
+    return;
   net_rows_init(&none, table->layout);
   establish(database, table, &none, version);
   table->cache_grows = grows;

@@ -85,7 +85,9 @@ enum base_status st_fail(struct st_database *database, const char *doing) {
   int code = sqlite3_extended_errcode(database->sqlite);
   database->may_pass = may_pass(code);
   char *text = base_xstrdup(sqlite3_errmsg(database->sqlite));
-  if (database->in_transaction) {
+  /* Of who is interrupted while he reads, what was written before, perhaps for others, stays: he decides. */
+  bool stays = (code & 0xff) == SQLITE_INTERRUPT && !sqlite3_get_autocommit(database->sqlite);
+  if (database->in_transaction && !stays) {
     roll_back(database);
     database->in_transaction = false;
     database->savepoints = 0;
@@ -461,6 +463,10 @@ void st_rollback(struct st_database *database) {
 
 bool st_in_transaction(const struct st_database *database) {
   return database->in_transaction;
+}
+
+bool st_has_failed(const struct st_database *database) {
+  return database->failed;
 }
 
 static enum base_status run_savepoint(struct st_database *database, const char *verb,

@@ -59,7 +59,8 @@ struct st_table {
   size_t domain_count;
   /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */
   uint32_t *field_of;
-  sqlite3_stmt *put, *put_all, *find_open, *close_open, *take_open, *remove; /* prepared when needed */
+  sqlite3_stmt *put, *put_all, *find_open, *close_open, *take_open,
+      *remove; /* prepared when needed */
 
   const struct net_layout *layout; /* all domains in their order */
   union net_slot *row;             /* of LAYOUT, to put one together in */
@@ -71,10 +72,11 @@ struct st_table {
   bool cache_changed;              /* in the running transaction */
   bool cache_grows;                /* with single rows, too, until the transaction ends */
 
-  struct net_rows waiting; /* rows of the running transaction that are not written yet; no layout: none */
+  struct net_rows
+      waiting; /* rows of the running transaction that are not written yet; no layout: none */
   bool checkpoint_waits, passed_waits; /* noted in the running transaction, and not written yet: */
   net_chronon checkpoint, passed;
-  bool log_known;          /* what stands of the relation in the log: */
+  bool log_known; /* what stands of the relation in the log: */
   int64_t log_rows;
   net_chronon log_last; /* the latest start among them */
 };
@@ -121,7 +123,7 @@ struct st_database {
   uint64_t catalogue_changes; /* how often tables went */
   uint64_t appended;          /* rows, written or waiting */
   struct st_log_limits log;
-  size_t cache_limit;         /* bytes */
+  size_t cache_limit; /* bytes */
   uint64_t cache_clock;
 };
 
@@ -152,7 +154,7 @@ void st_file_undo_creation(const struct st_file *file);
 /* --- database.c */
 
 /* Reports SQLite's last error as "DOING failed", rolls back. BASE_SYSTEM, or BASE_CANCEL when the
- * user interrupted. */
+ * user interrupted: then what was written stays, unless SQLite was writing. */
 enum base_status st_fail(struct st_database *database, const char *doing);
 /* Says BASE_OK when writing is in order now: a transaction runs and the database may be written. */
 enum base_status st_writing(struct st_database *database);
@@ -364,8 +366,7 @@ enum base_status st_cache_read(struct st_database *database, const struct st_tab
 /* A row was put, and CACHE_GROWS; rows, in order, were put (they may be taken over). */
 void st_cache_put(struct st_database *database, struct st_table *table, const union net_slot *row,
                   uint8_t marks);
-void st_cache_put_rows(struct st_database *database, struct st_table *table,
-                       struct net_rows *rows);
+void st_cache_put_rows(struct st_database *database, struct st_table *table, struct net_rows *rows);
 /* TABLE has changed otherwise, or goes. */
 void st_cache_forget(struct st_table *table);
 /* Forgets what was not used for long until there is room for BYTES more, but not KEEP (may be NULL). */

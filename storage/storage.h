@@ -37,13 +37,16 @@ enum net_timeline st_timeline(const struct st_database *database);
 struct net_store *st_net(struct st_database *database);
 
 /* Transactions. A full disk or any other failure: TQ-06xx, exit 3, and the transaction is rolled
- * back. st_savepoint/st_release/st_rollback_to nest within one.                                     */
+ * back. Who is interrupted (BASE_CANCEL) while he reads takes nothing back: that is for who has begun.
+ * st_savepoint/st_release/st_rollback_to nest within one.                                     */
 enum base_status st_begin(struct st_database *database) BASE_MUST_USE;
 enum base_status st_commit(struct st_database *database) BASE_MUST_USE;
 void st_rollback(struct st_database *database);
 /* May what failed last succeed later, as it is? There was no room on the disk, another program had the database
  * locked, or it was interrupted. */
 bool st_failure_may_pass(const struct st_database *database);
+/* Was the transaction taken back by a failure, and nobody has said st_rollback or st_begin since? */
+bool st_has_failed(const struct st_database *database);
 bool st_in_transaction(const struct st_database *database);
 enum base_status st_savepoint(struct st_database *database) BASE_MUST_USE;
 enum base_status st_release(struct st_database *database) BASE_MUST_USE;
@@ -70,9 +73,10 @@ struct st_relation {
   enum st_kind kind;
   const struct st_domain *domains;
   size_t domain_count;
-  int by;                    /* traced, sampled: index of the domain, else -1 */
-  net_chronon checkpoint;    /* NET_BEGINNING: nothing promised yet */
-  net_chronon passed;        /* the latest finite one ever promised; NET_BEGINNING: none. Not of st_create */
+  int by;                 /* traced, sampled: index of the domain, else -1 */
+  net_chronon checkpoint; /* NET_BEGINNING: nothing promised yet */
+  net_chronon
+      passed; /* the latest finite one ever promised; NET_BEGINNING: none. Not of st_create */
   const char *definition;    /* derived: the self-contained text (tq_query), else NULL */
   const char *const *inputs; /* derived: names of the relations it reads */
   size_t input_count;
@@ -235,8 +239,7 @@ enum base_status st_samples_scan(struct st_database *database, const char *relat
 /* The latest time of a record; *RET_ANY false: there is none. */
 enum base_status st_samples_latest(struct st_database *database, const char *relation,
                                    bool *ret_any, net_chronon *ret) BASE_MUST_USE;
-enum base_status st_samples_clear(struct st_database *database,
-                                  const char *relation) BASE_MUST_USE;
+enum base_status st_samples_clear(struct st_database *database, const char *relation) BASE_MUST_USE;
 
 /* --- feeds: resume positions and records beyond the checkpoint */
 struct st_feed {

@@ -20,6 +20,7 @@ static clockid_t measuring_clock = CLOCK_MONOTONIC;
 static volatile sig_atomic_t interrupt_seen;
 static bool (*interrupt_source)(void *context);
 static void *interrupt_context;
+static unsigned shields;
 
 static int64_t read_clock(clockid_t clock) {
   struct timespec now;
@@ -74,9 +75,19 @@ void base_env_interrupt(void) {
   interrupt_seen = 1;
 }
 
+void base_env_shield(void) {
+  shields++;
+}
+
+void base_env_unshield(void) {
+  BASE_CHECK(shields > 0, "env-unshield");
+  shields--;
+}
+
 bool base_env_interrupted(void) {
-  return interrupt_seen != 0 || base_budget_is_exceeded() ||
-         (interrupt_source && interrupt_source(interrupt_context));
+  if (base_budget_is_exceeded()) return true;
+  if (shields > 0) return false;
+  return interrupt_seen != 0 || (interrupt_source && interrupt_source(interrupt_context));
 }
 
 bool base_env_is_stopped(void) {

@@ -45,6 +45,10 @@ void base_env_interrupt(void); /* async-signal-safe */
 bool base_env_interrupted(void);
 /* Has the user? */
 bool base_env_is_stopped(void);
+/* Between the two nobody is interrupted: what is not the interrupted one's affair is brought to its end, and
+ * takes no longer than a moment. They nest. */
+void base_env_shield(void);
+void base_env_unshield(void);
 void base_env_clear_interrupt(void);
 /* Somebody else who may interrupt what runs now: SOURCE is asked at each poll, which may be a thousand
  * times a millisecond, and says true from when on it is interrupted. NULL: nobody. */

@@ -5,6 +5,7 @@
  *     seat N USER [owner] [readonly] [files] [directory=DIR]
  *     leave N | stop N                        the seat goes; its displays end
  *     run N STATEMENTS                        as typed on seat N (0 is the session's own)
+ *     interrupt N                             the next run is interrupted at its N-th look whether it is
  *     may USER OPERATION RELATION
  *     turn | commit | due | clock NS | sleep MS
  *     source NAME IDENTITY [HOST] | close NAME [good]
@@ -146,13 +147,14 @@ static struct net_sensor sensor = {&sensor_class};
 /* --- names */
 
 static void answer(const char *what, enum base_status status) {
-  static const char *const texts[] = {"ok", "user", "system", "cancel"};
+  static const char *const texts[] = {"ok", "user", "system"};
   put_diags();
   if (status != BASE_OK)
     printf("%s: %s\n", what,
-           status == BASE_AGAIN ? "over"
-           : (size_t)status < 4 ? texts[status]
-                                : "?");
+           status == BASE_AGAIN    ? "over"
+           : status == BASE_CANCEL ? "cancel"
+           : (size_t)status < 3    ? texts[status]
+                                   : "?");
 }
 
 static void fail(const char *what) {
@@ -222,6 +224,14 @@ static void add_seat(void) {
   place->seat = tql_seat_new(session, &options);
 }
 
+static long looks_left; /* 0: nobody interrupts */
+
+static bool is_interrupted(void *context) {
+  (void)context;
+  if (looks_left > 1) looks_left--;
+  return looks_left == 1;
+}
+
 static void run(const char *statements) {
   struct seat_place *place = seat_at(1);
   struct tql_output output = output_of(place);
@@ -229,6 +239,9 @@ static void run(const char *statements) {
   answer("run", place->number == 0
                     ? tql_session_run(session, "script", 1, statements, length, &output, false)
                     : tql_seat_run(place->seat, "script", 1, statements, length, &output, false));
+  base_env_interrupt_source(NULL, NULL);
+  if (looks_left > 1) printf("not interrupted\n");
+  looks_left = 0;
 }
 
 /* The remote description of the file, as a program would carry it. */
@@ -430,6 +443,9 @@ static void command(char *rest_of_run) {
     tql_seat_stop_displays(seat_at(1)->seat);
   } else if (is("run")) {
     run(rest_of_run);
+  } else if (is("interrupt")) {
+    looks_left = strtol(word(1), NULL, 10);
+    base_env_interrupt_source(is_interrupted, NULL);
   } else if (is("may")) {
     printf("%s\n", tql_session_may(session, word(1), word(2), word(3)) ? "yes" : "no");
   } else if (is("turn")) {

@@ -1097,6 +1097,57 @@ run 0 retrieve (c = count(e.x for ever)) when e overlap e
 | 0: 52990,52990,true,5001
 """)
 
+# Wherever a statement that only looks is interrupted, in SQLite as well, it says so, and what a source has brought
+# since the last commit is not taken back: the source stays, and everything is there at the end.
+SUM = 'run 0 retrieve (c = count(e.x), s = sum(e.x for ever)) at e'
+scenario('interrupted while records wait', f"""open db real
+run 0 create event E (x = i4)
+run 0 range of e is E
+run 0 set cache 0
+run 0 set durable every 1 hour
+run 0 append to E (x = 1) at "1970-01-01T00:00:00Z"
+source c inc1
+stream e c E
+rows e 9000 2000 10 +
+number c 1
+check c e 92000
+turn
+commit
+again
+open db real
+run 0 range of e is E
+run 0 set cache 0
+run 0 set durable every 1 hour
+source c inc1
+stream e c E
+rows e 100 92000 10 +
+number c 2
+check c e 100000
+turn
+""" + ''.join(f"""interrupt {look}
+{SUM}
+| TQ-0406 the statement was interrupted
+| run: cancel
+""" for look in range(1, 12)) + f"""interrupt 100000
+{SUM}
+| ...
+| not interrupted
+durable c
+| durable 1
+rows e 1 100000 10 7
+number c 3
+check c e 200000
+turn
+commit
+durable c
+| durable 3
+close c good
+turn
+run 0 retrieve (c = count(e.x for ever)) at e where e.x = 7
+| ...
+| 0: 100000,100000,true,9102
+""")
+
 
 def main():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -68,10 +68,10 @@ static enum base_status enter(struct tql_session *session, struct session_relati
                               struct ng_shared *shared) {
   struct ng_plan *plan;
   const struct ng_query *query = session_query(session, relation);
-  if (query != NULL) query = session_at_origin(session, query, relation);
   if (query == NULL) return BASE_USER;
-  enum base_status status =
-      session_live_plan(session, relation, query, session->statement_arena, &plan);
+  enum base_status status = session_at_origin(session, relation, &query);
+  if (status == BASE_OK)
+    status = session_live_plan(session, relation, query, session->statement_arena, &plan);
   if (status == BASE_OK) ng_plan_enter(plan, shared, relation->ng.name);
   return status;
 }
@@ -116,11 +116,11 @@ enum base_status session_explain(struct tql_session *session,
   enum base_status status = tql_analyse_retrieve(&analysis, statement->inner, &query);
   if (status != BASE_OK) return status;
   if (statement->analyze) {
-    query = session_query_once(session, query);
-    return query == NULL ? BASE_SYSTEM : analyze(session, query);
+    status = session_query_once(session, &query);
+    return status == BASE_OK ? analyze(session, query) : status;
   }
-  if (query->name != NULL) query = session_query_defined_now(session, query);
-  if (query == NULL) return BASE_SYSTEM;
+  if (query->name != NULL) status = session_query_defined_now(session, &query);
+  if (status != BASE_OK) return status;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
   status = session_add_views(session, query, plan, false);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);

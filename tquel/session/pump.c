@@ -7,7 +7,7 @@
  * A group is one transaction: rows, checkpoints, positions of feeds, numbers and totals of sources. Whoever
  * writes outside a statement opens it (session_begin_group); it is committed when it has been open for as
  * long as set durable says, and before each statement that writes. What fails takes the whole group
- * back: then the catalogue is read again, feeds go back to where the last commit found them, and sources are over
+ * back, but nobody who interrupts: then the catalogue is read again, feeds go back to where the last commit found them, and sources are over
  * until they come again. What a statement's words are wrong for would fail again, and ends the feeds. */
 #include <poll.h>
 #include <stdlib.h>
@@ -41,8 +41,7 @@ void session_take_back(struct tql_session *session) {
   session_settle_diverted(session, false);
 }
 
-enum base_status session_commit_group(struct tql_session *session) {
-  if (!session->group_open) return BASE_OK;
+static enum base_status commit_group(struct tql_session *session) {
   enum base_status status = session_save_positions(session);
   if (status == BASE_OK) status = session_sources_save(session);
   if (status == BASE_OK) status = session_recompute_diverted(session);
@@ -58,6 +57,15 @@ enum base_status session_commit_group(struct tql_session *session) {
   } else {
     session_take_back(session);
   }
+  return status;
+}
+
+/* What others have brought does not go with the statement that happens to be interrupted. */
+enum base_status session_commit_group(struct tql_session *session) {
+  if (!session->group_open) return BASE_OK;
+  base_env_shield();
+  enum base_status status = commit_group(session);
+  base_env_unshield();
   return status;
 }
 
@@ -118,8 +126,8 @@ bool tql_session_has_feeds(const struct tql_session *session) {
   return false;
 }
 
-/* Each that has not ended reads what is there. */
-static enum base_status read_feeds(struct tql_session *session, bool *ret_idle) {
+/* Each that has not ended reads a portion of what is there. */
+static enum base_status read_portions(struct tql_session *session, bool *ret_idle) {
   struct net_batch_builder builder;
   enum base_status status = BASE_OK;
   *ret_idle = true;
@@ -134,6 +142,15 @@ static enum base_status read_feeds(struct tql_session *session, bool *ret_idle) 
     net_batch_builder_done(&builder);
     *ret_idle &= idle;
   }
+  return status;
+}
+
+/* A portion is not interrupted in its midst: it would be half in the network, and what was read of a pipe is
+ * nowhere else. */
+static enum base_status read_feeds(struct tql_session *session, bool *ret_idle) {
+  base_env_shield();
+  enum base_status status = read_portions(session, ret_idle);
+  base_env_unshield();
   return status;
 }
 
@@ -182,6 +199,7 @@ enum base_status session_wake_feeds(struct tql_session *session) {
 static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   enum base_status status = session_begin_group(session);
   if (status == BASE_OK) status = wake_feeds(session);
+  if (status == BASE_CANCEL) session_take_back(session); /* a network that is half built */
   if (status == BASE_OK) status = read_feeds(session, ret_idle);
   if (status == BASE_OK && (group_is_due(session) || !tql_session_has_feeds(session)))
     status = session_commit_group(session);

@@ -93,23 +93,26 @@ static const struct ng_query *query_at_origin(struct base_arena *arena,
   return copy;
 }
 
-const struct ng_query *session_at_origin(struct tql_session *session, const struct ng_query *query,
-                                         const struct session_relation *relation) {
-  if (!session_wants_origin(query)) return query;
+enum base_status session_at_origin(struct tql_session *session,
+                                   const struct session_relation *relation,
+                                   const struct ng_query **query) {
+  if (!session_wants_origin(*query)) return BASE_OK;
   bool any = relation->origin_fixed;
   net_chronon origin = relation->origin;
-  if (!any && earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
-  return any ? query_at_origin(session->arena, query, origin) : query;
+  enum base_status status = any ? BASE_OK : earliest_tuple(session, *query, &any, &origin);
+  if (status == BASE_OK && any) *query = query_at_origin(session->arena, *query, origin);
+  return status;
 }
 
-const struct ng_query *session_query_defined_now(struct tql_session *session,
-                                                 const struct ng_query *query) {
+enum base_status session_query_defined_now(struct tql_session *session,
+                                           const struct ng_query **query) {
   bool any = false;
   net_chronon origin;
-  if (!session_wants_origin(query)) return query;
-  if (earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
-  if (!any || may_come_earlier(session, query, origin)) return query;
-  return query_at_origin(session->statement_arena, query, origin);
+  if (!session_wants_origin(*query)) return BASE_OK;
+  enum base_status status = earliest_tuple(session, *query, &any, &origin);
+  if (status == BASE_OK && any && !may_come_earlier(session, *query, origin))
+    *query = query_at_origin(session->statement_arena, *query, origin);
+  return status;
 }
 
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
@@ -202,20 +205,19 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   return session_end(session, status);
 }
 
-const struct ng_query *session_query_once(struct tql_session *session,
-                                          const struct ng_query *query) {
+enum base_status session_query_once(struct tql_session *session, const struct ng_query **query) {
   bool any = false;
   net_chronon origin;
-  if (!session_wants_origin(query)) return query;
-  if (earliest_tuple(session, query, &any, &origin) != BASE_OK) return NULL;
-  return any ? query_at_origin(session->statement_arena, query, origin) : query;
+  if (!session_wants_origin(*query)) return BASE_OK;
+  enum base_status status = earliest_tuple(session, *query, &any, &origin);
+  if (status == BASE_OK && any) *query = query_at_origin(session->statement_arena, *query, origin);
+  return status;
 }
 
 enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
                                   struct tql_rows *ret) {
-  query = session_query_once(session, query);
-  if (query == NULL) return BASE_SYSTEM;
-  return session_run_query(session, query, ret, NULL, NULL);
+  enum base_status status = session_query_once(session, &query);
+  return status == BASE_OK ? session_run_query(session, query, ret, NULL, NULL) : status;
 }
 
 /* Computes and shows the result of QUERY, or (NULL) RELATION. Results that are kept stand for views, and what

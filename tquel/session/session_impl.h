@@ -465,9 +465,9 @@ void session_print_tuple(struct tql_session *session, struct base_buffer *out,
 /* The derived relation or view that STATEMENT defines by QUERY, without its definition. In ARENA. */
 struct st_relation session_derived(struct base_arena *arena, const struct tql_statement *statement,
                                    const struct ng_query *query);
-/* QUERY, which is not kept, with the origin of its inputs as they stand; NULL after a diagnostic. */
-const struct ng_query *session_query_once(struct tql_session *session,
-                                          const struct ng_query *query);
+/* *QUERY, which is not kept, becomes the one with the origin of its inputs as they stand. */
+enum base_status session_query_once(struct tql_session *session,
+                                    const struct ng_query **query) BASE_MUST_USE;
 /* session_run_query with that origin, into *RET. */
 enum base_status session_run_once(struct tql_session *session, const struct ng_query *query,
                                   struct tql_rows *ret) BASE_MUST_USE;
@@ -483,14 +483,14 @@ bool session_wants_origin(const struct ng_query *query);
  * inputs at its first checkpoint, and is kept.                                                      */
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,
                                     bool *ret_fixed_now) BASE_MUST_USE;
-/* QUERY of RELATION with the origin that is fixed, or else that of the tuples as they stand; NULL after
- * a diagnostic.                                                                                     */
-const struct ng_query *session_at_origin(struct tql_session *session, const struct ng_query *query,
-                                         const struct session_relation *relation);
-/* QUERY with the origin that is fixed when it is defined now, and as it is where none would be; NULL after a
- * diagnostic. In the statement's arena. */
-const struct ng_query *session_query_defined_now(struct tql_session *session,
-                                                 const struct ng_query *query);
+/* *QUERY of RELATION becomes the one with the origin that is fixed, or else that of the tuples as they stand. */
+enum base_status session_at_origin(struct tql_session *session,
+                                   const struct session_relation *relation,
+                                   const struct ng_query **query) BASE_MUST_USE;
+/* *QUERY becomes the one with the origin that is fixed when it is defined now, and stays as it is where none
+ * would be. In the statement's arena. */
+enum base_status session_query_defined_now(struct tql_session *session,
+                                           const struct ng_query **query) BASE_MUST_USE;
 /* Computes a derived relation anew from its inputs. */
 enum base_status session_recompute(struct tql_session *session,
                                    struct session_relation *relation) BASE_MUST_USE;

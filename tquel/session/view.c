@@ -13,13 +13,16 @@
 #include "tquel/session/session_impl.h"
 
 /* The bound query of a view, with the origin that holds now. */
-static const struct ng_query *view_query(struct tql_session *session,
-                                         struct session_relation *view) {
+static enum base_status view_query(struct tql_session *session, struct session_relation *view,
+                                   const struct ng_query **ret) {
   bool fixed_now;
-  if (st_in_transaction(session->database) && !session->options.readonly)
-    return session_fix_origin(session, view, &fixed_now) == BASE_OK ? view->query : NULL;
-  const struct ng_query *query = session_query(session, view);
-  return query == NULL ? NULL : session_at_origin(session, query, view);
+  if (st_in_transaction(session->database) && !session->options.readonly) {
+    enum base_status status = session_fix_origin(session, view, &fixed_now);
+    if (status == BASE_OK) *ret = view->query;
+    return status;
+  }
+  *ret = session_query(session, view);
+  return *ret == NULL ? BASE_USER : session_at_origin(session, view, ret);
 }
 
 static size_t readers_of(const struct tql_session *session, const struct session_relation *view) {
@@ -53,8 +56,9 @@ enum base_status session_add_inlined_views(struct tql_session *session,
     if (view == NULL || !session_view_is_inlined(session, view)) continue;
     enum base_status status = session_add_inlined_views(session, view, plan);
     if (status != BASE_OK) return status;
-    const struct ng_query *query = view_query(session, view);
-    status = query == NULL ? BASE_USER : ng_plan_add_query(plan, query, session->diags);
+    const struct ng_query *query;
+    status = view_query(session, view, &query);
+    if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
     if (status != BASE_OK) return status;
     ng_plan_make_inner(plan);
   }
@@ -75,11 +79,11 @@ enum base_status session_live_plan(struct tql_session *session,
 enum base_status session_build_view(struct tql_session *session, struct session_relation *view,
                                     struct net_network *network, const struct ng_inputs *inputs,
                                     struct net_node **ret) {
-  const struct ng_query *query = view_query(session, view);
+  const struct ng_query *query;
   struct ng_plan *plan;
-  if (query == NULL) return BASE_USER;
-  enum base_status status =
-      session_live_plan(session, view, query, net_network_arena(network), &plan);
+  enum base_status status = view_query(session, view, &query);
+  if (status == BASE_OK)
+    status = session_live_plan(session, view, query, net_network_arena(network), &plan);
   if (status != BASE_OK) return status;
   struct ng_inputs own = *inputs;
   own.owner = view->ng.name;
@@ -109,8 +113,12 @@ enum base_status session_add_views(struct tql_session *session, const struct ng_
       read |= input != NULL && reads_view(session, input, view);
     }
     if (!read) continue;
-    const struct ng_query *its = run ? view_query(session, view) : session_query(session, view);
-    status = its == NULL ? BASE_USER : ng_plan_add_query(plan, its, session->diags);
+    const struct ng_query *its = NULL;
+    if (run)
+      status = view_query(session, view, &its);
+    else if ((its = session_query(session, view)) == NULL)
+      status = BASE_USER;
+    if (status == BASE_OK) status = ng_plan_add_query(plan, its, session->diags);
     if (status == BASE_OK) ng_plan_make_inner(plan);
   }
   return status;
@@ -118,7 +126,7 @@ enum base_status session_add_views(struct tql_session *session, const struct ng_
 
 enum base_status session_view_rows(struct tql_session *session, struct session_relation *view,
                                    struct tql_rows *ret) {
-  const struct ng_query *query = view_query(session, view);
-  if (query == NULL) return BASE_USER;
-  return session_run_query(session, query, ret, NULL, NULL);
+  const struct ng_query *query;
+  enum base_status status = view_query(session, view, &query);
+  return status == BASE_OK ? session_run_query(session, query, ret, NULL, NULL) : status;
 }
