@@ -52,10 +52,23 @@ static enum base_status open_session(struct server *server) {
   return tql_session_open(&options, &server->diags, &server->session);
 }
 
+/* The server runs the statement, and says what is wrong with its database. */
+static void refuse(const struct server *server, struct sn_connection *connection) {
+  const struct sn_message_done done = {.exit_code = (uint8_t)server->diags.exit_code,
+                                       .status = BASE_SYSTEM};
+  (void)sn_put_done(sn_connection_out(connection), 0, &done);
+  while (sn_connection_unsent(connection) > 0 && sn_connection_pump(connection, 0)) {
+    struct pollfd polled = {.fd = sn_connection_descriptor(connection),
+                            .events = sn_connection_events(connection)};
+    (void)poll(&polled, 1, 1000);
+  }
+  sn_connection_free(connection);
+}
+
 static void answer(struct server *server, int descriptor) {
   struct sn_connection *connection = sn_connection_adopt(descriptor, true);
   if (open_session(server) != BASE_OK) {
-    sn_connection_free(connection); /* the server says what is wrong with its database */
+    refuse(server, connection);
     return;
   }
   server_peer_add(server, connection);
@@ -176,13 +189,24 @@ static bool send_request(int keeper, const struct server_reader *reader, int des
   return sendmsg(keeper, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
+/* For the server's own ears: the shell gets its result all the same. */
+static void report_lost(struct server *server, int error) {
+  bool gone = error != EAGAIN && error != ENOBUFS && error != ETOOMANYREFS;
+  base_report(&server->diags, MSG_NO_READERS, NULL, NULL,
+              "statements that take long hold everybody up: %s",
+              gone ? "the process that makes readers has ended" : "too many wait for readers");
+  if (gone) server_keeper_stop(server);
+}
+
 struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader) {
   int pair[2];
   if (server->keeper < 0 || strlen(reader->user) > USER_MAX) return NULL;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return NULL;
   bool sent = send_request(server->keeper, reader, pair[1]);
+  int error = errno;
   close(pair[1]);
   if (sent) return sn_connection_adopt(pair[0], false);
+  report_lost(server, error);
   close(pair[0]);
   return NULL;
 }

@@ -207,7 +207,8 @@ static bool take_done(struct server_reading *reading, const struct sn_message_do
     server_shell_read(reading->peer, done->exit_code, (enum base_status)done->status);
   else
     server_shell_unread(
-        reading->peer); /* a variable's relation was destroyed, say: it is told here */
+        reading
+            ->peer); /* it cannot read, or a variable's relation was destroyed: it is told here */
   return true;
 }
 
@@ -224,9 +225,10 @@ static bool take(struct server_reading *reading, const struct sn_message *messag
   if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &output)) {
     (void)sn_put_output(out, 0, &output);
     reading->shown = true;
-  } else if (message->type == SN_WIRE_DIAGNOSTIC && sn_get_diagnostic(message, &diagnostic))
+  } else if (message->type == SN_WIRE_DIAGNOSTIC && sn_get_diagnostic(message, &diagnostic)) {
     (void)sn_put_diagnostic(out, 0, &diagnostic);
-  else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &timing))
+    if (diagnostic.severity == BASE_ERROR) server_shell_told(reading->peer->shell);
+  } else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &timing))
     (void)sn_put_timing(out, 0, &timing);
   return false;
 }

@@ -144,6 +144,8 @@ void server_shell_answer(struct server_peer *peer, const struct base_buffer *tex
 void server_shell_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message);
 /* A diagnostic of its statement. */
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
+/* It has been sent an error of its statement by somebody else. */
+void server_shell_told(struct server_shell *shell);
 
 /* Has a reader its statement? Then there is nothing to do for the shell but to look for a CANCEL. */
 struct server_reading *server_shell_reading(const struct server_peer *peer);
@@ -181,7 +183,7 @@ void server_readings_turn(struct server *server);
 /* Forks the keeper of readers; to be called before anything is opened. */
 void server_keeper_start(struct server *server);
 void server_keeper_stop(struct server *server);
-/* A connection to a new reader; NULL: there can be none. */
+/* A connection to a new reader; NULL: there can be none, which the server reports. */
 struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader);
 
 /* --- sources.c */

@@ -35,6 +35,7 @@ struct server_shell {
   struct base_buffer held;                 /* of displays, until its result is over */
   bool running;
   bool cancelled;    /* its statement is not wanted any more */
+  bool told;         /* an error of the text that runs was sent to it */
   int64_t looked_at; /* monotonic ns: for CANCEL */
   uint64_t dropped;  /* rows of displays, since it was told */
 };
@@ -103,6 +104,7 @@ static void send_diagnostic(struct server_shell *shell, const struct base_diag *
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
   if (text.length > SN_BODY_MAX / 2) text.length = SN_BODY_MAX / 2;
+  shell->told |= diag->severity == BASE_ERROR;
   const struct sn_message_diagnostic message = {.severity = (uint8_t)diag->severity,
                                                 .text = sn_string_from(text.data, text.length)};
   (void)sn_put_diagnostic(out_of(shell), 0, &message);
@@ -263,7 +265,21 @@ static enum base_status run_part(struct server_shell *shell, int64_t patience) {
   return status;
 }
 
+void server_shell_told(struct server_shell *shell) {
+  shell->told = true;
+}
+
+/* A failure without a word is one more. */
+static void tell_unexplained(struct server_shell *shell) {
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  base_report(&diags, MSG_UNEXPLAINED, NULL, NULL, "the statement failed, and nothing says why");
+  server_shell_report(shell, &diags.items[0]);
+  base_diag_sink_done(&diags);
+}
+
 static void finish(struct server_shell *shell, uint8_t code, enum base_status status) {
+  if (code != 0 && !shell->told) tell_unexplained(shell);
   const struct sn_message_done done = {.exit_code = code, .status = (uint8_t)status};
   (void)sn_put_done(out_of(shell), 0, &done);
   base_buffer_clear(&shell->text);
@@ -360,7 +376,7 @@ static void take_statements(struct server_peer *peer, const struct sn_message *m
   shell->statements = statements;
   if (statements.first_line == 0) shell->statements.first_line = 1;
   shell->rest = (struct tql_rest){0};
-  shell->cancelled = false;
+  shell->cancelled = shell->told = false;
   run(shell, false);
 }
 

@@ -164,9 +164,24 @@ static enum base_status give_back(struct tql_session *session, size_t diags) {
 
 /* The tables say all that is known of sampled relations' runs: they are read as they lie. */
 static enum base_status bring_up_tables(struct tql_session *session) {
+  base_env_shield();
   enum base_status status = session_save_runs(session);
+  base_env_unshield();
   if (status != BASE_OK && session->group_open) session_take_back(session);
   return status;
+}
+
+/* Why a statement has failed that said nothing: it was interrupted, perhaps when it was DONE; or TQ-0863. */
+static void account(struct tql_session *session, const struct tql_statement *statement,
+                    enum base_status status, bool done) {
+  if (status == BASE_USER || status == BASE_SYSTEM) {
+    base_report(session->diags, MSG_UNEXPLAINED, session->source, &statement->range,
+                "the statement failed, and nothing says why");
+  } else if (status == BASE_CANCEL) {
+    base_report(session->diags, MSG_CANCELLED, session->source, &statement->range,
+                done && !only_looks(statement) ? "interrupted behind this statement, which was done"
+                                               : "the statement was interrupted");
+  }
 }
 
 static enum base_status run_one(struct tql_session *session, const struct tql_statement *statement,
@@ -187,11 +202,17 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
   const struct tql_statement *permitted =
       status == BASE_OK ? session_permitted(session, statement) : NULL;
   if (status == BASE_OK) status = permitted ? session_execute(session, permitted) : BASE_USER;
+  bool silent = session->diags->errors == errors;
+  /* Whoever lost on the way that he was interrupted. */
+  if ((status == BASE_USER || status == BASE_SYSTEM) && silent && base_env_interrupted())
+    status = BASE_CANCEL;
   /* Another process has memory of its own. */
   if (status == BASE_CANCEL && session->patient_until != INT64_MAX &&
       base_budget_excess() != BASE_EXCESS_NONE)
     session->impatient = true;
   session_has_shown(session);
+  /* What was to be committed with the group is as if it had not been. */
+  if (session->group_open && st_has_failed(session->database)) session_take_back(session);
   if (status == BASE_CANCEL && session->impatient) return give_back(session, before);
   /* Whatever has no place of its own (the database, a disk) happened at this statement. */
   for (size_t i = before; i < session->diags->count; i++) {
@@ -204,11 +225,9 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
   if (status == BASE_CANCEL && session_report_excess(session, &statement->range))
     status = BASE_SYSTEM;
   session_budget_end(session); /* what is done is done, whatever it took */
-  if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
-  if (status == BASE_CANCEL && session->diags->errors == errors) {
-    base_report(session->diags, MSG_CANCELLED, session->source, &statement->range,
-                "the statement was interrupted");
-  }
+  bool done = status == BASE_OK;
+  if (done && base_env_interrupted()) status = BASE_CANCEL;
+  if (session->diags->errors == errors) account(session, statement, status, done);
   if (status == BASE_OK) report_timing(session, statement, base_env_monotonic() - began);
   session->statement = NULL;
   return status;

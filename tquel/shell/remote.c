@@ -42,6 +42,7 @@ static void take_diagnostic(struct remote *remote, const struct sn_message *mess
   struct sn_message_diagnostic diagnostic;
   if (!sn_get_diagnostic(message, &diagnostic)) return;
   remote->told = true;
+  remote->shell->told |= diagnostic.severity == BASE_ERROR;
   if (remote->shell->quiet && diagnostic.severity != BASE_ERROR) return;
   if (remote->shell->output.before_writing)
     remote->shell->output.before_writing(remote->shell->output.context);

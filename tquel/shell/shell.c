@@ -21,6 +21,7 @@ static void on_report(void *context, const struct base_diag *diag) {
   if (shell->quiet && diag->severity != BASE_ERROR) return;
   /* Interrupted because nobody takes the output: that is said, if at all, in other words. */
   if (shell->output.error && diag->number == MSG_CANCELLED) return;
+  shell->told |= diag->severity == BASE_ERROR;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
   if (shell->backend) shell_output_flush(&shell->output);
@@ -58,6 +59,16 @@ static enum base_status open_backend(struct shell *shell, bool stdin_is_script, 
   return shell_own_open(shell, stdin_is_script, explain_only, &shell->backend);
 }
 
+/* Whatever ends otherwise than well says why. */
+static void account(struct shell *shell, enum base_status status) {
+  bool good = status == BASE_OK || status == BASE_END || status == BASE_AGAIN;
+  if (good || shell->told) return;
+  if (status == BASE_CANCEL)
+    base_report(&shell->diags, MSG_CANCELLED, NULL, NULL, "interrupted");
+  else
+    base_report(&shell->diags, MSG_UNEXPLAINED, NULL, NULL, "tquel failed, and nothing says why");
+}
+
 static int exit_code(const struct shell *shell, enum base_status status) {
   if (status == BASE_OK || status == BASE_END || status == BASE_AGAIN) return 0;
   if (shell->diags.exit_code != 0) return shell->diags.exit_code;
@@ -78,6 +89,7 @@ static int finish(struct shell *shell, enum base_status status) {
                 strerror(error));
   if (status == BASE_CANCEL && error) status = error == EPIPE ? BASE_OK : BASE_SYSTEM;
   if (status == BASE_OK && error && error != EPIPE) status = BASE_SYSTEM;
+  account(shell, status);
   shell_output_done(&shell->output);
   if (shell_signals_ending()) shell_signals_die(shell_signals_ending());
   if (status == BASE_CANCEL) shell_signals_die(SIGINT);
