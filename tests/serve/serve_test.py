@@ -121,6 +121,25 @@ def feeds(world):
     check(fed.code != 0 and 'TQ-' in fed.err, f'a wrong header: {fed.code} {fed.err}')
 
 
+def full_output(world):
+    """what a feed or the server would say, and cannot, is an error or at least said"""
+    if not os.path.exists('/dev/full'):
+        return 'no /dev/full'
+    with open('/dev/full', 'wb') as full:
+        server = world.start('serve', world.database, '--socket', world.socket, '--timeline',
+                             'abstract', stdout=full)
+        until(lambda: os.path.exists(world.socket), 'it serves')
+        world.good('create E (a = i4)')
+        fed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE, stdout=full)
+        said = fed.communicate(b'a\n5\n')[1].decode()
+    equal(fed.returncode, 3, said)
+    check('TQ-0651' in said, said)
+    check(world.good('print E').endswith(',5\n'), 'the record is there')
+    server.terminate()
+    said = server.communicate()[1].decode()
+    equal((server.returncode, 'TQ-0651' in said), (0, True), said)
+
+
 def feed_beside_change(world):
     """a request that begins a feed and changes another relation that a network reads"""
     world.write('e.ndjson', '{"at":30,"x":4}\n{"at":40,"x":5}\n')
@@ -1056,7 +1075,7 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, feed_beside_change,
+    main([two_shells, as_without, taken_back, paths, feeds, full_output, feed_beside_change,
           samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,

@@ -226,6 +226,11 @@ if [ -w /dev/full ]; then
   "$tquel" t.db -c 'print E' >/dev/full 2>err </dev/null
   status=$?
   ends 3 'error TQ-0651: ' "standard output is full"
+  for arguments in --help --version help 'help messages' 'serve --help' 'explain --help'; do
+    "$tquel" $arguments >/dev/full 2>err </dev/null
+    status=$?
+    ends 3 'error TQ-0651: ' "standard output is full: $arguments"
+  done
 fi
 "$tquel" t.db -c 'print E' >&- 2>err </dev/null
 status=$?

@@ -251,12 +251,16 @@ static bool open_sockets(struct serving *serving) {
   return true;
 }
 
-static void greet(const struct serving *serving) {
+/* Nobody may take it, which is reported; the server is there all the same. */
+static void greet(struct serving *serving) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
   if (serving->options.quiet) return;
-  printf("serving %s on %s", serving->options.database, serving->addresses[0].text);
-  if (serving->options.listen) printf(" and %s", serving->addresses[1].text);
-  printf("\n");
-  fflush(stdout);
+  base_buffer_printf(&text, "serving %s on %s", serving->options.database,
+                     serving->addresses[0].text);
+  if (serving->options.listen) base_buffer_printf(&text, " and %s", serving->addresses[1].text);
+  base_buffer_putc(&text, '\n');
+  (void)shell_output_once(base_buffer_text(&text), text.length, &serving->server.diags);
+  base_buffer_done(&text);
 }
 
 static void end_peers(struct server *server) {

@@ -178,6 +178,10 @@ static bool send_frame(struct feeding *feeding) {
     struct base_buffer *frame = sn_outbox_frame(outbox);
     base_buffer_append(frame, feeding->frame.data, feeding->frame.length);
     if (sn_outbox_data(outbox)) break;
+    if (!feeding->failed && base_env_interrupted())
+      base_report(
+          feeding->diags, MSG_SERVER_GONE, NULL, NULL,
+          "interrupted while the server does not take the records, and the last were not sent");
     if (feeding->failed || base_env_interrupted()) return fail(feeding);
     (void)turn(feeding, -1, INT64_MAX);
   }
@@ -462,19 +466,29 @@ static void announce(struct feeding *feeding) {
   sn_outbox_define(outbox, RELATION);
 }
 
+static void print_counts(struct feeding *feeding) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s: %" PRIu64 " records, %" PRIu64 " unreadable\n",
+                     feeding->options->relation, feeding->records, feeding->rejected);
+  feeding->failed = !shell_output_once(base_buffer_text(&text), text.length, feeding->diags);
+  base_buffer_done(&text);
+}
+
 static void feed_all(struct feeding *feeding) {
   announce(feeding);
   while (!feeding->layout && !feeding->failed) {
-    if (base_env_interrupted()) return;
+    if (base_env_interrupted()) {
+      base_report(feeding->diags, MSG_CANCELLED, NULL, NULL,
+                  "interrupted before any record was sent");
+      return;
+    }
     (void)turn(feeding, -1, INT64_MAX);
   }
   if (feeding->failed || !open_reader(feeding)) return;
   read_all(feeding);
   feeding->reader->class->free(feeding->reader);
   if (!feeding->failed) finish(feeding);
-  if (!feeding->failed && !feeding->options->quiet)
-    printf("%s: %" PRIu64 " records, %" PRIu64 " unreadable\n", feeding->options->relation,
-           feeding->records, feeding->rejected);
+  if (!feeding->failed && !feeding->options->quiet) print_counts(feeding);
 }
 
 static int feed(const struct shell_options *options, struct base_diag_sink *diags) {
@@ -507,8 +521,11 @@ static int feed(const struct shell_options *options, struct base_diag_sink *diag
   }
   free(token);
   shell_address_done(&address);
+  if (feeding.failed && diags->errors == 0)
+    base_report(diags, base_env_interrupted() ? MSG_CANCELLED : MSG_UNEXPLAINED, NULL, NULL, "%s",
+                base_env_interrupted() ? "interrupted" : "tquel feed failed, and nothing says why");
   if (shell_signals_ending()) shell_signals_die(shell_signals_ending());
-  return diags->exit_code ? diags->exit_code : feeding.failed ? 3 : 0;
+  return diags->exit_code;
 }
 
 static void print_report(void *context, const struct base_diag *diag) {

@@ -192,11 +192,23 @@ static void append_subcommand(const struct shell_subcommand *row, struct base_bu
   }
 }
 
+static void print_diag(void *context, const struct base_diag *diag) {
+  (void)context;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_diag_format(&text, diag);
+  fputs(base_buffer_text(&text), stderr);
+  base_buffer_done(&text);
+}
+
 static int print(struct base_buffer *text) {
-  size_t written = fwrite(base_buffer_text(text), 1, text->length, stdout);
-  bool failed = written < text->length || fflush(stdout) != 0;
+  struct base_diag_sink diags;
+  base_diag_sink_init(&diags);
+  diags.on_report = print_diag;
+  (void)shell_output_once(base_buffer_text(text), text->length, &diags);
+  int code = diags.exit_code;
+  base_diag_sink_done(&diags);
   base_buffer_done(text);
-  return failed && errno != EPIPE ? 3 : 0;
+  return code;
 }
 
 int shell_help_command(const char *name) {
@@ -225,18 +237,16 @@ static int unknown_topic(const char *topic) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   const char *nearest = shell_nearest_command(topic);
   base_diag_sink_init(&diags);
+  diags.on_report = print_diag;
   if (nearest) base_buffer_printf(&text, "did you mean %s?", nearest);
   bool number = is_message_number(topic);
-  struct base_diag *diag = base_report_hint(
+  (void)base_report_hint(
       &diags, MSG_USAGE, NULL, NULL,
       number    ? "tquel help messages lists all numbers"
       : nearest ? text.data
                 : "the topics are the commands, TQ-nnnn and messages; for help on statements run "
                   "tquel and type help",
       number ? "there is no message %s" : "there is no help on %s", topic);
-  base_buffer_clear(&text);
-  base_diag_format(&text, diag);
-  fputs(text.data, stderr);
   base_buffer_done(&text);
   base_diag_sink_done(&diags);
   return 1;

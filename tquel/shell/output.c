@@ -66,6 +66,14 @@ void shell_output_bytes(struct shell_output *output, const char *bytes, size_t l
   flush_large(output);
 }
 
+bool shell_output_once(const char *text, size_t length, struct base_diag_sink *diags) {
+  size_t written = fwrite(text, 1, length, stdout);
+  if ((written == length && fflush(stdout) == 0) || errno == EPIPE) return true;
+  base_report(diags, MSG_OUTPUT_FAILED, NULL, NULL, "cannot write standard output: %s",
+              strerror(errno));
+  return false;
+}
+
 unsigned shell_output_terminal_width(void) {
   struct winsize size;
   if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;

@@ -33,6 +33,9 @@ void shell_output_flush(struct shell_output *output);
 /* Text of the shell's own, or that somebody else has formatted. */
 void shell_output_text(struct shell_output *output, const char *text);
 void shell_output_bytes(struct shell_output *output, const char *bytes, size_t length);
+/* For who has no shell_output: writes TEXT to standard output at once. False after TQ-0651; a reader that has
+ * gone is no error. */
+bool shell_output_once(const char *text, size_t length, struct base_diag_sink *diags);
 /* How wide the terminal is that standard output is; 0: it is none. */
 unsigned shell_output_terminal_width(void);
 
