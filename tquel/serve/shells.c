@@ -394,6 +394,11 @@ static bool say_displays(struct server_shell *shell, const char *argument,
   base_buffer_puts(out, tql_seat_has_displays(shell->seat) ? "on\n" : "off\n");
   return true;
 }
+static bool say_seat(struct server_shell *shell, const char *argument, struct base_buffer *out) {
+  (void)argument;
+  tql_seat_text(shell->seat, out);
+  return true;
+}
 static bool stop_displays(struct server_shell *shell, const char *argument,
                           struct base_buffer *out) {
   (void)argument;
@@ -439,6 +444,7 @@ static const struct {
     {"domains", say_domains, false},     {"describe", say_description, false},
     {"nodes", say_nodes, true},          {"sensors", say_sensors, false},
     {"displays", say_displays, false},   {"stop displays", stop_displays, false},
+    {"seat", say_seat, false},
 };
 
 void server_shell_answer(struct server_peer *peer, const struct base_buffer *text) {

@@ -265,7 +265,10 @@ static enum base_status execute_display(struct tql_session *session,
       if (statement->kind == TQL_S_DISPLAY) session_gather_display(session, relation);
       continue;
     }
-    bool live = statement->kind == TQL_S_DISPLAY && session_is_fed(session, relation);
+    /* Before the first feed as well: a server's sources may come at any time, and copy ... following later in the
+     * script. */
+    bool display = statement->kind == TQL_S_DISPLAY;
+    bool live = display && session_is_fed(session, relation);
     int64_t count = 0;
     enum base_status status = BASE_OK;
     /* What is fed is open from now on, also where nothing has come yet. */
@@ -275,7 +278,7 @@ static enum base_status execute_display(struct tql_session *session,
     /* A live display starts with what is there, if anything is. */
     if (status == BASE_OK && (!live || relation->view || count > 0))
       status = session_print(session, relation);
-    if (status == BASE_OK && live) session_add_display(session, relation);
+    if (status == BASE_OK && display) session_add_display(session, relation);
     if (status != BASE_OK) return status;
   }
   return BASE_OK;

@@ -70,6 +70,7 @@ void tql_seat_text(struct tql_seat *seat, struct base_buffer *out) {
   for (int rule = 0; rule < NG_RULES; rule++)
     base_buffer_printf(out, "set rule %s %s\n", ng_rule_info((enum ng_rule)rule)->name,
                        seat->switches.off[rule] ? "off" : "on");
+  if (seat->manual) base_buffer_puts(out, "set checkpoint manual\n");
   base_arena_free(arena);
   if (seat->memory_set) base_buffer_printf(out, "set memory %zu\n", seat->memory >> 20);
   if (seat->time_limit_set)
@@ -110,6 +111,12 @@ bool tql_seat_has_displays(const struct tql_seat *seat) {
   for (size_t i = 0; i < seat->session->display_count; i++)
     if (seat->session->displays[i]->seat == seat) return true;
   return false;
+}
+
+const char *tql_session_display(const struct tql_session *session) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (session->displays[i]->seat == session->seats[0]) return session->displays[i]->name;
+  return NULL;
 }
 
 /* A view may be in the live network for its display alone, and ask sensors for records. */

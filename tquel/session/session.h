@@ -73,6 +73,8 @@ enum base_status tql_session_run(struct tql_session *session, const char *name, 
                                  const char *text, size_t length, const struct tql_output *output,
                                  bool single_transaction) BASE_MUST_USE;
 
+/* A relation that the session's own user displays; NULL: none. */
+const char *tql_session_display(const struct tql_session *session);
 /* Has the session live feeds? Runs them until all have ended or the user interrupts (BASE_CANCEL);
  * standing displays print meanwhile. TIMEOUT_MS >= 0: returns BASE_AGAIN after that time.            */
 bool tql_session_has_feeds(const struct tql_session *session);

@@ -33,6 +33,8 @@ struct shell_backend_class {
                           size_t length, bool single_transaction);
   /* Is there something that goes on by itself: feeds, displays? */
   bool (*goes_on)(struct shell_backend *backend);
+  /* Nothing goes on: says so of displays that will show nothing more. NULL: there are none. */
+  void (*tell_idle)(struct shell_backend *backend);
   /* Lets it go on for TIMEOUT_MS at most: BASE_AGAIN there is more to come, BASE_END it is over,
    * BASE_CANCEL interrupted, others failed and reported. */
   enum base_status (*follow)(struct shell_backend *backend, int timeout_ms);

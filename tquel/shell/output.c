@@ -3,7 +3,8 @@
  * What is to be written is gathered and written in large pieces, but at least every FLUSH_NS while a
  * display goes on, at the end of every statement, and before anything goes to standard error, so that
  * both keep their order on a terminal. When a write fails (the reader has gone, the disk is full)
- * the session is interrupted: there is no use in computing what nobody gets. Every result after the
+ * the session is interrupted: there is no use in computing what nobody gets. Ctrl-C cuts what a statement
+ * shows, wherever it is. Every result after the
  * first is separated from it where the format wants that. */
 #include "tquel/shell/output.h"
 
@@ -20,9 +21,23 @@
 #define PENDING_MAX (64 * 1024)
 #define FLUSH_NS    20000000
 
+/* At most so much before a signal is looked at: a terminal may take long to show it. */
+#define WRITE_MAX 4096
+
+/* The rest is not wanted. What a terminal shows next begins a line. */
+static void cut(struct shell_output *output, char last) {
+  output->cut = true;
+  if (last != '\n' && isatty(STDOUT_FILENO)) (void)!write(STDOUT_FILENO, "\n", 1);
+}
+
 static void write_all(struct shell_output *output, const char *bytes, size_t length) {
+  char last = '\n';
   while (length > 0) {
-    ssize_t written = write(STDOUT_FILENO, bytes, length);
+    if (output->interruptible && !output->cut && base_env_interrupted()) {
+      cut(output, last);
+      return;
+    }
+    ssize_t written = write(STDOUT_FILENO, bytes, length < WRITE_MAX ? length : WRITE_MAX);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) {
       /* Someone has made the terminal or pipe non-blocking for all its users. */
@@ -37,7 +52,18 @@ static void write_all(struct shell_output *output, const char *bytes, size_t len
     }
     bytes += written;
     length -= (size_t)written;
+    if (written > 0) last = bytes[-1];
   }
+}
+
+void shell_output_begin(struct shell_output *output) {
+  output->interruptible = true;
+  output->cut = false;
+}
+
+void shell_output_end(struct shell_output *output) {
+  shell_output_flush(output);
+  output->interruptible = output->cut = false;
 }
 
 void shell_output_flush(struct shell_output *output) {
@@ -103,6 +129,7 @@ static struct tql_format_context format_context(struct shell_output *output) {
 
 static void on_rows(void *context, const struct tql_rows *rows) {
   struct shell_output *output = context;
+  if (output->cut) return;
   struct tql_format_context format = format_context(output);
   tql_format_rows(&output->pending, &format, rows);
   output->results++;
@@ -110,7 +137,8 @@ static void on_rows(void *context, const struct tql_rows *rows) {
 }
 
 static void on_text(void *context, const char *text) {
-  shell_output_text(context, text);
+  struct shell_output *output = context;
+  if (!output->cut) shell_output_text(output, text);
 }
 
 static bool is_headed(struct shell_output *output, const char *name) {

@@ -9,8 +9,10 @@ struct shell_output {
   struct tql_session *session; /* for times and strings of rows; NULL: texts only */
   enum tql_format format;
   bool timing;
-  unsigned width; /* of the terminal; 0: standard output is asked */
-  int error;      /* errno of the first write that failed; nothing is written after it */
+  unsigned width;     /* of the terminal; 0: standard output is asked */
+  int error;          /* errno of the first write that failed; nothing is written after it */
+  bool interruptible; /* a statement's output, which Ctrl-C cuts */
+  bool cut;           /* it did: of this text nothing more is shown, but rows of displays */
   /* Takes what would go to standard output. NULL: it goes there. */
   void (*write)(void *context, const char *bytes, size_t length);
 
@@ -28,6 +30,9 @@ struct shell_output {
 void shell_output_init(struct shell_output *output, enum tql_format format, bool timing);
 void shell_output_done(struct shell_output *output);
 void shell_output_set_timing(struct shell_output *output, bool timing);
+/* A text of statements is run between the two: Ctrl-C cuts what it has to show, also where nobody takes it. */
+void shell_output_begin(struct shell_output *output);
+void shell_output_end(struct shell_output *output);
 /* Writes what is pending. A failure interrupts the session and stays in ERROR. */
 void shell_output_flush(struct shell_output *output);
 /* Text of the shell's own, or that somebody else has formatted. */

@@ -27,6 +27,16 @@ static bool own_goes_on(struct shell_backend *backend) {
   return tql_session_has_feeds(session_of(backend));
 }
 
+static void own_tell_idle(struct shell_backend *backend) {
+  struct own *own = (struct own *)backend;
+  const char *name = tql_session_display(own->session);
+  if (name == NULL) return;
+  base_report_hint(
+      &own->shell->diags, MSG_NOTHING_FED, NULL, NULL,
+      "copy ... following feeds it; a display through a server (tquel --connect) waits for records",
+      "nothing feeds %s: its display has ended", name);
+}
+
 static enum base_status own_follow(struct shell_backend *backend, int timeout_ms) {
   struct own *own = (struct own *)backend;
   enum base_status status =
@@ -98,6 +108,7 @@ static enum base_status own_close(struct shell_backend *backend, enum base_statu
 static const struct shell_backend_class own_class = {
     .run = own_run,
     .goes_on = own_goes_on,
+    .tell_idle = own_tell_idle,
     .follow = own_follow,
     .descriptor = own_descriptor,
     .commit = own_commit,

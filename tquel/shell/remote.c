@@ -2,7 +2,9 @@
  *
  * The server formats: what comes is text for standard output, or for standard error, and is written in the
  * order in which it comes. While an answer is awaited Ctrl-C sends CANCEL, and the answer is still awaited:
- * only it says what became of the statement. A server that goes in the midst of one leaves that open. */
+ * only it says what became of the statement; results that still come are not shown. A server that goes in the
+ * midst of one leaves that open. Who types is connected again with his next statement, when the server is back, and
+ * has his variables and settings again, which are asked for after each statement. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +15,8 @@
 #include "tquel/shell/shell.h"
 
 #define PIECE ((size_t)256 << 10)
+/* So long after the first Ctrl-C another one is no slip of the finger. */
+#define GIVE_UP_NS 1000000000
 
 struct remote {
   struct shell_backend backend; /* first */
@@ -20,6 +24,8 @@ struct remote {
   struct sn_connection *connection;
   struct shell_welcome welcome;
   bool over;     /* reported */
+  bool failed;   /* an error of what runs was shown */
+  bool cut;      /* some of its results was not */
   bool displays; /* standing displays go on, as the server said last */
   bool told;     /* a diagnostic has come: perhaps that a display is over */
   bool done;     /* DONE, or the whole of an ANSWER, has come */
@@ -27,6 +33,8 @@ struct remote {
   uint32_t refused; /* number of an ERROR that came as the answer */
   char *reason;     /* its text */
   struct base_buffer answer;
+  struct base_buffer
+      seat; /* variables and settings there, as statements, a line each; empty: not known */
 };
 
 /* --- what comes ------------------------------------------------------------------------------- */
@@ -42,6 +50,7 @@ static void take_diagnostic(struct remote *remote, const struct sn_message *mess
   struct sn_message_diagnostic diagnostic;
   if (!sn_get_diagnostic(message, &diagnostic)) return;
   remote->told = true;
+  remote->failed |= diagnostic.severity == BASE_ERROR;
   remote->shell->told |= diagnostic.severity == BASE_ERROR;
   if (remote->shell->quiet && diagnostic.severity != BASE_ERROR) return;
   if (remote->shell->output.before_writing)
@@ -60,6 +69,8 @@ static void take_message(struct remote *remote, const struct sn_message *message
     struct sn_message_error error;
   } got;
   if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &got.output)) {
+    remote->cut |= output->cut;
+    if (output->cut) return;
     shell_output_bytes(output, got.output.bytes.bytes, got.output.bytes.length);
   } else if (message->type == SN_WIRE_LIVE && sn_get_live(message, &got.live)) {
     shell_output_bytes(output, got.live.bytes.bytes, got.live.bytes.length);
@@ -110,31 +121,37 @@ static enum base_status report_gone(struct remote *remote, const char *what) {
   return BASE_SYSTEM;
 }
 
-/* Waits for the answer to what was sent. */
+static enum base_status give_up(struct remote *remote, const char *what) {
+  remote->over = true;
+  base_report(&remote->shell->diags, MSG_SERVER_GONE, NULL, NULL,
+              "the server does not answer, and the connection was given up%s", what);
+  return BASE_SYSTEM;
+}
+
+/* Waits for the answer to what was sent. Who types need not wait for ever: Ctrl-C once more gives up. */
 static enum base_status await(struct remote *remote, bool cancellable, const char *what_if_gone) {
-  bool cancelled = false;
+  int64_t interrupted_at = 0;
   while (!remote->done) {
-    if (base_env_interrupted() && cancellable && !cancelled) {
-      const struct sn_message_cancel cancel = {0};
-      (void)sn_put_cancel(sn_connection_out(remote->connection), 0, &cancel);
-      cancelled = true;
-      /* From here on a signal has nothing to add, and waiting must be possible. */
+    if (base_env_interrupted()) {
+      int64_t now = base_env_monotonic();
+      /* Waiting must be possible. */
       base_env_clear_interrupt();
+      if (interrupted_at && remote->shell->interactive && now - interrupted_at >= GIVE_UP_NS)
+        return give_up(remote, what_if_gone);
+      if (!interrupted_at && cancellable) {
+        const struct sn_message_cancel cancel = {0};
+        (void)sn_put_cancel(sn_connection_out(remote->connection), 0, &cancel);
+        remote->shell->output.cut = true;
+      }
+      if (!interrupted_at) interrupted_at = now;
     }
     if (!turn(remote, -1) && !remote->done) return report_gone(remote, what_if_gone);
   }
-  if (cancelled) base_env_interrupt();
+  if (interrupted_at) base_env_interrupt();
   return BASE_OK;
 }
 
-static bool is_over(struct remote *remote) {
-  if (!remote->over) return false;
-  base_report(&remote->shell->diags, MSG_SERVER_GONE, NULL, NULL, "the server has gone");
-  return true;
-}
-
-static enum base_status ask(struct remote *remote, const char *what, const char *argument) {
-  if (is_over(remote)) return BASE_SYSTEM;
+static enum base_status question(struct remote *remote, const char *what, const char *argument) {
   const struct sn_message_question question = {.what = sn_string_of(what),
                                                .argument = sn_string_of(argument)};
   base_buffer_clear(&remote->answer);
@@ -143,6 +160,12 @@ static enum base_status ask(struct remote *remote, const char *what, const char 
   (void)sn_put_question(sn_connection_out(remote->connection), 0, &question);
   enum base_status status = await(remote, false, "");
   return status == BASE_OK && remote->refused ? BASE_END : status;
+}
+
+static bool is_there(struct remote *remote);
+
+static enum base_status ask(struct remote *remote, const char *what, const char *argument) {
+  return is_there(remote) ? question(remote, what, argument) : BASE_SYSTEM;
 }
 
 static void send_statements(struct remote *remote, const char *name, const char *text,
@@ -166,18 +189,80 @@ static void send_statements(struct remote *remote, const char *name, const char 
   } while (length > 0);
 }
 
-static enum base_status remote_run(struct shell_backend *backend, const char *name,
-                                   const char *text, size_t length, bool single_transaction) {
-  struct remote *remote = (struct remote *)backend;
-  if (is_over(remote)) return BASE_SYSTEM;
-  remote->done = false;
+static enum base_status run_text(struct remote *remote, const char *name, const char *text,
+                                 size_t length, bool single_transaction) {
+  remote->done = remote->failed = remote->cut = false;
   remote->refused = 0;
   send_statements(remote, name, text, length, single_transaction);
   enum base_status status = await(remote, true, "; it is not known whether the statement was done");
   if (status != BASE_OK) return status;
   if (remote->exit_code && !remote->shell->diags.exit_code)
     remote->shell->diags.exit_code = remote->exit_code;
-  status = remote->status <= BASE_CANCEL ? (enum base_status)remote->status : BASE_SYSTEM;
+  return remote->status <= BASE_CANCEL ? (enum base_status)remote->status : BASE_SYSTEM;
+}
+
+/* --- a server that is back -------------------------------------------------------------------- */
+
+/* What would be gone with the server. */
+static void remember(struct remote *remote) {
+  if (!remote->shell->interactive || question(remote, "seat", "") != BASE_OK) return;
+  base_buffer_clear(&remote->seat);
+  base_buffer_append(&remote->seat, base_buffer_text(&remote->answer), remote->answer.length);
+}
+
+/* Each for itself: a variable's relation may not be there any more, which is told. */
+static void establish(struct remote *remote) {
+  struct base_buffer lines = remote->seat;
+  remote->seat = (struct base_buffer)BASE_BUFFER_EMPTY;
+  const char *line = base_buffer_text(&lines), *end;
+  for (; !remote->over && (end = strchr(line, '\n')) != NULL; line = end + 1)
+    (void)run_text(remote, "<settings>", line, (size_t)(end - line), false);
+  base_buffer_done(&lines);
+}
+
+/* One that has gone may be back. What it had for this shell it has not any more. */
+static bool connect_again(struct remote *remote) {
+  struct shell *shell = remote->shell;
+  struct sn_connection *connection;
+  struct shell_welcome welcome;
+  if (shell_client_open(shell->options, SN_ROLE_SHELL, "", &shell->diags, &connection, &welcome) !=
+      BASE_OK)
+    return false;
+  sn_connection_free(remote->connection);
+  shell_welcome_done(&remote->welcome);
+  remote->connection = connection;
+  remote->welcome = welcome;
+  remote->over = false;
+  bool known = remote->seat.length > 0;
+  base_report(&shell->diags, MSG_CONNECTED_AGAIN, NULL, NULL,
+              "connected to %s again: %s, and displays have ended",
+              welcome.database ? welcome.database : "a database",
+              known ? "variables and settings are made anew" : "variables and settings are gone");
+  establish(remote);
+  return !remote->over;
+}
+
+static bool is_there(struct remote *remote) {
+  return !remote->over || connect_again(remote);
+}
+
+/* What was interrupted, where the server was done with it already. */
+static enum base_status account(struct remote *remote, enum base_status status) {
+  if (status != BASE_OK || !base_env_interrupted() || remote->shell->output.error) return status;
+  if (!remote->failed)
+    base_report(&remote->shell->diags, MSG_CANCELLED, NULL, NULL,
+                remote->cut ? "interrupted: not all of the results is shown"
+                            : "interrupted behind the statements, which were done");
+  return BASE_CANCEL;
+}
+
+static enum base_status remote_run(struct shell_backend *backend, const char *name,
+                                   const char *text, size_t length, bool single_transaction) {
+  struct remote *remote = (struct remote *)backend;
+  if (!is_there(remote)) return BASE_SYSTEM;
+  enum base_status status = run_text(remote, name, text, length, single_transaction);
+  status = account(remote, status);
+  if (!remote->over) remember(remote);
   return status;
 }
 
@@ -266,6 +351,7 @@ static enum base_status remote_close(struct shell_backend *backend, enum base_st
   sn_connection_free(remote->connection);
   shell_welcome_done(&remote->welcome);
   base_buffer_done(&remote->answer);
+  base_buffer_done(&remote->seat);
   free(remote->reason);
   free(remote);
   return status;

@@ -38,9 +38,10 @@ bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base
 
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length) {
+  shell_output_begin(&shell->output);
   enum base_status status = shell->backend->class->run(shell->backend, name, text, length,
                                                        shell->options->single_transaction);
-  shell_output_flush(&shell->output);
+  shell_output_end(&shell->output);
   return status;
 }
 
@@ -94,6 +95,8 @@ enum base_status shell_run_script(struct shell *shell) {
   }
   if (options->item_count == 0) status = shell_run_file(shell, "-");
   if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
-  if (status == BASE_OK && shell->backend->class->goes_on(shell->backend)) status = follow(shell);
-  return status;
+  if (status != BASE_OK) return status;
+  if (shell->backend->class->goes_on(shell->backend)) return follow(shell);
+  if (shell->backend->class->tell_idle) shell->backend->class->tell_idle(shell->backend);
+  return BASE_OK;
 }

@@ -101,6 +101,7 @@ static int run(struct shell *shell) {
   bool interactive = options->item_count == 0 && isatty(STDIN_FILENO);
   shell_signals_install(interactive);
   shell->quiet = options->quiet;
+  shell->interactive = interactive;
   enum base_status status =
       open_backend(shell, interactive || is_script_on_stdin(options, interactive), false);
   if (status == BASE_OK && interactive)

@@ -12,6 +12,7 @@ struct shell {
   struct shell_backend *backend; /* NULL: not yet, or no more */
   struct shell_output output;
   bool quiet;
+  bool interactive;
   bool told; /* an error was said: an exit code that is not 0 has its reason */
 };
 
