@@ -263,9 +263,10 @@ static enum net_time_error read_after_hour(struct cursor *at, int64_t hour,
 }
 
 /* Z, +hh:mm, +hhmm, +hh or nothing. */
-static enum net_time_error read_zone(struct cursor *at, int32_t *ret) {
+static enum net_time_error read_offset(struct cursor *at, bool *ret_given, int32_t *ret) {
   int hour, minute = 0;
   if (at_end(at)) return NET_TIME_OK;
+  *ret_given = true;
   if (accept(at, 'z')) {
     *ret = 0;
     return NET_TIME_OK;
@@ -299,11 +300,29 @@ static enum net_time_error make_chronon(int64_t seconds, int nanoseconds, net_ch
 
 /* ---- reading: whole times ---- */
 
+static enum net_time_error make_exact(int64_t seconds, int nanoseconds, struct net_instant *ret) {
+  enum net_time_error error = make_chronon(seconds, nanoseconds, &ret->lo);
+  ret->hi = ret->lo;
+  return error;
+}
+
+/* When the session's clock shows LOCAL seconds since 1970. */
+static enum net_time_error make_local(const struct net_time_context *context, int64_t local,
+                                      int nanoseconds, struct net_instant *ret) {
+  int64_t when[2];
+  int shown = net_zone_when(context->zone, local, when);
+  if (shown == 0) nanoseconds = 0;
+  enum net_time_error error = make_chronon(when[0], nanoseconds, &ret->lo);
+  if (error == NET_TIME_OK) error = make_chronon(when[1], nanoseconds, &ret->hi);
+  return error == NET_TIME_OK && shown == 0 ? NET_TIME_SKIPPED : error;
+}
+
 static enum net_time_error parse_iso(struct cursor at, const struct net_time_context *context,
-                                     net_chronon *ret) {
+                                     struct net_instant *ret) {
   struct civil_date date = {0};
   struct clock_reading clock = {0, 0};
-  int32_t zone = context->zone_offset_seconds;
+  bool with_offset = false;
+  int32_t offset = 0;
   enum net_time_error date_error = read_date(&at, &date);
   enum net_time_error clock_error = NET_TIME_OK, zone_error = NET_TIME_OK;
   if (date_error == NET_TIME_SYNTAX) return NET_TIME_SYNTAX;
@@ -313,21 +332,31 @@ static enum net_time_error parse_iso(struct cursor at, const struct net_time_con
     if (!two_digits(&at, &hour)) return NET_TIME_SYNTAX;
     clock_error = worse(read_after_hour(&at, hour, &clock), hour <= 23);
     if (clock_error == NET_TIME_SYNTAX) return NET_TIME_SYNTAX;
-    zone_error = read_zone(&at, &zone);
+    zone_error = read_offset(&at, &with_offset, &offset);
     if (zone_error == NET_TIME_SYNTAX || !at_end(&at)) return NET_TIME_SYNTAX;
   }
   if (date_error) return date_error;
   if (clock_error || zone_error) return clock_error ? clock_error : zone_error;
-  return make_chronon(days_from_date(date) * SECONDS_PER_DAY + clock.seconds - zone,
-                      clock.nanoseconds, ret);
+  int64_t seconds = days_from_date(date) * SECONDS_PER_DAY + clock.seconds;
+  return with_offset ? make_exact(seconds - offset, clock.nanoseconds, ret)
+                     : make_local(context, seconds, clock.nanoseconds, ret);
 }
 
-/* CLOCK on the session's date in the session's zone. */
-static enum net_time_error on_this_day(const struct net_time_context *context,
-                                       struct clock_reading clock, net_chronon *ret) {
-  int64_t zone = context->zone_offset_seconds;
-  int64_t day = floor_divide(floor_divide(context->now, NS_PER_SECOND) + zone, SECONDS_PER_DAY);
-  return make_chronon(day * SECONDS_PER_DAY + clock.seconds - zone, clock.nanoseconds, ret);
+/* CLOCK on the date of TIME, both in the session's zone. */
+static enum net_time_error on_date_of(net_chronon time, const struct net_time_context *context,
+                                      struct clock_reading clock, struct net_instant *ret) {
+  int64_t seconds = floor_divide(time, NS_PER_SECOND);
+  int64_t local = seconds + net_zone_offset(context->zone, seconds);
+  return make_local(context, floor_divide(local, SECONDS_PER_DAY) * SECONDS_PER_DAY + clock.seconds,
+                    clock.nanoseconds, ret);
+}
+
+/* Where midnight is skipped the day begins behind it; where it comes twice, with the first. */
+static enum net_time_error begin_of_day(const struct net_time_context *context,
+                                        struct net_instant *ret) {
+  enum net_time_error error = on_date_of(context->now, context, (struct clock_reading){0, 0}, ret);
+  ret->hi = ret->lo;
+  return error == NET_TIME_SKIPPED ? NET_TIME_OK : error;
 }
 
 /* "am" or "pm" after an hour of 1 to 12: turns *HOUR into that of 24. */
@@ -339,7 +368,7 @@ static bool read_half_day(struct cursor *at, bool *ret_afternoon) {
 
 /* "15:00", "15:00:02.5", "3:00pm", "3 pm": on the session's date, in the session's zone. */
 static enum net_time_error parse_clock(struct cursor at, const struct net_time_context *context,
-                                       net_chronon *ret) {
+                                       struct net_instant *ret) {
   int64_t hour = 0;
   bool afternoon;
   struct clock_reading clock = {0, 0};
@@ -359,37 +388,50 @@ static enum net_time_error parse_clock(struct cursor at, const struct net_time_c
     clock.seconds += (hour_of_day - (with_minutes ? hour : 0)) * 3600;
   }
   if (error) return error;
-  return on_this_day(context, clock, ret);
+  return on_date_of(context->start, context, clock, ret);
 }
 
 static enum net_time_error parse_calendar(struct cursor at, const struct net_time_context *context,
-                                          net_chronon *ret) {
+                                          struct net_instant *ret) {
   enum net_time_error error = parse_iso(at, context, ret);
   return error == NET_TIME_SYNTAX ? parse_clock(at, context, ret) : error;
 }
 
-enum net_time_error net_time_parse(const char *text, size_t length,
-                                   const struct net_time_context *context, net_chronon *ret) {
+enum net_time_error net_time_parse_instant(const char *text, size_t length,
+                                           const struct net_time_context *context,
+                                           struct net_instant *ret) {
   struct cursor at = trimmed(text, length);
-  net_chronon time = 0;
+  struct net_instant time = {0, 0};
   if (is_word(&at, "forever") || is_word(&at, "beginning") || is_word(&at, "now")) {
     char first = lower(*at.next);
-    *ret = first == 'f' ? NET_FOREVER : first == 'b' ? NET_BEGINNING : context->now;
+    ret->lo = first == 'f' ? NET_FOREVER : first == 'b' ? NET_BEGINNING : context->now;
+    ret->hi = ret->lo;
     return NET_TIME_OK;
   }
   if (is_word(&at, "today")) {
     if (context->timeline == NET_TIMELINE_ABSTRACT) return NET_TIME_ABSTRACT;
-    return on_this_day(context, (struct clock_reading){0, 0}, ret);
+    return begin_of_day(context, ret);
   }
-  enum net_time_error error = parse_integer(at, &time);
+  enum net_time_error error = parse_integer(at, &time.lo);
+  time.hi = time.lo;
   if (error == NET_TIME_SYNTAX) {
     error = parse_calendar(at, context, &time);
     /* What would be a date on the other timeline deserves a better message than "no time". */
     if (error != NET_TIME_SYNTAX && context->timeline == NET_TIMELINE_ABSTRACT)
       return NET_TIME_ABSTRACT;
   }
-  if (error == NET_TIME_OK && time < NET_EARLIEST && time != NET_BEGINNING) error = NET_TIME_RANGE;
-  if (error == NET_TIME_OK) *ret = time;
+  if (error == NET_TIME_OK && time.lo < NET_EARLIEST && time.lo != NET_BEGINNING)
+    error = NET_TIME_RANGE;
+  if (error == NET_TIME_OK || error == NET_TIME_SKIPPED) *ret = time;
+  return error;
+}
+
+enum net_time_error net_time_parse(const char *text, size_t length,
+                                   const struct net_time_context *context, net_chronon *ret) {
+  struct net_instant time;
+  enum net_time_error error = net_time_parse_instant(text, length, context, &time);
+  if (error == NET_TIME_OK && time.lo != time.hi) error = NET_TIME_TWICE;
+  if (error == NET_TIME_OK) *ret = time.lo;
   return error;
 }
 

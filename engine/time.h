@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "engine/base/buffer.h"
+#include "engine/zone.h"
 
 typedef int64_t net_chronon;
 
@@ -43,8 +44,9 @@ void net_time_print_raw(struct base_buffer *out, net_chronon time);
 /* The session's surroundings that texts of times are read in. */
 struct net_time_context {
   enum net_timeline timeline;
-  net_chronon now;             /* start of the session, ns; gives the date of clock times */
-  int32_t zone_offset_seconds; /* east of UTC; for texts without a zone */
+  net_chronon now;       /* ns: when the statement began */
+  net_chronon start;     /* ns: when the session did; gives the date of clock times */
+  struct net_zone *zone; /* for texts without an offset from UTC; NULL: UTC */
 };
 
 enum net_time_error {
@@ -53,15 +55,22 @@ enum net_time_error {
   NET_TIME_RANGE,    /* a time, but outside the time line, or more exact than a chronon */
   NET_TIME_FIELD,    /* no such time: 30 February, 25:00, a leap second */
   NET_TIME_ABSTRACT, /* ISO text on the abstract timeline */
+  NET_TIME_TWICE,    /* the clock was put back, and showed it more than once */
+  NET_TIME_SKIPPED,  /* the clock was put forward over it */
 };
 
 /* Reads a time: an integer (chronons: ns since 1970 on the real timeline), "forever", "beginning",
- * "now" (the context's now), on the real timeline also "today" (0:00 of that day, in the session's
+ * "now" (the context's now), on the real timeline also "today" (when that day began, in the session's
  * zone), ISO 8601 date or date and time with optional
  * fraction (up to 9 digits) and zone (Z, +hh:mm, +hhmm, +hh), and a clock time "3:00pm", "15:00",
  * "15:00:02.5", taken on the session's date in the session's zone. *RET is written on success only. */
 enum net_time_error net_time_parse(const char *text, size_t length,
                                    const struct net_time_context *context, net_chronon *ret);
+/* The same, but what the clock showed more than once is the uncertain instant from the first to the last of
+ * them; with NET_TIME_SKIPPED, *RET is when it was put forward. */
+enum net_time_error net_time_parse_instant(const char *text, size_t length,
+                                           const struct net_time_context *context,
+                                           struct net_instant *ret);
 
 /* Reads "5 ms", "1hour", "250us", "2 days" (ns us ms s sec second(s) m min minute(s) h hour(s) d
  * day(s) w week(s), fractions allowed) into nanoseconds. False: no duration or out of range.        */

@@ -22,7 +22,8 @@
 
 /* A day of each year, and a time of it. */
 struct yearly {
-  char form; /* 'J' day 1 to 365 without 29 February, 'n' day 0 to 365, 'M' the week's day of a month */
+  char
+      form; /* 'J' day 1 to 365 without 29 February, 'n' day 0 to 365, 'M' the week's day of a month */
   int month, week, day;
   int64_t seconds; /* local, of the day; may lie on other days */
 };
@@ -39,6 +40,8 @@ struct net_zone {
   bool summer;   /* it has two offsets */
   int64_t standard, daylight;
   struct yearly begins, ends;
+  /* Between the two, in UTC, nothing changes: found when it was asked last. */
+  int64_t calm_from, calm_until;
 };
 
 /* --- the calendar --------------------------------------------------------------------------------- */
@@ -120,8 +123,7 @@ static bool hours(struct text *text, int most, int64_t *ret) {
   if (!negative) (void)accept(text, '+');
   if (!number(text, 0, most, &hour)) return false;
   if (accept(text, ':') && !number(text, 0, 59, &minute)) return false;
-  if (text->at < text->end && minute >= 0 && accept(text, ':') && !number(text, 0, 59, &second))
-    return false;
+  if (accept(text, ':') && !number(text, 0, 59, &second)) return false;
   *ret = (negative ? -1 : 1) * (hour * INT64_C(3600) + minute * 60 + second);
   return true;
 }
@@ -131,8 +133,8 @@ static bool read_yearly(struct text *text, struct yearly *ret) {
   if (!accept(text, ',')) return false;
   if (accept(text, 'M')) {
     ret->form = 'M';
-    if (!number(text, 1, 12, &ret->month) || !accept(text, '.') || !number(text, 1, 5, &ret->week) ||
-        !accept(text, '.') || !number(text, 0, 6, &ret->day))
+    if (!number(text, 1, 12, &ret->month) || !accept(text, '.') ||
+        !number(text, 1, 5, &ret->week) || !accept(text, '.') || !number(text, 0, 6, &ret->day))
       return false;
   } else {
     ret->form = accept(text, 'J') ? 'J' : 'n';
@@ -266,8 +268,7 @@ struct net_zone *net_zone_local(void) {
   if (!*name) return NULL;
   struct base_buffer path = BASE_BUFFER_EMPTY;
   if (*name != '/')
-    base_buffer_printf(&path, "%s/",
-                       directory && *directory ? directory : "/usr/share/zoneinfo");
+    base_buffer_printf(&path, "%s/", directory && *directory ? directory : "/usr/share/zoneinfo");
   base_buffer_puts(&path, name);
   struct net_zone *zone = read_path(base_buffer_text(&path));
   base_buffer_done(&path);
@@ -336,12 +337,27 @@ static int64_t next_change(const struct net_zone *zone, int64_t low, int64_t hig
   return high;
 }
 
-#define STEP (3 * 3600) /* no zone changes twice within it */
+#define STEP      (3 * 3600) /* no zone changes twice within it */
+#define CALM_MOST (16 * DAY)
 
-int net_zone_when(const struct net_zone *zone, int64_t local, int64_t ret[2]) {
+/* From FROM, where there is no change until UNTIL, on. */
+static void find_calm(struct net_zone *zone, int64_t from, int64_t until) {
+  int64_t offset = net_zone_offset(zone, from);
+  zone->calm_from = from;
+  while (until - from < CALM_MOST && net_zone_offset(zone, until + STEP) == offset) until += STEP;
+  zone->calm_until = until;
+}
+
+int net_zone_when(struct net_zone *zone, int64_t local, int64_t ret[2]) {
   int found = 0;
-  int64_t skipped = local, from = local - OFFSET_MOST, offset = net_zone_offset(zone, from);
-  for (int64_t at = from; at <= local + OFFSET_MOST; at += STEP) {
+  int64_t from = local - OFFSET_MOST, until = local + OFFSET_MOST, skipped = local;
+  int64_t offset = net_zone_offset(zone, from);
+  if (!zone || (from >= zone->calm_from && until <= zone->calm_until)) {
+    ret[0] = ret[1] = local - offset;
+    return 1;
+  }
+  bool calm = true;
+  for (int64_t at = from; at < until; at += STEP) {
     /* From AT to the next step there is one offset, or two. */
     int64_t next = net_zone_offset(zone, at + STEP);
     int64_t change = next == offset ? at + STEP : next_change(zone, at, at + STEP);
@@ -349,8 +365,10 @@ int net_zone_when(const struct net_zone *zone, int64_t local, int64_t ret[2]) {
     if (before >= at && before < change) ret[found++ > 0] = before;
     if (next != offset && after >= change && after < at + STEP) ret[found++ > 0] = after;
     if (next > offset && before >= change && after < change) skipped = change;
+    calm &= next == offset;
     offset = next;
   }
+  if (calm) find_calm(zone, from, until);
   if (found == 1) ret[1] = ret[0];
   if (found == 0) ret[0] = ret[1] = skipped;
   return found > 2 ? 2 : found;

@@ -12,7 +12,7 @@
 
 struct net_zone;
 
-/* The rules in BYTES, which are copied. NULL: they are none (also files that count leap seconds). The caller
+/* One thread at a time asks a zone, since it remembers. The rules in BYTES, which are copied. NULL: they are none (also files that count leap seconds). The caller
  * holds it. */
 struct net_zone *net_zone_read(const void *bytes, size_t length);
 /* That of the process: TZ, else /etc/localtime. NULL: UTC. The caller holds it. */
@@ -28,6 +28,6 @@ int64_t net_zone_offset(const struct net_zone *zone, int64_t utc);
 
 /* When does the clock show LOCAL? Never (0: it was put forward over it), once (1), or more than once (2: it was put
  * back): the first and the last time in RET. Of one that is never shown both are when the clock was put forward. */
-int net_zone_when(const struct net_zone *zone, int64_t local, int64_t ret[2]);
+int net_zone_when(struct net_zone *zone, int64_t local, int64_t ret[2]);
 
 #endif

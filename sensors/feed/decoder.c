@@ -125,18 +125,18 @@ static bool looks_like_date(const char *text, size_t length) {
 }
 
 static bool parse_time(struct sn_decoder *decoder, const char *name, const char *text,
-                       size_t length, net_chronon *ret) {
+                       size_t length, struct net_instant *ret) {
   const char *what = "no time";
   if (sn_equal_ignoring_case(text, length, "forever")) {
-    *ret = NET_FOREVER;
+    *ret = (struct net_instant){NET_FOREVER, NET_FOREVER};
     return true;
   }
   if (sn_equal_ignoring_case(text, length, "beginning")) {
-    *ret = NET_BEGINNING;
+    *ret = (struct net_instant){NET_BEGINNING, NET_BEGINNING};
     return true;
   }
   if (!looks_like_date(text, length)) return refuse_value(decoder, name, text, length, what);
-  switch (net_time_parse(text, length, &decoder->time, ret)) {
+  switch (net_time_parse_instant(text, length, &decoder->time, ret)) {
     case NET_TIME_OK:
       return true;
     case NET_TIME_SYNTAX:
@@ -146,6 +146,11 @@ static bool parse_time(struct sn_decoder *decoder, const char *name, const char 
       break;
     case NET_TIME_RANGE:
       what = "out of the range of times";
+      break;
+    case NET_TIME_TWICE:
+      break;
+    case NET_TIME_SKIPPED:
+      what = "a time that clocks were put forward over";
       break;
     case NET_TIME_ABSTRACT:
       what = "a date, and times on the abstract timeline are integers";
@@ -175,13 +180,14 @@ const char *sn_decoder_unit(const struct sn_decoder *decoder) {
   return NULL;
 }
 
-bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const char *text,
-                          size_t length, net_chronon *ret) {
+static bool read_time(struct sn_decoder *decoder, const char *name, const char *text, size_t length,
+                      struct net_instant *ret) {
   sn_trim(&text, &length);
-  switch (sn_read_integer(text, length, ret)) {
+  switch (sn_read_integer(text, length, &ret->lo)) {
     case SN_NUMBER_OK:
-      if (*ret < NET_EARLIEST && *ret != NET_BEGINNING) break;
-      note_number(decoder, *ret);
+      ret->hi = ret->lo;
+      if (ret->lo < NET_EARLIEST && ret->lo != NET_BEGINNING) break;
+      note_number(decoder, ret->lo);
       return true;
     case SN_NUMBER_SYNTAX:
       return parse_time(decoder, name, text, length, ret);
@@ -191,6 +197,17 @@ bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const ch
       break;
   }
   return refuse_value(decoder, name, text, length, "out of the range of times");
+}
+
+bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const char *text,
+                          size_t length, net_chronon *ret) {
+  struct net_instant time;
+  if (!read_time(decoder, name, text, length, &time)) return false;
+  *ret = time.lo;
+  return time.lo == time.hi ||
+         refuse_value(
+             decoder, name, text, length,
+             "a time that comes twice, as clocks were put back: it needs its offset from UTC");
 }
 
 static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
@@ -204,10 +221,12 @@ static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column,
     if (column->role != SN_STOP_LO) decoder->stop_hi_empty = true;
     return true;
   }
-  if (!sn_decoder_read_time(decoder, column->name, trimmed, left, &slot->i)) return false;
+  struct net_instant time;
+  if (!read_time(decoder, column->name, trimmed, left, &time)) return false;
+  slot->i = column->role == SN_STOP_HI ? time.hi : time.lo;
   if (slot->i == NET_BEGINNING && column->role == SN_STOP)
     return refuse_value(decoder, column->name, trimmed, left, "no time to stop at");
-  if (column->role == SN_STOP) slot[1].i = slot->i;
+  if (column->role == SN_STOP) slot[1].i = time.hi;
   return true;
 }
 
@@ -264,15 +283,16 @@ static bool set_definite(struct sn_decoder *decoder, const char *text, size_t le
 
 bool sn_decoder_set(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
                     size_t length, size_t offset) {
-  net_chronon time;
+  struct net_instant time;
   switch (column->role) {
     case SN_WHOLE:
     case SN_LO:
     case SN_HI:
       decoder->start_offset = offset;
-      if (!sn_decoder_read_time(decoder, column->name, text, length, &time)) return false;
-      decoder->row[column->slot].i = time;
-      if (column->role == SN_WHOLE) decoder->row[column->slot + 1].i = time;
+      /* What the clock showed twice, as it was put back, is either: an uncertain instant. */
+      if (!read_time(decoder, column->name, text, length, &time)) return false;
+      decoder->row[column->slot].i = column->role == SN_HI ? time.hi : time.lo;
+      if (column->role == SN_WHOLE) decoder->row[column->slot + 1].i = time.hi;
       return true;
     case SN_STOP:
     case SN_STOP_LO:

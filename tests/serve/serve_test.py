@@ -513,6 +513,133 @@ def cancelled(world):
     no_readers(world)
 
 
+def cut_output(world):
+    """Ctrl-C ends a shell whose output nobody takes, with and without a server, and it says so"""
+    rows = ''.join(f'{i},{i}\n' for i in range(60000))
+    world.write('rows.csv', 'at,a\n' + rows)
+    world.serve()
+    world.good('create event E (a = i4) copy E from "rows.csv"')
+    script = 'create event E (a = i4) copy E from "rows.csv" print E create event F (a = i4)'
+    for arguments in (['--connect', world.socket, '-c', 'print E create event F (a = i4)'],
+                      ['--timeline', 'abstract', '-c', script]):
+        shell = world.start('--format', 'csv', *arguments)
+        equal(shell.stdout.readline(), b'at_lo,at_hi,definite,a\n')
+        time.sleep(0.1)
+        shell.send_signal(signal.SIGINT)
+        shell.wait(PATIENCE)
+        error = shell.stderr.read().decode()
+        equal((shell.returncode, 'TQ-0406' in error), (-signal.SIGINT, True), error)
+    equal(world.count('E'), 60000)
+
+
+def clock(world):
+    """`now` is when the statement begins, of whoever runs it; local times are those of the client, by the rules of
+    his zone, at the date in question"""
+    world.serve(timeline='real', env=dict(os.environ, TZ='UTC0'))
+    berlin = dict(os.environ, TZ='CET-1CEST,M3.5.0,M10.5.0/3')
+
+    def shell(statements):
+        child = world.start('--connect', world.socket, '--format', 'csv', '-c', statements, env=berlin)
+        out, error = child.communicate()
+        return child.returncode, out.decode(), error.decode()
+
+    append = 'append to E (a = 1) at "2026-07-01 12:00" append to E (a = 2) at "2026-01-01 12:00" '
+    code, _, error = shell('create event E (a = i4) ' + append + 'append to E (a = 3) at now')
+    equal((code, error), (0, ''))
+    between = time.time_ns()
+    equal(shell('append to E (a = 4) at now')[0], 0)
+    rows = dict((line.split(',')[3], int(line.split(',')[0]))
+                for line in shell('print E')[1].splitlines()[1:])
+    equal((rows['1'], rows['2']), (1782900000 * 10**9, 1767265200 * 10**9), 'summer and winter')
+    check(rows['3'] < between < rows['4'], f'{rows} {between}')
+    code, _, error = shell('append to E (a = 5) at "2026-10-25 02:30"')
+    check(code == 2 and 'TQ-0309' in error and '2026-10-25T00:30:00Z or 2026-10-25T01:30:00Z' in error, error)
+    code, _, error = shell('append to E (a = 5) at "2026-03-29 02:30"')
+    check(code == 2 and 'TQ-0309' in error and 'put forward at 2026-03-29T01:00:00Z' in error, error)
+    # A reader has the same clock and zone.
+    world.write('pairs.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(12000)))
+    world.good('create period P (v = i4) copy P from "pairs.csv"')
+    before = time.time_ns()
+    code, out, error = shell('range of p is P range of q is P retrieve (p.v) at "2026-07-01 12:00" '
+                             'where p.v + q.v + 0 * p.v = 0 '
+                             'retrieve (p.v) at now where p.v + q.v + 0 * p.v = 0')
+    equal((code, error), (0, ''))
+    summer, now = (int(line.split(',')[0]) for line in out.splitlines() if line[:1].isdigit())
+    equal(summer, 1782900000 * 10**9)
+    check(before < now < time.time_ns(), f'{before} {now}')
+    code, out, error = shell('append to E (a = 6) at 5 s append to E (a = 7) at "3:00pm" print E')
+    rows = dict((line.split(',')[3], int(line.split(',')[0])) for line in out.splitlines()[1:])
+    check(0 < rows['6'] - time.time_ns() + 60 * 10**9, 'it counts from the start of the session')
+    equal(rows['7'] // 10**9 % 3600, 0)
+    check(abs(rows['7'] - time.time_ns()) < 2 * 86400 * 10**9, 'a clock time is of this day')
+    # A feed reads them alike.
+    world.good('create event F (a = i4)')
+    feed = world.start('feed', 'F', '--connect', world.socket, stdin=subprocess.PIPE, env=berlin)
+    feed.communicate(b'at,a\n2026-01-01 12:00,1\n2026-07-01 12:00,2\n2026-10-25 02:30,3\n2026-12-01 01:00,4\n')
+    equal(feed.returncode, 0)
+    rows = world.good('print F', '--format', 'csv').splitlines()[1:4]
+    equal(rows, ['1767265200000000000,1767265200000000000,true,1',
+                 '1782900000000000000,1782900000000000000,true,2',
+                 '1792888200000000000,1792891800000000000,true,3'], 'what the clock shows twice is either')
+    peer = world.raw()
+    peer.sendall(hello())
+    equal(message(peer)[0], 2)
+    for bytes_ in (b'no zone', b'TZif2' + b'\xff' * 39, b'TZif2' + b'\0' * 39, b'TZif' + b'\0' * 400):
+        peer.sendall(frame(66, text('zone') + text(bytes_)))
+        equal(message(peer)[0], 43, 'that is refused')
+    peer.sendall(frame(66, text('zone') + text(b'')))
+    equal(message(peer)[0], 85, 'UTC')
+    peer.close()
+
+
+def back_again(world):
+    """a shell at a terminal goes on when its server is there again, with its variables and settings"""
+    world.serve()
+    world.good('create event E (a = i4) append to E (a = 41) at 3 create event F (a = i4)')
+    terminal = Terminal(world)
+    terminal.wait('through its server')
+    terminal.keys('range of e is E range of f is F set unit 7\n\nretrieve (x = e.a + 1000)\n\n')
+    terminal.wait('1041')
+    world.kill()
+    terminal.wait('TQ-0843')
+    terminal.keys('retrieve (x = e.a + 2000)\n\n')
+    terminal.wait('TQ-0842')
+    world.serve()
+    world.good('destroy F')
+    terminal.keys('retrieve (x = e.a + 3000)\n\n')
+    terminal.wait('TQ-0101')
+    terminal.wait('3041')
+    check(b'TQ-0865' in terminal.seen, terminal.seen.decode())
+    terminal.keys('\\q\n')
+    until(lambda: terminal.shell.poll() is not None, 'the shell leaves')
+    os.close(terminal.master)
+
+
+def display_before_feed(world):
+    """a display that is there before the first record shows it"""
+    world.serve()
+    world.good('create event E (a = i4)')
+    display = world.start('--connect', world.socket, '--format', 'csv', '-c', 'display E')
+    see(display, b'at_lo')
+    feed = begin_feed(world, 'E', b'at,a\n1,71\n2,72\n')
+    see(display, b'71')
+    check(display.poll() is None, 'it goes on')
+    feed.stdin.close()
+    display.send_signal(signal.SIGINT)
+    display.wait(PATIENCE)
+    equal(display.returncode, 0)
+    # Without a server it is over, and says why; a feed that begins behind it feeds it.
+    own = world.run('--timeline', 'abstract', '-c', 'create event E (a = i4) display E')
+    equal((own.code, 'TQ-0866' in own.err), (0, True), own.err)
+    world.write('e.csv', 'at,a\n1,71\n2,72\n')
+    own = world.start('--timeline', 'abstract', '--format', 'csv', '-c',
+                      'create event E (a = i4) display E copy E from "e.csv" following')
+    see(own, b'71')
+    own.send_signal(signal.SIGINT)
+    own.wait(PATIENCE)
+    equal((own.returncode, own.stderr.read()), (0, b''))
+
+
 def killed_shell(world):
     """kill -9 of a shell in the midst of a statement: the next one has its turn"""
     world.serve()
@@ -1079,6 +1206,7 @@ if __name__ == '__main__':
           samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
+          cut_output, clock, back_again, display_before_feed,
           server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,
           many_shells, restarted, second_server, full_disk, full_disk_and_file,
           network, interactive])

@@ -84,7 +84,7 @@ static void world_init(struct world *world, enum net_timeline timeline, net_chro
                                     .each_relation = each_relation,
                                     .variables = world->variables,
                                     .settings = &world->settings,
-                                    .time = {timeline, now, 0},
+                                    .time = {timeline, now, now, NULL},
                                     .strings = world->strings};
   world->analysis =
       (struct tql_analysis){world->arena, &world->scope, &world->source, &world->diags};

@@ -19,8 +19,17 @@
 /* 2026-11-20T11:02:03.000000004Z */
 #define NOW (INT64_C(1795172523) * SECOND + 4)
 
-static const struct net_time_context utc = {NET_TIMELINE_REAL, NOW, 0};
-static const struct net_time_context abstract = {NET_TIMELINE_ABSTRACT, NOW, 0};
+static const struct net_time_context utc = {NET_TIMELINE_REAL, NOW, NOW, NULL};
+static const struct net_time_context abstract = {NET_TIMELINE_ABSTRACT, NOW, NOW, NULL};
+
+/* So many seconds east of UTC. For the rest of the test. */
+static struct net_zone *zone_of(int seconds) {
+  char rule[64];
+  int most = abs(seconds);
+  snprintf(rule, sizeof rule, "<here>%s%d:%02d:%02d", seconds > 0 ? "-" : "", most / 3600,
+           most / 60 % 60, most % 60);
+  return net_zone_read(rule, strlen(rule));
+}
 
 static void expect_error(const struct net_time_context *context, const char *text,
                          enum net_time_error error) {
@@ -174,7 +183,7 @@ START_TEST(iso_forms) {
   expect_time(&utc, "2026-11-21T01:02:03+14:00", NOW - 4);
   expect_time(&utc, "+2026-11-20", midnight);
   expect_time(&utc, "+02026-11-20", midnight);
-  struct net_time_context east = {NET_TIMELINE_REAL, NOW, 2 * 3600};
+  struct net_time_context east = {NET_TIMELINE_REAL, NOW, NOW, zone_of(2 * 3600)};
   expect_time(&east, "2026-11-20", midnight - 2 * HOUR);
   expect_time(&east, "2026-11-20T11:02:03", NOW - 4 - 2 * HOUR);
   expect_time(&east, "2026-11-20T11:02:03Z", NOW - 4);
@@ -304,17 +313,18 @@ START_TEST(clock_times) {
   expect_time(&utc, "11:59:59.999999999pm", midnight + DAY - 1);
   /* The date is the session's, in its zone: at 11:02Z it is the 21st already at +13, and at -12
    * still the 19th. */
-  struct net_time_context east = {NET_TIMELINE_REAL, NOW, 13 * 3600};
+  struct net_time_context east = {NET_TIMELINE_REAL, NOW, NOW, zone_of(13 * 3600)};
   expect_time(&east, "0:30", midnight + DAY - 13 * HOUR + HOUR / 2);
-  struct net_time_context west = {NET_TIMELINE_REAL, NOW, -12 * 3600};
+  struct net_time_context west = {NET_TIMELINE_REAL, NOW, NOW, zone_of(-12 * 3600)};
   expect_time(&west, "23:00", midnight - DAY + 12 * HOUR + 23 * HOUR);
   /* Before 1970, and where the date reaches beyond the range. */
-  struct net_time_context early = {NET_TIMELINE_REAL, -1, 0};
+  struct net_time_context early = {NET_TIMELINE_REAL, -1, -1, zone_of(0)};
   expect_time(&early, "0:00", -DAY);
-  struct net_time_context last = {NET_TIMELINE_REAL, NET_FOREVER - 1, 0};
+  struct net_time_context last = {NET_TIMELINE_REAL, NET_FOREVER - 1, NET_FOREVER - 1, zone_of(0)};
   expect_time(&last, "23:47:16", 9223372036 * SECOND);
   expect_error(&last, "23:48", NET_TIME_RANGE);
-  struct net_time_context first = {NET_TIMELINE_REAL, NET_BEGINNING + 1, -86399};
+  struct net_time_context first = {NET_TIMELINE_REAL, NET_BEGINNING + 1, NET_BEGINNING + 1,
+                                   zone_of(-86399)};
   expect_error(&first, "0:00am", NET_TIME_FIELD);
 }
 END_TEST

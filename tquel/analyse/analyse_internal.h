@@ -128,6 +128,8 @@ enum tql_constant {
   TQL_CONSTANT_RANGE,        /* out of range */
   TQL_CONSTANT_FIELD,        /* a date or time of day that does not exist */
   TQL_CONSTANT_ABSTRACT,     /* ISO text on the abstract timeline */
+  TQL_CONSTANT_TWICE,        /* the clock was put back, and showed it twice */
+  TQL_CONSTANT_SKIPPED,      /* the clock was put forward over it */
   TQL_CONSTANT_DURATION,     /* a duration where none may stand */
   TQL_CONSTANT_BARE_INTEGER, /* LIVE 12 */
 };

@@ -67,6 +67,10 @@ static enum tql_constant text_time(const struct tql_scope *scope, const char *te
       return TQL_CONSTANT_FIELD;
     case NET_TIME_ABSTRACT:
       return TQL_CONSTANT_ABSTRACT;
+    case NET_TIME_TWICE:
+      return TQL_CONSTANT_TWICE;
+    case NET_TIME_SKIPPED:
+      return TQL_CONSTANT_SKIPPED;
   }
   return TQL_CONSTANT_SYNTAX;
 }
@@ -109,11 +113,11 @@ enum tql_constant tql_constant_time(const struct tql_scope *scope, const struct 
     return text_time(scope, expr->name.text, strlen(expr->name.text), ret);
   if (expr->kind == TQL_E_DURATION) {
     if (!real || !forms.durations) return TQL_CONSTANT_DURATION;
-    return offset_from(scope->time.now, expr->integer, 1, ret);
+    return offset_from(scope->time.start, expr->integer, 1, ret);
   }
   if (!integer_value(expr, &count)) return TQL_CONSTANT_NONE;
   if (real && !forms.integers) return TQL_CONSTANT_BARE_INTEGER;
-  return offset_from(real ? scope->time.now : 0, count, scope->settings->unit, ret);
+  return offset_from(real ? scope->time.start : 0, count, scope->settings->unit, ret);
 }
 
 enum tql_constant tql_constant_duration(const struct tql_scope *scope, const struct tql_expr *expr,
@@ -128,6 +132,30 @@ enum tql_constant tql_constant_duration(const struct tql_scope *scope, const str
   if (count < 0 || __builtin_mul_overflow(count, scope->settings->unit, ret))
     return TQL_CONSTANT_RANGE;
   return TQL_CONSTANT_OK;
+}
+
+/* What the clock of the session's zone did at the hour that EXPR names. */
+static void report_change_of_clock(const struct tql_analysis *analysis, const struct tql_expr *expr,
+                                   bool twice) {
+  const struct tql_scope *scope = analysis->scope;
+  struct base_buffer hint = BASE_BUFFER_EMPTY;
+  struct net_instant time;
+  bool known = expr->kind == TQL_E_STRING && expr->name.text != NULL;
+  if (known) (void)net_time_parse_instant(expr->name.text, expr->length, &scope->time, &time);
+  base_buffer_puts(&hint,
+                   twice ? "write the offset from UTC behind it" : "clocks were put forward");
+  if (known) {
+    base_buffer_puts(&hint, twice ? ": it is " : " at ");
+    net_time_print(&hint, NET_TIMELINE_REAL, time.lo);
+    if (twice) base_buffer_puts(&hint, " or ");
+    if (twice) net_time_print(&hint, NET_TIMELINE_REAL, time.hi);
+  }
+  base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                   base_buffer_text(&hint),
+                   twice ? "%s comes twice: clocks are put back then"
+                         : "there is no such time as %s: clocks are put forward over it",
+                   tql_expr_text(analysis, expr));
+  base_buffer_done(&hint);
 }
 
 void tql_report_constant(const struct tql_analysis *analysis, const struct tql_expr *expr,
@@ -163,6 +191,10 @@ void tql_report_constant(const struct tql_analysis *analysis, const struct tql_e
       base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
                        "this database has the abstract timeline; its times are integers",
                        "%s is no time of the abstract timeline", text);
+      break;
+    case TQL_CONSTANT_TWICE:
+    case TQL_CONSTANT_SKIPPED:
+      report_change_of_clock(analysis, expr, why == TQL_CONSTANT_TWICE);
       break;
     case TQL_CONSTANT_DURATION:
       base_report_hint(analysis->diags, MSG_BAD_DURATION, analysis->source, &expr->range,

@@ -64,7 +64,8 @@ enum base_status tql_analyse_integrity(const struct tql_analysis *analysis,
 static bool check_clock(const struct tql_analysis *analysis, const struct tql_expr *expr) {
   if (!expr) return true;
   struct net_time_context context = analysis->scope->time;
-  context.timeline = NET_TIMELINE_REAL; /* clock times are those of the wall */
+  context.timeline = NET_TIMELINE_REAL; /* clock times are those of the wall, on any day */
+  context.zone = NULL;
   net_chronon time;
   bool fits = expr->kind == TQL_E_STRING && strchr(expr->name.text, ':') != NULL &&
               net_time_parse(expr->name.text, expr->length, &context, &time) == NET_TIME_OK;

@@ -5,8 +5,8 @@
  *        └──────────── the protocol of shells ───────────┘
  *
  * The keeper is forked before the server opens anything, and does nothing but fork: so a reader starts with
- * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, a text of
- * settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
+ * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, the seat's zone, a
+ * text of settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
  * in whatever midst. The keeper ends with the server's end of its socket. Signals of a terminal are for the
  * server: it sees to the others.                                                                   */
 #include <errno.h>
@@ -25,6 +25,7 @@
 /* A request: this, and the user's name behind it. */
 struct request {
   uint64_t statement, results, memory;
+  int64_t start, now;
   bool owner;
 };
 /* Who takes records comes first. */
@@ -88,7 +89,9 @@ _Noreturn static void run_reader(const struct server_options *options, int descr
                                  .owner = request->owner,
                                  .statement = (size_t)request->statement,
                                  .results = (size_t)request->results,
-                                 .memory = (size_t)request->memory};
+                                 .memory = (size_t)request->memory,
+                                 .start = request->start,
+                                 .now = request->now};
   struct server server = {.options = options, .reader = &reader};
   (void)prctl(PR_SET_NAME, "tquel-reader");
   (void)!nice(READER_NICE);
@@ -173,6 +176,8 @@ static bool send_request(int keeper, const struct server_reader *reader, int des
   request.results = reader->results;
   request.memory = reader->memory;
   request.owner = reader->owner;
+  request.start = reader->start;
+  request.now = reader->now;
   union control control;
   memset(&control, 0, sizeof control);
   struct iovec parts[2] = {{&request, sizeof request},

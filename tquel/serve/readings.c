@@ -19,8 +19,9 @@ struct server_reading {
   struct sn_connection *connection;
   struct sn_message_statements statements; /* what was asked: its texts are the shell's */
   struct base_buffer settings;
-  size_t memory; /* bytes that it has of the server's */
-  bool prepared; /* the settings are done */
+  struct net_zone *zone; /* the seat's */
+  size_t memory;         /* bytes that it has of the server's */
+  bool prepared;         /* the settings are done */
   bool cancelled;
   bool shown; /* the shell has some of the result */
 };
@@ -51,6 +52,11 @@ static void send_settings(struct server_reading *reading) {
                                          .program = sn_string_of("tquel serve"),
                                          .flags = SN_HELLO_READONLY};
   (void)sn_put_hello(sn_connection_out(reading->connection), 0, &hello);
+  size_t length;
+  const void *zone = net_zone_bytes(reading->zone, &length);
+  const struct sn_message_question question = {.what = sn_string_of("zone"),
+                                               .argument = sn_string_from(zone, length)};
+  (void)sn_put_question(sn_connection_out(reading->connection), 0, &question);
   const struct sn_message_statements settings = {.name = sn_string_of("settings"), .first_line = 1};
   send_text(reading, settings,
             sn_string_from(base_buffer_text(&reading->settings), reading->settings.length));
@@ -128,7 +134,8 @@ struct server_reading *server_reading_new(struct server_peer *peer, struct tql_s
       (struct server_reading){.peer = peer,
                               .statements = *statements,
                               .memory = reader->memory ? reader->memory : tql_seat_memory(seat),
-                              .settings = BASE_BUFFER_EMPTY};
+                              .settings = BASE_BUFFER_EMPTY,
+                              .zone = tql_seat_time(seat)->zone};
   tql_seat_text(seat, &reading->settings);
   if (!start(server, reading, reader)) {
     base_buffer_done(&reading->settings);

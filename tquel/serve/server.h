@@ -67,6 +67,8 @@ struct server_reader {
   size_t results;   /* that the shell was shown before */
   size_t texts;     /* that it has had */
   size_t memory;    /* bytes that it may have in all; 0: as many as its statement may */
+  int64_t start;    /* ns: when his session began, and what `now` is in the statement */
+  int64_t now;
 };
 
 /* A watch that is on: what every collector is told. */

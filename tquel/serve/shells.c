@@ -182,6 +182,8 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
       .files = local && peer->owner,
       .directory = local && directory.length ? directory.data : NULL,
       .displays = &shell->output.output,
+      .start = server->reader ? server->reader->start : 0,
+      .now = server->reader ? server->reader->now : 0,
   };
   shell->seat = tql_seat_new(server->session, &options);
   peer->shell = shell;
@@ -309,7 +311,9 @@ static void run(struct server_shell *shell, bool here) {
     struct server_reader reader = {.user = shell->peer->user,
                                    .owner = shell->peer->owner,
                                    .statement = shell->rest.next,
-                                   .results = shell->output.results};
+                                   .results = shell->output.results,
+                                   .start = tql_seat_time(shell->seat)->start,
+                                   .now = tql_seat_time(shell->seat)->now};
     if (!server_reading_is_allowed(shell->peer, shell->seat, &reader)) {
       finish(shell, 3, BASE_SYSTEM);
       base_diag_sink_clear(&server->diags);
@@ -478,11 +482,24 @@ static bool ask_collectors(struct server_peer *peer, struct sn_string what, cons
   return true;
 }
 
+/* The client's time zone, which is not text. */
+static void take_zone(struct server_peer *peer, struct sn_string bytes) {
+  struct base_buffer none = BASE_BUFFER_EMPTY;
+  if (tql_seat_set_zone(peer->shell->seat, bytes.bytes, bytes.length))
+    server_shell_answer(peer, &none);
+  else
+    server_shell_refuse(peer, MSG_PEER_REFUSED, "these are no rules of a time zone");
+}
+
 static void take_question(struct server_peer *peer, const struct sn_message *message) {
   struct server_shell *shell = peer->shell;
   struct sn_message_question question;
   if (!sn_get_question(message, &question)) {
     server_peer_end(peer, MSG_PEER_REFUSED, "a QUESTION is wrong");
+    return;
+  }
+  if (sn_string_is(question.what, "zone")) {
+    take_zone(peer, question.argument);
     return;
   }
   struct base_buffer argument = BASE_BUFFER_EMPTY, text = BASE_BUFFER_EMPTY;

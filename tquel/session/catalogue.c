@@ -270,7 +270,7 @@ void session_scope_init(struct session_scope *scope, struct tql_session *session
       .variables = session->seat->variables,
       .variable_count = session->seat->variable_count,
       .settings = &session->seat->settings,
-      .time = session->time,
+      .time = session->seat->time,
       .strings = session->strings,
   };
 }

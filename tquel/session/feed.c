@@ -37,6 +37,7 @@ bool session_is_fed(struct tql_session *session, const struct session_relation *
 }
 
 static void feed_free(struct session_feed *feed) {
+  net_zone_release(feed->time.zone);
   if (feed->reader != NULL) feed->reader->class->free(feed->reader);
   free(feed);
 }
@@ -74,10 +75,11 @@ static bool may_be_ordered_by_stop(struct tql_session *session,
 
 static struct sn_reader_options reader_options(struct tql_session *session,
                                                const struct session_relation *relation,
+                                               const struct net_time_context *time,
                                                const char *path, int64_t position) {
   return (struct sn_reader_options){.path = path,
                                     .layout = session_write_layout(relation),
-                                    .time = session->time,
+                                    .time = *time,
                                     .strings = session->strings,
                                     .following = true,
                                     .holding = true,
@@ -119,8 +121,10 @@ enum base_status session_add_feed(struct tql_session *session,
                                          relation->ng.name, statement->path, &found, &saved);
   if (status != BASE_OK) return status;
   struct session_feed *feed = base_xcalloc(1, sizeof *feed);
-  struct sn_reader_options options =
-      reader_options(session, relation, statement->path, found && !from_stdin ? saved.position : 0);
+  feed->time = session->seat->time;
+  net_zone_hold(feed->time.zone);
+  struct sn_reader_options options = reader_options(session, relation, &feed->time, statement->path,
+                                                    found && !from_stdin ? saved.position : 0);
   status = session_open_reader(session, statement, &options, &feed->reader);
   if (status != BASE_OK) {
     feed_free(feed);

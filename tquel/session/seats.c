@@ -13,12 +13,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/env.h"
 #include "tquel/session/session_impl.h"
 
 struct tql_seat *session_seat_new(struct tql_session *session) {
   struct tql_seat *seat = base_xcalloc(1, sizeof *seat);
   bool real = session->timeline == NET_TIMELINE_REAL;
   seat->session = session;
+  seat->time.timeline = session->timeline;
+  seat->time.start = seat->time.now = base_env_now();
   seat->settings = (struct tql_settings){.origin_given = !real, .unit = real ? 1000000 : 1};
   for (int rule = 0; rule < NG_RULES; rule++) seat->switches.off[rule] = session->options.rules_off;
   base_grow(&session->seats, &session->seat_capacity, session->seat_count + 1,
@@ -35,7 +38,22 @@ struct tql_seat *tql_seat_new(struct tql_session *session, const struct tql_seat
   seat->files = options->files;
   seat->directory = options->directory ? base_xstrdup(options->directory) : NULL;
   if (options->displays != NULL) seat->output = *options->displays;
+  seat->time.zone = net_zone_hold(session->seats[0]->time.zone);
+  if (options->start != 0) seat->time.start = options->start;
+  seat->now = options->now;
   return seat;
+}
+
+bool tql_seat_set_zone(struct tql_seat *seat, const void *bytes, size_t length) {
+  struct net_zone *zone = length > 0 ? net_zone_read(bytes, length) : NULL;
+  if (zone == NULL && length > 0) return false;
+  net_zone_release(seat->time.zone);
+  seat->time.zone = zone;
+  return true;
+}
+
+const struct net_time_context *tql_seat_time(const struct tql_seat *seat) {
+  return &seat->time;
 }
 
 void tql_seat_free(struct tql_seat *seat) {
@@ -49,6 +67,7 @@ void tql_seat_free(struct tql_seat *seat) {
           (session->seat_count - at - 1) * sizeof *session->seats);
   session->seat_count--;
   base_arena_free(seat->texts);
+  net_zone_release(seat->time.zone);
   free(seat->variables);
   free((char *)seat->user);
   free((char *)seat->directory);

@@ -3,19 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/base/budget.h"
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
-
-static int32_t zone_offset(net_chronon now) {
-  time_t seconds = (time_t)(now / 1000000000);
-  struct tm local;
-  tzset();
-  return localtime_r(&seconds, &local) ? (int32_t)local.tm_gmtoff : 0;
-}
 
 enum base_status tql_session_open(const struct tql_session_options *options,
                                   struct base_diag_sink *diags, struct tql_session **ret) {
@@ -34,9 +26,8 @@ enum base_status tql_session_open(const struct tql_session_options *options,
   if (status == BASE_OK) {
     session->timeline = st_timeline(session->database);
     bool real = session->timeline == NET_TIMELINE_REAL;
-    int64_t now = base_env_now();
-    session->time = (struct net_time_context){session->timeline, now, zone_offset(now)};
     session->seat = session_seat_new(session);
+    session->seat->time.zone = net_zone_local();
     session->seat->owner = session->seat->files = true;
     session->durable_ns = 200 * (int64_t)1000000;
     session->source_grace = 5 * (int64_t)1000000000;
@@ -188,6 +179,7 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
                                 int64_t patience) {
   size_t errors = session->diags->errors;
   session->statement = statement;
+  session->seat->time.now = session->seat->now ? session->seat->now : base_env_now();
   session->counters = (struct session_counters){0};
   session_forget_kept_before(session, statement->kind);
   int64_t began = base_env_monotonic();

@@ -118,9 +118,14 @@ struct tql_seat_options {
   bool files;                        /* may have files read and written: copy */
   const char *directory;             /* of relative paths; NULL: the process's */
   const struct tql_output *displays; /* where standing displays go, as long as the seat is there */
+  int64_t start, now;                /* ns: when it came, and what `now` is; 0: as the clock says */
 };
-/* OPTIONS is copied, but for the displays' context. */
+/* OPTIONS is copied, but for the displays' context. Its time zone is that of the process. */
 struct tql_seat *tql_seat_new(struct tql_session *session, const struct tql_seat_options *options);
+/* The time zone of its statements, as net_zone_read takes it; LENGTH 0: UTC. False: it is none. */
+bool tql_seat_set_zone(struct tql_seat *seat, const void *bytes, size_t length);
+/* That zone, and when it came and its last statement began. */
+const struct net_time_context *tql_seat_time(const struct tql_seat *seat);
 /* Its displays, variables and settings go. NULL is accepted. */
 void tql_seat_free(struct tql_seat *seat);
 /* As tql_session_run. What is said of the text in diagnostics is good until the seat's next call. */

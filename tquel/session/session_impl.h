@@ -101,7 +101,8 @@ struct session_feed {
   struct session_relation *relation;
   struct net_reader *reader;
   const char *path;
-  int64_t within; /* chronons */
+  struct net_time_context time; /* of who began it */
+  int64_t within;               /* chronons */
   int64_t position_saved;
   bool ended;
   bool unit_said; /* that its times look like seconds, and so on */
@@ -168,6 +169,8 @@ struct tql_seat {
   int64_t time_limit;              /* ns; 0: none */
   int64_t patience;                /* ns: a statement that takes longer is given back; 0: none is */
   bool manual;                     /* set checkpoint manual */
+  struct net_time_context time;    /* of its statements: now, when it came, its zone */
+  int64_t now;                     /* 0: each statement's now is when it begins */
   struct ng_switches switches;     /* those of seat 0 hold for the live network, too */
 };
 
@@ -202,7 +205,6 @@ struct tql_session {
   struct base_strings *strings;
   struct st_database *database;
   enum net_timeline timeline;
-  struct net_time_context time;
   struct tql_seat *seat;   /* whose statement runs; else seat 0 */
   struct tql_seat **seats; /* from seat 0 on */
   size_t seat_count, seat_capacity;

@@ -561,7 +561,7 @@ static enum base_status copy_from(struct tql_session *session,
   struct net_reader *reader = NULL;
   struct sn_reader_options options = {.path = statement->path,
                                       .layout = session_write_layout(relation),
-                                      .time = session->time,
+                                      .time = session->seat->time,
                                       .strings = session->strings,
                                       .timeless = relation->kind == ST_SNAPSHOT};
   int64_t began = base_env_monotonic();

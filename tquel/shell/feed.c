@@ -36,6 +36,7 @@
 #define TELL_NS         (1000 * NS_PER_MS)
 
 struct feeding {
+  struct net_zone *zone; /* of times without an offset */
   const struct shell_options *options;
   struct base_diag_sink *diags;
   struct sn_link *link;
@@ -417,7 +418,9 @@ static bool open_reader(struct feeding *feeding) {
                                              : SN_NDJSON,
       .layout = feeding->layout,
       .time = {.timeline = feeding->real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT,
-               .now = base_env_now()},
+               .now = base_env_now(),
+               .start = base_env_now(),
+               .zone = feeding->zone},
       .strings = feeding->strings,
       .following = true,
       .timeless = feeding->kind == SN_RELATION_SNAPSHOT,
@@ -513,7 +516,9 @@ static int feed(const struct shell_options *options, struct base_diag_sink *diag
     feeding.link = sn_link_new(&link);
     feeding.arena = base_arena_new();
     feeding.strings = base_strings_new();
+    feeding.zone = net_zone_local();
     feed_all(&feeding);
+    net_zone_release(feeding.zone);
     base_strings_free(feeding.strings);
     base_arena_free(feeding.arena);
     sn_link_free(feeding.link);

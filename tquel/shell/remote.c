@@ -151,15 +151,35 @@ static enum base_status await(struct remote *remote, bool cancellable, const cha
   return BASE_OK;
 }
 
-static enum base_status question(struct remote *remote, const char *what, const char *argument) {
-  const struct sn_message_question question = {.what = sn_string_of(what),
-                                               .argument = sn_string_of(argument)};
+static enum base_status ask_bytes(struct remote *remote, const char *what,
+                                  struct sn_string argument) {
+  const struct sn_message_question question = {.what = sn_string_of(what), .argument = argument};
   base_buffer_clear(&remote->answer);
   remote->done = false;
   remote->refused = 0;
-  (void)sn_put_question(sn_connection_out(remote->connection), 0, &question);
+  if (!sn_put_question(sn_connection_out(remote->connection), 0, &question)) {
+    remote->refused = MSG_UNKNOWN_RELATION; /* nothing is called by a megabyte */
+    return BASE_END;
+  }
   enum base_status status = await(remote, false, "");
   return status == BASE_OK && remote->refused ? BASE_END : status;
+}
+
+static enum base_status question(struct remote *remote, const char *what, const char *argument) {
+  return ask_bytes(remote, what, sn_string_of(argument));
+}
+
+/* Local times in statements are those of the client. A server that is older takes them for its own. */
+static enum base_status tell_zone(struct remote *remote) {
+  size_t length;
+  struct net_zone *zone = net_zone_local();
+  const void *bytes = net_zone_bytes(zone, &length);
+  enum base_status status = ask_bytes(remote, "zone", sn_string_from(bytes, length));
+  if (status == BASE_END)
+    base_report(&remote->shell->diags, MSG_ZONE_NOT_TAKEN, NULL, NULL,
+                "the server does not take this shell's time zone: local times are the server's");
+  net_zone_release(zone);
+  return status == BASE_END ? BASE_OK : status;
 }
 
 static bool is_there(struct remote *remote);
@@ -238,7 +258,7 @@ static bool connect_again(struct remote *remote) {
               "connected to %s again: %s, and displays have ended",
               welcome.database ? welcome.database : "a database",
               known ? "variables and settings are made anew" : "variables and settings are gone");
-  establish(remote);
+  if (tell_zone(remote) == BASE_OK) establish(remote);
   return !remote->over;
 }
 
@@ -381,5 +401,5 @@ enum base_status shell_remote_open(struct shell *shell, struct shell_backend **r
     return status;
   }
   *ret = &remote->backend;
-  return BASE_OK;
+  return tell_zone(remote);
 }
