@@ -218,8 +218,12 @@ static void check_result(const struct checking *checking, struct session_relatio
   struct tql_rows stored;
   struct memory_store memory = {.store = {&memory_class}};
   const struct ng_query *query = session_query(session, relation);
-  if (query != NULL && relation->origin_fixed) query = session_at_origin(session, query, relation);
   if (query == NULL) return;
+  if (relation->origin_fixed && session_at_origin(session, relation, &query) != BASE_OK) {
+    turn_into_findings(checking, relation->ng.name, before);
+    base_diag_drop(session->diags, before);
+    return;
+  }
   tql_rows_init(&memory.rows, relation->ng.name, relation->ng.layout);
   enum base_status status = session_rows_of(session, relation, &stored);
   if (status == BASE_OK)
