@@ -190,7 +190,13 @@ struct range {
   bool overflows; /* some operation on the way may leave int64, or divide by zero */
 };
 
-static struct range range_of(const struct ng_expr *expr);
+/* What can be said of an expression without a row; the range is of those that are integers. */
+struct known {
+  struct range range;
+  bool can_fail;
+};
+
+static struct known known_of(const struct ng_expr *expr);
 
 static struct range whole_range(bool overflows) {
   return (struct range){INT64_MIN, INT64_MAX, overflows};
@@ -248,13 +254,12 @@ static struct range divide(enum ng_op op, struct range a, struct range b) {
   return (struct range){a.lo < 0 ? lo : 0, a.hi > 0 ? hi : 0, false};
 }
 
-static struct range convert(const struct ng_expr *expr) {
-  const struct ng_expr *from = expr->args[0];
-  switch (from->type.base) {
+static struct range convert(const struct ng_expr *expr, const struct known *from) {
+  switch (expr->args[0]->type.base) {
     case NET_BOOL:
-      return (struct range){0, 1, ng_expr_can_fail(from)};
+      return (struct range){0, 1, from->can_fail};
     case NET_INTEGER: {
-      struct range range = range_of(from), width = width_range(expr->type.width);
+      struct range range = from->range, width = width_range(expr->type.width);
       if (range.lo >= width.lo && range.hi <= width.hi) return range;
       width.overflows = true;
       return width;
@@ -269,7 +274,8 @@ static struct range negate(struct range a) {
   return (struct range){-a.hi, -a.lo, a.overflows};
 }
 
-static struct range range_of(const struct ng_expr *expr) {
+/* ARGS: what is known of the operands. */
+static struct range range_of(const struct ng_expr *expr, const struct known *args) {
   switch (expr->op) {
     case NG_INTEGER:
       return (struct range){expr->integer, expr->integer, false};
@@ -278,28 +284,28 @@ static struct range range_of(const struct ng_expr *expr) {
     case NG_ADD:
     case NG_SUB:
     case NG_MUL:
-      return corners(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
+      return corners(expr->op, args[0].range, args[1].range);
     case NG_DIV:
     case NG_MOD:
-      return divide(expr->op, range_of(expr->args[0]), range_of(expr->args[1]));
+      return divide(expr->op, args[0].range, args[1].range);
     case NG_NEG:
-      return negate(range_of(expr->args[0]));
+      return negate(args[0].range);
     case NG_ABS: {
-      struct range a = range_of(expr->args[0]), minus = negate(a);
+      struct range a = args[0].range, minus = negate(a);
       if (minus.overflows) return whole_range(true);
       return (struct range){0, a.hi > minus.hi ? a.hi : minus.hi, false};
     }
     case NG_CONVERT:
-      return convert(expr);
+      return convert(expr, &args[0]);
     case NG_LENGTH:
-      return (struct range){0, INT64_MAX, ng_expr_can_fail(expr->args[0])};
+      return (struct range){0, INT64_MAX, args[0].can_fail};
     default:
       return whole_range(true);
   }
 }
 
 void ng_expr_range(const struct ng_expr *expr, int64_t *ret_lo, int64_t *ret_hi) {
-  struct range range = range_of(expr);
+  struct range range = known_of(expr).range;
   *ret_lo = range.overflows ? INT64_MIN : range.lo;
   *ret_hi = range.overflows ? INT64_MAX : range.hi;
 }
@@ -329,23 +335,37 @@ static bool float_can_fail(const struct ng_expr *expr) {
 }
 
 /* Parts of strings are asked for by counts that may be negative. */
-static bool string_can_fail(const struct ng_expr *expr) {
-  if (expr->op == NG_LEFT || expr->op == NG_RIGHT) return range_of(expr->args[1]).lo < 0;
+static bool string_can_fail(const struct ng_expr *expr, const struct known *args) {
+  if (expr->op == NG_LEFT || expr->op == NG_RIGHT) return args[1].range.lo < 0;
   return expr->op == NG_ASCII && expr->args[0]->type.base == NET_BOOL;
 }
 
-bool ng_expr_can_fail(const struct ng_expr *expr) {
-  if (expr->type.base == NET_STRING && string_can_fail(expr)) return true;
+/* Can EXPR itself fail, whatever its operands do? */
+static bool itself_can_fail(const struct ng_expr *expr, const struct known *args,
+                            struct range range) {
+  if (expr->type.base == NET_STRING && string_can_fail(expr, args)) return true;
   if (expr->op == NG_SHIFT || ng_expr_is_temporal_comparison(expr)) return true;
-  if (expr->type.base == NET_INTEGER && range_of(expr).overflows) return true;
+  if (expr->type.base == NET_INTEGER && range.overflows) return true;
   if (expr->type.base == NET_FLOAT && float_can_fail(expr)) return true;
-  if (expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN) {
-    return true;
-  }
+  return expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN;
+}
+
+/* Each part is looked at once: one that asked for a range and for failures by itself would look at what is nested
+ * N deep two to the N times. */
+static struct known known_of(const struct ng_expr *expr) {
+  struct known args[sizeof expr->args / sizeof *expr->args] = {{{0, 0, false}, false}};
+  struct known known = {.can_fail = false};
   for (unsigned i = 0; i < expr->arg_count; i++) {
-    if (ng_expr_can_fail(expr->args[i])) return true;
+    args[i] = known_of(expr->args[i]);
+    known.can_fail = known.can_fail || args[i].can_fail;
   }
-  return false;
+  known.range = range_of(expr, args);
+  known.can_fail = known.can_fail || itself_can_fail(expr, args, known.range);
+  return known;
+}
+
+bool ng_expr_can_fail(const struct ng_expr *expr) {
+  return known_of(expr).can_fail;
 }
 
 /* --- normal form */

@@ -134,7 +134,9 @@ bool ng_product_takes_event(const struct ng_node *node, struct ng_participant pa
 }
 
 bool ng_node_has(const struct ng_node *node, const struct ng_column *column) {
-  return node->start == column || node->stop == column || ng_columns_have(&node->fields, column);
+  if (node->start == column || node->stop == column) return true;
+  return column && column->id < node->has_count &&
+         (node->has[column->id / 64] >> column->id % 64 & 1) != 0;
 }
 
 bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *start,
@@ -148,9 +150,28 @@ bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *s
 
 /* --- what a node's rows are */
 
+/* The room of the last time is used again: plans are refreshed many times, and no rule keeps a node's fields. */
+static void forget_fields(struct ng_node *node) {
+  for (size_t i = 0; i < node->fields.count; i++)
+    node->has[node->fields.items[i]->id / 64] = 0; /* the others of the word have gone, too */
+  node->fields.count = 0;
+}
+
+static void note_field(struct ng_plan *plan, struct ng_node *node, unsigned id) {
+  if (id >= node->has_count) {
+    size_t words = 2 * (size_t)id / 64 + 1;
+    uint64_t *has = BASE_NEW_ARRAY(plan->arena, words, uint64_t);
+    if (node->has_count) memcpy(has, node->has, node->has_count / 64 * sizeof *has);
+    node->has = has;
+    node->has_count = words * 64;
+  }
+  node->has[id / 64] |= UINT64_C(1) << id % 64;
+}
+
 static void add_kept(struct ng_plan *plan, struct ng_node *node, const struct ng_column *column) {
   if (node->keep && (column->id >= node->keep_count || !node->keep[column->id])) return;
   ng_columns_add(plan->arena, &node->fields, column);
+  note_field(plan, node, column->id);
 }
 
 static void add_all_kept(struct ng_plan *plan, struct ng_node *node,
@@ -182,7 +203,7 @@ static void refresh_product(struct ng_plan *plan, struct ng_node *node) {
 
 void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
   const struct ng_node *input = node->input_count ? node->inputs[0] : NULL;
-  node->fields = (struct ng_columns){0};
+  forget_fields(node);
   node->start = input ? input->start : node->own_start;
   node->stop = input ? input->stop : node->own_stop;
   if (ng_node_is_product(node)) {
@@ -211,17 +232,18 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
 /* --- order, readers */
 
 static void add_node(struct ng_plan *plan, struct ng_node *node) {
-  for (size_t i = 0; i < plan->node_count; i++) {
-    if (plan->nodes[i] == node) return;
-  }
+  if (node->found == plan->round) return;
+  node->found = plan->round;
   for (unsigned i = 0; i < node->input_count; i++) add_node(plan, node->inputs[i]);
   plan->nodes = ng_grown(plan->arena, plan->nodes, plan->node_count, &plan->node_capacity,
                          sizeof *plan->nodes);
+  node->index = plan->node_count;
   plan->nodes[plan->node_count++] = node;
 }
 
 void ng_plan_refresh(struct ng_plan *plan) {
   plan->node_count = 0;
+  plan->round++;
   for (size_t i = 0; i < plan->query_count; i++) {
     if (!plan->queries[i].inner) add_node(plan, plan->queries[i].result);
   }
@@ -268,9 +290,8 @@ bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain) {
 }
 
 size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node) {
-  size_t i = 0;
-  while (i < plan->node_count && plan->nodes[i] != node) i++;
-  BASE_CHECK(i < plan->node_count, "node-in-plan");
+  size_t i = node->index;
+  BASE_CHECK(i < plan->node_count && plan->nodes[i] == node, "node-in-plan");
   return i;
 }
 

@@ -82,6 +82,11 @@ struct ng_node {
   enum net_order order;
   const struct ng_column *start, *stop; /* the implicit times; STOP NULL: events */
   struct ng_columns fields;
+  uint64_t *has; /* a bit for each column id: those of FIELDS */
+  size_t has_count;
+  /* among plan->nodes, as of the last ng_plan_refresh, which FOUND it */
+  size_t index;
+  uint64_t found;
 
   /* access */
   const struct ng_variable *variable;
@@ -184,6 +189,7 @@ struct ng_plan {
   /* all nodes that a result or a display needs, inputs before readers; by ng_plan_refresh */
   struct ng_node **nodes;
   size_t node_count, node_capacity;
+  uint64_t round; /* how often */
   /* what the rules did */
   const char *changes[NG_RULES]; /* NULL: nothing */
   size_t change_count[NG_RULES];

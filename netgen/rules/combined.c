@@ -5,18 +5,29 @@
 
 void ng_combined_remember(const struct ng_plan *plan, struct ng_before *ret) {
   ret->count = plan->node_count;
-  ret->nodes = BASE_NEW_ARRAY(plan->arena, ret->count, struct ng_node *);
-  ret->copies = BASE_NEW_ARRAY(plan->arena, ret->count, struct ng_node);
+  if (ret->count > ret->capacity) { /* a rule remembers many times, and one plan at a time */
+    ret->capacity = 2 * ret->count;
+    ret->nodes = BASE_NEW_ARRAY(plan->arena, ret->capacity, struct ng_node *);
+    ret->copies = BASE_NEW_ARRAY(plan->arena, ret->capacity, struct ng_node);
+  }
   for (size_t i = 0; i < ret->count; i++) {
     ret->nodes[i] = plan->nodes[i];
     ret->copies[i] = *plan->nodes[i];
   }
-  ret->results = BASE_NEW_ARRAY(plan->arena, plan->query_count, struct ng_node *);
+  if (!ret->results)
+    ret->results = BASE_NEW_ARRAY(plan->arena, plan->query_count, struct ng_node *);
   for (size_t i = 0; i < plan->query_count; i++) ret->results[i] = plan->queries[i].result;
 }
 
 void ng_combined_restore(struct ng_plan *plan, const struct ng_before *before) {
-  for (size_t i = 0; i < before->count; i++) *before->nodes[i] = before->copies[i];
+  for (size_t i = 0; i < before->count; i++) {
+    struct ng_node *node = before->nodes[i], now = *node;
+    *node = before->copies[i];
+    /* which are found anew, in the room that they have now */
+    node->fields = now.fields;
+    node->has = now.has;
+    node->has_count = now.has_count;
+  }
   for (size_t i = 0; i < plan->query_count; i++) plan->queries[i].result = before->results[i];
   ng_plan_refresh(plan);
 }

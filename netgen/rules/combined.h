@@ -16,11 +16,12 @@ struct ng_above {
 struct ng_before {
   struct ng_node **nodes;
   struct ng_node *copies;
-  size_t count;
+  size_t count, capacity;
   struct ng_node **results; /* of its queries */
 };
 
 /* All of this lives in the plan's arena. */
+/* *RET is empty, or what was remembered of PLAN before, whose room it takes. */
 void ng_combined_remember(const struct ng_plan *plan, struct ng_before *ret);
 void ng_combined_restore(struct ng_plan *plan, const struct ng_before *before);
 

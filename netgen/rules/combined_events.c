@@ -221,15 +221,16 @@ static bool combine_at(struct ng_plan *plan, const struct ng_above *above, struc
   return !before->both || (single && is_shorter(before, &after, port, from, at));
 }
 
-static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port) {
+/* BEFORE: room. */
+static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port,
+                    struct ng_before *before) {
   struct ng_above above;
-  struct ng_before before = {0};
   struct ng_exprs instants = {0};
   if (ng_node_readers(plan, product->inputs[port]) != 1 ||
       !ng_combined_above(plan, product, &above))
     return false;
   find_instants(plan, &above, product->inputs[port], &instants);
-  if (instants.count) ng_combined_remember(plan, &before);
+  if (instants.count) ng_combined_remember(plan, before);
   struct bounds bounds = bounds_of(plan, product);
   for (size_t i = 0; i < instants.count; i++) {
     if (combine_at(plan, &above, product, port, instants.items[i], &bounds)) {
@@ -237,7 +238,7 @@ static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port
         ng_rule_changed(plan, NG_RULE_SPECULATION, 1, "1 instant computed before it is asked for");
       return true;
     }
-    ng_combined_restore(plan, &before);
+    ng_combined_restore(plan, before);
   }
   return false;
 }
@@ -265,6 +266,7 @@ static void select_at_once(struct ng_plan *plan, struct ng_node *product) {
 
 void ng_rule_combined_events(struct ng_plan *plan) {
   size_t count = plan->node_count, combined = 0;
+  struct ng_before room = {0};
   struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);
   for (size_t i = 0; i < count; i++) nodes[i] = plan->nodes[i];
   for (size_t i = 0; i < count; i++) { /* inputs come before readers: from below upwards */
@@ -274,7 +276,7 @@ void ng_rule_combined_events(struct ng_plan *plan) {
       continue;
     size_t before = combined;
     for (unsigned port = 0; port < 2 && node->rule == NET_PRODUCT_FULL; port++)
-      combined += combine(plan, node, port);
+      combined += combine(plan, node, port, &room);
     if (combined > before) select_at_once(plan, node);
   }
   if (!combined) return;

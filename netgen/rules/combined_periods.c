@@ -225,9 +225,10 @@ static bool combine_as(struct ng_plan *plan, const struct ng_above *above, struc
   return ng_product_overlaps(plan, product) || is_bounded(plan, product);
 }
 
-static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port) {
+/* BEFORE: room. */
+static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port,
+                    struct ng_before *before) {
   struct ng_above above;
-  struct ng_before before = {0};
   struct periods periods = {0};
   const struct ng_node *side = product->inputs[port];
   if (!ng_node_is_combination(side) || ng_node_readers(plan, side) != 1 ||
@@ -236,16 +237,17 @@ static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port
   for (size_t i = 0; i < above.count; i++)
     if (above.nodes[i]->kind == NET_NODE_SELECTION)
       add_periods(plan, &periods, side, above.nodes[i]->expr);
-  if (periods.count) ng_combined_remember(plan, &before);
+  if (periods.count) ng_combined_remember(plan, before);
   for (size_t i = 0; i < periods.count; i++) {
     if (combine_as(plan, &above, product, port, periods.items[i])) return true;
-    ng_combined_restore(plan, &before);
+    ng_combined_restore(plan, before);
   }
   return false;
 }
 
 void ng_rule_combined_periods(struct ng_plan *plan) {
   size_t count = plan->node_count, combined = 0;
+  struct ng_before room = {0};
   if (!plan->may_speculate) return;
   struct ng_node **nodes = BASE_NEW_ARRAY(plan->arena, count, struct ng_node *);
   for (size_t i = 0; i < count; i++) nodes[i] = plan->nodes[i];
@@ -254,7 +256,7 @@ void ng_rule_combined_periods(struct ng_plan *plan) {
     if (node->kind != NET_NODE_PRODUCT || node->rule != NET_PRODUCT_FULL ||
         (combined && ng_product_overlaps(plan, node)) || is_bounded(plan, node))
       continue;
-    combined += combine(plan, node, 0) || combine(plan, node, 1);
+    combined += combine(plan, node, 0, &room) || combine(plan, node, 1, &room);
   }
   if (!combined) return;
   ng_rule_changed(plan, NG_RULE_COMBINED_PERIODS, combined, "%zu combination%s now one period",

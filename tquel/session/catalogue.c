@@ -186,14 +186,20 @@ struct session_relation *session_of(struct tql_session *session, const struct ng
   return NULL;
 }
 
-bool session_depends(struct tql_session *session, const struct session_relation *relation,
-                     const struct session_relation *other) {
+static bool depends(struct tql_session *session, const struct session_relation *relation,
+                    const struct session_relation *other, uint64_t walk) {
   for (size_t i = 0; i < relation->input_count; i++) {
     if (strcasecmp(relation->inputs[i], other->ng.name) == 0) return true;
-    const struct session_relation *input = session_find(session, relation->inputs[i]);
-    if (input != NULL && session_depends(session, input, other)) return true;
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL && session_visit(input, walk) && depends(session, input, other, walk))
+      return true;
   }
   return false;
+}
+
+bool session_depends(struct tql_session *session, const struct session_relation *relation,
+                     const struct session_relation *other) {
+  return depends(session, relation, other, ++session->walks);
 }
 
 /* --- checkpoints that have been passed */
@@ -206,11 +212,12 @@ enum base_status session_note_passed(struct tql_session *session, struct session
 }
 
 static net_chronon latest_passed(struct tql_session *session,
-                                 const struct session_relation *relation) {
+                                 const struct session_relation *relation, uint64_t walk) {
   net_chronon latest = relation->passed;
   for (size_t i = 0; i < relation->input_count; i++) {
-    const struct session_relation *input = session_find(session, relation->inputs[i]);
-    net_chronon its = input != NULL ? latest_passed(session, input) : NET_BEGINNING;
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input == NULL || !session_visit(input, walk)) continue;
+    net_chronon its = latest_passed(session, input, walk);
     if (its > latest) latest = its;
   }
   return latest;
@@ -219,7 +226,8 @@ static net_chronon latest_passed(struct tql_session *session,
 net_chronon session_passed(void *context, const struct ng_relation *ng) {
   const struct session_relation *relation =
       session_find(context, ng->name); /* updates have a copy */
-  return relation != NULL ? latest_passed(context, relation) : NET_BEGINNING;
+  struct tql_session *session = context;
+  return relation != NULL ? latest_passed(session, relation, ++session->walks) : NET_BEGINNING;
 }
 
 /* --- scope */

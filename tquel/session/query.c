@@ -13,9 +13,19 @@ static void note_first(bool *any, net_chronon *first, net_chronon time) {
   *any = true;
 }
 
+void session_begin_origins(struct tql_session *session) {
+  if (session->origin_depth++ == 0) session->origin_searches++;
+}
+
+void session_end_origins(struct tql_session *session) {
+  BASE_CHECK(session->origin_depth > 0, "origins-nested");
+  session->origin_depth--;
+}
+
 /* As if the view were stored: the first of its own tuples; FINITE: the first finite instant in them. */
-static enum base_status earliest_of_view(struct tql_session *session, struct session_relation *view,
-                                         bool finite, bool *ret_any, net_chronon *ret) {
+static enum base_status find_earliest_of_view(struct tql_session *session,
+                                              struct session_relation *view, bool finite,
+                                              bool *ret_any, net_chronon *ret) {
   struct tql_rows rows;
   enum base_status status = session_rows_of(session, view, &rows);
   for (size_t i = 0; i < rows.rows.count; i++) {
@@ -30,6 +40,24 @@ static enum base_status earliest_of_view(struct tql_session *session, struct ses
   return status;
 }
 
+/* Each view is computed once in a search, however many read it: it may read others, whose origins are searched for
+ * then. */
+static enum base_status earliest_of_view(struct tql_session *session, struct session_relation *view,
+                                         bool finite, bool *ret_any, net_chronon *ret) {
+  struct session_first *first = &view->firsts[finite];
+  session_begin_origins(session);
+  uint64_t search = session->origin_searches;
+  enum base_status status = BASE_OK;
+  if (first->search != search) {
+    *first = (struct session_first){.time = NET_FOREVER};
+    status = find_earliest_of_view(session, view, finite, &first->any, &first->time);
+    if (status == BASE_OK) first->search = search;
+  }
+  session_end_origins(session);
+  if (status == BASE_OK && first->any) note_first(ret_any, ret, first->time);
+  return status;
+}
+
 static bool has_clock(const struct ng_query *query) {
   for (size_t i = 0; i < query->variable_count; i++)
     if (query->variables[i].relation->kind == NG_REL_CLOCK) return true;
@@ -41,36 +69,37 @@ static bool has_clock(const struct ng_query *query) {
 static enum base_status earliest_tuple(struct tql_session *session, const struct ng_query *query,
                                        bool *ret_any, net_chronon *ret) {
   bool finite = has_clock(query);
+  enum base_status status = BASE_OK;
   *ret_any = false;
-  for (size_t i = 0; i < query->variable_count; i++) {
+  session_begin_origins(session);
+  for (size_t i = 0; i < query->variable_count && status == BASE_OK; i++) {
     const struct ng_relation *relation = query->variables[i].relation;
     bool any = false;
     net_chronon first = NET_FOREVER, last;
     if (relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
     struct session_relation *input = session_of(session, relation);
-    enum base_status status =
-        input != NULL && input->view ? earliest_of_view(session, input, finite, &any, &first)
-        : finite ? st_first_finite(session->database, relation->name, &any, &first)
-                 : st_extent(session->database, relation->name, &any, &first, &last);
-    if (status != BASE_OK) return status;
-    if (any) note_first(ret_any, ret, first);
+    status = input != NULL && input->view ? earliest_of_view(session, input, finite, &any, &first)
+             : finite ? st_first_finite(session->database, relation->name, &any, &first)
+                      : st_extent(session->database, relation->name, &any, &first, &last);
+    if (status == BASE_OK && any) note_first(ret_any, ret, first);
   }
-  return BASE_OK;
+  session_end_origins(session);
+  return status;
 }
 
-/* May an input that is fed still bring a tuple at or before FIRST? */
-static bool may_come_earlier(struct tql_session *session, const struct ng_query *query,
-                             net_chronon first) {
+static bool may_come_earlier_in(struct tql_session *session, const struct ng_query *query,
+                                net_chronon first, uint64_t walk) {
   for (size_t i = 0; i < query->variable_count; i++) {
     if (query->variables[i].relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
     struct session_relation *input = session_of(session, query->variables[i].relation);
-    if (input == NULL) continue;
-    if (input->view && input->query != NULL && may_come_earlier(session, input->query, first))
+    if (input == NULL || !session_visit(input, walk)) continue;
+    if (input->view && input->query != NULL &&
+        may_come_earlier_in(session, input->query, first, walk))
       return true;
     /* One that is derived from what is fed, but has no node yet: its inputs are not live again. */
     bool waits = session_is_derived(input) && input->store_node == NULL;
     const struct ng_query *derived = waits ? session_query(session, input) : NULL;
-    if (derived != NULL && may_come_earlier(session, derived, first)) return true;
+    if (derived != NULL && may_come_earlier_in(session, derived, first, walk)) return true;
     /* One that is not closed for ever is fed, if not yet in this session; what is derived from those
      * that are has a node. */
     bool fed = !session_is_derived(input) || input->live || input->has_pending ||
@@ -78,6 +107,12 @@ static bool may_come_earlier(struct tql_session *session, const struct ng_query 
     if (!input->view && fed && input->checkpoint <= first) return true;
   }
   return false;
+}
+
+/* May an input that is fed still bring a tuple at or before FIRST? */
+static bool may_come_earlier(struct tql_session *session, const struct ng_query *query,
+                             net_chronon first) {
+  return may_come_earlier_in(session, query, first, ++session->walks);
 }
 
 bool session_wants_origin(const struct ng_query *query) {

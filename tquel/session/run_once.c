@@ -356,11 +356,14 @@ static bool is_over_store(const struct tql_session *session) {
   return true;
 }
 
-static bool is_closed(struct tql_session *session, const struct session_relation *relation) {
+/* One that the WALK has come by already is, or the walk were over. */
+static bool is_closed(struct tql_session *session, struct session_relation *relation,
+                      uint64_t walk) {
+  if (!session_visit(relation, walk)) return true;
   if (!relation->view) return relation->checkpoint == NET_FOREVER && !relation->has_pending;
   for (size_t i = 0; i < relation->input_count; i++) {
-    const struct session_relation *input = session_find(session, relation->inputs[i]);
-    if (input != NULL && !is_closed(session, input)) return false;
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL && !is_closed(session, input, walk)) return false;
   }
   return true;
 }
@@ -368,10 +371,11 @@ static bool is_closed(struct tql_session *session, const struct session_relation
 /* How far the checkpoint of a result comes depends on where conditions stand: it must not depend on whether
  * one of them has failed, unless nothing is to come of what QUERY reads. */
 static bool reads_closed(struct tql_session *session, const struct ng_query *query) {
+  uint64_t walk = ++session->walks;
   if (session->given.relation != NULL && session->given.checkpoint != NET_FOREVER) return false;
   for (size_t i = 0; i < query->variable_count; i++) {
-    const struct session_relation *input = session_of(session, query->variables[i].relation);
-    if (input != NULL && !is_closed(session, input)) return false;
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    if (input != NULL && !is_closed(session, input, walk)) return false;
   }
   return true;
 }

@@ -34,6 +34,13 @@ struct session_index {
   struct session_index *next;
 };
 
+/* Where something begins, as one search for origins has found it (query.c). */
+struct session_first {
+  uint64_t search;
+  bool any;
+  net_chronon time;
+};
+
 struct session_relation {
   struct ng_relation ng;
   enum st_kind kind;
@@ -53,7 +60,9 @@ struct session_relation {
   const struct ng_query *query; /* derived: bound, once needed */
   bool origin_fixed;
   net_chronon origin;
-  bool stale;    /* derived: to be computed anew when the live network is built */
+  uint64_t visited;               /* the walk over the catalogue that was here last */
+  struct session_first firsts[2]; /* view: of its tuples; of the finite instants in them */
+  bool stale;                     /* derived: to be computed anew when the live network is built */
   bool begins;   /* derived: its origin has just been found, so its replay is news */
   bool diverted; /* Late, Rejected: rows came since the last commit */
 
@@ -237,6 +246,9 @@ struct tql_session {
   struct net_control *control; /* NULL: there are no sensors */
   bool control_held;           /* the live network is being built anew */
   uint64_t catalogue_changes;  /* how often relations came or went */
+  uint64_t walks;              /* over the catalogue, so far */
+  uint64_t origin_searches;    /* so far, the one that goes on included */
+  unsigned origin_depth;       /* 0: none goes on */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
   bool displays_on;    /* not while the live network replays */
@@ -304,6 +316,14 @@ struct session_relation *session_add_relation(struct tql_session *session,
 void session_remove_relation(struct tql_session *session, struct session_relation *relation);
 bool session_is_derived(const struct session_relation *relation);
 enum ng_relation_kind session_kind_of(enum st_kind kind);
+/* What a relation is derived from is a graph: where each reads the two before it there are as many ways down as
+ * Fibonacci has numbers. So a walk goes by each relation once: true for the first time in the WALK with the number
+ * ++session->walks. */
+static inline bool session_visit(struct session_relation *relation, uint64_t walk) {
+  if (relation->visited == walk) return false;
+  relation->visited = walk;
+  return true;
+}
 /* Does RELATION depend on OTHER, directly or not? */
 bool session_depends(struct tql_session *session, const struct session_relation *relation,
                      const struct session_relation *other);
@@ -481,6 +501,9 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
                                  struct tql_rows *ret) BASE_MUST_USE;
 /* Does what QUERY gives depend on an origin that is not known yet? */
 bool session_wants_origin(const struct ng_query *query);
+/* Between these two nothing is written, and what has been found of views' first tuples holds; they may be nested. */
+void session_begin_origins(struct tql_session *session);
+void session_end_origins(struct tql_session *session);
 /* On the real timeline the origin of a derived relation's aggregates is the earliest tuple of its
  * inputs at its first checkpoint, and is kept.                                                      */
 enum base_status session_fix_origin(struct tql_session *session, struct session_relation *relation,

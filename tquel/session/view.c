@@ -8,6 +8,7 @@
  * nothing in it can fail; else the view has a node there, to which its readers are linked. The origin of its aggregates on
  * the real timeline is fixed as that of a derived relation: at the first tuples that a statement writes; before,
  * and while an input is fed, it is that of the tuples as they stand.                                 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tquel/session/session_impl.h"
@@ -90,37 +91,50 @@ enum base_status session_build_view(struct tql_session *session, struct session_
   return ng_plan_build(plan, network, &own, session->diags, ret);
 }
 
-/* Does READER, a view, read VIEW, with nothing but views between that are computed? */
-static bool reads_view(struct tql_session *session, const struct session_relation *reader,
-                       const struct session_relation *view) {
-  if (session_is_kept(session, reader)) return false;
-  if (reader == view) return true;
+/* Goes by what READER, a view, reads with nothing but views between that are computed. */
+static void visit_read(struct tql_session *session, struct session_relation *reader,
+                       uint64_t walk) {
+  if (session_is_kept(session, reader) || !session_visit(reader, walk)) return;
   for (size_t i = 0; i < reader->input_count && reader->view; i++) {
-    const struct session_relation *input = session_find(session, reader->inputs[i]);
-    if (input != NULL && reads_view(session, input, view)) return true;
+    struct session_relation *input = session_find(session, reader->inputs[i]);
+    if (input != NULL) visit_read(session, input, walk);
   }
-  return false;
+}
+
+/* The views that QUERY reads, in the order of their definition; *RET is the caller's to free. */
+static size_t views_read(struct tql_session *session, const struct ng_query *query,
+                         struct session_relation ***ret) {
+  uint64_t walk = ++session->walks;
+  size_t count = 0;
+  for (size_t v = 0; v < query->variable_count; v++) {
+    struct session_relation *input = session_of(session, query->variables[v].relation);
+    if (input != NULL) visit_read(session, input, walk);
+  }
+  *ret = base_xcalloc(session->relation_count + 1, sizeof **ret);
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *view = session->relations[i];
+    if (view->view && view->visited == walk) (*ret)[count++] = view;
+  }
+  return count;
 }
 
 enum base_status session_add_views(struct tql_session *session, const struct ng_query *query,
                                    struct ng_plan *plan, bool run) {
   enum base_status status = BASE_OK;
-  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
-    struct session_relation *view = session->relations[i];
-    bool read = false;
-    for (size_t v = 0; v < query->variable_count && view->view; v++) {
-      const struct session_relation *input = session_of(session, query->variables[v].relation);
-      read |= input != NULL && reads_view(session, input, view);
-    }
-    if (!read) continue;
+  struct session_relation **views;
+  size_t count = views_read(session, query, &views);
+  session_begin_origins(session);
+  for (size_t i = 0; i < count && status == BASE_OK; i++) {
     const struct ng_query *its = NULL;
     if (run)
-      status = view_query(session, view, &its);
-    else if ((its = session_query(session, view)) == NULL)
+      status = view_query(session, views[i], &its);
+    else if ((its = session_query(session, views[i])) == NULL)
       status = BASE_USER;
     if (status == BASE_OK) status = ng_plan_add_query(plan, its, session->diags);
     if (status == BASE_OK) ng_plan_make_inner(plan);
   }
+  session_end_origins(session);
+  free(views);
   return status;
 }
 
