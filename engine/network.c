@@ -20,6 +20,7 @@ struct net_network {
   net_reject_fn reject;
   void *reject_context;
   uint32_t batch_rows;
+  uint32_t made_rows; /* of nodes that are made now */
   bool general;      /* see net_network_set_general */
   size_t young_most; /* see net_network_set_young */
   struct net_node *first, *last;
@@ -49,7 +50,7 @@ struct net_network *net_network_new(struct base_strings *strings, enum net_timel
   network->strings = strings;
   network->timeline = timeline;
   network->diags = diags;
-  network->batch_rows = NET_BATCH_ROWS;
+  network->batch_rows = network->made_rows = NET_BATCH_ROWS;
   network->young_most = NET_YOUNG_ROWS;
   return network;
 }
@@ -83,7 +84,17 @@ struct base_arena *net_network_arena(struct net_network *network) {
 
 void net_network_set_batch_rows(struct net_network *network, uint32_t rows) {
   BASE_CHECK(rows >= 1 && rows <= NET_BATCH_ROWS && network->first == NULL, "batch-rows");
-  network->batch_rows = rows;
+  network->batch_rows = network->made_rows = rows;
+}
+
+/* A batch of so many rows has a slot or two for each field. */
+#define SLOTS_OF_BATCHES ((size_t)8 << 20)
+enum { FEWEST_ROWS = 16 };
+
+void net_network_expect_fields(struct net_network *network, size_t fields) {
+  size_t rows = SLOTS_OF_BATCHES / (fields + 1);
+  if (rows < FEWEST_ROWS) rows = FEWEST_ROWS;
+  network->made_rows = rows < network->batch_rows ? (uint32_t)rows : network->batch_rows;
 }
 
 void net_network_set_general(struct net_network *network) {
@@ -123,7 +134,7 @@ void *net_node_new(struct net_network *network, size_t size, const struct net_no
   node->checkpoint = node->last_start = node->last_stop = NET_BEGINNING;
   node->general = network->general;
   node->young_most = network->young_most;
-  if (layout != NULL) net_batch_builder_init(&node->out, layout, network->batch_rows);
+  if (layout != NULL) net_batch_builder_init(&node->out, layout, network->made_rows);
   if (network->last == NULL) {
     network->first = node;
   } else {

@@ -61,6 +61,9 @@ void net_network_on_reject(struct net_network *network, net_reject_fn reject, vo
 struct base_arena *net_network_arena(struct net_network *network);
 /* Rows per emitted batch, 1..NET_BATCH_ROWS; before anything is created. */
 void net_network_set_batch_rows(struct net_network *network, uint32_t rows);
+/* Nodes that are made from now on are some of those whose rows have FIELDS fields together: where these are very many
+ * their batches have fewer rows, so that all of them fit into some tens of megabytes. */
+void net_network_expect_fields(struct net_network *network, size_t fields);
 /* No node takes a short way: no batch is plain (batch.h), and every row is treated as all rows can be. The
  * result is the same, row for row, and comes later; for those who check and time the short ways. Before
  * anything is created.                                                                             */

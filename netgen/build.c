@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "engine/base/env.h"
 #include "netgen/build_control.h"
 #include "netgen/building.h"
 #include "netgen/expr.h"
@@ -503,6 +504,7 @@ static void watch(struct ng_builder *builder, const struct ng_node *node, bool f
 
 static enum base_status build(struct ng_builder *builder, const struct ng_node *node) {
   bool common;
+  if (base_env_interrupted()) return BASE_CANCEL;
   if (ng_built_of(builder, node)->layout || take_wider(builder, node)) return BASE_OK;
   for (unsigned port = 0; port < node->input_count; port++) {
     enum base_status status = build(builder, node->inputs[port]);
@@ -527,7 +529,15 @@ enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *n
                                const struct ng_inputs *inputs, struct base_diag_sink *diags,
                                struct net_node **ret) {
   BASE_CHECK(plan->query_count > 0, "build-without-query");
-  (void)diags; /* whoever gives the sources reports why there is none */
+  size_t fields = 0;
+  for (size_t i = 0; i < plan->node_count; i++) fields += plan->nodes[i]->fields.count;
+  if (fields > NG_LIMIT_BUILT_FIELDS) {
+    ng_report_too_large(diags, plan->queries[plan->query_count - 1].query,
+                        base_arena_printf(plan->arena, "%zu fields; the limit is %d", fields,
+                                          NG_LIMIT_BUILT_FIELDS));
+    return BASE_USER;
+  }
+  net_network_expect_fields(network, fields);
   struct ng_builder builder = {
       .plan = plan,
       .network = network,

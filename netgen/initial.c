@@ -17,6 +17,7 @@
  * error counts only if no other conjunct is false, and the conjunction knows that. */
 #include <string.h>
 
+#include "netgen/budget.h"
 #include "netgen/closest.h"
 #include "netgen/compensate.h"
 #include "netgen/cut.h"
@@ -785,9 +786,8 @@ static struct ng_node *result(struct initial *initial) {
   return node;
 }
 
-enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
-                                   struct base_diag_sink *diags) {
-  (void)diags; /* what is bound can be executed */
+static void add_query(struct ng_plan *plan, const void *context) {
+  const struct ng_query *query = context;
   struct initial initial = {.plan = plan, .arena = plan->arena, .query = query};
   struct ng_lowering *lowering = &initial.lowering;
   lowering->plan = plan;
@@ -812,5 +812,17 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
                            sizeof *plan->queries);
   plan->queries[plan->query_count++] = (struct ng_plan_query){query, node, false};
   ng_plan_refresh(plan);
-  return BASE_OK;
+}
+
+enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
+                                   struct base_diag_sink *diags) {
+  size_t inputs = query->variable_count + query->aggregate_count;
+  if (diags && inputs > NG_LIMIT_INPUTS) {
+    base_report_hint(diags, MSG_TOO_MANY_INPUTS, query->source, &query->range,
+                     "make derived relations of parts of it, and ask for what these have in common",
+                     "the statement has %zu tuple variables and aggregates; the limit is %d", inputs,
+                     NG_LIMIT_INPUTS);
+    return BASE_USER;
+  }
+  return ng_budgeted(plan, query, diags, add_query, query);
 }

@@ -36,7 +36,8 @@ struct ng_switches {
  * over a derived relation that an earlier query of the same plan defines is linked to that query.   */
 struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strings,
                             enum net_timeline timeline);
-/* Adds the initial network of QUERY. BASE_USER with a diagnostic when it cannot be executed.        */
+/* Adds the initial network of QUERY. BASE_USER with a diagnostic when it is more than limits.def allows; BASE_CANCEL:
+ * base_env_interrupted(). Then the plan is good for nothing any more. DIAGS NULL: everything is allowed. */
 enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *query,
                                    struct base_diag_sink *diags) BASE_MUST_USE;
 /* The last query is there for those that are added later and read it, and has no result of its own (the
@@ -65,8 +66,12 @@ struct ng_statistics {
 };
 /* Before the plan is transformed; STATISTICS is the caller's and stays. */
 void ng_plan_set_statistics(struct ng_plan *plan, const struct ng_statistics *statistics);
-/* Runs the passes that are not switched off, in the order of rules.def. */
-void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches);
+/* Runs the passes that are not switched off (SWITCHES NULL: none is), in the order of rules.def. What planning costs is
+ * counted from ng_plan_new on; the statuses, and DIAGS, are as with ng_plan_add_query. */
+enum base_status ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches,
+                                   struct base_diag_sink *diags) BASE_MUST_USE;
+/* How much work planning has been so far, for tests: limits.def says what a step is. */
+uint64_t ng_plan_steps(const struct ng_plan *plan);
 
 /* A part of a plan whose state nothing bounds. */
 struct ng_unbounded {
@@ -152,7 +157,7 @@ struct ng_inputs {
 };
 
 /* Builds the last query of PLAN into NETWORK: *RET is the node whose output is the result, in the
- * query's layout. The caller links sinks to it and freezes. On failure the caller frees or unlinks;
+ * query's layout. BASE_USER: it is more than limits.def allows; BASE_CANCEL: base_env_interrupted(). The caller links sinks to it and freezes. On failure the caller frees or unlinks;
  * the diagnostics say why. ALL memory comes from the network's arena.                               */
 enum base_status ng_plan_build(const struct ng_plan *plan, struct net_network *network,
                                const struct ng_inputs *inputs, struct base_diag_sink *diags,

@@ -4,6 +4,7 @@
  * needs any more simply drop out of plan->nodes at the next refresh. */
 #include "netgen/plan.h"
 
+#include "netgen/budget.h"
 #include "netgen/expr.h"
 #include "netgen/order.h"
 #include "netgen/signature.h"
@@ -17,6 +18,7 @@ struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strin
   plan->arena = arena;
   plan->strings = strings;
   plan->timeline = timeline;
+  plan->budget = ng_budget_new(arena);
   return plan;
 }
 
@@ -226,6 +228,7 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
     add_all_kept(plan, node, &input->fields);
     if (node->kind == NET_NODE_APPLY) add_all_kept(plan, node, &node->own);
   }
+  ng_plan_work(plan, node->fields.count + 1);
   node->order = ng_order_of(plan, node);
 }
 
@@ -249,12 +252,15 @@ void ng_plan_refresh(struct ng_plan *plan) {
   }
   for (size_t i = 0; i < plan->display_count; i++) add_node(plan, plan->displays[i]);
   unsigned number = 0;
+  size_t fields = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     ng_node_refresh(plan, node);
+    fields += node->fields.count;
     /* an alias is no node: it goes by the number of the result that it stands for */
     node->number = node->alias ? node->inputs[0]->number : ++number;
   }
+  ng_plan_check_size(plan, plan->node_count, fields);
 }
 
 /* The field of ALIAS's input that is COLUMN under ALIAS's name, or NULL. */

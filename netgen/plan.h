@@ -15,6 +15,8 @@
 
 #include "netgen/netgen.h"
 
+struct ng_budget;
+
 struct ng_column {
   unsigned id;      /* 0.. in the plan */
   const char *name; /* for people: A.IterNum, A.start, Diff */
@@ -175,6 +177,7 @@ struct ng_plan_query {
 struct ng_plan {
   struct base_arena *arena;
   struct base_strings *strings;
+  struct ng_budget *budget; /* NULL: this is no plan, but room for one (build.c) */
   enum net_timeline timeline;
   bool over_store;                        /* see ng_plan_over_store */
   bool may_speculate;                     /* see ng_plan_may_speculate */
@@ -282,6 +285,10 @@ bool ng_product_bounds(struct ng_plan *plan, const struct ng_node *product,
 /* Do they say that no row at PORT of it is kept once INSTANT of PARTICIPANT, its start or its stop, is over? */
 bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product, unsigned port,
                             struct ng_participant participant, const struct ng_column *instant);
+
+/* Says that the network of QUERY has more nodes or fields than networks may have: SAID, with the limit. */
+void ng_report_too_large(struct base_diag_sink *diags, const struct ng_query *query,
+                         const char *said);
 
 /* --- explain */
 

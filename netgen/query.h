@@ -66,6 +66,12 @@ static inline int ng_process_domain(const struct ng_relation *relation) {
   return base == NET_STRING || base == NET_NAME ? index : -1;
 }
 
+enum ng_limit {
+#define LIMIT(NAME, VALUE, WHAT) NG_LIMIT_##NAME = (VALUE),
+#include "netgen/limits.def"
+#undef LIMIT
+};
+
 enum ng_op {
   /* constants and leaves */
   NG_INTEGER,

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <strings.h>
 
-#include "netgen/plan.h"
+#include "netgen/budget.h"
 
 static const struct ng_rule_info infos[NG_RULES] = {
 #define RULE(RULE, NAME, WHAT) {NAME, WHAT},
@@ -68,8 +68,8 @@ bool ng_plan_speculates(const struct ng_plan *plan) {
   return plan->change_count[NG_RULE_SPECULATION] > 0;
 }
 
-void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches) {
-  plan->switches = switches;
+static void transform(struct ng_plan *plan, const void *context) {
+  const struct ng_switches *switches = plan->switches = context;
   for (int i = 0; i < NG_RULES; i++) {
     if (switches && switches->off[i]) continue;
     ng_plan_refresh(plan);
@@ -77,6 +77,16 @@ void ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches)
     ng_plan_refresh(plan);
   }
   plan->switches = NULL;
+}
+
+enum base_status ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches,
+                                   struct base_diag_sink *diags) {
+  if (plan->query_count == 0) return BASE_OK;
+  return ng_budgeted(plan, plan->queries[plan->query_count - 1].query, diags, transform, switches);
+}
+
+uint64_t ng_plan_steps(const struct ng_plan *plan) {
+  return plan->budget->steps;
 }
 
 void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, const char *format,

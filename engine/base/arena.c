@@ -50,6 +50,7 @@ struct base_arena {
   struct block *head;
   struct block *first;
   size_t next_size;
+  size_t bytes; /* of all blocks */
 };
 
 /* No object may be larger than pointers can differ; malloc would refuse too, but not every
@@ -81,7 +82,12 @@ struct base_arena *base_arena_new(void) {
   struct base_arena *arena = base_xmalloc(sizeof *arena);
   arena->head = arena->first = block_new(FIRST_BLOCK);
   arena->next_size = 2 * FIRST_BLOCK;
+  arena->bytes = FIRST_BLOCK;
   return arena;
+}
+
+size_t base_arena_bytes(const struct base_arena *arena) {
+  return arena->bytes;
 }
 
 static void free_all_but(struct base_arena *arena, const struct block *kept) {
@@ -102,12 +108,14 @@ void base_arena_reset(struct base_arena *arena) {
   free_all_but(arena, arena->first);
   arena->head = arena->first;
   arena->first->used = 0;
+  arena->bytes = arena->first->size;
   arena->next_size = 2 * FIRST_BLOCK;
   ASAN_POISON_MEMORY_REGION(arena->first->data, arena->first->size);
 }
 
 static struct block *own_block(struct base_arena *arena, size_t size) {
   struct block *block = block_new(size);
+  arena->bytes += size;
   /* The first block must stay the last of the list, so nothing goes behind it. */
   if (arena->head == arena->first) {
     block->next = arena->head;
@@ -126,6 +134,7 @@ void *base_arena_alloc(struct base_arena *arena, size_t size) {
   if (rounded > arena->next_size / OWN_BLOCK_SHARE)
     return block_cut(own_block(arena, rounded), size, rounded);
   struct block *block = block_new(arena->next_size);
+  arena->bytes += arena->next_size;
   if (arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
   block->next = arena->head;
   arena->head = block;

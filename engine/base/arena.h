@@ -18,6 +18,9 @@ void base_arena_free(struct base_arena *arena);
 /* Forgets all allocations and keeps the first block for reuse. */
 void base_arena_reset(struct base_arena *arena);
 
+/* How many bytes the arena has taken of the heap. */
+size_t base_arena_bytes(const struct base_arena *arena);
+
 /* SIZE bytes, zeroed, aligned for any type. SIZE 0 gives a valid unique pointer. */
 void *base_arena_alloc(struct base_arena *arena, size_t size);
 void *base_arena_array(struct base_arena *arena, size_t count, size_t size); /* checks overflow */

@@ -26,7 +26,7 @@
  *
  * The rule comes before predicates-down, while all conditions stand above all products. A tree has
  * products of one rule only. */
-#include "netgen/plan.h"
+#include "netgen/budget.h"
 
 #include <string.h>
 
@@ -300,6 +300,8 @@ static size_t count_unbounded(const struct bounding *bounding) {
   const struct ng_plan *plan = bounding->plan;
   struct base_arena *arena = base_arena_new();
   struct ng_plan *trial = ng_plan_new(arena, plan->strings, plan->timeline);
+  trial->budget = plan->budget;
+  plan->budget->trial = arena;
   size_t unbounded = 0;
   trial->may_speculate = plan->may_speculate;
   trial->orders = orders_of(arena, bounding);
@@ -309,8 +311,10 @@ static size_t count_unbounded(const struct bounding *bounding) {
     BASE_CHECK(status == BASE_OK, "added-before");
     if (plan->queries[i].inner) ng_plan_make_inner(trial);
   }
-  ng_plan_transform(trial, plan->switches);
+  enum base_status transformed = ng_plan_transform(trial, plan->switches, NULL);
+  BASE_CHECK(transformed == BASE_OK, "planned-before");
   for (size_t i = 0; i < trial->node_count; i++) unbounded += ng_node_is_unbounded(trial->nodes[i]);
+  plan->budget->trial = NULL;
   base_arena_free(arena);
   return unbounded;
 }

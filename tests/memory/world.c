@@ -135,7 +135,8 @@ static void run_out(struct machine *machine, struct ng_plan *plan, const struct 
   struct net_node *result = NULL;
   struct ng_inputs inputs = {.context = machine, .source = no_source, .made = note_access};
   for (size_t i = 0; i < NG_RULES; i++) switches.off[i] = machine->shape->rules_off;
-  ng_plan_transform(plan, &switches);
+  if (ng_plan_transform(plan, &switches, &machine->diags) != BASE_OK)
+    give_up(machine, "is not planned");
   if (ng_plan_build(plan, machine->network, &inputs, &machine->diags, &result) != BASE_OK)
     give_up(machine, "is not built");
   struct net_node *display =

@@ -312,7 +312,7 @@ static void add_query(struct machine *machine, const struct ng_query *query, uns
   for (unsigned i = 0; i < NG_RULES; i++) switches.off[i] = off >> i & 1;
   struct ng_plan *plan = ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
   ck_assert_int_eq(ng_plan_add_query(plan, query, &machine->diags), BASE_OK);
-  ng_plan_transform(plan, &switches);
+  ck_assert_int_eq(ng_plan_transform(plan, &switches, &machine->diags), BASE_OK);
   struct ng_inputs inputs = {.context = machine,
                              .source = nothing_stored,
                              .made = note_access,

@@ -198,7 +198,7 @@ static struct ng_plan *plan_of(const struct ng_query *const *queries, size_t cou
   for (size_t i = 0; i < count; i++) {
     ck_assert_int_eq(ng_plan_add_query(plan, queries[i], diags), BASE_OK);
   }
-  if (switches) ng_plan_transform(plan, switches);
+  if (switches) ck_assert_int_eq(ng_plan_transform(plan, switches, diags), BASE_OK);
   return plan;
 }
 
@@ -283,7 +283,7 @@ static void explain_failure(const struct ng_query *const *queries, size_t count,
   }
   struct base_buffer out = BASE_BUFFER_EMPTY;
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial", &out);
-  ng_plan_transform(plan, switches);
+  ck_assert_int_eq(ng_plan_transform(plan, switches, &diags), BASE_OK);
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "transformed", &out);
   fprintf(stderr, "%s", base_buffer_text(&out));
   for (size_t i = 0; i < table_count; i++) {

@@ -48,7 +48,7 @@ static struct ng_plan *plan_of(const struct ng_query *query) {
 static void transform(struct ng_plan *plan, unsigned rules) {
   struct ng_switches switches;
   for (int i = 0; i < NG_RULES; i++) switches.off[i] = !(rules >> i & 1);
-  ng_plan_transform(plan, &switches);
+  ck_assert_int_eq(ng_plan_transform(plan, &switches, &diags), BASE_OK);
 }
 
 enum {
@@ -344,7 +344,7 @@ static bool share_by_text(void *context, const char *condition, double *ret) {
 static const char *order_with(const struct ng_statistics *statistics) {
   struct ng_plan *plan = plan_of(query_keyed());
   ng_plan_set_statistics(plan, statistics);
-  ng_plan_transform(plan, NULL);
+  ck_assert_int_eq(ng_plan_transform(plan, NULL, &diags), BASE_OK);
   const struct ng_node *node = plan->queries[0].result;
   while (!ng_node_is_product(node)) node = node->inputs[0];
   const char *order = "";
@@ -551,7 +551,7 @@ START_TEST(temporal_comparisons_cut) {
   const struct ng_query *bound = nq_finish(query, NET_PERIOD);
   struct ng_plan *plan = ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
   ck_assert_int_eq(ng_plan_add_query(plan, bound, &diags), BASE_OK);
-  ng_plan_transform(plan, NULL);
+  ck_assert_int_eq(ng_plan_transform(plan, NULL, &diags), BASE_OK);
   const struct ng_node *cut = plan->queries[0].result;
   ck_assert_int_eq(cut->kind, NET_NODE_CUT);
   ck_assert_int_eq(cut->inputs[0]->kind, NET_NODE_PROJECTION);

@@ -74,9 +74,11 @@ static bool is_all_there(const struct tql_session *session) {
   return true;
 }
 
-void session_transform(struct tql_session *session, struct ng_plan *plan, bool kept) {
+enum base_status session_transform(struct tql_session *session, struct ng_plan *plan, bool kept) {
   struct ng_statistics statistics = {.context = session, .tuples = tuples, .share = share};
   if (!kept && is_all_there(session)) ng_plan_set_statistics(plan, &statistics);
-  ng_plan_transform(plan, kept ? &session->seats[0]->switches : &session->seat->switches);
+  enum base_status status = ng_plan_transform(
+      plan, kept ? &session->seats[0]->switches : &session->seat->switches, session->diags);
   ng_plan_set_statistics(plan, NULL);
+  return status;
 }

@@ -94,8 +94,8 @@ static enum base_status find_twins(struct tql_session *session, struct ng_plan *
 static enum base_status explain(struct tql_session *session, struct ng_plan *plan, bool kept) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   ng_plan_explain(plan, NG_EXPLAIN_TEXT, "initial network", &text);
-  session_transform(session, plan, kept);
-  enum base_status status = kept ? find_twins(session, plan) : BASE_OK;
+  enum base_status status = session_transform(session, plan, kept);
+  if (status == BASE_OK && kept) status = find_twins(session, plan);
   base_buffer_putc(&text, '\n');
   ng_plan_explain_rules(plan, &text);
   base_buffer_putc(&text, '\n');
@@ -190,9 +190,11 @@ void session_gather_display(struct tql_session *session, const struct session_re
 
 enum base_status tql_session_explained(struct tql_session *session, enum ng_explain_format format,
                                        struct base_buffer *out) {
-  ng_plan_transform(session->gathered_final, &session->seat->switches);
+  enum base_status status =
+      ng_plan_transform(session->gathered_final, &session->seat->switches, session->diags);
+  if (status != BASE_OK) return status;
   session->statement_arena = base_arena_new();
-  enum base_status status = find_twins(session, session->gathered_final);
+  status = find_twins(session, session->gathered_final);
   if (format == NG_EXPLAIN_TEXT) {
     ng_plan_explain(session->gathered, format, "initial network", out);
     base_buffer_putc(out, '\n');

@@ -391,9 +391,9 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
   if (is_over_store(session)) ng_plan_over_store(plan);
   if (speculate) ng_plan_may_speculate(plan);
   bool kept = one_off->figures != NULL ? one_off->query->name != NULL : one_off->store_name != NULL;
-  session_transform(session, plan, kept);
+  status = session_transform(session, plan, kept);
   session->counters.network_ns += base_env_monotonic() - began;
-  return BASE_OK;
+  return status;
 }
 
 /* With conditions that can fail where they are best asked; and if one does fail, without. */

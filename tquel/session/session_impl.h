@@ -732,7 +732,8 @@ void session_forget_node_stats(struct tql_session *session);
 
 /* Transforms PLAN by the session's rules. Unless the result is KEPT, or a relation is not closed, they
  * are told what the relations contain. */
-void session_transform(struct tql_session *session, struct ng_plan *plan, bool kept);
+enum base_status session_transform(struct tql_session *session, struct ng_plan *plan,
+                                   bool kept) BASE_MUST_USE;
 
 /* --- described.c: announced relations */
 enum base_status session_load_announced(struct tql_session *session) BASE_MUST_USE;

@@ -55,11 +55,9 @@ static enum base_status check(struct tql_session *session, const struct ng_query
   struct ng_unbounded unbounded;
   enum base_status status = session_add_views(session, query, plan, false);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
-  if (status == BASE_OK) {
-    ng_plan_transform(plan, NULL);
-    if (ng_plan_find_unbounded(plan, &unbounded))
-      status = report(session, arena, &unbounded, name, stage);
-  }
+  if (status == BASE_OK) status = ng_plan_transform(plan, NULL, session->diags);
+  if (status == BASE_OK && ng_plan_find_unbounded(plan, &unbounded))
+    status = report(session, arena, &unbounded, name, stage);
   base_arena_free(arena);
   return status;
 }

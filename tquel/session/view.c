@@ -73,7 +73,7 @@ enum base_status session_live_plan(struct tql_session *session,
   *ret = ng_plan_new(arena, session->strings, session->timeline);
   enum base_status status = session_add_inlined_views(session, relation, *ret);
   if (status == BASE_OK) status = ng_plan_add_query(*ret, query, session->diags);
-  if (status == BASE_OK) session_transform(session, *ret, true);
+  if (status == BASE_OK) status = session_transform(session, *ret, true);
   return status;
 }
 
