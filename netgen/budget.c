@@ -38,13 +38,13 @@ static bool is_too_large(const struct ng_plan *plan) {
   return now > before && now - before > NG_LIMIT_BYTES;
 }
 
-bool ng_plan_is_spent(struct ng_plan *plan) {
+bool ng_plan_is_spent(const struct ng_plan *plan) {
   struct ng_budget *budget = plan->budget;
   if (!budget || !budget->guard) return false;
   return budget->steps > budget->steps_max || is_too_large(plan) || base_env_interrupted();
 }
 
-void ng_plan_look(struct ng_plan *plan) {
+void ng_plan_look(const struct ng_plan *plan) {
   struct ng_budget *budget = plan->budget;
   budget->look_at = budget->steps + STEPS_BETWEEN;
   if (!budget->guard) return;
@@ -64,10 +64,9 @@ void ng_plan_check_size(struct ng_plan *plan, size_t nodes, size_t fields) {
   bool many = nodes > NG_LIMIT_NODES;
   if (!budget || !budget->guard || (!many && fields <= NG_LIMIT_FIELDS)) return;
   budget->guard->message = MSG_NETWORK_TOO_LARGE;
-  budget->guard->said = many ? base_arena_printf(plan->arena, "%zu nodes; the limit is %d", nodes,
-                                                 NG_LIMIT_NODES)
-                             : base_arena_printf(plan->arena, "%zu fields; the limit is %d", fields,
-                                                 NG_LIMIT_FIELDS);
+  budget->guard->said =
+      many ? base_arena_printf(plan->arena, "%zu nodes; the limit is %d", nodes, NG_LIMIT_NODES)
+           : base_arena_printf(plan->arena, "%zu fields; the limit is %d", fields, NG_LIMIT_FIELDS);
   leave(budget, BASE_USER);
 }
 

@@ -30,13 +30,13 @@ enum base_status ng_budgeted(struct ng_plan *plan, const struct ng_query *query,
                              const void *context) BASE_MUST_USE;
 
 /* Is it time to leave? For those who hold something: they let go of it, and call ng_plan_work. */
-bool ng_plan_is_spent(struct ng_plan *plan);
-void ng_plan_look(struct ng_plan *plan);
+bool ng_plan_is_spent(const struct ng_plan *plan);
+void ng_plan_look(const struct ng_plan *plan);
 /* The network has so many nodes and fields. */
 void ng_plan_check_size(struct ng_plan *plan, size_t nodes, size_t fields);
 
 /* So many fields, nodes or parts of expressions are looked at. May not return. */
-static inline void ng_plan_work(struct ng_plan *plan, size_t steps) {
+static inline void ng_plan_work(const struct ng_plan *plan, size_t steps) {
   struct ng_budget *budget = plan->budget;
   if (!budget) return; /* no plan, but room for one (build.c) */
   budget->steps += steps;

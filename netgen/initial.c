@@ -820,8 +820,8 @@ enum base_status ng_plan_add_query(struct ng_plan *plan, const struct ng_query *
   if (diags && inputs > NG_LIMIT_INPUTS) {
     base_report_hint(diags, MSG_TOO_MANY_INPUTS, query->source, &query->range,
                      "make derived relations of parts of it, and ask for what these have in common",
-                     "the statement has %zu tuple variables and aggregates; the limit is %d", inputs,
-                     NG_LIMIT_INPUTS);
+                     "the statement has %zu tuple variables and aggregates; the limit is %d",
+                     inputs, NG_LIMIT_INPUTS);
     return BASE_USER;
   }
   return ng_budgeted(plan, query, diags, add_query, query);

@@ -301,11 +301,16 @@ size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node) {
   return i;
 }
 
-size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
+/* *RET: the last of the nodes that read NODE. */
+static size_t find_readers(const struct ng_plan *plan, const struct ng_node *node,
+                           struct ng_node **ret) {
   size_t count = 0;
+  ng_plan_work(plan, plan->node_count);
   for (size_t i = 0; i < plan->node_count; i++) {
     for (unsigned port = 0; port < plan->nodes[i]->input_count; port++) {
-      count += plan->nodes[i]->inputs[port] == node;
+      if (plan->nodes[i]->inputs[port] != node) continue;
+      *ret = plan->nodes[i];
+      count++;
     }
   }
   for (size_t i = 0; i < plan->query_count; i++) {
@@ -314,14 +319,14 @@ size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
   return count;
 }
 
+size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node) {
+  struct ng_node *last = NULL;
+  return find_readers(plan, node, &last);
+}
+
 struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node) {
-  if (ng_node_readers(plan, node) != 1) return NULL;
-  for (size_t i = 0; i < plan->node_count; i++) {
-    for (unsigned port = 0; port < plan->nodes[i]->input_count; port++) {
-      if (plan->nodes[i]->inputs[port] == node) return plan->nodes[i];
-    }
-  }
-  return NULL;
+  struct ng_node *last = NULL;
+  return find_readers(plan, node, &last) == 1 ? last : NULL;
 }
 
 void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement) {
@@ -349,6 +354,7 @@ static void exchange_all(struct ng_columns *references, const struct ng_column *
 
 void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
                       const struct ng_column *to) {
+  ng_plan_work(plan, 8 * plan->node_count);
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (node->expr) node->expr = ng_expr_substitute(plan->arena, node->expr, from, to);

@@ -193,6 +193,9 @@ struct ng_plan {
   struct ng_node **nodes;
   size_t node_count, node_capacity;
   uint64_t round; /* how often */
+  /* room of rules/partial_overlap.c */
+  int64_t *bound_room;
+  size_t bound_places;
   /* what the rules did */
   const char *changes[NG_RULES]; /* NULL: nothing */
   size_t change_count[NG_RULES];

@@ -18,6 +18,7 @@ struct ng_before {
   struct ng_node *copies;
   size_t count, capacity;
   struct ng_node **results; /* of its queries */
+  size_t trials;            /* how many attempts there have been */
 };
 
 /* All of this lives in the plan's arena. */

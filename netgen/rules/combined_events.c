@@ -44,6 +44,8 @@
 #include "netgen/expr.h"
 #include "netgen/rules/combined.h"
 
+enum { TRIALS_MAX = 400 }; /* in one plan; with ten variables there are fewer */
+
 /* --- the instants that may be the event's */
 
 /* May what can fail be computed of more rows than is asked for (speculation.c)? */
@@ -232,7 +234,8 @@ static bool combine(struct ng_plan *plan, struct ng_node *product, unsigned port
   find_instants(plan, &above, product->inputs[port], &instants);
   if (instants.count) ng_combined_remember(plan, before);
   struct bounds bounds = bounds_of(plan, product);
-  for (size_t i = 0; i < instants.count; i++) {
+  for (size_t i = 0; i < instants.count && before->trials < TRIALS_MAX; i++) {
+    before->trials++;
     if (combine_at(plan, &above, product, port, instants.items[i], &bounds)) {
       if (ng_expr_can_fail(instants.items[i]))
         ng_rule_changed(plan, NG_RULE_SPECULATION, 1, "1 instant computed before it is asked for");

@@ -20,7 +20,7 @@
  * statement.
  *
  * This is the last rule: those before it change nodes with one reader only. */
-#include "netgen/plan.h"
+#include "netgen/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +115,10 @@ struct class {
   size_t node;
 };
 
+enum {
+  SIGNED_BETWEEN = 1 << 16
+}; /* bytes, times four, before it is asked whether planning is to go on */
+
 static size_t find_class(struct class *classes, size_t *count, base_string_id signature,
                          size_t node) {
   for (size_t i = 0; i < *count; i++) {
@@ -129,8 +133,9 @@ static void find_equal(struct sharing *sharing) {
   struct base_strings *signatures = base_strings_new();
   struct class *classes = base_xcalloc(plan->node_count + 1, sizeof *classes);
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  size_t count = 0;
-  for (size_t i = 0; i < plan->node_count; i++) { /* inputs come before readers */
+  size_t count = 0, steps = 0;
+  bool spent = false;
+  for (size_t i = 0; i < plan->node_count && !spent; i++) { /* inputs come before readers */
     struct ng_node *node = plan->nodes[i];
     uint64_t inputs[2] = {0, 0};
     for (unsigned port = 0; port < node->input_count; port++)
@@ -144,10 +149,18 @@ static void find_equal(struct sharing *sharing) {
     base_string_id signature =
         base_strings_intern(signatures, base_buffer_text(&text), text.length);
     sharing->first[i] = find_class(classes, &count, signature, i);
+    steps += 4 * text.length + count;
+    if (steps < SIGNED_BETWEEN) continue;
+    plan->budget->steps += steps;
+    steps = 0;
+    spent = ng_plan_is_spent(plan);
   }
   base_buffer_done(&text);
   free(classes);
   base_strings_free(signatures);
+  ng_plan_work(plan, steps);
+  if (spent) ng_plan_look(plan);
+  BASE_CHECK(!spent, "left-when-spent");
 }
 
 static bool is_own(const struct sharing *sharing, const struct ng_node *node) {

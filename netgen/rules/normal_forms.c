@@ -13,7 +13,7 @@
  *
  * Sums and products of floats may be turned around, but not put together otherwise. What can fail stays one
  * condition. Cuts are left alone, like everything that compares functions of time. */
-#include "netgen/plan.h"
+#include "netgen/budget.h"
 
 #include <limits.h>
 
@@ -68,15 +68,20 @@ static size_t split(struct ng_plan *plan, struct ng_node *node) {
   return conjuncts.count - 1;
 }
 
-/* Does a selection below NODE, selections and applies alone between, say the same? */
+/* Does a selection below NODE, selections and applies alone between, say the same? Who reads those is asked only where
+ * one does: it takes longer than to compare. */
 static bool is_said_below(const struct ng_plan *plan, const struct ng_node *node) {
-  for (const struct ng_node *below = node->inputs[0];
-       !below->alias && (below->kind == NET_NODE_SELECTION || below->kind == NET_NODE_APPLY) &&
-       ng_node_readers(plan, below) == 1;
-       below = below->inputs[0]) {
-    if (below->kind == NET_NODE_SELECTION && ng_expr_equal(below->expr, node->expr)) return true;
+  const struct ng_node *same = node->inputs[0];
+  for (; !same->alias && (same->kind == NET_NODE_SELECTION || same->kind == NET_NODE_APPLY);
+       same = same->inputs[0]) {
+    ng_plan_work(plan, 2);
+    if (same->kind == NET_NODE_SELECTION && ng_expr_equal(same->expr, node->expr)) break;
   }
-  return false;
+  if (same->alias || same->kind != NET_NODE_SELECTION) return false;
+  for (const struct ng_node *below = node->inputs[0];; below = below->inputs[0]) {
+    if (ng_node_readers(plan, below) != 1) return false;
+    if (below == same) return true;
+  }
 }
 
 void ng_rule_normal_forms(struct ng_plan *plan) {

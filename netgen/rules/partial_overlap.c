@@ -31,9 +31,10 @@
  * an overlap product: its rows go when they end, and before that when an instant says so that is no stop. What is
  * after the row's end for sure says nothing there, and a side of which an event takes part says nothing at all: it
  * is over at once. */
-#include "netgen/plan.h"
-
 #include <stdlib.h>
+#include <string.h>
+
+#include "netgen/budget.h"
 
 #include "engine/base/env.h"
 #include "netgen/expr.h"
@@ -44,9 +45,18 @@ enum { INSTANTS_MAX = 64 }; /* with more, nothing is tried */
 struct constraints {
   const struct ng_column *instants[INSTANTS_MAX];
   size_t count;
-  /* [u][v]: u <= v + it; the bounds lo and hi of instant i are 2 i and 2 i + 1 */
-  int64_t least[2 * INSTANTS_MAX][2 * INSTANTS_MAX];
+  /* of [u][v]: u <= v + it; the bounds lo and hi of instant i are 2 i and 2 i + 1 */
+  int64_t *least;
+  size_t *steps; /* that have been made */
 };
+
+static size_t size_of(const struct constraints *constraints) {
+  return 2 * constraints->count;
+}
+
+static int64_t *least(const struct constraints *constraints, size_t u, size_t v) {
+  return &constraints->least[u * size_of(constraints) + v];
+}
 
 static int find(const struct constraints *constraints, const struct ng_column *column) {
   for (size_t i = 0; i < constraints->count; i++) {
@@ -56,7 +66,8 @@ static int find(const struct constraints *constraints, const struct ng_column *c
 }
 
 static void constrain(struct constraints *constraints, size_t u, size_t v, int64_t d) {
-  if (d < constraints->least[u][v]) constraints->least[u][v] = d;
+  int64_t *known = least(constraints, u, v);
+  if (d < *known) *known = d;
 }
 
 /* LOW.lo <= HIGH.hi + D, of instants or of what is made of them. */
@@ -138,31 +149,45 @@ static int64_t sum(int64_t a, int64_t b) {
 }
 
 static void close_paths(struct constraints *constraints) {
-  size_t count = 2 * constraints->count;
+  size_t count = size_of(constraints);
   for (size_t k = 0; k < count; k++) {
     for (size_t u = 0; u < count; u++) {
-      if (constraints->least[u][k] == NO_BOUND) continue;
+      if (*least(constraints, u, k) == NO_BOUND) continue;
+      *constraints->steps += count;
       for (size_t v = 0; v < count; v++)
-        constrain(constraints, u, v, sum(constraints->least[u][k], constraints->least[k][v]));
+        constrain(constraints, u, v, sum(*least(constraints, u, k), *least(constraints, k, v)));
     }
   }
 }
 
+/* All that is known when one of FACT's alternatives holds beside CONSTRAINTS, as far as it was less sure before:
+ * EITHER. ONE is room. */
+static void add_alternatives(const struct constraints *constraints, const struct ng_expr *fact,
+                             struct constraints *one, struct constraints *either) {
+  size_t places = size_of(constraints) * size_of(constraints);
+  if (fact->op == NG_OR) { /* a chain of them is one */
+    add_alternatives(constraints, fact->args[0], one, either);
+    add_alternatives(constraints, fact->args[1], one, either);
+    return;
+  }
+  memcpy(one->least, constraints->least, places * sizeof *one->least);
+  add_fact(one, fact);
+  close_paths(one);
+  *constraints->steps += places;
+  for (size_t i = 0; i < places; i++)
+    if (one->least[i] > either->least[i]) either->least[i] = one->least[i];
+}
+
 static void add_either(struct constraints *constraints, const struct ng_expr *fact) {
-  struct constraints *either = base_xcalloc(2, sizeof *either);
-  size_t count = 2 * constraints->count;
-  for (size_t i = 0; i < 2; i++) {
-    either[i] = *constraints;
-    add_fact(&either[i], fact->args[i]);
-    close_paths(&either[i]);
-  }
-  for (size_t u = 0; u < count; u++) {
-    for (size_t v = 0; v < count; v++) {
-      int64_t a = either[0].least[u][v], b = either[1].least[u][v];
-      constrain(constraints, u, v, a > b ? a : b);
-    }
-  }
-  free(either);
+  size_t places = size_of(constraints) * size_of(constraints);
+  struct constraints one = *constraints, either = *constraints;
+  one.least = base_xcalloc(2 * places + 1, sizeof *one.least);
+  either.least = one.least + places;
+  for (size_t i = 0; i < places; i++) either.least[i] = INT64_MIN;
+  add_alternatives(constraints, fact, &one, &either);
+  for (size_t i = 0; i < places; i++)
+    if (either.least[i] < constraints->least[i]) constraints->least[i] = either.least[i];
+  free(one.least);
 }
 
 /* What all rows of PRODUCT meet that go anywhere; EITHER: alternatives, which know more when all else is
@@ -202,7 +227,7 @@ static void add_order(struct constraints *constraints, const struct ng_participa
 /* Is the bound D after the latest of U never before that of E after the latest of V? */
 static bool is_not_before(const struct constraints *constraints, size_t u, int64_t d, size_t v,
                           int64_t e) {
-  return sum(e, constraints->least[2 * v + 1][2 * u + 1]) <= d;
+  return sum(e, *least(constraints, 2 * v + 1, 2 * u + 1)) <= d;
 }
 
 /* Does another instant of SIDE than U, which bounds what ROW is of by D, say as much? Of two that say the same
@@ -224,7 +249,7 @@ static bool says_nothing(const struct constraints *constraints, const int64_t *r
 /* The bounds on LATER's start by instants of SIDE; STARTS: by none that is a stop. Returns how many there are. */
 static size_t bound_start(const struct constraints *constraints, struct ng_participant later,
                           const struct ng_participants *side, bool starts, struct ng_expiry *ret) {
-  const int64_t *row = constraints->least[2 * (size_t)find(constraints, later.start)];
+  const int64_t *row = least(constraints, 2 * (size_t)find(constraints, later.start), 0);
   size_t count = 0;
   for (size_t i = 0; i < side->count; i++) {
     const struct ng_column *instants[] = {side->items[i].start, side->items[i].stop};
@@ -283,18 +308,24 @@ static size_t bound(struct ng_plan *plan, const struct ng_node *product, struct 
                     size_t ret_counts[2]) {
   bool overlap = product->rule == NET_PRODUCT_OVERLAP;
   struct ng_participants sides[2] = {{0}, {0}};
-  struct constraints *constraints = BASE_NEW(plan->arena, struct constraints);
+  size_t steps = 0;
+  struct constraints known = {.steps = &steps}, *constraints = &known;
   for (unsigned port = 0; port < 2; port++)
     ng_node_participants(plan, product->inputs[port], &sides[port]);
   if (2 * (sides[0].count + sides[1].count) > INSTANTS_MAX) return 0;
-  for (size_t u = 0; u < 2 * INSTANTS_MAX; u++) {
-    for (size_t v = 0; v < 2 * INSTANTS_MAX; v++) constraints->least[u][v] = NO_BOUND;
-  }
   for (unsigned port = 0; port < 2; port++) add_instants(constraints, &sides[port]);
+  size_t places = size_of(constraints) * size_of(constraints);
+  if (places > plan->bound_places) { /* the room is used again: products are asked many times */
+    plan->bound_room = BASE_NEW_ARRAY(plan->arena, places, int64_t);
+    plan->bound_places = places;
+  }
+  constraints->least = plan->bound_room;
+  for (size_t i = 0; i < places; i++) constraints->least[i] = NO_BOUND;
   for (unsigned port = 0; port < 2; port++) add_order(constraints, &sides[port]);
   add_facts(plan, constraints, product, false);
   add_facts(plan, constraints, product, true);
   close_paths(constraints);
+  ng_plan_work(plan, steps + places);
   size_t bounded = 0;
   for (unsigned port = 0; port < 2; port++) {
     if (overlap && any_event(product, &sides[port])) continue;

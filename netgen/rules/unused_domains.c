@@ -14,7 +14,7 @@
  * a set all the same. What closes has the id of what it closes, whatever they look like. But where an
  * expression can fail over rows that may be open, everything stays that tells tuples apart: of a traced
  * relation the entity and the start, of other relations all domains. Messages name the tuple by it. */
-#include "netgen/plan.h"
+#include "netgen/budget.h"
 
 #include <string.h>
 
@@ -132,6 +132,7 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
 
 static void find_needs(struct ng_plan *plan, struct needs *needs) {
   needs->plan = plan;
+  ng_plan_work(plan, plan->node_count * plan->column_count / 4);
   needs->of = BASE_NEW_ARRAY(plan->arena, plan->node_count, bool *);
   for (size_t i = 0; i < plan->node_count; i++) {
     needs->of[i] = BASE_NEW_ARRAY(plan->arena, plan->column_count + 1, bool);
