@@ -460,6 +460,7 @@ static void add_conjuncts(struct initial *initial, const struct ng_expr *conditi
   ng_expr_conjuncts(initial->arena, condition, &found);
   for (size_t i = 0; i < found.count; i++) {
     bool known = false;
+    ng_plan_work(initial->plan, 64 * initial->conjuncts.count); /* whole expressions */
     for (size_t j = 0; j < initial->conjuncts.count && !known; j++) {
       known = ng_expr_equal(found.items[i], initial->conjuncts.items[j]);
     }

@@ -306,6 +306,15 @@ def conversions(n):
     return ONE + retrieve(f"x = {'i8(' * n}p.a{')' * n}")
 
 
+def lengths(n):
+    """Whether it can fail: asked of each operand once, or two to the n times."""
+    return ONE + retrieve(f"x = {'length(ascii(' * n}p.a{'))' * n}")
+
+
+def truths(n):
+    return ONE + retrieve(f"x = {'abs(i8(p.a = ' * n}p.b{'))' * n}")
+
+
 def permits(n):
     return "range of P is P\n" + "".join(f"define permit retrieve on P to u{i} where P.a = {i}\n" for i in range(n))
 

@@ -35,6 +35,7 @@ struct tql_binder {
   bool append_times;      /* times of an append: no bare integers on the real timeline (LIVE 12) */
   unsigned depth;
   bool failed;
+  bool too_many; /* targets: has been said */
 };
 
 /* Where a temporal expression stands: `|` and `,` of two events are for conditions only. In when, below

@@ -76,6 +76,13 @@ enum base_status tql_analyse_create(const struct tql_analysis *analysis,
   BASE_CHECK(statement->kind == TQL_S_CREATE, "analyse-create-kind");
   uint32_t count = (uint32_t)statement->domain_count;
   struct net_field *fields = BASE_NEW_ARRAY(analysis->arena, count, struct net_field);
+  if (count > NG_LIMIT_TARGETS) {
+    base_report_hint(analysis->diags, MSG_TOO_MANY_TARGETS, analysis->source,
+                     &statement->domains[NG_LIMIT_TARGETS].name.range,
+                     "make several relations, with a domain that says what belongs together",
+                     "the relation has %u domains; the limit is %d", count, NG_LIMIT_TARGETS);
+    return BASE_USER;
+  }
   bool fits = tql_check_new_relation(analysis, &statement->name);
   for (uint32_t i = 0; i < count; i++) fits = bind_domain(analysis, statement, i, fields) && fits;
   if (!fits) return BASE_USER;

@@ -102,8 +102,23 @@ static bool is_duplicate(struct tql_binder *binder, const char *name, struct bas
   return false;
 }
 
+/* Said of the first one that is too much. */
+static bool is_one_too_many(struct tql_binder *binder, struct base_range range) {
+  if (binder->target_count < NG_LIMIT_TARGETS) return false;
+  if (!binder->too_many)
+    base_report_hint(binder->analysis->diags, MSG_TOO_MANY_TARGETS, binder->analysis->source,
+                     &range, "make several statements of it",
+                     "the statement has more than %d targets", NG_LIMIT_TARGETS);
+  binder->too_many = true;
+  return true;
+}
+
 static void add_target(struct tql_binder *binder, const char *name, const struct ng_expr *expr,
                        struct base_range range) {
+  if (is_one_too_many(binder, range)) {
+    binder->failed = true;
+    return;
+  }
   if (!tql_check_domain_name(binder->analysis, name, range) || is_duplicate(binder, name, range)) {
     binder->failed = true;
     return;
