@@ -21,8 +21,8 @@ struct net_network {
   void *reject_context;
   uint32_t batch_rows;
   uint32_t made_rows; /* of nodes that are made now */
-  bool general;      /* see net_network_set_general */
-  size_t young_most; /* see net_network_set_young */
+  bool general;       /* see net_network_set_general */
+  size_t young_most;  /* see net_network_set_young */
   struct net_node *first, *last;
   size_t node_count;
   bool checked; /* see net_network_set_checked */

@@ -319,8 +319,14 @@ static size_t count_unbounded(const struct bounding *bounding) {
   return unbounded;
 }
 
+/* Orders are tried for a part of what planning may cost, so that no statement is refused for what is tried. */
+static bool may_try(const struct bounding *bounding) {
+  return bounding->trials > 0 && bounding->least > 0 &&
+         ng_plan_steps(bounding->plan) < NG_LIMIT_STEPS / 8;
+}
+
 static void try_bounding(struct bounding *bounding) {
-  if (bounding->trials == 0) return;
+  if (!may_try(bounding)) return;
   bounding->trials--;
   memcpy(bounding->orders->at[bounding->number], bounding->now.at, sizeof bounding->now.at);
   bounding->orders->counts[bounding->number] = bounding->trees[bounding->number]->count;
@@ -337,7 +343,7 @@ static void try_all_bounding(struct bounding *bounding, size_t count) {
   unsigned best = BY_OVERLAP | BY_TIME | BY_KEY, least = count > 0 ? BY_TIME : best;
   if (count == tree->count) try_bounding(bounding);
   for (unsigned wanted = best; wanted >= least && count < tree->count; wanted--) {
-    for (size_t i = 0; i < tree->count && bounding->least > 0; i++) {
+    for (size_t i = 0; i < tree->count && may_try(bounding); i++) {
       if (bounding->taken[i] || (count == 1 && i < bounding->now.at[0])) continue;
       if (count > 0 && connection_with(tree, &bounding->now, count, i) != wanted) continue;
       bounding->taken[i] = true;

@@ -22,7 +22,7 @@ SECONDS = 60  # of the processor: what is exponential takes for ever
 CASES = [
     ("variables", 100, None), ("variables", 500, "TQ-0419"), ("variables_equal", 60, None),
     ("variables_when", 30, None), ("variables_when", 110, "TQ-0421"), ("variables_pairs", 60, "TQ-0421"),
-    ("variables_events", 40, None), ("targets", 1000, None), ("targets", 4000, "TQ-0418"),
+    ("variables_events", 40, None), ("standing_chain", 20, None), ("standing_star", 14, None), ("targets", 1000, None), ("targets", 4000, "TQ-0418"),
     ("targets_computed", 200, None), ("targets_computed", 950, "TQ-0421"), ("targets_same", 300, None),
     ("domains", 1000, None), ("domains", 2000, "TQ-0418"), ("domains_joined", 1000, None),
     ("domains_appended", 400, None), ("domains_derived", 1000, None), ("views", 60, None),

@@ -48,6 +48,19 @@ def variables_events(n):
     return ranges(n, "E") + retrieve("v0.a", f"when {when} at v0")
 
 
+def standing_chain(n):
+    """Nothing bounds it, so other orders of the variables are tried; each is planned."""
+    where = " and ".join(f"v{i}.a = v{i + 1}.b" for i in range(n - 1))
+    when = " and ".join(f"v{i} ; v{i + 1}" for i in range(n - 1))
+    return ranges(n, "E") + f"retrieve into D (x = v0.a) where {where} when {when} at v{n - 1}\n"
+
+
+def standing_star(n):
+    """All orders are as well connected: n! of them."""
+    when = " and ".join(f"v0 ; v{i}" for i in range(1, n))
+    return ranges(n, "E") + f"retrieve into D (x = v0.a) when {when} at v{n - 1}\n"
+
+
 def variables_unused(n):
     return ranges(n) + retrieve("v0.a")
 

@@ -357,6 +357,28 @@ def long_statement(world):
     no_readers(world)
 
 
+def planned_elsewhere(world):
+    """what takes long to plan is planned by a reader, and its limit fails it alone"""
+    world.serve()
+    world.good('create period P (a = i8)')
+    world.write('pairs.tq', ''.join(f'range of v{i} is P\n' for i in range(60)) + 'retrieve (v0.a) when '
+                + ' and '.join(f'v{i} , v{j}' for i in range(60) for j in range(i)))
+    ended = []
+
+    def is_read():
+        shell = world.start('--connect', world.socket, '-f', 'pairs.tq')
+        seen = False
+        while shell.poll() is None and not seen:
+            seen = bool(world.readers())
+        world.good('range of v is P retrieve (v.a)')  # meanwhile
+        ended.append((shell.communicate(timeout=PATIENCE)[1], shell.returncode))
+        return seen
+    until(is_read, 'a reader plans it')
+    for err, code in ended:
+        check(b'error TQ-0421' in err and code == 2, err)
+    no_readers(world)
+
+
 def read_live(world):
     """a long statement finds what has come just now, as a short one does"""
     world.serve()
@@ -1204,7 +1226,7 @@ def interactive(world):
 if __name__ == '__main__':
     main([two_shells, as_without, taken_back, paths, feeds, full_output, feed_beside_change,
           samples_before_commit, unbounded, feeds_of_all_kinds,
-          killed_server, killed_feed, hung_server, cancelled, long_statement, read_live,
+          killed_server, killed_feed, hung_server, cancelled, long_statement, planned_elsewhere, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
           cut_output, clock, back_again, display_before_feed,
           server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,
