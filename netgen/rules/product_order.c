@@ -322,7 +322,7 @@ static size_t count_unbounded(const struct bounding *bounding) {
 /* Orders are tried for a part of what planning may cost, so that no statement is refused for what is tried. */
 static bool may_try(const struct bounding *bounding) {
   return bounding->trials > 0 && bounding->least > 0 &&
-         ng_plan_steps(bounding->plan) < NG_LIMIT_STEPS / 8;
+         ng_plan_steps(bounding->plan) < NG_LIMIT_STEPS / 4;
 }
 
 static void try_bounding(struct bounding *bounding) {
