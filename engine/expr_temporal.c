@@ -172,6 +172,7 @@ enum net_eval_error net_program_rebase(const struct net_program *program, const 
     v.d0 = fma(v.d1, delta, v.d0);
   }
   net_temporal_normalise(&v);
+  v = net_temporal_shortest(v);
   ret[0].f = v.n0;
   ret[1].f = v.n1;
   ret[2].f = v.d0;
