@@ -126,6 +126,7 @@ enum tql_constant {
   TQL_CONSTANT_OK,
   TQL_CONSTANT_NONE,         /* no constant time at all */
   TQL_CONSTANT_SYNTAX,       /* a string that is no time */
+  TQL_CONSTANT_NUMBER,       /* a number in quotes */
   TQL_CONSTANT_RANGE,        /* out of range */
   TQL_CONSTANT_FIELD,        /* a date or time of day that does not exist */
   TQL_CONSTANT_ABSTRACT,     /* ISO text on the abstract timeline */

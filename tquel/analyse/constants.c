@@ -54,8 +54,16 @@ bool tql_looks_constant(const struct tql_expr *expr) {
          integer_value(expr, &ignored);
 }
 
+/* On the real timeline a number in quotes may be a year, seconds, or anything; data have nanoseconds so. */
+static bool is_number(const char *text, size_t length) {
+  size_t at = length > 0 && (text[0] == '-' || text[0] == '+');
+  return at < length && strspn(text + at, "0123456789") >= length - at;
+}
+
 static enum tql_constant text_time(const struct tql_scope *scope, const char *text, size_t length,
                                    net_chronon *ret) {
+  if (scope->time.timeline == NET_TIMELINE_REAL && is_number(text, length))
+    return TQL_CONSTANT_NUMBER;
   switch (net_time_parse(text, length, &scope->time, ret)) {
     case NET_TIME_OK:
       return TQL_CONSTANT_OK;
@@ -191,6 +199,11 @@ void tql_report_constant(const struct tql_analysis *analysis, const struct tql_e
       base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
                        "this database has the abstract timeline; its times are integers",
                        "%s is no time of the abstract timeline", text);
+      break;
+    case TQL_CONSTANT_NUMBER:
+      base_report_hint(analysis->diags, MSG_BAD_TIME, analysis->source, &expr->range,
+                       "write ISO 8601: \"2026-01-01\" is the instant at which that year begins",
+                       "%s is a number, and no time", text);
       break;
     case TQL_CONSTANT_TWICE:
     case TQL_CONSTANT_SKIPPED:

@@ -396,11 +396,29 @@ static void unify_compared(const struct tql_binder *binder, const struct ng_expr
     unify_numbers(binder, left, right);
 }
 
+/* DURATION is compared with OTHER, bound to DOMAIN: data, in whatever unit. What is derived may be a span. */
+static void warn_of_unit(struct tql_binder *binder, const struct tql_expr *duration,
+                         const struct tql_expr *other, const struct ng_expr *domain) {
+  const struct tql_analysis *analysis = binder->analysis;
+  if (duration->kind != TQL_E_DURATION || other->kind != TQL_E_DOMAIN || domain->op != NG_DOMAIN)
+    return;
+  if (binder->variables[domain->variable].relation->kind == NG_REL_DERIVED) return;
+  const char *text = tql_expr_text(analysis, duration);
+  struct base_diag *diag =
+      base_report(analysis->diags, MSG_UNIT_OF_NUMBER, analysis->source, &duration->range,
+                  "%s.%s is a number without a unit: %s is compared with it as %lld",
+                  other->name.text, other->member.text, text, (long long)duration->integer);
+  tql_set_hint(diag, "write the number in the unit of %s; as it stands that is nanoseconds",
+               other->member.text);
+}
+
 static const struct ng_expr *bind_comparison(struct tql_binder *binder,
                                              const struct tql_expr *expr) {
   const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
   const struct ng_expr *right = tql_bind_scalar(binder, expr->right);
   if (!left || !right) return NULL;
+  warn_of_unit(binder, expr->left, expr->right, right);
+  warn_of_unit(binder, expr->right, expr->left, left);
   enum ng_op op = comparison_op(expr->kind);
   if (is_numeric_or_temporal(left->type) && is_numeric_or_temporal(right->type))
     unify_compared(binder, &left, &right);
