@@ -69,7 +69,7 @@ void shell_output_end(struct shell_output *output) {
 void shell_output_flush(struct shell_output *output) {
   output->flushed_at = base_env_monotonic();
   if (output->pending.length == 0) return;
-  if (!output->error) {
+  if (!output->error && !output->cut) {
     if (output->before_writing) output->before_writing(output->context);
     if (output->write)
       output->write(output->context, output->pending.data, output->pending.length);
