@@ -15,6 +15,10 @@ import subprocess
 
 from world import (PATIENCE, check, equal, frame, hello, main, message, text, until)
 
+# What has been freed is gone, also where the address sanitizer would keep it.
+os.environ['ASAN_OPTIONS'] = (os.environ.get('ASAN_OPTIONS', '') +
+                              ':quarantine_size_mb=0:thread_local_quarantine_size_kb=0')
+
 NOBODY = 65534
 MESSAGES = pathlib.Path(__file__).parents[2] / 'sensors/wire/messages.def'
 SHELL, SOURCE, SERVER = 1, 2, 4

@@ -33,7 +33,7 @@ static void cut(struct shell_output *output, char last) {
 static void write_all(struct shell_output *output, const char *bytes, size_t length) {
   char last = '\n';
   while (length > 0) {
-    if (output->interruptible && !output->cut && base_env_interrupted()) {
+    if (output->interruptible && !output->cut && base_env_is_stopped()) {
       cut(output, last);
       return;
     }
