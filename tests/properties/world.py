@@ -10,6 +10,7 @@ Nothing here knows what a statement means.
 """
 import copy
 import csv
+import datetime
 import io
 import json
 import os
@@ -127,6 +128,15 @@ def time(value):
     return '\x01%d\x02' % value
 
 
+def iso(ns):
+    """A time of the real timeline as statements have it"""
+    if ns in (BEGINNING, FOREVER):
+        return 'beginning' if ns == BEGINNING else 'forever'
+    seconds, rest = divmod(ns, 10**9)
+    date = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
+    return f'{date.isoformat()}.{rest:09d}Z'
+
+
 def string(value):
     return '\x03%s\x04' % value
 
@@ -159,7 +169,7 @@ class As:
         if kind == '\x07':
             return text if self.timeline == 'abstract' else text + ' s'
         moved = self.time(int(text))
-        return str(moved) if self.timeline == 'abstract' else '"%d"' % moved
+        return str(moved) if self.timeline == 'abstract' else '"%s"' % iso(moved)
 
     def render(self, text):
         return re.sub('[\x01\x03\x07][^\x02\x04\x08]*[\x02\x04\x08]', self.hole, text)
