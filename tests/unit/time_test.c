@@ -22,7 +22,7 @@
 static const struct net_time_context utc = {NET_TIMELINE_REAL, NOW, NOW, NULL};
 static const struct net_time_context abstract = {NET_TIMELINE_ABSTRACT, NOW, NOW, NULL};
 
-/* So many seconds east of UTC. For the rest of the test. */
+/* So many seconds east of UTC. The caller releases it. */
 static struct net_zone *zone_of(int seconds) {
   char rule[64];
   int most = abs(seconds);
@@ -187,6 +187,7 @@ START_TEST(iso_forms) {
   expect_time(&east, "2026-11-20", midnight - 2 * HOUR);
   expect_time(&east, "2026-11-20T11:02:03", NOW - 4 - 2 * HOUR);
   expect_time(&east, "2026-11-20T11:02:03Z", NOW - 4);
+  net_zone_release(east.zone);
 }
 END_TEST
 
@@ -326,6 +327,11 @@ START_TEST(clock_times) {
   struct net_time_context first = {NET_TIMELINE_REAL, NET_BEGINNING + 1, NET_BEGINNING + 1,
                                    zone_of(-86399)};
   expect_error(&first, "0:00am", NET_TIME_FIELD);
+  net_zone_release(east.zone);
+  net_zone_release(west.zone);
+  net_zone_release(early.zone);
+  net_zone_release(last.zone);
+  net_zone_release(first.zone);
 }
 END_TEST
 
