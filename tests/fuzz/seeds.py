@@ -1,4 +1,4 @@
-"""Writes the seed corpus of a fuzzer: seeds.py parse|session|sdf DIRECTORY TESTS.
+"""Writes the seed corpus of a fuzzer: seeds.py parse|session|sdf|wire|server DIRECTORY TESTS.
 
 The seeds are the statements of the tests: the inputs of tests/lang/*.lang, the scripts of the .tqt
 cases (for the session fuzzer behind the statements that create their relations), and each statement
@@ -125,8 +125,8 @@ def frame(kind, body, number=0):
     return struct.pack('<IHHQ', len(body), kind, 0, number) + body
 
 
-def messages():
-    """The protocol: messages alone (0), what a server (1) and a client (2) receive, an outbox (3)."""
+def bodies():
+    """A body of each message that there is, by its number."""
     hello = struct.pack('<IB', 1, 1) + text(b'tquel') + text(b'me') + text(b'') + text(b'0' * 32)
     hello += text(b'here') + text(b'/') + b'\0'
     welcome = struct.pack('<I', 1) + text(b'tquel') + struct.pack('<QIqB', 0, 10, 0, 0)
@@ -139,28 +139,64 @@ def messages():
     adjust = struct.pack('<IB', 1, 1) + text(b'R') + struct.pack('<BqqI', 0, 0, 0, 1)
     adjust += b'\1' + text(b'Process') + b'\5' + text(b'P:*#*')
     info = struct.pack('<I', 1) + text(b'R') + struct.pack('<BI', 1, 1) + text(b'n') + b'\1\4\0\0\0\0'
-    bodies = {1: hello, 2: welcome, 3: struct.pack('<I', 1) + text(b'why'), 4: bytes(8), 5: bytes(24),
+    return {1: hello, 2: welcome, 3: struct.pack('<I', 1) + text(b'why'), 4: bytes(8), 5: bytes(24),
               16: adjust, 17: bytes(8), 18: bytes(4) + text(b'sensors'), 19: text(b'a') + text(b'b'),
               20: bytes(4), 21: bytes(12), 22: info, 32: bytes(8) + text(b'(a)'),
               33: bytes(4) + text(b'P:1#2') + bytes(4) + text(b'T') + b'\1', 34: bytes(4) + text(b'R') + bytes(8),
               35: bytes(4) + text(b'n'), 36: bytes(4), 37: bytes(20), 38: event, 39: bytes(12),
               40: bytes(12) + text(b'why') + text(b'what'), 41: loss, 42: report,
               43: bytes(4) + text(b'what'), 44: b'', 65: b'', 83: bytes(2), 85: b'\0abc'}
-    for kind, body in bodies.items():
+
+
+def messages():
+    """The protocol: messages alone (0), what a server (1) and a client (2) receive, an outbox (3)."""
+    known = bodies()
+    for kind, body in known.items():
         yield bytes([0, kind]) + body
-    data = b''.join(frame(kind, bodies[kind], number) for number, kind in
+    data = b''.join(frame(kind, known[kind], number) for number, kind in
                     ((0, 32), (0, 33), (0, 34), (0, 35), (0, 37), (1, 38), (2, 39), (3, 41), (0, 4), (0, 3)))
-    answers = b''.join(frame(kind, bodies[kind]) for kind in (16, 17, 18, 19, 20, 21, 22, 5, 3))
+    answers = b''.join(frame(kind, known[kind]) for kind in (16, 17, 18, 19, 20, 21, 22, 5, 3))
     for piece in (0, 1, 7, 100):
-        yield bytes([1, piece]) + frame(1, hello) + data
-        yield bytes([2, piece]) + frame(2, welcome) + answers
+        yield bytes([1, piece]) + frame(1, known[1]) + data
+        yield bytes([2, piece]) + frame(2, known[2]) + answers
     yield bytes([3]) + bytes(range(200)) + bytes([6, 1, 2, 5, 0, 1, 4, 0, 5, 2, 3, 5, 6, 9]) * 9
+
+
+def step(who, kind, body):
+    return struct.pack('<BBH', who, kind, len(body)) + body
+
+
+def statements(source):
+    return text(b'x') + struct.pack('<IBBBBI', 1, 0, 0, 2, 0, 80) + source
+
+
+def served():
+    """Steps of server_fuzz: each message alone, questions, statements, and feeds that bring records."""
+    known = bodies()
+    for who in range(4):
+        for kind in (3, 4, 5, 21, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 65):
+            yield step(who, kind, known[kind])
+    for what in ('relations', 'variables', 'domains', 'describe', 'nodes', 'sensors', 'displays', 'stop displays',
+                 'seat', 'receptacles', 'count', 'zone'):
+        for argument in (b'', b'E', b'D on', b'UTC0'):
+            for who in (0, 3):
+                yield step(who, 66, text(what.encode()) + text(argument))
+    record = struct.pack('<Bqq', 1, 5, 7) + text(b'x')
+    for source in (b'display E', b'print E', b'range of e is E retrieve (e.a)', b'checkpoint 9', b'display D',
+                   b'append to E (a = 1, s = "x") at 4', b'destroy D', b'delete e where e.a = 1',
+                   b'set checkpoint every 1 ms', b'retrieve (n = count(t)) at 5', b'explain retrieve (e.a)'):
+        for who in (0, 3):
+            yield step(who, 64, statements(source)) + step(1, 38, struct.pack('<IQQI', 1, 0, 1, 1) + record) + \
+                step(1, 39, struct.pack('<Iq', 1, 20)) + step(2, 38, struct.pack('<IQQI', 2, 9, 1, 1) + record) + \
+                step(2, 41, struct.pack('<I', 1) + text(b'T') + text(b'full') + struct.pack('<Qqq', 3, 1, 2)) + \
+                step(who | 128, 64, statements(source))
 
 
 def main():
     kind, directory, tests = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     directory.mkdir(parents=True, exist_ok=True)
     for data in (descriptions(tests) if kind == 'sdf' else messages() if kind == 'wire' else
+                 served() if kind == 'server' else
                  (source.encode() for source in texts(kind, tests))):
         if 0 < len(data) <= SIZE_MAX:
             (directory / hashlib.sha1(data).hexdigest()).write_bytes(data)

@@ -19,18 +19,12 @@
 /* After a turn that took so long, silence of the peers says nothing: they could not be heard. */
 #define DEAF_NS (NS_PER_S / 2)
 
-struct loop {
-  struct pollfd *polled;
-  size_t count, capacity;
-  size_t first_peer; /* index of the first peer's entry, in the order of the peers */
-};
-
-static void add(struct loop *loop, int descriptor, short events) {
+static void add(struct server_loop *loop, int descriptor, short events) {
   base_grow(&loop->polled, &loop->capacity, loop->count + 1, sizeof *loop->polled);
   loop->polled[loop->count++] = (struct pollfd){.fd = descriptor, .events = events};
 }
 
-static void add_session(struct loop *loop, const struct tql_session *session) {
+static void add_session(struct server_loop *loop, const struct tql_session *session) {
   size_t count = tql_session_descriptors(session, NULL, 0);
   if (count == 0) return;
   int *descriptors = base_xcalloc(count, sizeof *descriptors);
@@ -39,7 +33,7 @@ static void add_session(struct loop *loop, const struct tql_session *session) {
   free(descriptors);
 }
 
-static void gather(struct server *server, struct loop *loop) {
+static void gather(struct server *server, struct server_loop *loop) {
   loop->count = 0;
   /* With all places taken nobody is let in: the others wait in the queue of the socket. */
   bool room = server->peer_count < server->peers_max;
@@ -73,14 +67,17 @@ static int64_t next_due(const struct server *server) {
   return due < 0 ? 0 : due > SLEEP_NS ? SLEEP_NS : due;
 }
 
-static void wait_for_news(struct server *server, struct loop *loop, const sigset_t *unblocked) {
-  int64_t due = base_env_is_stopped() ? 0 : next_due(server);
+static int64_t next_wake(const struct server *server) {
+  return base_env_is_stopped() ? 0 : next_due(server);
+}
+
+static void wait_for_news(struct server_loop *loop, int64_t due, const sigset_t *unblocked) {
   struct timespec timeout = {.tv_sec = (time_t)(due / NS_PER_S), .tv_nsec = (long)(due % NS_PER_S)};
   if (ppoll(loop->polled, loop->count, &timeout, unblocked) <= 0)
     for (size_t i = 0; i < loop->count; i++) loop->polled[i].revents = 0;
 }
 
-static void accept_all(struct server *server, const struct loop *loop) {
+static void accept_all(struct server *server, const struct server_loop *loop) {
   for (size_t i = 0; i < server->acceptor_count; i++) {
     if (!loop->polled[i].revents) continue;
     struct sn_connection *connection;
@@ -90,7 +87,7 @@ static void accept_all(struct server *server, const struct loop *loop) {
   }
 }
 
-static void serve_peers(struct server *server, const struct loop *loop, size_t count) {
+static void serve_peers(struct server *server, const struct server_loop *loop, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct server_peer *peer = server->peers[i];
     short revents = loop->polled[loop->first_peer + i].revents;
@@ -138,21 +135,22 @@ static void block_signals(sigset_t *ret_before) {
   sigprocmask(SIG_BLOCK, &blocked, ret_before);
 }
 
-void server_run(struct server *server) {
-  struct loop loop = {0};
+void server_turn(struct server *server, bool wait) {
+  struct server_loop *loop = &server->loop;
   sigset_t before;
-  while (!base_env_is_stopped()) {
-    gather(server, &loop);
-    size_t count = server->peer_count;
-    block_signals(&before);
-    wait_for_news(server, &loop, &before);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    int64_t began = base_env_monotonic();
-    serve_peers(server, &loop, count);
-    server_readings_turn(server);
-    accept_all(server, &loop);
-    if (!base_env_is_stopped()) run_session(server);
-    tick_peers(server, began);
-  }
-  free(loop.polled);
+  gather(server, loop);
+  size_t count = server->peer_count;
+  block_signals(&before);
+  wait_for_news(loop, wait ? next_wake(server) : 0, &before);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  int64_t began = base_env_monotonic();
+  serve_peers(server, loop, count);
+  server_readings_turn(server);
+  accept_all(server, loop);
+  if (!base_env_is_stopped()) run_session(server);
+  tick_peers(server, began);
+}
+
+void server_run(struct server *server) {
+  while (!base_env_is_stopped()) server_turn(server, true);
 }

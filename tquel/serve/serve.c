@@ -22,13 +22,6 @@
 
 /* Descriptors that are no connections: the database, files that are read. */
 #define DESCRIPTORS_KEPT 64
-/* The last words to peers may take so long. */
-#define GOODBYE_MS 200
-/* What has not changed is said again after this time. */
-#define SAID_NS (60 * (int64_t)1000000000)
-/* So much is said in that time. */
-#define SAID_MAX 200
-
 /* Of a user who is not the owner, if nobody says how many: connections, and statements that run in readers. */
 #define CONNECTIONS 100
 #define STATEMENTS  8
@@ -41,62 +34,6 @@ struct serving {
   struct server_options server_options;
   struct server server;
 };
-
-/* --- diagnostics ------------------------------------------------------------------------------ */
-
-__attribute__((format(printf, 1, 0))) static void say_unsaid(const char *format, size_t count) {
-  struct base_diag_sink diags;
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  base_diag_sink_init(&diags);
-  base_diag_format(&text, base_report(&diags, MSG_NOT_SAID, NULL, NULL, format, count));
-  (void)!fwrite(text.data, 1, text.length, stderr);
-  base_buffer_done(&text);
-  base_diag_sink_done(&diags);
-}
-
-/* Said within the last minute already? A full disk is met many times a second. */
-static bool was_said(struct server *server, const char *text) {
-  int64_t now = base_env_monotonic();
-  size_t kept = 0;
-  bool found = false;
-  for (size_t i = 0; i < server->said_count; i++) {
-    struct server_said said = server->said[i];
-    if (now - said.at > SAID_NS) {
-      free(said.text);
-      continue;
-    }
-    found |= strcmp(said.text, text) == 0;
-    server->said[kept++] = said;
-  }
-  server->said_count = kept;
-  if (found) return true;
-  if (kept >= SAID_MAX) {
-    if (server->unsaid++ == 0)
-      say_unsaid("more than %zu messages came within a minute; further ones are counted",
-                 (size_t)SAID_MAX);
-    return true;
-  }
-  base_grow(&server->said, &server->said_capacity, kept + 1, sizeof *server->said);
-  server->said[server->said_count++] = (struct server_said){base_xstrdup(text), now};
-  return false;
-}
-
-static void on_report(void *context, const struct base_diag *diag) {
-  struct server *server = context;
-  if (server->running) {
-    server_shell_report(server->running, diag);
-    return;
-  }
-  if (server->options && server->options->quiet && diag->severity != BASE_ERROR) return;
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  base_diag_format(&text, diag);
-  if (!was_said(server, base_buffer_text(&text))) {
-    if (server->unsaid > 0) say_unsaid("%zu messages were not shown", server->unsaid);
-    server->unsaid = 0;
-    (void)!fwrite(text.data, 1, text.length, stderr);
-  }
-  base_buffer_done(&text);
-}
 
 /* --- what the options ask for ----------------------------------------------------------------- */
 
@@ -193,31 +130,6 @@ static size_t most_peers(void) {
   return most > 2 * DESCRIPTORS_KEPT ? most - DESCRIPTORS_KEPT : DESCRIPTORS_KEPT;
 }
 
-static void mark_names(void *context, struct base_strings *strings) {
-  struct server *server = context;
-  for (size_t i = 0; i < server->peer_count; i++)
-    if (server->peers[i]->source) server_source_mark(server->peers[i]->source, strings);
-}
-
-static enum base_status open_session(struct serving *serving) {
-  struct server *server = &serving->server;
-  const struct tql_session_options options = {
-      .path = serving->options.database,
-      .timeline = serving->options.timeline,
-      .timeline_given = serving->options.timeline_given,
-      .rules_off = serving->options.rules_off,
-      .stdin_is_script = true,
-      .memory = server->options->statement_memory,
-      .memory_total = server->options->memory,
-      .time_limit = server->options->time_limit,
-  };
-  enum base_status status = tql_session_open(&options, &server->diags, &server->session);
-  if (status != BASE_OK) return status;
-  tql_session_on_sweep(server->session, mark_names, server);
-  server_watches_open(server);
-  return BASE_OK;
-}
-
 /* The directory of the default socket; one that a user names is the user's business. */
 static bool prepare_directory(struct serving *serving) {
   const char *reason = NULL;
@@ -263,40 +175,6 @@ static void greet(struct serving *serving) {
   base_buffer_done(&text);
 }
 
-static void end_peers(struct server *server) {
-  for (size_t i = 0; i < server->peer_count; i++)
-    if (!server->peers[i]->over) server_peer_end(server->peers[i], MSG_SERVER_GONE, "it was ended");
-  int64_t until = base_env_monotonic() + GOODBYE_MS * (int64_t)1000000;
-  bool unsent = true;
-  while (unsent && base_env_monotonic() < until) {
-    unsent = false;
-    for (size_t i = 0; i < server->peer_count; i++)
-      unsent |= sn_connection_unsent(server->peers[i]->connection) > 0 &&
-                sn_connection_pump(server->peers[i]->connection, 0);
-    if (unsent) (void)usleep(2000);
-  }
-  while (server->peer_count > 0) server_peer_free(server->peers[--server->peer_count]);
-  free(server->peers);
-  server->peers = NULL;
-  server->peer_count = 0; /* who is still told of watches */
-}
-
-static enum base_status close_all(struct server *server, enum base_status status) {
-  for (size_t i = 0; i < server->acceptor_count; i++) sn_acceptor_free(server->acceptors[i]);
-  free(server->acceptors);
-  server_keeper_stop(server);
-  if (!server->session) return status;
-  base_env_clear_interrupt();
-  enum base_status committed = tql_session_commit(server->session);
-  for (size_t i = 0; i < server->peer_count; i++)
-    if (server->peers[i]->source) server_source_tick(server->peers[i]);
-  end_peers(server);
-  server_watches_close(server);
-  tql_session_close(server->session);
-  free(server->readings);
-  return status == BASE_OK ? committed : status;
-}
-
 static int serve(struct serving *serving) {
   struct server *server = &serving->server;
   if (!prepare(serving)) return server->diags.exit_code;
@@ -304,13 +182,13 @@ static int serve(struct serving *serving) {
   server_keeper_start(server);
   shell_signals_install(false);
   server->peers_max = most_peers();
-  enum base_status status = open_session(serving);
+  enum base_status status = server_open(server);
   if (status == BASE_OK && !open_sockets(serving)) status = BASE_SYSTEM;
   if (status == BASE_OK) {
     greet(serving);
     server_run(server);
   }
-  status = close_all(server, status);
+  status = server_close(server, status);
   if (status == BASE_OK) return 0;
   return server->diags.exit_code ? server->diags.exit_code : 3;
 }
@@ -319,9 +197,7 @@ int serve_main(int count, char *const *arguments) {
   struct serving serving = {0};
   struct server *server = &serving.server;
   int code;
-  base_diag_sink_init(&server->diags);
-  server->diags.on_report = on_report;
-  server->diags.context = server;
+  server_init(server);
   if (!shell_options_read(&serving.options, SHELL_SERVE, count, arguments, &server->diags))
     code = server->diags.exit_code;
   else if (serving.options.help)
@@ -330,9 +206,7 @@ int serve_main(int count, char *const *arguments) {
     code = serve(&serving);
   for (size_t i = 0; i < 2; i++) shell_address_done(&serving.addresses[i]);
   free(serving.token);
-  base_diag_sink_done(&server->diags);
-  for (size_t i = 0; i < server->said_count; i++) free(server->said[i].text);
-  free(server->said);
+  server_done(server);
   shell_options_done(&serving.options);
   return code;
 }

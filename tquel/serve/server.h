@@ -83,6 +83,13 @@ struct server_said {
   int64_t at;
 };
 
+/* What a turn of the loop looks at. */
+struct server_loop {
+  struct pollfd *polled;
+  size_t count, capacity;
+  size_t first_peer; /* index of the first peer's entry, in the order of the peers */
+};
+
 struct server {
   const struct server_options *options;
   struct base_diag_sink diags; /* the session's: to whose statement runs, else to standard error */
@@ -91,6 +98,7 @@ struct server {
   size_t acceptor_count;
   struct server_peer **peers;
   size_t peer_count, peer_capacity, peers_max;
+  struct server_loop loop;
   struct server_shell *running; /* whose statement runs */
   int keeper;                   /* socket of the process that makes readers; -1: there is none */
   struct server_reading **readings;
@@ -111,10 +119,23 @@ struct server {
       checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
 
+/* --- server.c */
+
+/* Diagnostics of an empty SERVER go to whose statement runs, else to standard error. */
+void server_init(struct server *server);
+void server_done(struct server *server);
+/* Opens the session that SERVER's options describe, without sockets. What fails is reported. */
+enum base_status server_open(struct server *server);
+/* Says goodbye to all, commits, closes the session and the sockets, the keeper, too. Returns STATUS, or, where it is
+ * good, that of the last commit. */
+enum base_status server_close(struct server *server, enum base_status status);
+
 /* --- loop.c */
 
 /* Serves until a signal asks for the end. */
 void server_run(struct server *server);
+/* A turn of the loop. WAIT: until there is something to do. */
+void server_turn(struct server *server, bool wait);
 
 /* --- peers.c */
 
