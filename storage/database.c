@@ -420,6 +420,7 @@ enum base_status st_begin(struct st_database *database) {
   if (status == BASE_OK) status = st_step_done(database, database->begin, "beginning");
   if (status == BASE_OK) {
     database->in_transaction = true;
+    database->begun++;
     database->changes_before = sqlite3_total_changes64(database->sqlite);
   }
   return status;

@@ -79,6 +79,8 @@ struct st_table {
   bool log_known; /* what stands of the relation in the log: */
   int64_t log_rows;
   net_chronon log_last; /* the latest start among them */
+  /* Rows put and appended in a transaction, not those of st_put_rows, that are equal to others. */
+  uint64_t equal, equal_in; /* which transaction */
 };
 
 struct st_scan;
@@ -107,6 +109,7 @@ struct st_database {
   size_t rows_equal; /* st_rows_equal */
   bool may_pass;     /* what failed last may succeed later */
   unsigned savepoints;
+  uint64_t begun;         /* transactions */
   int64_t changes_before; /* how many rows this connection had written when the transaction began */
   int64_t taken_back;     /* how often some of them were taken back */
 
@@ -308,6 +311,8 @@ enum base_status st_checkpoints_flush(struct st_database *database);
 /* What is remembered of the log, and what waits, is no more. */
 void st_log_forget(struct st_table *table);
 void st_log_rolled_back(struct st_database *database);
+/* Of rows put into TABLE, COUNT are equal to others. */
+void st_note_equal(const struct st_database *database, struct st_table *table, size_t count);
 /* All logged rows of TABLE go into the table; or ROWS of them, and as many as a whole checkpoint needs. */
 enum base_status st_log_fold(struct st_database *database, struct st_table *table);
 enum base_status st_log_fold_some(struct st_database *database, struct st_table *table,

@@ -158,6 +158,9 @@ static enum base_status choose(struct st_database *database, struct st_table *ta
 
 static enum base_status put_waiting(struct st_database *database, struct st_table *table) {
   enum base_status status = st_put_all(database, table, &table->waiting);
+  if (status == BASE_OK)
+    st_note_equal(database, table,
+                  table->waiting.count - (size_t)sqlite3_changes64(database->sqlite));
   if (status == BASE_OK && table->cached && table->cache_grows)
     st_cache_put_rows(database, table, &table->waiting);
   else
@@ -168,7 +171,9 @@ static enum base_status put_waiting(struct st_database *database, struct st_tabl
 enum base_status st_log_flush(struct st_database *database, struct st_table *table) {
   bool logged = false;
   if (table->waiting.count == 0) return BASE_OK;
+  size_t came = table->waiting.count;
   st_rows_order(&table->waiting, database->strings);
+  st_note_equal(database, table, came - table->waiting.count);
   enum base_status status = choose(database, table, &logged);
   if (status == BASE_OK && logged) {
     status = write_pieces(database, table);

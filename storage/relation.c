@@ -405,6 +405,8 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   if (status != BASE_OK) return status;
   st_match_fields(table, layout);
   status = put_row(database, table, layout, row, marks & NET_DEFINITE);
+  if (status == BASE_OK && sqlite3_changes64(database->sqlite) == 0)
+    st_note_equal(database, table, 1);
   if (table->cached && table->cache_grows)
     st_cache_put(database, table, st_row_of_table(table, layout, row), marks);
   else
@@ -445,7 +447,13 @@ static enum base_status is_empty(struct st_database *database, const struct st_t
 
 enum base_status st_relation_put_rows(struct net_store *store, const char *relation,
                                       const struct net_rows *rows) {
-  return st_put_rows((struct st_database *)store, relation, rows);
+  struct st_database *database = (struct st_database *)store;
+  struct st_table *table = NULL;
+  enum base_status status = st_put_rows(database, relation, rows);
+  if (status != BASE_OK || database->rows_equal == 0) return status;
+  status = st_catalogue_look(database, relation, &table);
+  if (status == BASE_OK) st_note_equal(database, table, database->rows_equal);
+  return status;
 }
 
 enum base_status st_put_rows(struct st_database *database, const char *name,
@@ -480,6 +488,18 @@ enum base_status st_put_rows(struct st_database *database, const char *name,
 
 size_t st_rows_equal(const struct st_database *database) {
   return database->rows_equal;
+}
+
+void st_note_equal(const struct st_database *database, struct st_table *table, size_t count) {
+  if (table->equal_in != database->begun) table->equal = 0;
+  table->equal_in = database->begun;
+  table->equal += count;
+}
+
+uint64_t st_fed_equal(struct st_database *database, const char *name) {
+  struct st_table *table = NULL;
+  if (st_catalogue_look(database, name, &table) != BASE_OK) return 0;
+  return table->equal_in == database->begun ? table->equal : 0;
 }
 
 /* The number of the open row OPEN; *RET_FOUND false: it is not there. */

@@ -118,6 +118,8 @@ enum base_status st_put_rows(struct st_database *database, const char *name,
 /* Of the rows of the last st_put_rows: how many added nothing, as they are equal to others of them or to tuples that
  * were there before. */
 size_t st_rows_equal(const struct st_database *database);
+/* Of the rows that were put and appended to NAME in the last transaction (net_store): how many are equal to others. */
+uint64_t st_fed_equal(struct st_database *database, const char *name);
 /* Rows that came live and many are written as they are at first, where only this library sees them
  * (net_store's append; log.c). This puts ROWS of them, of each relation in
  * proportion to what waits there and as many as a whole checkpoint needs, into their tables, in a transaction;

@@ -116,8 +116,7 @@ static void drop_superseded(const struct session_relation *relation, struct net_
 
 /* Equal tuples of one start are one, definite if any of them is: a network that knows of two, and sees their
  * stops only when the checkpoint has passed these, could not tell before then that they are.         */
-static void drop_repeated(const struct session_relation *relation, struct net_rows *rows,
-                          size_t first) {
+static void drop_repeated(struct session_relation *relation, struct net_rows *rows, size_t first) {
   if (relation->kind != ST_PERIOD || rows->count - first < 2) return;
   uint32_t slots = rows->layout->slot_count;
   uint32_t *whole = base_xcalloc(slots, sizeof *whole);
@@ -136,6 +135,7 @@ static void drop_repeated(const struct session_relation *relation, struct net_ro
       else
         rows->marks[*at] |= rows->marks[i];
     }
+    relation->repeated += !fresh;
     if (!fresh) continue;
     memmove(net_rows_row(rows, kept), row, slots * sizeof *row);
     rows->marks[kept++] = rows->marks[i];

@@ -49,6 +49,15 @@ static enum base_status number_reason(struct tql_session *session,
 
 /* --- what is said of it */
 
+/* The first at once, then the tenth, the hundredth and so on: who feeds nonsense learns it before the end, and a feed
+ * without end does not say it without end. */
+static bool is_to_say(struct session_diverted *counts, uint64_t more) {
+  counts->count += more;
+  if (counts->count < counts->say_at) return false;
+  while (counts->say_at <= counts->count) counts->say_at *= 10;
+  return true;
+}
+
 static struct session_diverted *counts_of(struct tql_session *session, const char *where,
                                           const char *name) {
   for (size_t i = 0; i < session->diverted_count; i++) {
@@ -62,23 +71,45 @@ static struct session_diverted *counts_of(struct tql_session *session, const cha
   return counts;
 }
 
-/* The first record at once, then the tenth, the hundredth and so on: who feeds nonsense learns it before the end, and a
- * feed without end does not say it without end. */
 static void note_diverted(struct tql_session *session, const char *where, const char *name,
                           const char *reason) {
   struct session_diverted *counts = counts_of(session, where, name);
-  if (++counts->count < counts->say_at) return;
-  if (counts->say_at > 1)
+  bool first = counts->count == 0;
+  if (!is_to_say(counts, 1)) return;
+  if (!first)
     base_report(session->diags, MSG_DIVERTED, NULL, NULL,
                 "%s: %llu records are in %s by now, the last one: %s", name,
                 (unsigned long long)counts->count, where, reason);
   else
     base_report(session->diags, MSG_DIVERTED, NULL, NULL, "%s: a record is in %s: %s", name, where,
                 reason);
-  while (counts->say_at <= counts->count) counts->say_at *= 10;
+}
+
+/* A relation is a set. What sensors bring of a traced relation may say again what is known; that is not said. */
+void session_note_equal(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    uint64_t equal = relation->repeated;
+    relation->repeated = 0;
+    if (!relation->live || session_is_derived(relation) || relation->ng.records != NULL ||
+        session_is_system_name(relation->ng.name))
+      continue;
+    equal += st_fed_equal(session->database, relation->ng.name);
+    if (equal == 0) continue;
+    struct session_diverted *counts = counts_of(session, "equal", relation->ng.name);
+    if (!is_to_say(counts, equal)) continue;
+    base_report_hint(
+        session->diags, MSG_EQUAL_RECORDS, NULL, NULL,
+        "a relation is a set; where each counts, add a domain that tells them apart, "
+        "such as a number",
+        "%s: %llu of the records that were fed are equal to others, in their times and "
+        "all domains, and count once",
+        relation->ng.name, (unsigned long long)counts->count);
+  }
 }
 
 void session_settle_diverted(struct tql_session *session, bool kept) {
+  for (size_t i = 0; i < session->relation_count && !kept; i++) session->relations[i]->repeated = 0;
   for (size_t i = 0; i < session->diverted_count; i++) {
     struct session_diverted *counts = &session->diverted[i];
     if (kept)

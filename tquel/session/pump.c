@@ -51,6 +51,7 @@ static enum base_status commit_group(struct tql_session *session) {
   session->group_open = false;
   if (status == BASE_OK) {
     session_feeds_committed(session);
+    session_note_equal(session);
     session_settle_diverted(session, true);
     session_sources_committed(session);
     session_note_stored(session, false);

@@ -72,6 +72,7 @@ struct session_relation {
   struct net_node *periods;    /* traced: what makes them of records there; NULL: not live */
   struct net_node **accesses;  /* nodes that take this relation's rows or records */
   size_t access_count, access_capacity;
+  uint64_t repeated;        /* periods that were equal to others, since the last commit */
   struct net_inbox pending; /* records beyond the checkpoint */
   bool has_pending;
   bool pending_changed; /* since it was saved */
@@ -130,7 +131,7 @@ struct session_feed {
 
 /* How many records of a relation have come into Late or Rejected. */
 struct session_diverted {
-  const char *where;         /* "Late" or "Rejected" */
+  const char *where;         /* "Late", "Rejected"; "equal": to others */
   char *name;                /* the relation they were for */
   uint64_t count, committed; /* in this session: now, and as of the last commit */
   uint64_t say_at;           /* the count at which it is said again */
@@ -877,6 +878,8 @@ enum base_status session_divert_combination(struct tql_session *session,
                                             size_t record_length) BASE_MUST_USE;
 /* What is said of Late and Rejected counts what is there: the records since this was called last are, or were taken back. */
 void session_settle_diverted(struct tql_session *session, bool kept);
+/* Says, when a group was committed, that fed records were equal to others. */
+void session_note_equal(struct tql_session *session);
 void session_free_diverted(struct tql_session *session);
 /* What is derived from Late and Rejected, if rows have come into them. */
 enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;

@@ -19,6 +19,7 @@ enum base_status session_end(struct tql_session *session, enum base_status statu
   if (status == BASE_OK && session->in_script_transaction) return BASE_OK;
   if (status == BASE_OK) {
     status = st_commit(session->database);
+    if (status == BASE_OK) session_note_equal(session);
     if (status == BASE_OK) session_settle_diverted(session, true);
     if (status == BASE_OK) return BASE_OK;
   }
