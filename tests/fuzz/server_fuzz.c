@@ -237,14 +237,15 @@ static void open_world(struct world *world, const struct server_options *options
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const struct server_options options = {.timeline_given = true,
-                                                .timeline = NET_TIMELINE_ABSTRACT,
-                                                .quiet = true,
-                                                .memory = (size_t)256 << 20,
-                                                .statement_memory = (size_t)32 << 20,
-                                                .time_limit = 50000000,
-                                                .connections = 8,
-                                                .statements = 2};
+  static const struct server_options options = {
+      .timeline_given = true,
+      .timeline = NET_TIMELINE_ABSTRACT,
+      .quiet = true,
+      .memory = (size_t)256 << 20,
+      .statement_memory = (size_t)32 << 20,
+      .time_limit = INT64_C(2000000000), /* the world is made in it, on a busy machine */
+      .connections = 8,
+      .statements = 2};
   struct world world;
   if (size > SIZE_LIMIT) return 0;
   base_env_set_clock(INT64_C(1763600000) * 1000000000);
