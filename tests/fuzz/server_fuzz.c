@@ -10,6 +10,7 @@
  * may not say; it acknowledges nothing that did not come; afterwards it answers whoever asks; it gives back what it took.
  * Statements that read or write files are left out. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -40,8 +41,9 @@ struct client {
 struct world {
   struct server server;
   struct client clients[PEERS];
-  bool answered; /* a DONE came */
-  uint8_t code;  /* that it said */
+  bool answered;           /* a DONE came */
+  uint8_t code;            /* that it said */
+  struct base_buffer said; /* diagnostics of what was asked */
 };
 
 static const char world_text[] =
@@ -60,10 +62,14 @@ static const enum sn_role roles[PEERS] = {SN_ROLE_SHELL, SN_ROLE_FEED, SN_ROLE_C
 static void note(struct client *client, struct world *world, const struct sn_message *message) {
   struct sn_message_acknowledge acknowledge;
   struct sn_message_done done;
+  struct sn_message_diagnostic diagnostic;
   BASE_CHECK(sn_message_from(message->type) & SN_FROM_SERVER, "fuzz-may-say");
   if (message->type == SN_WIRE_ACKNOWLEDGE) {
     BASE_CHECK(sn_get_acknowledge(message, &acknowledge), "fuzz-acknowledge");
     BASE_CHECK(acknowledge.upto <= client->sent, "fuzz-acknowledges-what-came");
+  } else if (message->type == SN_WIRE_DIAGNOSTIC) {
+    BASE_CHECK(sn_get_diagnostic(message, &diagnostic), "fuzz-diagnostic");
+    base_buffer_append(&world->said, diagnostic.text.bytes, diagnostic.text.length);
   } else if (message->type == SN_WIRE_DONE) {
     BASE_CHECK(sn_get_done(message, &done), "fuzz-done");
     world->answered = true;
@@ -88,11 +94,12 @@ static void leave(struct client *client) {
   client->connection = NULL;
 }
 
-/* Turns, until neither side has more to say. */
+/* Turns, until neither side has more to say: what is said in one is heard in the next. */
 static void settle(struct world *world) {
   struct sn_message message;
-  bool news = true;
-  for (int i = 0; news && i < 64; i++) {
+  bool news = true, before = true;
+  for (int i = 0; (news || before) && i < 64; i++) {
+    before = news;
     news = false;
     server_turn(&world->server, false);
     for (int one = 0; one < PEERS; one++) {
@@ -167,8 +174,13 @@ static void ask(struct world *world, int one, const char *text, size_t length) {
   const struct sn_message_statements statements = {
       .name = sn_string_of("fuzz"), .first_line = 1, .text = sn_string_from(text, length)};
   world->answered = false;
+  base_buffer_clear(&world->said);
   (void)sn_put_statements(sn_connection_out(world->clients[one].connection), 0, &statements);
   settle(world);
+  if (!world->answered || world->code != 0)
+    fprintf(stderr, "%.*s: %s, code %d: %s\n", (int)length, text,
+            world->answered ? "answered" : "not answered", world->code,
+            base_buffer_text(&world->said));
   BASE_CHECK(world->answered && world->code == 0, "fuzz-is-answered");
 }
 
@@ -241,8 +253,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       .timeline_given = true,
       .timeline = NET_TIMELINE_ABSTRACT,
       .quiet = true,
-      .memory = (size_t)256 << 20,
-      .statement_memory = (size_t)32 << 20,
+      .memory = (size_t)8 << 30, /* sanitizers have much of it */
+      .statement_memory = (size_t)256 << 20,
       .time_limit = INT64_C(2000000000), /* the world is made in it, on a busy machine */
       .connections = 8,
       .statements = 2};
@@ -260,5 +272,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   settle(&world);
   (void)server_close(&world.server, BASE_OK);
   server_done(&world.server);
+  base_buffer_done(&world.said);
   return 0;
 }

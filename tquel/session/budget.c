@@ -8,11 +8,13 @@
 
 #include <string.h>
 
+#include "engine/base/env.h"
 #include "engine/base/spill.h"
 
 #include "tquel/session/session_impl.h"
 
-#define MIB ((size_t)1 << 20)
+#define MIB     ((size_t)1 << 20)
+#define LOOK_NS INT64_C(1000000000) /* so often what is followed is looked at */
 
 /* --- how much */
 
@@ -63,15 +65,28 @@ void session_budget_begin(struct tql_session *session) {
 
 /* --- who has it */
 
-void session_note_holder(struct tql_session *session, const struct net_network *network,
-                         const struct tql_rows *rows) {
-  if (!base_budget_excess_is_of_memory()) return;
+static struct net_node_stats largest_node(const struct net_network *network) {
   struct net_node_stats most = {.name = NULL};
   for (const struct net_node *node = net_network_first(network); node != NULL;
        node = net_node_next(node)) {
     struct net_node_stats stats = net_node_stats(node);
     if (stats.state_bytes > most.state_bytes) most = stats;
   }
+  return most;
+}
+
+static const char *say_node(const struct tql_session *session, const struct net_node_stats *node) {
+  return base_arena_printf(
+      session->statement_arena, "%s %u%s%s keeps %llu MiB for %llu rows",
+      net_node_info(node->kind)->name, node->number, node->owner && *node->owner ? " of " : "",
+      node->owner ? node->owner : "", (unsigned long long)(node->state_bytes / MIB),
+      (unsigned long long)node->state_rows);
+}
+
+void session_note_holder(struct tql_session *session, const struct net_network *network,
+                         const struct tql_rows *rows) {
+  if (!base_budget_excess_is_of_memory()) return;
+  struct net_node_stats most = largest_node(network);
   size_t result = rows == NULL ? 0
                                : rows->rows.count *
                                      (rows->rows.layout->slot_count * sizeof(union net_slot) + 1);
@@ -79,11 +94,33 @@ void session_note_holder(struct tql_session *session, const struct net_network *
     session->memory_holder =
         base_arena_printf(session->statement_arena, "the result has %zu rows", rows->rows.count);
   else if (most.state_bytes >= MIB)
-    session->memory_holder = base_arena_printf(
-        session->statement_arena, "%s %u%s%s keeps %llu MiB for %llu rows",
-        net_node_info(most.kind)->name, most.number, most.owner && *most.owner ? " of " : "",
-        most.owner ? most.owner : "", (unsigned long long)(most.state_bytes / MIB),
-        (unsigned long long)most.state_rows);
+    session->memory_holder = say_node(session, &most);
+}
+
+/* Records have no budget, as nobody could be told that his are not taken. */
+void session_warn_of_memory(struct tql_session *session) {
+  size_t total = session->options.memory_total;
+  int64_t now = base_env_monotonic();
+  if (total == 0 || now - session->memory_looked_at < LOOK_NS) return;
+  session->memory_looked_at = now;
+  size_t used = base_memory_in_use();
+  if (used <= total || used < 2 * session->memory_said) return;
+  drop_caches(session);
+  used = base_memory_in_use();
+  if (used <= total || used < 2 * session->memory_said) return;
+  session->memory_said = used;
+  const char *holder = "";
+  if (session->live != NULL) {
+    struct net_node_stats most = largest_node(session->live);
+    if (most.state_bytes >= MIB)
+      holder = base_arena_printf(session->statement_arena, ": %s", say_node(session, &most));
+  }
+  base_report_hint(
+      session->diags, MSG_LIVE_MEMORY, NULL, NULL,
+      "see \\dn for what each query keeps; destroy what nobody needs, or give the server more: "
+      "--memory",
+      "what is followed takes %zu MiB, and statements may take %zu MiB with it: they are refused%s",
+      used / MIB, total / MIB, holder);
 }
 
 /* --- what is said */

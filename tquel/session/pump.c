@@ -341,6 +341,7 @@ enum base_status tql_session_turn(struct tql_session *session) {
   enum base_status status = take_turn(session);
   if (status != BASE_OK) (void)session_stall(session, before);
   if (status == BASE_USER) end_feeds(session); /* what they bring would be refused again */
+  session_warn_of_memory(session);
   status = session_end_unlimited(session, status);
   base_diag_release(session->diags);
   leave(session);

@@ -279,6 +279,8 @@ struct tql_session {
   bool impatient;        /* it is to be */
   size_t
       memory_usual;   /* bytes that a statement may take where nobody says: half of the machine's */
+  size_t memory_said;       /* bytes that the process had when that was said to be too much */
+  int64_t memory_looked_at; /* monotonic ns */
   size_t memory_lent; /* bytes of options.memory_total that others have */
   const char *doing;  /* in words, for who exceeds his memory; NULL: nothing special */
   const char *memory_holder; /* who has most of it; NULL: not known */
@@ -445,6 +447,8 @@ bool session_report_excess(struct tql_session *session, const struct base_range 
 /* Notes which node of NETWORK has most memory, or that ROWS (may be NULL) have it, if that is exceeded. */
 void session_note_holder(struct tql_session *session, const struct net_network *network,
                          const struct tql_rows *rows);
+/* Says, once for each doubling, that a server keeps more for what it follows than it may take in all. */
+void session_warn_of_memory(struct tql_session *session);
 /* Ends what has begun without a limit but that of the system (BASE_BUDGET_NONE): STATUS, or that there was no memory,
  * which is reported. */
 enum base_status session_end_unlimited(struct tql_session *session,
