@@ -339,6 +339,15 @@ static void do_relation(struct run *run, const struct tqt_command *command) {
   base_buffer_done(&text);
 }
 
+/* What the feeds' files hold is there: it is read in a turn or two, and nothing is waited for. */
+static enum base_status follow(struct run *run) {
+  enum { TURNS = 4 };
+  enum base_status status = BASE_AGAIN;
+  for (int turn = 0; turn < TURNS && status == BASE_AGAIN; turn++)
+    status = tql_session_follow(run->session, &run->output, 0);
+  return status == BASE_AGAIN ? BASE_OK : status;
+}
+
 /* feed REL [csv|ndjson] [following [within D]]: the lines go to the end of the feed's file. */
 static void do_feed(struct run *run, const struct tqt_command *command) {
   struct base_arena *arena = run->file->arena;
@@ -362,8 +371,7 @@ static void do_feed(struct run *run, const struct tqt_command *command) {
     status = run_statements(run, command,
                             base_arena_printf(arena, "copy %s from \"%s\" %s", name, file, args));
   if (status == BASE_OK && tql_session_has_feeds(run->session)) {
-    status = tql_session_follow(run->session, &run->output, 300);
-    if (status == BASE_AGAIN) status = BASE_OK;
+    status = follow(run);
     if (status == BASE_OK) status = tql_session_commit(run->session);
   }
   check_status(run, command, status);
