@@ -195,7 +195,7 @@ def program_is_killed(world):
 def overload(world):
     targets = begin(world, 2)
     for target in targets:
-        target.begin("tick 2 1000000 0")
+        target.begin("tick 2 250000 0")
     for target in targets:
         target.answer()
     world.balance(sum(t.generated() for t in targets))

@@ -415,7 +415,7 @@ static void limited_files(void) {
   struct st_options options = {.path = path};
   signal(SIGXFSZ, SIG_IGN);
   CHILD_NEEDS(st_open(&options, strings, &diags, &database) == BASE_OK);
-  CHILD_NEEDS(setrlimit(RLIMIT_FSIZE, &(struct rlimit){4 << 20, RLIM_INFINITY}) == 0);
+  CHILD_NEEDS(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, RLIM_INFINITY}) == 0);
   put_until_full(database, MSG_DATABASE_IO, MSG_DATABASE_FULL);
 }
 
@@ -467,7 +467,7 @@ static void full_disk(void) {
 START_TEST(a_full_disk) {
   small_disk = base_arena_printf(arena, "%s/disk", directory);
   ck_assert_int_eq(mkdir(small_disk, 0700), 0);
-  if (mount("tmpfs", small_disk, "tmpfs", 0, "size=3m") != 0) return; /* not permitted here */
+  if (mount("tmpfs", small_disk, "tmpfs", 0, "size=1m") != 0) return; /* not permitted here */
   char *where = base_arena_printf(arena, "%s/test.db", small_disk);
   fill_e(where);
   int state = in_child(full_disk);
