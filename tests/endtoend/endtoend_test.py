@@ -775,13 +775,13 @@ def program_killed(world):
 
 def overload(world):
     """More than can be taken: what is missing is counted, to the record."""
-    a, = start(world, 'a', count=2000000, threads=2)
+    a, = start(world, 'a', count=400000, threads=2)
     world.run('range of t is Tick retrieve into Ticks (t.Number) where mod(t.Number, 1000) = 0')
     wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
     a.go()
     a.done()
     a.end()
-    settled(world, 'Tick', 4000000, 5 * LIMIT)
+    settled(world, 'Tick', 800000, 5 * LIMIT)
 
 
 def all_final(world, what, generated):
