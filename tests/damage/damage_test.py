@@ -211,7 +211,7 @@ def beside_a_server(directory, world):
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 300
-        while not os.path.exists(socket) and time.monotonic() < end:
+        while run('--connect', socket, '-c', '')[0] != 0 and time.monotonic() < end:
             time.sleep(0.02)
         code, said, _ = run('--connect', socket, '-c', 'set checkpoint manual append to P (n = "s", k = 5) start 45 stop 60'
                             ' append to E (x = 5, s = "y") at 55 checkpoint 52')

@@ -128,7 +128,7 @@ def full_output(world):
     with open('/dev/full', 'wb') as full:
         server = world.start('serve', world.database, '--socket', world.socket, '--timeline',
                              'abstract', stdout=full)
-        until(lambda: os.path.exists(world.socket), 'it serves')
+        until(lambda: world.shell('').code == 0, 'it serves')
         world.good('create E (a = i4)')
         fed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE, stdout=full)
         said = fed.communicate(b'a\n5\n')[1].decode()

@@ -11,6 +11,7 @@
 
 #include "engine/base/env.h"
 #include "storage/internal.h"
+#include "tests/amount.h"
 #include "tests/unit/storage_world.h"
 
 static const struct st_domain domains[] = {{"name", {NET_STRING, 8}},
@@ -331,7 +332,7 @@ static void close_world(struct world *world) {
 }
 
 START_TEST(any_history) {
-  for (uint64_t seed = 1; seed <= 5; seed++) {
+  for (uint64_t seed = 1; seed <= amount(3, 20); seed++) {
     struct world world;
     open_world(&world, seed);
     for (int i = 0; i < 350; i++) step(&world);
@@ -640,7 +641,7 @@ START_TEST(a_killed_writer_leaves_whole_transactions) {
   create(database, &event_e);
   st_close(database);
   int64_t transactions = 0;
-  for (int round = 0; round < 6; round++) {
+  for (int round = 0; round < (int)amount(4, 6); round++) {
     pid_t child = fork();
     if (child == 0) write_until_killed();
     usleep(60000 + 40000 * (unsigned)round);
