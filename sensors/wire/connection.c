@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
@@ -546,6 +547,23 @@ static struct sn_connection *open_tls(const struct sn_address *address, const ch
   return NULL;
 }
 
+/* Whose the directory of the socket PATH is; -1: nobody knows. */
+static int64_t owner_of_place(const char *path) {
+  struct stat status;
+  char *directory = base_xstrdup(path), *slash = strrchr(directory, '/');
+  if (slash != NULL) slash[slash == directory] = '\0';
+  bool known = stat(slash != NULL ? directory : ".", &status) == 0;
+  free(directory);
+  return known ? (int64_t)status.st_uid : -1;
+}
+
+/* Whoever may write in the directory may have put a socket there and waits for what others say, their questions and
+ * secrets. */
+static bool may_be_server(const struct sn_connection *connection, const char *path) {
+  return connection->uid == (int64_t)geteuid() || connection->uid == 0 ||
+         (connection->uid >= 0 && connection->uid == owner_of_place(path));
+}
+
 struct sn_connection *sn_connection_open(const struct sn_address *address,
                                          const char **ret_reason) {
   if (address->kind == SN_ADDRESS_TLS) return open_tls(address, ret_reason);
@@ -553,7 +571,10 @@ struct sn_connection *sn_connection_open(const struct sn_address *address,
   if (at < 0) return NULL;
   struct sn_connection *connection = connection_new(at, false);
   know_peer(connection);
-  return connection;
+  if (!address->found || may_be_server(connection, address->path)) return connection;
+  *ret_reason = "another user has put one there; if it is the one that you want, name the socket";
+  sn_connection_free(connection);
+  return NULL;
 }
 
 struct sn_acceptor *sn_acceptor_open(const struct sn_address *address, const char **ret_reason) {

@@ -35,6 +35,9 @@ struct sn_address {
   /* Of an acceptor at tls that has an authority: who shows no certificate comes in as well, and is asked for
    * something else. One who shows a wrong one never does. */
   bool certificate_optional;
+  /* A client at a unix socket that nobody has named, where others may put theirs, too: the server must be this user's,
+   * root's or the directory's owner's. */
+  bool found;
   /* An acceptor at a unix socket: who may connect besides this user and root: the members of this group,
    * and then the socket is theirs, too; -1: nobody. */
   int64_t group;

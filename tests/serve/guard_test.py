@@ -280,6 +280,34 @@ def cannot(world):
     return None if done.returncode == 0 else 'another user cannot run the program'
 
 
+def squatter(world):
+    """a server of another user where servers are by default is not taken for one's own; named, it is"""
+    if reason := cannot(world):
+        return reason
+    place = world.directory / 'tquel'
+    place.mkdir()
+    place.chmod(0o1777)
+    base = world.directory / 'theirs'
+    base.mkdir()
+    os.chown(base, NOBODY, NOBODY)
+    where = dict(os.environ, XDG_RUNTIME_DIR=str(world.directory))
+    world.server = world.start(f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', world.tquel, 'serve',
+                               str(base / 'a.db'), program='setpriv', env=where)
+    world.server.stdout.readline()
+    socket_there = str(place / 'server')
+    for arguments in (('--connect', '.', '-c', 'create event E (x = i4)'), ('feed', 'E', '--connect', '.')):
+        done = subprocess.run([world.tquel, *arguments], env=where, capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=PATIENCE, check=False)
+        equal((done.returncode, b'TQ-0842' in done.stderr and b'another user' in done.stderr), (3, True), done.stderr)
+    for named, user in ((socket_there, 0), ('.', NOBODY)):
+        done = subprocess.run(['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', world.tquel, '--connect',
+                               named, '-c', 'help'], env=where, capture_output=True, timeout=PATIENCE, check=False)
+        equal(done.returncode, 0, done.stderr)
+    os.chown(place, NOBODY, NOBODY)
+    done = subprocess.run([world.tquel, '--connect', '.', '-c', 'help'], env=where, capture_output=True, check=False)
+    equal(done.returncode, 0, done.stderr)
+
+
 def prepare(world, timeline='abstract'):
     world.serve('--group', 'nogroup', timeline=timeline)
     world.good('create event Open (seen = i4, hidden = i4) create event Secret (password = i4, salt = text) '
@@ -455,4 +483,4 @@ def names(world):
 
 
 if __name__ == '__main__':
-    main([every_field, columns, many_rows, endless_report, deaf, impostor, looks, conditions, strangers, equal_losses, noise, names])
+    main([every_field, columns, many_rows, endless_report, deaf, impostor, looks, conditions, strangers, equal_losses, noise, names, squatter])

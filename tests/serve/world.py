@@ -73,7 +73,7 @@ class World:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def start(self, *arguments, **options):
-        child = subprocess.Popen([self.tquel, *arguments], cwd=options.pop('cwd', self.directory),
+        child = subprocess.Popen([options.pop('program', self.tquel), *arguments], cwd=options.pop('cwd', self.directory),
                                  stdin=options.pop('stdin', subprocess.DEVNULL),
                                  stdout=options.pop('stdout', subprocess.PIPE),
                                  stderr=options.pop('stderr', subprocess.PIPE), **options)

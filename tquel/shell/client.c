@@ -44,6 +44,7 @@ bool shell_address_read(const struct shell_options *options, const char *text, b
     return false;
   }
   ret->address.group = -1;
+  ret->address.found = !text || strcmp(text, ".") == 0;
   if (ret->address.kind == SN_ADDRESS_TLS) {
     ret->address.certificate = options->certificate;
     ret->address.key = options->key;

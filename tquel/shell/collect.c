@@ -222,6 +222,7 @@ static bool find_server(struct collect *collect) {
   if (!sn_address_parse(address, server, &collect->storage, &reason)) {
     return wrong(collect, reason, "%s is no address of a server", address);
   }
+  server->found = !collect->values[COLLECT_CONNECT];
   server->authority = collect->values[COLLECT_AUTHORITY];
   server->certificate = collect->values[COLLECT_CERTIFICATE];
   server->key = collect->values[COLLECT_KEY];
