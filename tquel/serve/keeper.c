@@ -8,7 +8,8 @@
  * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, the seat's zone, a
  * text of settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
  * in whatever midst. The keeper ends with the server's end of its socket. Signals of a terminal are for the
- * server: it sees to the others.                                                                   */
+ * server: it sees to the others. Where nobody looks at a connection (a reader that is stopped, or sorts), the system sees
+ * to it: a keeper is killed with its server, and a reader with its keeper.                            */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,6 +33,12 @@ struct request {
 #define READER_NICE 10
 #define USER_MAX    ((size_t)4096)
 
+/* This process is killed when PARENT, which has just forked it, ends. */
+static void end_with(pid_t parent) {
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0); /* it has ended before that */
+}
+
 /* --- the reader ------------------------------------------------------------------------------- */
 
 static void on_report(void *context, const struct base_diag *diag) {
@@ -46,7 +53,8 @@ static enum base_status open_session(struct server *server) {
                                               .stdin_is_script = true,
                                               .memory = server->options->statement_memory,
                                               .memory_total = server->reader->memory,
-                                              .time_limit = server->options->time_limit};
+                                              .time_limit = server->options->time_limit,
+                                              .log_limit = server->options->log_limit};
   base_diag_sink_init(&server->diags);
   server->diags.on_report = on_report;
   server->diags.context = server;
@@ -126,6 +134,7 @@ static ssize_t receive(int socket, struct request *request, char *user, int *ret
 }
 
 _Noreturn static void keep(const struct server_options *options, int socket) {
+  pid_t keeper = getpid();
   struct request request;
   char user[USER_MAX + 1];
   int descriptor;
@@ -137,6 +146,7 @@ _Noreturn static void keep(const struct server_options *options, int socket) {
   (void)prctl(PR_SET_NAME, "tquel-keeper");
   while (receive(socket, &request, user, &descriptor) >= 0) {
     if (fork() == 0) {
+      end_with(keeper);
       close(socket);
       run_reader(options, descriptor, &request, user);
     }
@@ -152,8 +162,9 @@ void server_keeper_start(struct server *server) {
   server->keeper = -1;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
   fflush(NULL);
-  pid_t keeper = fork();
+  pid_t server_process = getpid(), keeper = fork();
   if (keeper == 0) {
+    end_with(server_process);
     close(pair[0]);
     keep(server->options, pair[1]);
   }
