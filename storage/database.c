@@ -16,7 +16,6 @@
 #include "engine/base/env.h"
 #include "storage/internal.h"
 
-#define BUSY_TIMEOUT_MS     5000
 #define STEPS_BETWEEN_LOOKS 20000 /* of SQLite's machine, before we look for an interrupt */
 
 /* ---- errors ---- */
@@ -195,7 +194,7 @@ static enum base_status connect(struct st_database *database, const char *path, 
   }
   if (code != SQLITE_OK) return st_fail(database, "opening");
   sqlite3_extended_result_codes(database->sqlite, 1);
-  sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
+  sqlite3_busy_timeout(database->sqlite, ST_BUSY_TIMEOUT_MS);
   sqlite3_progress_handler(database->sqlite, STEPS_BETWEEN_LOOKS, look_for_interrupt, NULL);
   sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
   sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
@@ -240,7 +239,10 @@ static enum base_status connect_reader(struct st_database *database, const struc
 /* The schema is committed before the log is switched on: see file.c. */
 static enum base_status create(struct st_database *database) {
   database->version = ST_SCHEMA_VERSION;
-  enum base_status status = st_run(database, "BEGIN IMMEDIATE", "creating the database");
+  /* Only before there is a table. */
+  enum base_status status =
+      st_run(database, "PRAGMA auto_vacuum=INCREMENTAL", "creating the database");
+  if (status == BASE_OK) status = st_run(database, "BEGIN IMMEDIATE", "creating the database");
   if (status != BASE_OK) return status;
   database->in_transaction = true;
   status = st_schema_create(database);
@@ -306,6 +308,7 @@ static enum base_status open_writer(struct st_database *database, const struct s
   if (status == BASE_OK)
     status = st_run(database, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864",
                     "switching on the write-ahead log");
+  if (status == BASE_OK) status = st_ahead_open(database, options->log_limit);
   if (status == BASE_OK) status = upgrade(database);
   if (status == BASE_OK) keep_log(database, false);
   return status;
@@ -328,14 +331,27 @@ static void disconnect(struct st_database *database) {
   database->sqlite = NULL;
 }
 
+/* Of one who reads. A database that nobody has written since it was made may have no log. */
+static enum base_status watch_log(struct st_database *database, const struct st_options *options) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status = st_prepare(database, "PRAGMA journal_mode", false, &statement);
+  if (status != BASE_OK) return status;
+  bool has_log = sqlite3_step(statement) == SQLITE_ROW &&
+                 strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+  sqlite3_finalize(statement);
+  return has_log ? st_ahead_open(database, options->log_limit) : BASE_OK;
+}
+
 static enum base_status open_file(struct st_database *database, const struct st_options *options) {
   struct st_file file = {0};
   enum base_status status = st_file_probe(options, database->diags, &file);
   if (status != BASE_OK) return status;
   if (options->readonly) {
+    database->readonly = true;
     status = connect_reader(database, &file);
     if (status == BASE_OK) status = check_version(database);
     if (status == BASE_OK) status = check_timeline(database, options);
+    if (status == BASE_OK && file.writable) status = watch_log(database, options);
     st_file_done(&file);
     return status;
   }
@@ -411,6 +427,7 @@ struct net_store *st_net(struct st_database *database) {
 enum base_status st_begin(struct st_database *database) {
   BASE_CHECK(!database->in_transaction, "storage-begin-outside-transaction");
   database->failed = false;
+  if (st_ahead_is_full(database)) return st_ahead_refuse(database);
   enum base_status status = BASE_OK;
   /* When it is needed there may be no memory for it. */
   if (!database->rollback) status = st_prepare(database, "ROLLBACK", true, &database->rollback);

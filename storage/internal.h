@@ -29,6 +29,12 @@
 #define ST_PAGE_BYTES_LEAST ((size_t)2 << 20)
 #define ST_PAGE_BYTES_MOST  ((size_t)64 << 20)
 
+/* How long SQLite waits for another program's lock. */
+#define ST_BUSY_TIMEOUT_MS 5000
+
+/* How long the write-ahead log may become, if nobody says how long. */
+#define ST_AHEAD_BYTES ((uint64_t)256 << 20)
+
 /* Rows of a piece of the log, at most. */
 #define ST_PIECE_ROWS 65536
 
@@ -92,6 +98,20 @@ struct st_bulk {
   enum net_base_type *types; /* of each slot behind the times */
 };
 
+/* The write-ahead log (ahead.c). */
+struct st_ahead {
+  bool watched;         /* there is one, with an index */
+  uint64_t limit;       /* bytes */
+  uint64_t frame_bytes; /* of a page in it */
+  uint64_t commits;
+  uint64_t frames; /* pages that were in it after the last commit; readers: before what they read */
+  uint64_t try_at; /* so many, and it is tried to have it begin anew */
+  bool tried;      /* that was, in vain, */
+  int moved;       /* when so many of them were in the file */
+  int failure;     /* of the last checkpoint, to SQLite */
+  uint32_t change; /* readers: the last transaction before the one that is open */
+};
+
 struct st_database {
   struct net_store store; /* the engine's view; first, so that it can be cast back */
   sqlite3 *sqlite;
@@ -128,6 +148,7 @@ struct st_database {
   struct st_log_limits log;
   size_t cache_limit; /* bytes */
   uint64_t cache_clock;
+  struct st_ahead ahead;
 };
 
 /* --- file.c: the file as seen from outside SQLite */
@@ -171,6 +192,12 @@ enum base_status st_step_done(struct st_database *database, sqlite3_stmt *statem
 /* The first column of the first row as an integer; MISSING if there is no row or it is NULL. */
 enum base_status st_query_integer(struct st_database *database, const char *sql, int64_t missing,
                                   int64_t *ret);
+
+/* --- ahead.c: the write-ahead log */
+/* From now on its length is kept to LIMIT bytes (0: ST_AHEAD_BYTES). The database has one. */
+enum base_status st_ahead_open(struct st_database *database, uint64_t limit);
+/* Reports that nothing more is written, and why; BASE_SYSTEM. */
+enum base_status st_ahead_refuse(struct st_database *database);
 
 /* --- schema.c: texts of SQL for relations, and the tq_ tables */
 

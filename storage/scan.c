@@ -406,6 +406,14 @@ static enum base_status choose(struct st_scan *scan, int64_t version) {
   return status;
 }
 
+/* When all rows of all that is read together are in memory, no state of the file has to be kept any more. */
+static void let_go(struct st_database *database) {
+  for (const struct st_scan *scan = database->scans; scan; scan = scan->next)
+    if (!scan->ended && !scan->cached) return;
+  for (const struct st_scan *scan = database->scans; scan; scan = scan->next)
+    sqlite3_reset(scan->snapshot);
+}
+
 /* As the relation is at this moment. */
 static enum base_status start(struct st_scan *scan) {
   enum base_status status = BASE_OK;
@@ -419,9 +427,10 @@ static enum base_status start(struct st_scan *scan) {
     scan->ended = true;
     return status;
   }
-  if (scan->cached)
+  if (scan->cached) {
     start_in_memory(scan);
-  else if (scan->log)
+    let_go(scan->database);
+  } else if (scan->log)
     prepare_rows(scan, scan->logged.layout = scan->log->layout);
   return scan->cached && scan->form == NET_SCAN_TUPLES ? BASE_OK : read_ahead(scan);
 }

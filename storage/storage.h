@@ -25,6 +25,7 @@ struct st_options {
   bool readonly;
   enum net_timeline timeline; /* of a new file */
   bool timeline_given;        /* an existing file must agree, else TQ-06xx */
+  uint64_t log_limit;         /* bytes of the write-ahead log; 0: 256 MiB */
 };
 
 /* Opens or creates. Errors (each its own number, exit 3): no such directory or no permission, not a
@@ -51,6 +52,41 @@ bool st_in_transaction(const struct st_database *database);
 enum base_status st_savepoint(struct st_database *database) BASE_MUST_USE;
 enum base_status st_release(struct st_database *database) BASE_MUST_USE;
 void st_rollback_to(struct st_database *database);
+
+/* --- ahead.c: the write-ahead log, which somebody who reads one state for long keeps from beginning anew. Beyond its
+ * limit st_begin fails (TQ-0517), and what failed may pass. */
+
+/* Bytes of it that are in use since the last commit; how many there may be. */
+uint64_t st_ahead_bytes(const struct st_database *database);
+uint64_t st_ahead_limit(const struct st_database *database);
+/* Transactions that have written, since the file was opened. */
+uint64_t st_commits(const struct st_database *database);
+/* Is it beyond its limit, and cannot begin anew? */
+bool st_ahead_is_full(struct st_database *database);
+/* Why it could not be brought into the file when that was last tried; NULL: it could, as far as nobody reads it. */
+const char *st_ahead_failure(const struct st_database *database);
+/* Appends who reads the oldest state, as in "process 4711 (sqlite3)". False: nobody else does. */
+bool st_ahead_holder(struct st_database *database, struct base_buffer *out);
+/* Of one who reads: does he see an old state, in the way of a log that is near its limit? May be asked in the midst of
+ * anything. */
+bool st_ahead_outgrown(struct st_database *database);
+
+/* --- space.c: pages of the file that hold nothing */
+
+struct st_space {
+  uint64_t bytes;  /* of the file */
+  uint64_t unused; /* of them: where nothing is */
+  bool shrinks;    /* pages can be given back one by one; else only st_compact can */
+  bool is_much;    /* a quarter, and more than 16 MiB */
+};
+enum base_status st_space(struct st_database *database, struct st_space *ret) BASE_MUST_USE;
+/* Gives some back, in a transaction of its own, for TIME ns or until there are none; *RET_LEFT: there are more. Of a
+ * database that shrinks. */
+enum base_status st_give_back(struct st_database *database, int64_t time,
+                              bool *ret_left) BASE_MUST_USE;
+/* Writes all of the file anew, without unused pages, as one that shrinks; outside of transactions. Takes room for two
+ * copies while it runs, and changes nothing if there is none. */
+enum base_status st_compact(struct st_database *database) BASE_MUST_USE;
 
 /* --- catalogue. Names compare case-insensitively (ASCII). */
 
@@ -124,8 +160,7 @@ uint64_t st_fed_equal(struct st_database *database, const char *name);
  * (net_store's append; log.c). This puts ROWS of them, of each relation in
  * proportion to what waits there and as many as a whole checkpoint needs, into their tables, in a transaction;
  * *RET_LEFT: of how many that is still to be done. */
-enum base_status st_fold(struct st_database *database, size_t rows,
-                         size_t *ret_left) BASE_MUST_USE;
+enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) BASE_MUST_USE;
 /* How many rows have come so, since the file was opened. */
 uint64_t st_appended(const struct st_database *database);
 /* Is there anything to do for st_fold? Says nothing if that cannot be found out. */

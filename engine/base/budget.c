@@ -132,6 +132,10 @@ void base_budget_spill_failed(int reason) {
   exceed(BASE_EXCESS_SPILLED);
 }
 
+void base_budget_log_outgrown(void) {
+  exceed(BASE_EXCESS_LOG);
+}
+
 int base_budget_spill_reason(void) {
   return guard.spill_reason;
 }

@@ -16,6 +16,7 @@ enum base_excess {
   BASE_EXCESS_TOTAL,     /* less than that, but more than the process may have in all */
   BASE_EXCESS_TIME,      /* more than its budget of time */
   BASE_EXCESS_EXHAUSTED, /* the system gave no memory any more */
+  BASE_EXCESS_LOG,       /* the state that it reads is too old (storage/ahead.c) */
   BASE_EXCESS_SPILLED,   /* what is larger than its memory has no room on the disk (spill.h) */
 };
 
@@ -41,6 +42,8 @@ bool base_budget_excess_is_of_memory(void);
 /* There is no room on the disk, for REASON (an errno). */
 void base_budget_spill_failed(int reason);
 int base_budget_spill_reason(void);
+/* What runs reads a state that is kept for it alone, at others' cost. */
+void base_budget_log_outgrown(void);
 /* What runs cannot have the memory that it needs: for those who were told so by a library. */
 void base_budget_exhausted(void);
 

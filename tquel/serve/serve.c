@@ -82,6 +82,7 @@ static void set_limits(struct serving *serving) {
   limits->memory = options->memory ? options->memory << 20 : base_memory_of_machine() / 2;
   limits->statement_memory =
       options->statement_memory ? options->statement_memory << 20 : limits->memory / 4;
+  limits->log_limit = (uint64_t)options->log_limit << 20;
   limits->time_limit = options->time_limit_ns;
   limits->connections = options->connections ? options->connections : CONNECTIONS;
   limits->statements = options->statements ? options->statements : STATEMENTS;

@@ -55,6 +55,7 @@ struct server_options {
   bool rules_off;
   bool quiet;
   size_t memory, statement_memory; /* bytes of all statements, of one */
+  uint64_t log_limit;              /* bytes of the write-ahead log; 0: as usual */
   int64_t time_limit;              /* ns of a statement; 0: none */
   size_t connections, statements;  /* of a user who is not the owner */
 };

@@ -220,6 +220,7 @@ static bool is_cancelled(void *context) {
   int64_t now = base_env_monotonic();
   if (now - shell->looked_at < LOOK_NS) return false;
   shell->looked_at = now;
+  if (shell->peer->server->reader) tql_session_watch_log(shell->peer->server->session);
   /* Who waits for an answer has nothing else to say; it may have come together with the statement. */
   struct sn_message message;
   shell->cancelled = sn_connection_next(connection, &message);

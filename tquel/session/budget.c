@@ -170,6 +170,14 @@ bool session_report_excess(struct tql_session *session, const struct base_range 
                        "the system has no more memory%s",
                        session->statement_arena != NULL ? place(session) : "");
       return true;
+    case BASE_EXCESS_LOG:
+      base_report_hint(session->diags, MSG_LOG_OUTGROWN, session->source, range,
+                       "ask for less at once, or have the server allow a longer log: tquel serve "
+                       "--log-limit MIB",
+                       "the statement has read one state of the database for too long: the "
+                       "write-ahead log beside it has come near its limit of %llu MiB",
+                       (unsigned long long)(st_ahead_limit(session->database) >> 20));
+      return true;
     case BASE_EXCESS_SPILLED:
       base_report_hint(session->diags, MSG_SPILL_FAILED, session->source, range,
                        "free space, set TMPDIR to a directory that has some, or allow more memory: "

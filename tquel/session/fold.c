@@ -62,7 +62,7 @@ void session_fold_some(struct tql_session *session) {
     state->quiet_at = now + QUIET_NS;
     state->due = true;
   }
-  if (!state->due || session->group_open || now < state->retry_at) return;
+  if (!state->due || session->group_open || session->stalled || now < state->retry_at) return;
   size_t rows = rows_of_round(state, now), left = 0;
   if (rows == 0) return;
   enum base_status status = fold(session, rows, &left);
@@ -78,5 +78,6 @@ int64_t session_fold_due(const struct tql_session *session, int64_t now) {
 void session_fold_all(struct tql_session *session) {
   size_t left = 1;
   if (session->options.readonly || st_in_transaction(session->database)) return;
+  if (st_ahead_is_full(session->database)) return; /* what is logged is found there */
   while (left > 0 && fold(session, ALL_ROWS, &left) == BASE_OK) continue;
 }

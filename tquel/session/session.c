@@ -21,7 +21,8 @@ enum base_status tql_session_open(const struct tql_session_options *options,
       .path = options->path,
       .readonly = options->readonly || (options->explain_only && options->path != NULL),
       .timeline = options->timeline,
-      .timeline_given = options->timeline_given};
+      .timeline_given = options->timeline_given,
+      .log_limit = options->log_limit};
   enum base_status status = st_open(&storage, session->strings, diags, &session->database);
   if (status == BASE_OK) {
     session->timeline = st_timeline(session->database);
@@ -64,6 +65,7 @@ void tql_session_close(struct tql_session *session) {
   session_spares_done(&session->spares);
   session_store_held(session);
   if (session->database != NULL) session_fold_all(session);
+  if (session->database != NULL) session_upkeep_end(session);
   session_remove_feeds(session, NULL);
   tql_session_on_watch(session, NULL);
   while (session->seat_count > 0) tql_seat_free(session->seats[session->seat_count - 1]);

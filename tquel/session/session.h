@@ -43,12 +43,13 @@ struct tql_session_options {
   bool checked;         /* networks look at the order of all rows (tests) */
   bool stdin_is_script; /* `following` "-" is then an error */
   bool explain_only;    /* bind and explain, run nothing */
-  bool check_only;      /* what is wrong with relations is not warned of: tql_session_check says it */
+  bool check_only; /* what is wrong with relations is not warned of: tql_session_check says it */
   size_t
       memory; /* bytes that a statement may take, if its seat does not say; 0: half the machine's */
   size_t
       memory_total; /* bytes that the process may have in all, as far as statements go; 0: no limit */
   int64_t time_limit; /* ns that a statement may take, if its seat does not say; 0: no limit */
+  uint64_t log_limit; /* bytes of the database's write-ahead log; 0: 256 MiB */
 };
 
 /* Opens or creates the database. BASE_OK, or BASE_USER/BASE_SYSTEM after a diagnostic. */
@@ -63,6 +64,14 @@ enum base_status tql_session_check(struct tql_session *session,
                                    void (*found)(void *context, const char *subject,
                                                  const char *text),
                                    void *context) BASE_MUST_USE;
+/* Bytes of the database's file, and those of them that hold nothing; *RET_MUCH: they are worth a word. */
+enum base_status tql_session_space(struct tql_session *session, uint64_t *ret_bytes,
+                                   uint64_t *ret_unused, bool *ret_much) BASE_MUST_USE;
+/* Writes the file anew without them. Of a session that writes, before it does anything else. */
+enum base_status tql_session_compact(struct tql_session *session) BASE_MUST_USE;
+/* Of a session that reads: a statement that is in the way of a write-ahead log near its limit fails. To be called now and
+ * then while one runs. */
+void tql_session_watch_log(struct tql_session *session);
 /* Commits what is durable, closes. NULL is accepted. */
 void tql_session_close(struct tql_session *session);
 

@@ -189,6 +189,15 @@ struct session_counters {
   uint64_t rows_in, rows_out;
 };
 
+/* What is looked after between groups (upkeep.c). Times are monotonic ns. */
+struct session_upkeep {
+  int64_t log_at;               /* when it is asked next who reads the write-ahead log */
+  bool held_said, failure_said; /* why it is so long */
+  int64_t space_at;             /* when something is done about unused pages next */
+  uint64_t looked;              /* st_commits when they were looked at */
+  bool unused;                  /* there are many */
+};
+
 /* How far the log has come into its tables (fold.c). Times are monotonic ns. */
 struct session_fold {
   bool due;               /* there is perhaps something to do */
@@ -252,8 +261,8 @@ struct tql_session {
   unsigned origin_depth;       /* 0: none goes on */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
-  bool displays_on;    /* not while the live network replays */
-  bool asks_changed;   /* who asks for announced relations, perhaps, since sensors were told */
+  bool displays_on;  /* not while the live network replays */
+  bool asks_changed; /* who asks for announced relations, perhaps, since sensors were told */
   struct session_diverted *diverted;
   size_t diverted_count, diverted_capacity;
   bool group_open;     /* a durable group of the feeds is being written */
@@ -263,6 +272,7 @@ struct tql_session {
   int64_t failed_at;   /* monotonic ns: when that was */
   bool stalled;        /* nothing could be stored; that was said (stall.c) */
   struct session_fold fold;
+  struct session_upkeep upkeep;
 
   /* of the statement that runs */
   const struct tql_output *output;
@@ -816,6 +826,13 @@ int64_t session_fold_due(const struct tql_session *session, int64_t now);
 /* Puts all rows that came live into their tables, before the end. What fails was reported, and is done by the
  * next session. */
 void session_fold_all(struct tql_session *session);
+
+/* Between groups: says who keeps the write-ahead log long, gives unused pages back for some ms (upkeep.c). */
+void session_upkeep(struct tql_session *session);
+/* In how many ns from NOW on there is something to do. */
+int64_t session_upkeep_due(const struct tql_session *session, int64_t now);
+/* The session ends: for half a second. */
+void session_upkeep_end(struct tql_session *session);
 enum base_status session_commit_group(struct tql_session *session) BASE_MUST_USE;
 /* Rolls the group back, reads the catalogue again, and has feeds and sources bring again what the group had. */
 void session_take_back(struct tql_session *session);

@@ -32,9 +32,11 @@ bool session_stall(struct tql_session *session, size_t before) {
   const char *why = first_error(session, before);
   base_diag_drop(session->diags, before);
   if (!session->stalled && why != NULL)
-    base_report_hint(session->diags, MSG_STALLED, NULL, NULL,
-                     "free space, or end what locks the database; it goes on by itself",
-                     "%s: nothing more is read until it can be stored", why);
+    base_report_hint(
+        session->diags, MSG_STALLED, NULL, NULL,
+        "free space, or end what locks the database or reads it for long; it goes on by "
+        "itself",
+        "%s: nothing more is read until it can be stored", why);
   session->stalled |= why != NULL;
   return true;
 }

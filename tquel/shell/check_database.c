@@ -3,7 +3,8 @@
  *      SUBJECT: what is wrong
  *
  * SUBJECT is a relation, a table, an index, "file" or "schema". The last line is "consistent" or "N findings".
- * The database is opened for reading only, so it may be one that a server has.                       */
+ * The database is opened for reading only, so it may be one that a server has. With --compact its file is written anew
+ * instead, without the pages that hold nothing.                                                        */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 static const struct shell_option_row rows[] = {
     {"--quiet", NULL, "print nothing: the exit status alone says it"},
+    {"--compact", NULL, "check nothing; give back what the file has and does not need"},
     {"--help", NULL, "print this and exit"},
 };
 static const struct shell_option_rows options = {"check-database", rows, sizeof rows / sizeof *rows,
@@ -51,6 +53,20 @@ static void print_diags(const struct base_diag_sink *diags) {
   base_buffer_done(&text);
 }
 
+/* Much of the file may hold nothing. */
+static enum base_status note_unused(struct tql_session *session, const char *path,
+                                    struct base_diag_sink *diags) {
+  uint64_t bytes, unused;
+  bool much;
+  enum base_status status = tql_session_space(session, &bytes, &unused, &much);
+  if (status == BASE_OK && much)
+    base_report_hint(diags, MSG_MUCH_UNUSED, NULL, NULL,
+                     "tquel check-database --compact DB gives them back",
+                     "%llu of the %llu MiB of %s hold nothing", (unsigned long long)(unused >> 20),
+                     (unsigned long long)(bytes >> 20), path);
+  return status;
+}
+
 /* The exit code; what is wrong besides findings is in DIAGS. */
 static int check(const char *path, bool quiet, struct base_diag_sink *diags) {
   struct tql_session_options session_options = {.path = path, .readonly = true, .check_only = true};
@@ -59,6 +75,7 @@ static int check(const char *path, bool quiet, struct base_diag_sink *diags) {
   enum base_status status = tql_session_open(&session_options, diags, &session);
   if (status == BASE_OK) {
     status = tql_session_check(session, on_finding, &findings);
+    if (status == BASE_OK && !quiet) status = note_unused(session, path, diags);
     tql_session_close(session);
   }
   if (status != BASE_OK) return 3;
@@ -68,10 +85,40 @@ static int check(const char *path, bool quiet, struct base_diag_sink *diags) {
   return findings.count > 0 ? 3 : 0;
 }
 
+/* A database that is not there is not to be made: so it is opened for reading first. */
+static enum base_status open_to_compact(const char *path, struct base_diag_sink *diags,
+                                        struct tql_session **ret) {
+  struct tql_session_options session_options = {.path = path, .readonly = true, .check_only = true};
+  struct tql_session *session = NULL;
+  enum base_status status = tql_session_open(&session_options, diags, &session);
+  if (status != BASE_OK) return status;
+  tql_session_close(session);
+  session_options.readonly = false;
+  return tql_session_open(&session_options, diags, ret);
+}
+
+static int compact(const char *path, bool quiet, struct base_diag_sink *diags) {
+  struct tql_session *session = NULL;
+  uint64_t before, after, unused;
+  bool much;
+  enum base_status status = open_to_compact(path, diags, &session);
+  if (status != BASE_OK) return 3;
+  status = tql_session_space(session, &before, &unused, &much);
+  if (status == BASE_OK) status = tql_session_compact(session);
+  if (status == BASE_OK) status = tql_session_space(session, &after, &unused, &much);
+  tql_session_close(session);
+  if (status != BASE_OK) return 3;
+  if (!quiet)
+    printf("%llu KiB of %llu KiB given back\n",
+           before > after ? (unsigned long long)(before - after) >> 10 : 0,
+           (unsigned long long)before >> 10);
+  return 0;
+}
+
 int shell_check_database_main(int count, char *const *arguments) {
   struct base_diag_sink diags;
   const char *path = NULL;
-  bool quiet = false, wrong = false, ends = false;
+  bool quiet = false, compacts = false, wrong = false, ends = false;
   int code = 1;
   base_diag_sink_init(&diags);
   for (int i = 0; i < count && !wrong; i++) {
@@ -83,7 +130,8 @@ int shell_check_database_main(int count, char *const *arguments) {
     } else if (!ends && argument[0] == '-' && argument[1] != '\0') {
       size_t row = shell_option_find(&options, &diags, argument, &value);
       wrong = row == options.count;
-      if (row == 1) {
+      compacts |= row == 1;
+      if (row == 2) {
         base_diag_sink_done(&diags);
         return shell_help_command(options.command);
       }
@@ -100,7 +148,7 @@ int shell_check_database_main(int count, char *const *arguments) {
                                 "tquel check-database");
   if (!wrong) {
     shell_signals_install(false);
-    code = check(path, quiet, &diags);
+    code = compacts ? compact(path, quiet, &diags) : check(path, quiet, &diags);
   }
   if (fflush(stdout) != 0 && code == 0) code = 3;
   print_diags(&diags);

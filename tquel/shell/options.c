@@ -35,6 +35,7 @@ enum option {
   OPTION_MEMORY,
   OPTION_STATEMENT_MEMORY,
   OPTION_TIME_LIMIT,
+  OPTION_LOG_LIMIT,
   OPTION_CONNECTIONS,
   OPTION_STATEMENTS,
   OPTION_INPUT_FORMAT,
@@ -92,6 +93,9 @@ static const struct row {
     {OPTION_TIME_LIMIT, SHELL_SERVE, NULL, "--time-limit", "DURATION",
      "time of a statement that does not set its own, as in \"30 s\"\n"
      "(none)"},
+    {OPTION_LOG_LIMIT, SHELL_RUN | SHELL_SERVE, NULL, "--log-limit", "MIB",
+     "how long the write-ahead log beside the database may\n"
+     "become, if others read one state for long (256)"},
     {OPTION_CONNECTIONS, SHELL_SERVE, NULL, "--connections", "N",
      "of a user who does not own the database (100)"},
     {OPTION_STATEMENTS, SHELL_SERVE, NULL, "--statements", "N",
@@ -295,6 +299,8 @@ static bool take_option(struct command_line *line, enum option option, const cha
       return take_count(line, "--statement-memory", value, &options->statement_memory);
     case OPTION_TIME_LIMIT:
       return take_time_limit(line, value);
+    case OPTION_LOG_LIMIT:
+      return take_count(line, "--log-limit", value, &options->log_limit);
     case OPTION_CONNECTIONS:
       return take_count(line, "--connections", value, &options->connections);
     case OPTION_STATEMENTS:

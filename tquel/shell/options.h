@@ -31,6 +31,7 @@ struct shell_options {
   /* tquel serve */
   const char *socket, *listen, *client_authority, *group;
   size_t memory, statement_memory; /* MiB; 0: not given */
+  size_t log_limit;                /* MiB of the write-ahead log; 0: not given */
   int64_t time_limit_ns;           /* 0: none */
   size_t connections, statements;  /* of a user; 0: not given */
   /* tquel feed */

@@ -135,6 +135,7 @@ enum base_status shell_own_open(struct shell *shell, bool stdin_is_script, bool 
       .batch_rows = options->batch_rows,
       .stdin_is_script = stdin_is_script,
       .explain_only = explain_only,
+      .log_limit = (uint64_t)options->log_limit << 20,
   };
   struct tql_session *session = NULL;
   enum base_status status = tql_session_open(&session_options, &shell->diags, &session);

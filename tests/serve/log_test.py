@@ -1,0 +1,204 @@
+"""`tquel serve` and the write-ahead log beside its database: bounded, whoever reads one state for long; and readers that end
+with their server. Prints TAP.
+
+    log_test.py TQUEL [NAME]...     all tests, or those of these names
+"""
+import contextlib
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+
+from world import PATIENCE, check, equal, main, until
+
+MIB = 1 << 20
+LOG_LIMIT_16 = ['--log-limit', '16']
+# The text, which is not asked for, keeps P from being read into memory as a whole.
+PAIRS = 'range of p is P range of q is P retrieve (p.v) where p.v + q.v < 0'
+
+
+def size_of_log(world):
+    return os.path.getsize(world.database + '-wal')
+
+
+def rows(first, behind):
+    """Events that no packing makes much smaller."""
+    text = random.Random(first)
+    return ''.join(f'{i},{i},{text.getrandbits(400):0100x}\n' for i in range(first, behind)).encode()
+
+
+class Feed:
+    """Brings so many bytes of records to E, a group at a time, each when the one before is there."""
+
+    def __init__(self, world):
+        self.world, self.sent = world, 0
+        world.good('create event E (x = i8, s = text) set durable every 10 ms')
+        self.process = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE,
+                                   stderr=open(world.directory / 'feed.log', 'wb'))
+        self.process.stdin.write(b'at,x,s\n')
+
+    def send(self, count):
+        self.process.stdin.write(rows(self.sent + 1, self.sent + count + 1))
+        self.process.stdin.flush()
+        self.sent += count
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        equal(self.process.returncode, 0)
+        equal((self.world.count('E'), self.world.count('Late')), (self.sent, 0))
+
+
+@contextlib.contextmanager
+def snapshot(world):
+    """Another program reads one state of the database."""
+    database = sqlite3.connect(world.database, isolation_level=None)
+    database.execute('BEGIN')
+    database.execute('SELECT count(*) FROM "E"').fetchall()
+    yield database
+    database.close()
+
+
+def until_written(world, feed, condition, what):
+    """Sends groups until CONDITION holds."""
+    def more():
+        if condition():
+            return True
+        if feed.sent < 400000:
+            feed.send(4000)
+        return False
+    until(more, what)
+
+
+def held(world):
+    """another program that reads one state for long: it is named, records wait at the limit, statements that write are refused"""
+    world.serve('--log-limit', '4')
+    feed = Feed(world)
+    feed.send(1)
+    with snapshot(world):
+        until_written(world, feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
+        me = f'process {os.getpid()} (python3'
+        for number in ('warning TQ-0872', 'warning TQ-0626'):
+            line = [line for line in world.log().splitlines() if number in line]
+            check(len(line) == 1 and me in line[0], world.log())
+        result = world.shell('create event F (x = i4)')
+        equal((result.code, 'error TQ-0517' in result.err and me in result.err), (3, True), result.err)
+        check(size_of_log(world) < 6 * MIB, f'{size_of_log(world)} bytes of log')
+        equal(world.shell('range of e is E retrieve (e.x) where e.x = 1').code, 0, 'who reads goes on')
+    feed.end()
+    until(lambda: 'note TQ-0627' in world.log(), 'the server says that it goes on')
+    world.good('create event F (x = i4)')
+    equal(world.stop(), 0)
+
+
+def prepare_pairs(world, count, values='0'):
+    world.write('pairs.csv', 'start,stop,v,t\n' + ''.join(f'0,forever,{i},x\n' for i in range(count)))
+    world.good('create period P (v = i4, t = text) copy P from "pairs.csv"')
+
+
+def own(world):
+    """a long statement of the server's own that reads one state: it is ended, and nobody waits"""
+    world.serve('--log-limit', '4')
+    prepare_pairs(world, 40000)
+    feed = Feed(world)
+    feed.send(1)
+    shell = world.start('--connect', world.socket, '-c', PAIRS)
+    until(world.readers, 'a reader runs it')
+    until_written(world, feed, lambda: shell.poll() is not None, 'the statement is ended')
+    error = shell.stderr.read().decode()
+    equal((shell.returncode, 'error TQ-0516' in error), (3, True), error)
+    feed.send(20000)
+    feed.end()
+    check('TQ-0626' not in world.log(), world.log())
+    check(size_of_log(world) < 6 * MIB, f'{size_of_log(world)} bytes of log')
+
+
+def in_memory(world):
+    """a long statement whose relations are in memory keeps no state, and goes on"""
+    world.serve(*LOG_LIMIT_16)
+    world.write('pairs.csv', 'start,stop,v\n' + ''.join(f'0,forever,{i}\n' for i in range(40000)))
+    world.good('create period P (v = i4) copy P from "pairs.csv"')
+    feed = Feed(world)
+    feed.send(1)
+    shell = world.start('--connect', world.socket, '-c', PAIRS)
+    until(world.readers, 'a reader runs it')
+    for _ in range(10):
+        feed.send(20000)
+    feed.end()
+    error = shell.stderr.read().decode() if shell.poll() is not None else ''
+    equal((error, 'TQ-0' in world.log()), ('', False), world.log())
+    check(size_of_log(world) < 17 * MIB, f'{size_of_log(world)} bytes of log')
+
+
+SHORT_READERS = """
+import sqlite3, sys, time
+pair = [sqlite3.connect(sys.argv[1], isolation_level=None) for _ in range(2)]
+pair[0].execute('BEGIN')
+while True:
+    pair[0].execute('SELECT count(*) FROM sqlite_schema').fetchall()
+    time.sleep(0.005)
+    pair[1].execute('BEGIN')
+    pair[1].execute('SELECT count(*) FROM sqlite_schema').fetchall()
+    pair[0].execute('ROLLBACK')
+    pair.reverse()
+"""
+
+
+def one_behind_the_other(world):
+    """short readers, one of whom is always there: the log begins anew all the same"""
+    world.serve(*LOG_LIMIT_16)
+    feed = Feed(world)
+    feed.send(1)
+    readers = world.start('-c', SHORT_READERS, world.database, program=sys.executable)
+    for _ in range(10):
+        feed.send(10000)
+    feed.end()
+    check(readers.poll() is None, 'they read')
+    readers.kill()
+    check(size_of_log(world) < 8 * MIB, f'{size_of_log(world)} bytes of log')
+    equal(world.log(), '')
+
+
+def slow_client(world):
+    """a shell that does not take its result keeps no state"""
+    world.serve()
+    prepare_pairs(world, 12000)
+    world.good('create event E (x = i4)')
+    read, write = os.pipe()
+    shell = world.start('--connect', world.socket, '--format', 'csv', '-c',
+                        PAIRS.replace('(p.v)', '(p.v, w = q.v)').replace('< 0', '+ 0 * p.v < 1200'), stdout=write)
+    os.close(write)
+    os.read(read, 1)
+    check(world.readers(), 'a reader runs it')
+    world.good('append to E (x = 1) at 1')
+    with contextlib.closing(sqlite3.connect(world.database, timeout=0)) as database:
+        busy = database.execute('PRAGMA wal_checkpoint(RESTART)').fetchone()[0]
+    equal((busy, bool(world.readers()), shell.poll()), (0, True, None))
+    os.close(read)
+
+
+def with_its_server(world):
+    """kill -9 of the server: its keeper and readers end, also one that is stopped and one that waits for its shell"""
+    world.serve()
+    prepare_pairs(world, 12000)
+    read, write = os.pipe()
+    several = PAIRS.replace('(p.v)', '(p.v, w = q.v)')
+    for condition in ('< 0', '< 0 - 1', '+ 0 * p.v < 1200'):
+        before = len(world.readers())
+        world.start('--connect', world.socket, '-c', several.replace('< 0', condition), stdout=write)
+        until(lambda before=before: len(world.readers()) > before, 'a reader runs it')
+    os.close(write)
+    os.read(read, 1)
+    os.kill(min(world.readers()), signal.SIGSTOP)
+    with open(f'/proc/{world.server.pid}/task/{world.server.pid}/children', encoding='ascii') as file:
+        keeper = int(file.read().split()[0])
+    world.kill()
+    until(lambda: not world.readers() and not os.path.exists(f'/proc/{keeper}'), 'they end')
+    os.close(read)
+
+
+if __name__ == '__main__':
+    main([held, own, in_memory, one_behind_the_other, slow_client, with_its_server])
