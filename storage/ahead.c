@@ -149,6 +149,12 @@ static uint64_t frames_of_step(const struct st_ahead *ahead) {
   return bytes / ahead->frame_bytes;
 }
 
+void st_ahead_checkpoint(struct st_database *database) {
+  int moved;
+  (void)checkpoint(database, SQLITE_CHECKPOINT_PASSIVE, 0,
+                   &moved); /* the next commit tries it again */
+}
+
 /* Brings what it can into the file, and lets the log begin anew if it has come to TRY_AT. */
 static void cut(struct st_database *database) {
   struct st_ahead *ahead = &database->ahead;

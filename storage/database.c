@@ -23,6 +23,8 @@
 static void report_failure(struct st_database *database, int code, const char *doing,
                            const char *text) {
   const char *label = database->label;
+  /* The log's index could not be made as long as it has to be: that it could not be written would be no help. */
+  if (code == SQLITE_IOERR_SHMSIZE) code = SQLITE_FULL;
   switch (code & 0xff) {
     case SQLITE_NOMEM:
       base_report_hint(database->diags, MSG_OUT_OF_MEMORY, NULL, NULL,

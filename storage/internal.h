@@ -196,6 +196,8 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
 /* --- ahead.c: the write-ahead log */
 /* From now on its length is kept to LIMIT bytes (0: ST_AHEAD_BYTES). The database has one. */
 enum base_status st_ahead_open(struct st_database *database, uint64_t limit);
+/* Brings into the file what nobody's state hides, however little it is: with all of it the file takes its length. */
+void st_ahead_checkpoint(struct st_database *database);
 /* Reports that nothing more is written, and why; BASE_SYSTEM. */
 enum base_status st_ahead_refuse(struct st_database *database);
 

@@ -114,9 +114,9 @@ class World:
     def kill(self):
         self.stop(signal.SIGKILL)
 
-    def run(self, *arguments, text=None, cwd=None):
+    def run(self, *arguments, text=None, cwd=None, program=None):
         """One who connects, from beginning to end."""
-        done = subprocess.run([self.tquel, *arguments], cwd=cwd or self.directory,
+        done = subprocess.run([program or self.tquel, *arguments], cwd=cwd or self.directory,
                               input=None if text is None else text.encode(),
                               stdin=subprocess.DEVNULL if text is None else None,
                               capture_output=True, timeout=PATIENCE, check=False)

@@ -1,7 +1,7 @@
-"""`tquel serve` and the write-ahead log beside its database: bounded, whoever reads one state for long; and readers that end
-with their server. Prints TAP.
+"""`tquel serve` and the files of its database: the write-ahead log is bounded, whoever reads one state for long; what is not
+needed is given back; disks are full; and readers end with their server. Prints TAP.
 
-    log_test.py TQUEL [NAME]...     all tests, or those of these names
+    files_test.py TQUEL [NAME]...     all tests, or those of these names
 """
 import contextlib
 import os
@@ -200,5 +200,121 @@ def with_its_server(world):
     os.close(read)
 
 
+# --- what is not needed
+
+def size(world):
+    return os.path.getsize(world.database)
+
+
+def prepare_much(world, run):
+    """30 MiB, and a little that stays."""
+    with open(world.directory / 'rows.csv', 'wb') as file:
+        file.write(b'at,x,s\n' + rows(1, 130001))
+    run('create event E (x = i8, s = text) copy E from "rows.csv" create event F (x = i4) append to F (x = 1) at 1')
+
+
+def given_back(world):
+    """what was deleted is given back while a server has nothing else to do"""
+    world.serve()
+    prepare_much(world, world.good)
+    before = size(world)
+    check(before > 20 * MIB, before)
+    world.good('destroy E')
+    until(lambda: size(world) < 18 * MIB, 'the file becomes shorter')
+    equal((world.count('F'), world.stop(), world.log()), (1, 0, ''))
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
+def given_back_at_the_end(world):
+    """a session that ends gives back what it has deleted, for a while"""
+    def run(text):
+        done = world.run(world.database, '--timeline', 'abstract', '-c', text)
+        equal(done.code, 0, done.err)
+    prepare_much(world, run)
+    before = size(world)
+    run('destroy E')
+    check(size(world) < before - 4 * MIB, f'{size(world)} of {before} bytes')
+
+
+def older_file(world):
+    """a file that an older tquel has made says how much it does not need, and gives it back when it is asked to"""
+    prepare_much(world, lambda text: world.run(world.database, '--timeline', 'abstract', '-c', text))
+    with contextlib.closing(sqlite3.connect(world.database, isolation_level=None)) as database:
+        database.execute('PRAGMA auto_vacuum=NONE')
+        database.execute('PRAGMA journal_mode=DELETE')
+        database.execute('VACUUM')
+        database.execute('PRAGMA journal_mode=WAL')
+    before = size(world)
+    equal(world.run(world.database, '-c', 'destroy E').code, 0)
+    equal(size(world), before, 'nothing is moved that was not made for it')
+    done = world.run('check-database', world.database)
+    equal((done.code, done.out, 'note TQ-0874' in done.err), (0, 'consistent\n', True), done.err)
+    done = world.run('check-database', '--compact', world.database)
+    equal((done.code, done.err, 'given back' in done.out), (0, '', True), done.out)
+    check(size(world) < MIB, f'{size(world)} bytes')
+    done = world.run('check-database', world.database)
+    equal((done.code, done.out, done.err), (0, 'consistent\n', ''))
+    equal(world.run('--format', 'count', world.database, '-c', 'print F').out, '1\n')
+    with contextlib.closing(sqlite3.connect(world.database)) as database:
+        equal(database.execute('PRAGMA auto_vacuum').fetchone()[0], 2)
+
+
+def nothing_to_compact(world):
+    """a database that is not there is not made, one that a server has is not written anew"""
+    done = world.run('check-database', '--compact', world.database)
+    equal((done.code, 'TQ-0602' in done.err, os.path.exists(world.database)), (3, True, False), done.err)
+    world.serve()
+    done = world.run('check-database', '--compact', world.database)
+    equal((done.code, 'TQ-0607' in done.err), (3, True), done.err)
+
+
+# --- full disks
+
+def file_cannot_grow(world):
+    """a database that cannot grow though its log can: that is said, then records wait; with room all goes on"""
+    world.serve('--log-limit', '8')
+    feed = Feed(world)
+    feed.send(20000)
+    until(lambda: world.count('E') == 19999, 'they come')
+    most = max(size(world), 5 * MIB)
+    resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+    until_written(world, feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
+    check('warning TQ-0873' in world.log() and 'TQ-0872' not in world.log(), world.log())
+    resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    feed.end()
+    equal(world.stop(), 0)
+
+
+FULL_DISK = """
+tquel=$1
+mkdir small && mount -t tmpfs -o size=3m none small || exit 9
+(echo at,x; seq 20000 | sed 's/.*/&,&/') >rows.csv
+"$tquel" --timeline abstract small/a.db -c 'create event E (x = i8)'
+"$tquel" serve small/a.db --quiet --socket s & server=$!
+until [ -S s ]; do sleep 0.02; done
+"$tquel" --connect s -c 'copy E from "rows.csv"'
+kill -9 $server; wait $server 2>/dev/null
+rm small/a.db-shm
+dd if=/dev/zero of=small/fill bs=4k 2>/dev/null
+"$tquel" serve small/a.db --quiet --socket s || echo "ended with $?"
+"$tquel" small/a.db --readonly -c 'print E' || echo "ended with $?"
+rm small/fill
+"$tquel" serve small/a.db --quiet --socket s & server=$!
+until "$tquel" --connect s -c 'help' >/dev/null 2>&1; do sleep 0.02; done
+"$tquel" --connect s --format count -c 'print E append to E (x = 7) at 1 print E'
+kill $server; wait $server && echo done
+"""
+
+
+def opened_full(world):
+    """a server that opens its database on a full disk, with a log that was left: it says so, and nothing is lost"""
+    done = world.run('-rm', 'bash', '-c', FULL_DISK, 'bash', world.tquel, program='unshare')
+    if done.code == 9 or 'unshare' in done.err:
+        return 'no small disk here'
+    equal(done.out, 'ended with 3\nended with 3\n20000\n20001\ndone\n', done.err)
+    equal((done.err.count('error TQ-'), done.err.count('error TQ-0610')), (2, 2), done.err)
+
+
 if __name__ == '__main__':
-    main([held, own, in_memory, one_behind_the_other, slow_client, with_its_server])
+    main([held, own, in_memory, one_behind_the_other, slow_client, with_its_server, given_back,
+          given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])
