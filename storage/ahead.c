@@ -27,6 +27,8 @@
 
 /* Frames from which on a commit is followed by a checkpoint. */
 #define CHECKPOINT_FRAMES 1000
+/* So much is brought into the file by another process, if there is one. */
+#define MUCH_BYTES ((uint64_t)16 << 20)
 /* How far the log grows until a moment without readers is looked for, and from one time to the next; or an eighth of its
  * limit. */
 #define STEP_BYTES ((uint64_t)16 << 20)
@@ -36,8 +38,9 @@
 
 /* The log's index: 32-bit words of its first region, and bytes of its file. */
 #define INDEX_BYTES   32768
-#define INDEX_CHANGE  2 /* counts transactions */
-#define INDEX_FRAMES  4 /* in the log */
+#define INDEX_CHANGE  2  /* counts transactions */
+#define INDEX_FRAMES  4  /* in the log */
+#define INDEX_IN_FILE 24 /* frames that are there, too */
 #define INDEX_MARK(N) (25 + (N))
 #define MARKS         5
 #define MARK_LOCK(N)  (123 + (N))
@@ -58,6 +61,13 @@ static const volatile uint32_t *index_of(struct st_database *database) {
     return NULL;
   if (file->pMethods->xShmMap(file, 0, INDEX_BYTES, 0, &region) != SQLITE_OK) return NULL;
   return (const volatile uint32_t *)region;
+}
+
+uint64_t st_ahead_waits(struct st_database *database) {
+  const volatile uint32_t *index = index_of(database);
+  if (index == NULL) return 0;
+  uint32_t frames = index[INDEX_FRAMES], in_file = index[INDEX_IN_FILE];
+  return frames > in_file ? (frames - in_file) * database->ahead.frame_bytes : 0;
 }
 
 /* In the child of vfork: nothing but system calls. HOLDERS[N]: who holds mark N; 0: nobody. */
@@ -149,16 +159,40 @@ static uint64_t frames_of_step(const struct st_ahead *ahead) {
   return bytes / ahead->frame_bytes;
 }
 
-void st_ahead_checkpoint(struct st_database *database) {
-  int moved;
-  (void)checkpoint(database, SQLITE_CHECKPOINT_PASSIVE, 0,
-                   &moved); /* the next commit tries it again */
+bool st_shorten(struct st_database *database) {
+  int frames = 0, moved = 0;
+  int code = sqlite3_wal_checkpoint_v2(database->sqlite, "main", SQLITE_CHECKPOINT_PASSIVE, &frames,
+                                       &moved);
+  return code == SQLITE_OK && moved == frames;
+}
+
+void st_bring_in(const char *path) {
+  sqlite3 *sqlite = NULL;
+  st_heap_configure();
+  int code = sqlite3_open_v2(path, &sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+  if (code == SQLITE_OK) {
+    sqlite3_db_config(sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    /* Who has read nothing yet does not know that there is a log. */
+    (void)sqlite3_exec(sqlite, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+    (void)sqlite3_wal_checkpoint_v2(sqlite, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  }
+  sqlite3_close(sqlite);
+}
+
+/* What somebody's snapshot has held up comes all at once when he ends: others would wait for it. */
+static bool is_brought_in(struct st_database *database) {
+  const struct st_ahead *ahead = &database->ahead;
+  if (ahead->bring_in == NULL || st_ahead_waits(database) < MUCH_BYTES) return false;
+  if (st_ahead_bytes(database) > ahead->limit / 8 * 7)
+    return false; /* it is to begin anew at once */
+  return find_holder(database) != 0 || ahead->bring_in(ahead->context);
 }
 
 /* Brings what it can into the file, and lets the log begin anew if it has come to TRY_AT. */
 static void cut(struct st_database *database) {
   struct st_ahead *ahead = &database->ahead;
   int moved;
+  if (is_brought_in(database)) return;
   int code = checkpoint(database, SQLITE_CHECKPOINT_PASSIVE, 0, &moved);
   if (code == SQLITE_OK && ahead->frames >= ahead->try_at) {
     /* Nothing has come into the file since the last time: somebody reads for long. */
@@ -177,7 +211,7 @@ static int on_commit(void *context, sqlite3 *sqlite, const char *name, int frame
   struct st_ahead *ahead = &database->ahead;
   (void)sqlite;
   (void)name;
-  if (ahead->frames > (uint64_t)frames) ahead->tried = false;
+  if (ahead->frames > (uint64_t)frames) ahead->tried = false; /* it began anew */
   if (!ahead->tried) ahead->try_at = frames_of_step(ahead);
   ahead->frames = (uint64_t)frames;
   ahead->commits++;
@@ -185,12 +219,14 @@ static int on_commit(void *context, sqlite3 *sqlite, const char *name, int frame
   return SQLITE_OK; /* the commit is done, whatever became of the checkpoint */
 }
 
-enum base_status st_ahead_open(struct st_database *database, uint64_t limit) {
+enum base_status st_ahead_open(struct st_database *database, const struct st_options *options) {
   struct st_ahead *ahead = &database->ahead;
   int64_t page = 0;
   enum base_status status = st_query_integer(database, "PRAGMA page_size", 4096, &page);
   if (status != BASE_OK) return status;
-  *ahead = (struct st_ahead){.limit = limit ? limit : ST_AHEAD_BYTES,
+  *ahead = (struct st_ahead){.limit = options->log_limit ? options->log_limit : ST_AHEAD_BYTES,
+                             .bring_in = options->bring_in,
+                             .context = options->context,
                              .frame_bytes = (uint64_t)page + FRAME_HEAD,
                              .watched = true};
   ahead->try_at = frames_of_step(ahead);
@@ -244,7 +280,8 @@ enum base_status st_ahead_refuse(struct st_database *database) {
   return BASE_SYSTEM;
 }
 
-/* It ends before others have to wait: at three quarters of the limit who has seen it grow, at seven eighths everybody. */
+/* It ends before others have to wait: at three quarters of the limit who has seen it grow, at seven eighths everybody; and
+ * at the limit also who reads the last state, if not all of it was in the file when he began. */
 bool st_ahead_outgrown(struct st_database *database) {
   struct st_ahead *ahead = &database->ahead;
   const volatile uint32_t *index = index_of(database);
@@ -253,10 +290,11 @@ bool st_ahead_outgrown(struct st_database *database) {
   if (sqlite3_txn_state(database->sqlite, "main") != SQLITE_TXN_READ) {
     ahead->change = change;
     ahead->frames = frames;
+    ahead->in_the_way = index[INDEX_IN_FILE] < frames;
     return false;
   }
-  if (change == ahead->change) return false;
   uint64_t bytes = frames * ahead->frame_bytes, eighth = ahead->limit / 8;
+  if (change == ahead->change) return ahead->in_the_way && bytes > ahead->limit;
   uint64_t before = ahead->frames <= frames ? st_ahead_bytes(database) : 0; /* it began anew */
   return bytes > 7 * eighth || (bytes > 6 * eighth && bytes - before > eighth);
 }

@@ -310,7 +310,7 @@ static enum base_status open_writer(struct st_database *database, const struct s
   if (status == BASE_OK)
     status = st_run(database, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864",
                     "switching on the write-ahead log");
-  if (status == BASE_OK) status = st_ahead_open(database, options->log_limit);
+  if (status == BASE_OK) status = st_ahead_open(database, options);
   if (status == BASE_OK) status = upgrade(database);
   if (status == BASE_OK) keep_log(database, false);
   return status;
@@ -341,7 +341,7 @@ static enum base_status watch_log(struct st_database *database, const struct st_
   bool has_log = sqlite3_step(statement) == SQLITE_ROW &&
                  strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
   sqlite3_finalize(statement);
-  return has_log ? st_ahead_open(database, options->log_limit) : BASE_OK;
+  return has_log ? st_ahead_open(database, options) : BASE_OK;
 }
 
 static enum base_status open_file(struct st_database *database, const struct st_options *options) {

@@ -108,8 +108,11 @@ struct st_ahead {
   uint64_t try_at; /* so many, and it is tried to have it begin anew */
   bool tried;      /* that was, in vain, */
   int moved;       /* when so many of them were in the file */
+  bool (*bring_in)(void *context);
+  void *context;
   int failure;     /* of the last checkpoint, to SQLite */
   uint32_t change; /* readers: the last transaction before the one that is open */
+  bool in_the_way; /* ... and whether it keeps the log from beginning anew */
 };
 
 struct st_database {
@@ -194,10 +197,8 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
                                   int64_t *ret);
 
 /* --- ahead.c: the write-ahead log */
-/* From now on its length is kept to LIMIT bytes (0: ST_AHEAD_BYTES). The database has one. */
-enum base_status st_ahead_open(struct st_database *database, uint64_t limit);
-/* Brings into the file what nobody's state hides, however little it is: with all of it the file takes its length. */
-void st_ahead_checkpoint(struct st_database *database);
+/* From now on its length is kept to its limit. The database has one. */
+enum base_status st_ahead_open(struct st_database *database, const struct st_options *options);
 /* Reports that nothing more is written, and why; BASE_SYSTEM. */
 enum base_status st_ahead_refuse(struct st_database *database);
 

@@ -48,10 +48,7 @@ enum base_status st_give_back(struct st_database *database, int64_t time, bool *
   if (status != BASE_OK) return status;
   status = move_pages(database, base_env_monotonic() + time, ret_left);
   if (status == BASE_OK) status = st_commit(database);
-  if (status != BASE_OK)
-    st_rollback(database);
-  else if (!*ret_left)
-    st_ahead_checkpoint(database);
+  if (status != BASE_OK) st_rollback(database);
   return status;
 }
 

@@ -26,6 +26,10 @@ struct st_options {
   enum net_timeline timeline; /* of a new file */
   bool timeline_given;        /* an existing file must agree, else TQ-06xx */
   uint64_t log_limit;         /* bytes of the write-ahead log; 0: 256 MiB */
+  /* Much waits in the log: may another process (st_bring_in) bring it into the file, while this one goes on? True: it
+   * does. NULL: nobody else can. */
+  bool (*bring_in)(void *context);
+  void *context;
 };
 
 /* Opens or creates. Errors (each its own number, exit 3): no such directory or no permission, not a
@@ -59,12 +63,16 @@ void st_rollback_to(struct st_database *database);
 /* Bytes of it that are in use since the last commit; how many there may be. */
 uint64_t st_ahead_bytes(const struct st_database *database);
 uint64_t st_ahead_limit(const struct st_database *database);
+/* Bytes of it that are not in the file yet. */
+uint64_t st_ahead_waits(struct st_database *database);
 /* Transactions that have written, since the file was opened. */
 uint64_t st_commits(const struct st_database *database);
 /* Is it beyond its limit, and cannot begin anew? */
 bool st_ahead_is_full(struct st_database *database);
 /* Why it could not be brought into the file when that was last tried; NULL: it could, as far as nobody reads it. */
 const char *st_ahead_failure(const struct st_database *database);
+/* In a process of its own: brings what is in the log of the database PATH into its file. */
+void st_bring_in(const char *path);
 /* Appends who reads the oldest state, as in "process 4711 (sqlite3)". False: nobody else does. */
 bool st_ahead_holder(struct st_database *database, struct base_buffer *out);
 /* Of one who reads: does he see an old state, in the way of a log that is near its limit? May be asked in the midst of
@@ -84,6 +92,9 @@ enum base_status st_space(struct st_database *database, struct st_space *ret) BA
  * database that shrinks. */
 enum base_status st_give_back(struct st_database *database, int64_t time,
                               bool *ret_left) BASE_MUST_USE;
+/* Brings all of the write-ahead log into the file, which takes its length then. False: somebody reads an older state, or does
+ * so as well. */
+bool st_shorten(struct st_database *database);
 /* Writes all of the file anew, without unused pages, as one that shrinks; outside of transactions. Takes room for two
  * copies while it runs, and changes nothing if there is none. */
 enum base_status st_compact(struct st_database *database) BASE_MUST_USE;

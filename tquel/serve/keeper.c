@@ -4,6 +4,8 @@
  *        ▲                                               │     opened for reading
  *        └──────────── the protocol of shells ───────────┘
  *
+ * Those who bring the write-ahead log into the file, where it is much, are made in the same way, and say nothing: they end.
+ *
  * The keeper is forked before the server opens anything, and does nothing but fork: so a reader starts with
  * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, the seat's zone, a
  * text of settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
@@ -28,10 +30,13 @@ struct request {
   uint64_t statement, results, memory;
   int64_t start, now;
   bool owner;
+  bool brings_in; /* no statement: the write-ahead log is to be brought into the file */
 };
 /* Who takes records comes first. */
 #define READER_NICE 10
 #define USER_MAX    ((size_t)4096)
+/* The server ends: so long it waits for who brings the log in. */
+#define LAST_LOG_MS 10000
 
 /* This process is killed when PARENT, which has just forked it, ends. */
 static void end_with(pid_t parent) {
@@ -107,6 +112,14 @@ _Noreturn static void run_reader(const struct server_options *options, int descr
   _exit(0);
 }
 
+/* --- who brings the log in -------------------------------------------------------------------- */
+
+_Noreturn static void bring_in(const struct server_options *options) {
+  (void)prctl(PR_SET_NAME, "tquel-log");
+  tql_bring_in(options->database);
+  _exit(0);
+}
+
 /* --- the keeper ------------------------------------------------------------------------------- */
 
 union control {
@@ -148,6 +161,7 @@ _Noreturn static void keep(const struct server_options *options, int socket) {
     if (fork() == 0) {
       end_with(keeper);
       close(socket);
+      if (request.brings_in) bring_in(options);
       run_reader(options, descriptor, &request, user);
     }
     close(descriptor); /* without a reader the server sees the end at once */
@@ -159,7 +173,7 @@ _Noreturn static void keep(const struct server_options *options, int socket) {
 
 void server_keeper_start(struct server *server) {
   int pair[2];
-  server->keeper = -1;
+  server->keeper = server->bringing = -1;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
   fflush(NULL);
   pid_t server_process = getpid(), keeper = fork();
@@ -175,14 +189,28 @@ void server_keeper_start(struct server *server) {
     close(pair[0]);
 }
 
+/* With the keeper who brings the log in would end as well, and to do it anew takes longer. */
+static void wait_for_log(struct server *server) {
+  struct pollfd polled = {.fd = server->bringing, .events = POLLIN};
+  if (server->keeper < 0 || server->bringing < 0) return;
+  (void)poll(&polled, 1, LAST_LOG_MS);
+  close(server->bringing);
+  server->bringing = -1;
+}
+
 void server_keeper_stop(struct server *server) {
+  wait_for_log(server);
   if (server->keeper >= 0) close(server->keeper);
   server->keeper = -1;
 }
 
+/* READER is NULL for one who brings the log in. */
 static bool send_request(int keeper, const struct server_reader *reader, int descriptor) {
+  static const struct server_reader nobody = {.user = ""};
   struct request request;
   memset(&request, 0, sizeof request);
+  request.brings_in = reader == NULL;
+  if (reader == NULL) reader = &nobody;
   request.statement = reader->statement;
   request.results = reader->results;
   request.memory = reader->memory;
@@ -225,4 +253,27 @@ struct sn_connection *server_keeper_ask(struct server *server, const struct serv
   report_lost(server, error);
   close(pair[0]);
   return NULL;
+}
+
+/* Has he ended? Until then there is nothing to read. */
+static bool is_over(int descriptor) {
+  char byte;
+  return recv(descriptor, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+bool server_keeper_bring_in(void *context) {
+  struct server *server = context;
+  int pair[2];
+  if (server->keeper < 0) return false;
+  if (server->bringing >= 0 && !is_over(server->bringing)) return true;
+  if (server->bringing >= 0) close(server->bringing);
+  server->bringing = -1;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return false;
+  bool sent = send_request(server->keeper, NULL, pair[1]);
+  close(pair[1]);
+  if (sent)
+    server->bringing = pair[0];
+  else
+    close(pair[0]);
+  return sent;
 }

@@ -102,6 +102,9 @@ enum base_status server_open(struct server *server) {
       .memory = asked->statement_memory,
       .memory_total = asked->memory,
       .time_limit = asked->time_limit,
+      .log_limit = asked->log_limit,
+      .bring_in = server_keeper_bring_in,
+      .context = server,
   };
   enum base_status status = tql_session_open(&options, &server->diags, &server->session);
   if (status != BASE_OK) return status;

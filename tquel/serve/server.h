@@ -101,6 +101,7 @@ struct server {
   size_t peer_count, peer_capacity, peers_max;
   struct server_loop loop;
   struct server_shell *running; /* whose statement runs */
+  int bringing;                 /* end of a connection to who brings the log in; -1: nobody does */
   int keeper;                   /* socket of the process that makes readers; -1: there is none */
   struct server_reading **readings;
   size_t reading_count, reading_capacity;
@@ -209,6 +210,9 @@ void server_keeper_start(struct server *server);
 void server_keeper_stop(struct server *server);
 /* A connection to a new reader; NULL: there can be none, which the server reports. */
 struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader);
+
+/* Has somebody bring the database's write-ahead log into its file. CONTEXT is the server. False: there can be nobody. */
+bool server_keeper_bring_in(void *context);
 
 /* --- sources.c */
 /* The type of a domain in messages (enum sn_domain_type); 0: it cannot be sent. */

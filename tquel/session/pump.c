@@ -205,6 +205,7 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   if (status == BASE_OK && (group_is_due(session) || !tql_session_has_feeds(session)))
     status = session_commit_group(session);
   if (status == BASE_OK && *ret_idle) session_fold_some(session);
+  if (status == BASE_OK) session_note_steady(session);
   if (status == BASE_OK) session_upkeep(session);
   if (status == BASE_OK) sweep_strings(session);
   return status;
@@ -330,6 +331,7 @@ static enum base_status take_turn(struct tql_session *session) {
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
   if (status == BASE_OK) session_fold_some(session);
+  if (status == BASE_OK) session_note_steady(session);
   if (status == BASE_OK) session_upkeep(session);
   if (status == BASE_OK) sweep_strings(session);
   return status;
@@ -337,7 +339,8 @@ static enum base_status take_turn(struct tql_session *session) {
 
 enum base_status tql_session_turn(struct tql_session *session) {
   enter(session, NULL);
-  base_budget_begin(&BASE_BUDGET_NONE); /* records go on: only the system says that there is no more */
+  base_budget_begin(
+      &BASE_BUDGET_NONE); /* records go on: only the system says that there is no more */
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
   enum base_status status = take_turn(session);
@@ -356,6 +359,7 @@ int64_t tql_session_due(const struct tql_session *session) {
     due = session->group_since + session->durable_ns - now;
   if (tql_session_has_feeds(session) && due > POLL_MS * NS_PER_MS) due = POLL_MS * NS_PER_MS;
   if (session_fold_due(session, now) < due) due = session_fold_due(session, now);
+  if (session_steady_due(session, now) < due) due = session_steady_due(session, now);
   if (session_upkeep_due(session, now) < due) due = session_upkeep_due(session, now);
   if (session->asks_changed || session->control_held) due = 0;
   if (due < session->retry_at - now)

@@ -22,7 +22,9 @@ enum base_status tql_session_open(const struct tql_session_options *options,
       .readonly = options->readonly || (options->explain_only && options->path != NULL),
       .timeline = options->timeline,
       .timeline_given = options->timeline_given,
-      .log_limit = options->log_limit};
+      .log_limit = options->log_limit,
+      .bring_in = options->bring_in,
+      .context = options->context};
   enum base_status status = st_open(&storage, session->strings, diags, &session->database);
   if (status == BASE_OK) {
     session->timeline = st_timeline(session->database);

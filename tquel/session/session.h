@@ -50,6 +50,9 @@ struct tql_session_options {
       memory_total; /* bytes that the process may have in all, as far as statements go; 0: no limit */
   int64_t time_limit; /* ns that a statement may take, if its seat does not say; 0: no limit */
   uint64_t log_limit; /* bytes of the database's write-ahead log; 0: 256 MiB */
+  /* May another process bring much of it into the file (tql_bring_in)? True: it does. NULL: none can. */
+  bool (*bring_in)(void *context);
+  void *context;
 };
 
 /* Opens or creates the database. BASE_OK, or BASE_USER/BASE_SYSTEM after a diagnostic. */
@@ -64,6 +67,8 @@ enum base_status tql_session_check(struct tql_session *session,
                                    void (*found)(void *context, const char *subject,
                                                  const char *text),
                                    void *context) BASE_MUST_USE;
+/* In a process that has no session: brings the write-ahead log of the database PATH into its file. */
+void tql_bring_in(const char *path);
 /* Bytes of the database's file, and those of them that hold nothing; *RET_MUCH: they are worth a word. */
 enum base_status tql_session_space(struct tql_session *session, uint64_t *ret_bytes,
                                    uint64_t *ret_unused, bool *ret_much) BASE_MUST_USE;

@@ -196,6 +196,7 @@ struct session_upkeep {
   int64_t space_at;             /* when something is done about unused pages next */
   uint64_t looked;              /* st_commits when they were looked at */
   bool unused;                  /* there are many */
+  bool shortens;                /* they were given back, but the file has still its length */
 };
 
 /* How far the log has come into its tables (fold.c). Times are monotonic ns. */
@@ -271,6 +272,7 @@ struct tql_session {
   int64_t retry_after; /* ... by so much */
   int64_t failed_at;   /* monotonic ns: when that was */
   bool stalled;        /* nothing could be stored; that was said (stall.c) */
+  bool stored;         /* ... and since then something could */
   struct session_fold fold;
   struct session_upkeep upkeep;
 
@@ -917,6 +919,9 @@ bool session_stall(struct tql_session *session, size_t before);
 bool session_is_resting(const struct tql_session *session);
 /* A group has been committed; ENDING: the last one. Says that all is well again. */
 void session_note_stored(struct tql_session *session, bool ending);
+/* Nothing need come any more for that to be said; in how many ns from NOW on it is. */
+void session_note_steady(struct tql_session *session);
+int64_t session_steady_due(const struct tql_session *session, int64_t now);
 
 /* --- feed.c */
 enum base_status session_add_feed(struct tql_session *session,

@@ -22,6 +22,7 @@ static const char *first_error(struct tql_session *session, size_t before) {
 }
 
 bool session_stall(struct tql_session *session, size_t before) {
+  session->stored = false;
   bool may_pass = st_failure_may_pass(session->database);
   int64_t after = session->stalled ? 2 * session->retry_after : RETRY_NS;
   session_take_back(session);
@@ -47,8 +48,17 @@ bool session_is_resting(const struct tql_session *session) {
 
 void session_note_stored(struct tql_session *session, bool ending) {
   if (!session->stalled) return;
+  session->stored = true;
   if (!ending && base_env_monotonic() < session->failed_at + STEADY_NS) return;
-  session->stalled = false;
+  session->stalled = session->stored = false;
   base_report(session->diags, MSG_STORES_AGAIN, NULL, NULL,
               "what was read could be stored; reading goes on, and nothing was lost");
+}
+
+void session_note_steady(struct tql_session *session) {
+  if (session->stored) session_note_stored(session, false);
+}
+
+int64_t session_steady_due(const struct tql_session *session, int64_t now) {
+  return session->stored ? session->failed_at + STEADY_NS - now : INT64_MAX;
 }

@@ -54,10 +54,10 @@ static void look_at_log(struct tql_session *session, int64_t now) {
 
 /* --- pages */
 
-/* Each of them goes through the log, which must not be long already. */
+/* Each of them goes through the log, where not much must wait already. */
 static bool may_give_back(const struct tql_session *session) {
   return !session->group_open && !session->stalled && !st_in_transaction(session->database) &&
-         st_ahead_bytes(session->database) < st_ahead_limit(session->database) / 4;
+         st_ahead_waits(session->database) < st_ahead_limit(session->database) / 4;
 }
 
 static void look_at_pages(struct tql_session *session, int64_t now) {
@@ -77,6 +77,13 @@ static void give_back(struct tql_session *session, int64_t time) {
   upkeep->looked = st_commits(session->database);
   upkeep->space_at = ended + 4 * (ended - began);
   if (status != BASE_OK) upkeep->unused = false; /* until something else is written */
+  upkeep->shortens = status == BASE_OK && !upkeep->unused;
+}
+
+static void shorten(struct tql_session *session, int64_t now) {
+  struct session_upkeep *upkeep = &session->upkeep;
+  upkeep->shortens = !st_shorten(session->database);
+  upkeep->space_at = now + SPACE_NS;
 }
 
 /* --- both */
@@ -87,6 +94,7 @@ void session_upkeep(struct tql_session *session) {
   if (!writes(session)) return;
   look_at_log(session, now);
   if (!may_give_back(session)) return;
+  if (upkeep->shortens && now >= upkeep->space_at) shorten(session, now);
   if (!upkeep->unused) look_at_pages(session, now);
   if (upkeep->unused && now >= upkeep->space_at) give_back(session, SLICE_NS);
 }
@@ -94,7 +102,8 @@ void session_upkeep(struct tql_session *session) {
 int64_t session_upkeep_due(const struct tql_session *session, int64_t now) {
   const struct session_upkeep *upkeep = &session->upkeep;
   if (!writes(session) || !may_give_back(session)) return INT64_MAX;
-  if (!upkeep->unused && upkeep->looked == st_commits(session->database)) return INT64_MAX;
+  if (!upkeep->unused && !upkeep->shortens && upkeep->looked == st_commits(session->database))
+    return INT64_MAX;
   return upkeep->space_at - now;
 }
 
@@ -122,4 +131,8 @@ enum base_status tql_session_space(struct tql_session *session, uint64_t *ret_by
 
 enum base_status tql_session_compact(struct tql_session *session) {
   return st_compact(session->database);
+}
+
+void tql_bring_in(const char *path) {
+  st_bring_in(path);
 }
