@@ -8,12 +8,15 @@ A scenario is a script of tests/session/driver.c with, behind `|`, what is to be
     | 1: at_lo,at_hi,definite,x
 
 `| ...` stands for any number of lines. `again` starts another process, `limit BYTES` lets its files grow no
-further, `limit` lifts that. Files that scripts name are written into a directory of their own.
+further, `limit` lifts that; `sql QUERY` reads the file `db` as sqlite3 does. Files that scripts name are
+written into a directory of their own.
 """
+import contextlib
 import pathlib
 import re
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -87,6 +90,20 @@ def start(program, directory):
                             text=True, restore_signals=False)
 
 
+def answers(process):
+    printed = []
+    while True:
+        out = process.stdout.readline()
+        if out in ('', '=\n'):
+            return printed
+        printed.append(out.rstrip('\n'))
+
+
+def read(directory, query):
+    with contextlib.closing(sqlite3.connect(pathlib.Path(directory) / 'db')) as database:
+        return ['|'.join(map(str, row)) for row in database.execute(query)]
+
+
 def play(program, text, directory):
     """Runs the script, a process from each `open` to the `die` or the end."""
     process = start(program, directory)
@@ -101,14 +118,12 @@ def play(program, text, directory):
             size = line.split()[1:] or [resource.RLIM_INFINITY]
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (int(size[0]), resource.RLIM_INFINITY))
             continue
-        process.stdin.write(line + '\n' + ('' if line == 'die' else 'mark\n'))
-        process.stdin.flush()
-        printed = []
-        while True:
-            out = process.stdout.readline()
-            if out in ('', '=\n'):
-                break
-            printed.append(out.rstrip('\n'))
+        if line.startswith('sql '):
+            printed = read(directory, line[4:])
+        else:
+            process.stdin.write(line + '\n' + ('' if line == 'die' else 'mark\n'))
+            process.stdin.flush()
+            printed = answers(process)
         if not matches(expected, printed):
             problems.append(f'{line}\n  printed  ' + '\n           '.join(printed) +
                             '\n  expected ' + '\n           '.join(expected))
@@ -755,6 +770,24 @@ run 0 print Busy
 | 0: 4000,4000,5000,5000,true,P:a#1,4,44
 run 0 range of l is Late retrieve (l.relation)
 | 0: at_lo,at_hi,definite,relation
+""")
+
+scenario('the end of a process that has nothing open is done once', """open db real sensor
+source c inc1 hostA
+describe c busy.sdf
+stream b c Busy busy.sdf
+run 0 create persistent traced Busy (Process = name, Thread = i4, Job = i4) by Thread
+turn
+| + Busy
+row b p 1000 P:a#1 0 0
+commit
+sql select count(*) from tq_pending
+| 1
+check c all 2000
+turn
+commit
+sql select count(*) from tq_pending
+| 0
 """)
 
 scenario('what a source had open that is waited for no more', ANNOUNCED + """

@@ -207,13 +207,15 @@ static enum base_status keep_samples(struct tql_session *session, struct session
              : status;
 }
 
-/* The records that the checkpoint has passed, in order. */
+/* The records that the checkpoint has passed, in order. They have left what waits also where nothing comes of
+ * them: the end of a process that has nothing open. */
 static void take_settled(struct session_relation *relation, struct net_rows *rows) {
   struct net_inbox_item item;
   const union net_slot *row;
   size_t group = 0;
   net_chronon group_time = NET_BEGINNING;
   while ((row = net_inbox_next(&relation->pending, &item, NULL)) != NULL) {
+    relation->pending_changed = true;
     if (item.time != group_time) {
       drop_superseded(relation, rows, group);
       drop_repeated(relation, rows, group);
