@@ -295,6 +295,46 @@ run 0 print Note
 | 0: 5000,5000,true,PDESolver:P1#5,late
 """)
 
+scenario('who displays, and what nobody feeds goes, lets the network be', ANNOUNCED.replace('open -', 'open db') + """
+seat 1 ann owner
+run 0 range of n is Note
+run 0 retrieve Seen (n.Text)
+turn
+| + Note
+row n d 1000 P:a#1 one
+check c all 2000
+turn
+row n d 3000 P:a#1 two
+check c all 4000
+turn
+commit
+sql select fires from tq_node_stats where relation = 'Seen' and kind = 'relation-store'
+| 2
+run 1 display Seen
+| 1: at_lo,at_hi,definite,Text
+| 1: 1000,1000,true,one
+| 1: 3000,3000,true,two
+run 0 create event Scratch (a = i4)
+run 0 destroy Scratch
+row n d 5000 P:a#1 three
+check c all 6000
+turn
+| 1> {"relation": "Seen", "change": "whole", "at_lo": 5000...
+stop 1
+run 1 display Seen
+| ...
+run 1 display Note
+| ...
+row n d 7000 P:a#1 four
+check c all 8000
+turn
+| 1> ...
+| 1> ...
+commit
+sql select fires from tq_node_stats where relation = 'Seen' and kind = 'relation-store'
+| 4
+""")
+
 scenario('create persistent and save ask for everything', ANNOUNCED + """
 run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
 turn

@@ -167,6 +167,12 @@ static void forget_explained(struct tql_session *session, struct session_relatio
   session_remove_relation(session, relation);
 }
 
+/* May the live network know of it? Building that anew reads all that is stored. */
+static bool is_in_live(const struct tql_session *session, const struct session_relation *relation) {
+  return relation->live || relation->announced || relation->view || relation->store_node != NULL ||
+         session_is_displayed(session, relation);
+}
+
 /* *RET_RELATION is NULL for an index. Others may have to go first: then *RET_USERS names them. */
 static enum base_status destroy_one(struct tql_session *session, const struct tql_name *name,
                                     struct session_relation **ret_relation,
@@ -198,7 +204,7 @@ static enum base_status destroy_one(struct tql_session *session, const struct tq
     forget_explained(session, *ret_relation);
     return BASE_OK;
   }
-  session_drop_live(session);
+  if (is_in_live(session, *ret_relation)) session_drop_live(session);
   status = st_destroy(session->database, ng->name);
   if (status == BASE_OK) session_remove_relation(session, *ret_relation);
   return status;

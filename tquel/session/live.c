@@ -162,35 +162,51 @@ static bool depends_on_live(struct tql_session *session, const struct session_re
 struct display_context {
   struct tql_session *session;
   const struct session_relation *relation;
-  struct session_display *display;
 };
 
-static enum base_status show(void *context, const struct net_batch *batch) {
-  const struct display_context *showing = context;
+static void show_on(struct session_display *display, const struct display_context *showing,
+                    const struct net_batch *batch) {
   const struct tql_session *session = showing->session;
-  struct session_display *display = showing->display;
-  if (display->seat == NULL) return BASE_OK;
-  if (!session->displays_on && (display->shown || !showing->relation->begins)) return BASE_OK;
+  if (!session->displays_on && (display->shown || !showing->relation->begins)) return;
   const struct tql_output *output =
       display->seat == session->seats[0] ? session->output : &display->seat->output;
-  if (output == NULL || output->live == NULL) return BASE_OK;
+  if (output == NULL || output->live == NULL) return;
   for (uint32_t i = 0; i < batch->count; i++)
     output->live(output->context, showing->relation->ng.name, showing->relation->ng.layout,
                  net_batch_row(batch, i), net_batch_marks(batch, i), batch->checkpoint);
   display->shown |= batch->count > 0 && session->displays_on;
+}
+
+static enum base_status show(void *context, const struct net_batch *batch) {
+  const struct display_context *showing = context;
+  const struct tql_session *session = showing->session;
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_display *display = session->displays[i];
+    if (display->seat != NULL && strcasecmp(display->name, showing->relation->ng.name) == 0)
+      show_on(display, showing, batch);
+  }
   return BASE_OK;
 }
 
+/* Whoever displays a relation comes and goes without the network being built anew, which would read all that
+ * is stored: so each has a sink for displays. A view is there for its displays alone, perhaps. */
 static void build_displays(struct tql_session *session) {
-  for (size_t i = 0; i < session->display_count; i++) {
-    struct session_relation *relation = session_find(session, session->displays[i]->name);
-    if (relation == NULL || relation->store_node == NULL) continue;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (relation->store_node == NULL ||
+        (relation->view && !session_is_displayed(session, relation)))
+      continue;
     struct display_context *context =
         BASE_NEW(net_network_arena(session->live), struct display_context);
-    *context = (struct display_context){session, relation, session->displays[i]};
+    *context = (struct display_context){session, relation};
     must_link(relation->store_node, net_create_display(session->live, relation->ng.name,
                                                        relation->ng.layout, show, context));
   }
+}
+
+bool session_has_displays_sink(const struct tql_session *session,
+                               const struct session_relation *relation) {
+  return session->live != NULL && relation->store_node != NULL && !relation->view;
 }
 
 void session_drop_live(struct tql_session *session) {

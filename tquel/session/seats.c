@@ -103,13 +103,15 @@ void session_add_display(struct tql_session *session, const struct session_relat
     if (session->displays[i]->seat == session->seat &&
         strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
       return;
+  session_sweep_displays(session);
   struct session_display *display = base_xcalloc(1, sizeof *display);
   display->seat = session->seat;
   display->name = base_xstrdup(relation->ng.name);
   base_grow(&session->displays, &session->display_capacity, session->display_count + 1,
             sizeof *session->displays);
   session->displays[session->display_count++] = display;
-  session_drop_live(session);
+  session->asks_changed = true;
+  if (!session_has_displays_sink(session, relation)) session_drop_live(session);
 }
 
 void session_sweep_displays(struct tql_session *session) {
@@ -124,6 +126,13 @@ void session_sweep_displays(struct tql_session *session) {
     free(display);
   }
   session->display_count = kept;
+}
+
+bool session_is_displayed(const struct tql_session *session,
+                          const struct session_relation *relation) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (strcasecmp(session->displays[i]->name, relation->ng.name) == 0) return true;
+  return false;
 }
 
 bool tql_seat_has_displays(const struct tql_seat *seat) {

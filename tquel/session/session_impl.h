@@ -385,6 +385,9 @@ const char *session_path(struct tql_session *session, const struct tql_statement
 /* The seat whose statement runs displays RELATION from now on. */
 void session_add_display(struct tql_session *session, const struct session_relation *relation);
 /* Forgets displays that have ended; nothing of the live network shows them. */
+/* Does somebody display RELATION, or did until now? */
+bool session_is_displayed(const struct tql_session *session,
+                          const struct session_relation *relation);
 void session_sweep_displays(struct tql_session *session);
 /* RELATION was destroyed: whoever else displays it is told. */
 void session_end_displays(struct tql_session *session, const char *relation);
@@ -860,6 +863,9 @@ bool session_has_open(const struct session_relation *relation, const union net_s
 /* Builds the live network if some relation is live and it is not there. */
 enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
+/* Is RELATION in the live network, with a sink that shows to whoever displays it, also later? */
+bool session_has_displays_sink(const struct tql_session *session,
+                               const struct session_relation *relation);
 /* Records of an event relation that are in order, wait for the checkpoint. */
 void session_add_events(struct session_relation *relation, const union net_slot *rows,
                         const uint8_t *marks, size_t count);
