@@ -133,7 +133,7 @@ class Accounts:
 
     def all(self, names):
         self.programs()
-        for feed in (self.stage.requests, self.stage.states):
+        for feed in self.stage.feeds():
             self.feed(feed)
         self.derived(names)
         self.database.close()

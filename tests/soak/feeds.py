@@ -74,8 +74,9 @@ class Feed(threading.Thread):
 class Requests(Feed):
     """Events, CSV in a file that grows."""
 
-    def __init__(self, path, rate, chance):
-        super().__init__('Request', rate, chance)
+    def __init__(self, relation, path, rate, chance):
+        super().__init__(relation, rate, chance)
+        self.path = path
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self.put(b'at,id,client,size\n')
 

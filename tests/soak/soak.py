@@ -74,7 +74,7 @@ class Soak:
 
     def wrong(self):
         """What somebody else than the accounts has found."""
-        for who in (self.faults, self.stage.requests, self.stage.states):
+        for who in [self.faults] + self.stage.feeds():
             if who.failure and who.failure not in self.problems:
                 self.problems.append(who.failure)
         self.problems += self.visitors.failures
@@ -83,6 +83,8 @@ class Soak:
 
     def run(self):
         self.stage.begin()
+        if self.stage.refused:
+            self.say('all is kept, so that the file grows, and each restart takes longer:\n' + self.stage.refused)
         self.say(HEADING)
         for who in (self.prober, self.visitors, self.faults):
             who.start()
@@ -160,17 +162,19 @@ def main():
     parser.add_argument('hours', nargs='?', type=float, default=1.0, help='how long (1); 0.02 is 72 s')
     parser.add_argument('--seed', type=int, default=None, help='of faults, visitors and records')
     parser.add_argument('--rate', type=int, default=20000, help='records a second (20000)')
-    parser.add_argument('--keep', metavar='AGE', help='modify ... to keep AGE, such as "1 min": the file is bounded, too')
+    parser.add_argument('--keep', metavar='AGE', help='modify ... to keep AGE (1 min, or a sixth of the time); or forever')
     parser.add_argument('--json', help='where all figures are written to')
     parser.add_argument('--tap', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seed is None:
         options.seed = random.randrange(1 << 31)
+    if options.keep is None:
+        options.keep = '%d s' % max(min(60, options.hours * 600), 1)
     chance = random.Random(options.seed)
     faulthandler.register(signal.SIGUSR1)  # where it waits
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # who is ended takes all with him
-    with Stage(os.path.abspath(options.tquel), os.path.abspath(options.ticker), options.rate, chance,\
-            options.keep) as stage:
+    with Stage(os.path.abspath(options.tquel), os.path.abspath(options.ticker), options.rate, chance,
+               None if options.keep == 'forever' else options.keep) as stage:
         soak = Soak(options, stage, chance)
         soak.say('dev: a soak of %g hours, %d records a second, --seed %d, in %s' %
                  (options.hours, options.rate, options.seed, stage.directory))

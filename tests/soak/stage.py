@@ -1,4 +1,4 @@
-"""What runs in a soak: a server, a collector, two programs, a feed from a file and one through `tquel feed`."""
+"""What runs in a soak: a server, a collector, two programs, feeds from files and one through `tquel feed`."""
 import os
 import random
 import shutil
@@ -13,9 +13,9 @@ from world import Failed, Ticker, World, wait_for  # noqa: E402
 from feeds import Requests, States  # noqa: E402
 
 QUESTIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'questions.tq')
-STORED = ('Tick', 'Beat', 'Phase', 'Opened', 'Weight', 'Request', 'State')
+STORED = ('Tick', 'Beat', 'Phase', 'Opened', 'Weight', 'Request', 'Rare', 'State')
 DERIVED = ('Beside', 'Soon', 'Recent', 'Ever', 'Busy', 'Follows', 'Large', 'Either', 'Crowd', 'Crowded', 'Ticks',
-           'Beats', 'Weighed', 'Small')
+           'Beats', 'Weighed')
 KEPT = ('Tick', 'Beat', 'Phase', 'Opened', 'Request', 'State', 'Beside', 'Recent', 'Busy', 'Crowd', 'Crowded')
 THREADS = 2
 PATIENCE = 600.0 * float(os.environ.get("TEST_PATIENCE", "1"))  # a server that begins again reads all
@@ -51,13 +51,13 @@ class Stage(World):
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.directory, TMPDIR=self.directory)
         self.rate, self.keep, self.age = rate, False, age
         self.chance = random.Random(chance.random())
-        self.programs, self.numbers = [], {}
-        self.feed = self.requests = self.states = None
+        self.programs, self.numbers, self.refused = [], {}, None
+        self.feed = self.states = None
+        self.files = []
 
     def __exit__(self, *_):
-        for feed in (self.requests, self.states):
-            if feed:
-                feed.ended.set()
+        for feed in self.feeds():
+            feed.ended.set()
         for process in self.processes:
             if process.poll() is None:
                 process.kill()
@@ -85,7 +85,8 @@ class Stage(World):
         self.shell('set cache 8')
 
     def follow(self):
-        self.shell('copy Request from "requests.csv" following within 100 ms')
+        for feed in self.files:
+            self.shell('copy %s from "%s" following within 100 ms' % (feed.relation, feed.path))
 
     def serve_again(self):
         self.serve()
@@ -115,22 +116,25 @@ class Stage(World):
         for relation in STORED[:5]:
             self.known(relation)
         self.shell('create event Request (id = i8, client = i4, size = i4) '
+                   'create event Rare (id = i8, client = i4, size = i4) '
                    'create traced State (id = i8, client = i4, state = c8) by client')
         done = subprocess.run([self.tquel, '--connect', self.socket, '-f', QUESTIONS], env=self.environment,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
         if done.returncode or done.stderr:
             raise Failed('the questions: %d, %s' % (done.returncode, done.stderr.decode()))
-        if self.age:
-            for name in KEPT:
-                self.shell('modify %s to keep %s' % (name, self.age))
-        self.requests = Requests(os.path.join(self.directory, 'requests.csv'), self.rate * 0.1,
-                                 random.Random(self.chance.random()))
+        self.keep_no_longer()
+        for relation, rate in (('Request', self.rate * 0.1), ('Rare', min(20, self.rate * 0.1))):
+            self.files.append(Requests(relation, os.path.join(self.directory, relation + '.csv'), rate,
+                                       random.Random(self.chance.random())))
         self.follow()
         self.feed = self.spawn([self.tquel, 'feed', 'State', '--within', '100 ms'], name='feed',
                                output=open(self.log('feed-says'), 'wb'), stdin=subprocess.PIPE)
         self.states = States(self.feed.stdin, self.rate * 0.2, random.Random(self.chance.random()))
-        self.requests.start()
-        self.states.start()
+        for feed in self.feeds():
+            feed.start()
+
+    def feeds(self):
+        return self.files + ([self.states] if self.states else [])
 
     # --- looking
 
@@ -149,7 +153,15 @@ class Stage(World):
 
     def came(self):
         """Records and lines until now."""
-        return sum(p.passed() for p in self.programs) + self.requests.lines + self.states.lines
+        return sum(p.passed() for p in self.programs) + sum(feed.lines for feed in self.feeds())
+
+    def keep_no_longer(self):
+        """Else each restart reads more: a network is built anew from what is stored."""
+        for name in KEPT if self.age else []:
+            done = self.shell('modify %s to keep %s' % (name, self.age), check=False)
+            if done.returncode:
+                self.refused, self.age = done.stderr.decode().strip(), None
+                return
 
     def removed(self, relation):
         """Tuples that went as they were old."""
@@ -159,7 +171,7 @@ class Stage(World):
 
     def finish(self):
         """Ends all that brings records, waits until all is stored, and ends the rest."""
-        for feed in (self.requests, self.states):
+        for feed in self.feeds():
             feed.stop()
         self.states.pipe.close()
         wait_for('the feed of State to end', lambda: self.feed.poll() is not None, PATIENCE)
@@ -168,8 +180,9 @@ class Stage(World):
         for program in self.running():
             program.done()
             program.end()
-        wait_for('requests.csv to be read', lambda: self.look(
-            'select 1 from tq_feed where position = ?', self.requests.size()), PATIENCE)
+        for feed in self.files:
+            wait_for(feed.path + ' to be read', lambda: self.look(
+                'select 1 from tq_feed where relation = ? and position = ?', feed.relation, feed.size()), PATIENCE)
         wait_for(lambda: 'nothing to wait: ' + repr(self.look('select relation, count(*) from tq_pending group by 1')),
                  lambda: self.look('select count(*) from tq_pending') == [(0,)],
                  PATIENCE)
