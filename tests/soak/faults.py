@@ -199,8 +199,8 @@ def deaf_display(f):
     seconds, kill = f.chance.uniform(0.3, 2) * f.longest, f.chance.random() < 0.5
 
     def look():
-        shell = f.stage.spawn([f.stage.tquel, '--connect', f.stage.socket, '--format', 'ndjson', '-c', 'display Tick, Large'],
-                              output=subprocess.PIPE, name='shells')
+        shell = f.stage.spawn([f.stage.tquel, '--connect', f.stage.socket, '--format', 'ndjson', '-c',
+                               'display Tick, Large'], output=subprocess.PIPE, name='shells')
         f.ended.wait(seconds)
         if kill:
             shell.kill()

@@ -162,10 +162,13 @@ def main():
     parser.add_argument('hours', nargs='?', type=float, default=1.0, help='how long (1); 0.02 is 72 s')
     parser.add_argument('--seed', type=int, default=None, help='of faults, visitors and records')
     parser.add_argument('--rate', type=int, default=20000, help='records a second (20000)')
-    parser.add_argument('--keep', metavar='AGE', help='modify ... to keep AGE (1 min, or a sixth of the time); or forever')
+    parser.add_argument('--keep', metavar='AGE', 
+                        help='modify ... to keep AGE (1 min, or a sixth of the time); or forever')
     parser.add_argument('--json', help='where all figures are written to')
     parser.add_argument('--tap', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.hours <= 0 or options.rate < 100:
+        parser.error('there is nothing to do in no time, or with less than 100 records a second')
     if options.seed is None:
         options.seed = random.randrange(1 << 31)
     if options.keep is None:

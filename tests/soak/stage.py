@@ -165,7 +165,9 @@ class Stage(World):
 
     def removed(self, relation):
         """Tuples that went as they were old."""
-        return (self.look('select removed from tq_keep where relation = ?', relation) or [(0,)])[0][0] if self.age else 0
+        if not self.age:
+            return 0
+        return (self.look('select removed from tq_keep where relation = ?', relation) or [(0,)])[0][0]
 
     # --- ending
 
@@ -186,6 +188,12 @@ class Stage(World):
         wait_for(lambda: 'nothing to wait: ' + repr(self.look('select relation, count(*) from tq_pending group by 1')),
                  lambda: self.look('select count(*) from tq_pending') == [(0,)],
                  PATIENCE)
+
+    @staticmethod
+    def end(process):
+        process.send_signal(signal.SIGTERM)
+        if process.wait(PATIENCE) != 0:
+            raise Failed('a process that was ended in order ended with %d' % process.returncode)
 
     def end_all(self):
         """The exit statuses of feed, collector and server."""

@@ -14,7 +14,8 @@ STATEMENTS = [
     'range of x is Crowd range of y is Follows retrieve (x.n, y.first) when x , y at y',
     'print Ticks', 'print Weighed',
     'create event Scratch (n = i4) append to Scratch (n = 1) at "now" destroy Scratch',
-    'range of x is Ticks retrieve into Passing (x.n) where x.Thread = 0 destroy Passing', 'range of x is Large retrieve (x.id) where x.size = 999',
+    'range of x is Ticks retrieve into Passing (x.n) where x.Thread = 0 destroy Passing',
+    'range of x is Large retrieve (x.id) where x.size = 999',
     'set time limit 2 s range of x is Tick retrieve (n = countc(x by x.Thread), x.Number) where x.Thread = 1',
     'retrieve (x = 1 / 0)', 'retrieve what is this', 'print Nothing',
 ]
@@ -42,8 +43,8 @@ class Visitors(threading.Thread):
     def shell(self):
         """Runs to its end, is interrupted or killed."""
         statement = self.chance.choice(STATEMENTS)
-        process = subprocess.Popen([self.stage.tquel, '--connect', self.stage.socket, '--format', 'csv', '-c', statement],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        process = subprocess.Popen([self.stage.tquel, '--connect', self.stage.socket, '--format', 'csv', '-c',
+                                    statement], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.stage.environment, cwd=self.stage.directory)
         end = self.chance.choice((None, None, signal.SIGINT, signal.SIGKILL))
         try:
@@ -77,8 +78,8 @@ class Visitors(threading.Thread):
         try:
             connection = sqlite3.connect('file:%s?mode=ro' % self.stage.database, uri=True, timeout=60)
             try:
-                connection.execute('select count(*), max(n) from (select * from Crowd order by start_lo desc limit 1000)'
-                                   ).fetchall()
+                connection.execute('select count(*), max(n) from '
+                                   '(select * from Crowd order by start_lo desc limit 1000)').fetchall()
                 connection.execute('select * from Large_readable limit 10').fetchall()
             finally:
                 connection.close()
