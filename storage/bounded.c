@@ -23,7 +23,7 @@ enum { WORTH = 8 };
 /* --- the index of what lasts long */
 
 /* One minute; on the abstract timeline nobody knows. */
-static int64_t long_span(enum net_timeline timeline) {
+int64_t st_long_span(enum net_timeline timeline) {
   return timeline == NET_TIMELINE_REAL ? INT64_C(60000000000) : 10000;
 }
 
@@ -40,11 +40,12 @@ static const char *last(enum st_kind kind) {
 }
 
 /* The difference of two integers that are far apart is a float: large, as it should be. */
-static void sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline) {
-  base_buffer_printf(sql, "%s-%s>%lld", last(kind), start_lo(kind), (long long)long_span(timeline));
+void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline) {
+  base_buffer_printf(sql, "%s-%s>%lld", last(kind), start_lo(kind),
+                     (long long)st_long_span(timeline));
 }
 
-static void sql_long_name(struct base_buffer *sql, const char *relation) {
+void st_sql_long_name(struct base_buffer *sql, const char *relation) {
   struct base_buffer name = BASE_BUFFER_EMPTY;
   base_buffer_printf(&name, "tq_%s_long", relation);
   st_sql_name(sql, base_buffer_text(&name));
@@ -54,11 +55,11 @@ static void sql_long_name(struct base_buffer *sql, const char *relation) {
 void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
                         const struct st_relation *relation) {
   base_buffer_puts(sql, " CREATE INDEX ");
-  sql_long_name(sql, relation->name);
+  st_sql_long_name(sql, relation->name);
   base_buffer_puts(sql, " ON ");
   st_sql_name(sql, relation->name);
   base_buffer_printf(sql, "(%s) WHERE ", last(relation->kind));
-  sql_is_long(sql, relation->kind, timeline);
+  st_sql_is_long(sql, relation->kind, timeline);
   base_buffer_putc(sql, ';');
 }
 
@@ -198,7 +199,7 @@ static net_chronon first_short(const struct st_database *database,
                                const struct net_wanted *wanted) {
   net_chronon until = lasting_until(wanted), first;
   if (until == NET_BEGINNING ||
-      __builtin_sub_overflow(until, long_span(database->timeline), &first))
+      __builtin_sub_overflow(until, st_long_span(database->timeline), &first))
     return NET_BEGINNING;
   return first;
 }
@@ -207,9 +208,9 @@ static net_chronon first_short(const struct st_database *database,
 static struct way long_way(const struct st_database *database, const struct st_table *table,
                            const struct net_wanted *wanted, net_chronon first) {
   struct way way = {.offered = NET_WANTED_ALL};
-  sql_long_name(&way.index, table->name);
+  st_sql_long_name(&way.index, table->name);
   base_buffer_puts(&way.range, " AND ");
-  sql_is_long(&way.range, table->kind, database->timeline);
+  st_sql_is_long(&way.range, table->kind, database->timeline);
   sql_time(&way.range, last(table->kind), ">=", lasting_until(wanted));
   sql_time(&way.rest, start_lo(table->kind), "<", first);
   return way;

@@ -50,7 +50,8 @@ static void read_name(struct reading *reading, sqlite3_stmt *statement,
                                      (long long)sqlite3_column_int64(statement, 9));
 }
 
-/* tq_relation: name, kind, by_domain, checkpoint, text, origin, is it a view, until, passed, id */
+/* tq_relation: name, kind, by_domain, checkpoint, text, origin, is it a view, until, passed, id, and of tq_keep age,
+ * gone, removed */
 static enum base_status read_relation(struct reading *reading, void *context,
                                       sqlite3_stmt *statement) {
   (void)context;
@@ -81,6 +82,11 @@ static enum base_status read_relation(struct reading *reading, void *context,
   relation->passed = sqlite3_column_type(statement, 8) == SQLITE_NULL
                          ? NET_BEGINNING
                          : sqlite3_column_int64(statement, 8);
+  relation->age = sqlite3_column_int64(statement, 10);
+  relation->ages = sqlite3_column_type(statement, 10) != SQLITE_NULL && relation->age >= 0;
+  relation->incomplete = sqlite3_column_type(statement, 11) != SQLITE_NULL;
+  relation->gone = sqlite3_column_int64(statement, 11);
+  relation->removed = sqlite3_column_int64(statement, 12);
   return BASE_OK;
 }
 
@@ -150,21 +156,31 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
                               struct st_relation **ret, size_t *ret_count) {
   struct reading reading = {.database = database, .arena = arena};
   static const char *const by_version[] = {
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL, NULL, r.id"
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL, NULL, r.id,"
+      " NULL, NULL, NULL"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id",
       "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
-      " v.name IS NOT NULL, t.until, NULL, r.id"
+      " v.name IS NOT NULL, t.until, NULL, r.id, NULL, NULL, NULL"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
       "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
-      " v.name IS NOT NULL, t.until, c.passed, r.id"
+      " v.name IS NOT NULL, t.until, c.passed, r.id, NULL, NULL, NULL"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
+      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+      " v.name IS NOT NULL, t.until, c.passed, r.id, k.age, k.gone, k.removed"
+      " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
+      " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
+      " LEFT JOIN tq_retention AS t ON t.relation = r.name"
+      " LEFT JOIN tq_keep AS k ON k.relation = r.name ORDER BY r.id",
   };
-  const char *sql = by_version[database->version < 2 ? 0 : database->version < 3 ? 1 : 2];
+  const char *sql = by_version[database->version < 2   ? 0
+                               : database->version < 3 ? 1
+                               : database->version < 7 ? 2
+                                                       : 3];
   enum base_status status = BASE_OK;
   if (database->in_transaction && !database->readonly) status = st_checkpoints_flush(database);
   if (status == BASE_OK) status = each_row(&reading, sql, NULL, read_relation, NULL);
@@ -499,6 +515,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_structure WHERE relation = ?1",
       "DELETE FROM tq_rule WHERE relation = ?1",
       "DELETE FROM tq_retention WHERE relation = ?1",
+      "DELETE FROM tq_keep WHERE relation = ?1",
       "DELETE FROM tq_announced WHERE relation = ?1",
       "DELETE FROM tq_log WHERE relation = ?1",
   };

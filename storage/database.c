@@ -96,6 +96,7 @@ enum base_status st_fail(struct st_database *database, const char *doing) {
     database->catalogue_stale = true;
     st_cache_rolled_back(database);
     st_log_rolled_back(database);
+    st_keep_rolled_back(database);
   }
   bool no_memory = (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM;
   if (no_memory) base_budget_exhausted();
@@ -475,6 +476,7 @@ void st_rollback(struct st_database *database) {
     database->catalogue_stale = true;
     st_cache_rolled_back(database);
     st_log_rolled_back(database);
+    st_keep_rolled_back(database);
   }
   database->in_transaction = false;
   database->savepoints = 0;
@@ -522,6 +524,7 @@ void st_rollback_to(struct st_database *database) {
   database->catalogue_stale = true;
   st_cache_rolled_back(database);
   st_log_rolled_back(database);
+  st_keep_rolled_back(database);
   if (run_savepoint(database, "ROLLBACK TO", database->savepoints - 1) == BASE_OK &&
       run_savepoint(database, "RELEASE", database->savepoints - 1) == BASE_OK)
     database->savepoints--;

@@ -16,7 +16,7 @@
 #include "storage/storage.h"
 
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
-#define ST_SCHEMA_VERSION 6
+#define ST_SCHEMA_VERSION 7
 
 /* Stands for a stop that is not known in the index that makes a relation a set: NET_OPEN. */
 #define ST_OPEN_VALUE "-9223372036854775807"
@@ -87,6 +87,16 @@ struct st_table {
   net_chronon log_last; /* the latest start among them */
   /* Rows put and appended in a transaction, not those of st_put_rows, that are equal to others. */
   uint64_t equal, equal_in; /* which transaction */
+
+  /* Rows that are old go (keep.c): */
+  bool keep_known;
+  bool walking;    /* from WALK_FROM on, as far as WALK_LIMIT, in the order of time */
+  bool incomplete; /* tuples that ended before GONE are gone */
+  net_chronon gone;
+  net_chronon came_old; /* the least last time of rows that came since the walk began; or BEGINNING */
+  net_chronon done;  /* nothing that is over before it is there */
+  net_chronon walk_limit, walk_from;
+  bool long_done; /* of the walk */
 };
 
 struct st_scan;
@@ -378,6 +388,12 @@ enum base_status st_log_overlaps(struct st_database *database, const struct st_t
 /* Reports it; BASE_SYSTEM. */
 enum base_status st_log_damaged(struct st_database *database, const char *relation);
 
+/* --- keep.c */
+/* A row was put into TABLE. */
+void st_keep_added(struct st_table *table, const union net_slot *row);
+/* What is remembered of what is old is no more. */
+void st_keep_rolled_back(struct st_database *database);
+
 /* --- bulk.c */
 /* Puts ROWS, of TABLE's own layout, by one statement. */
 enum base_status st_put_all(struct st_database *database, struct st_table *table,
@@ -425,6 +441,12 @@ enum base_status st_row_damaged(struct st_database *database, const char *relati
 enum base_status st_samples_prepare(struct st_database *database);
 
 /* --- bounded.c: part of a relation */
+/* What is longer has an index of its own. */
+int64_t st_long_span(enum net_timeline timeline);
+/* ... its name, quoted. */
+void st_sql_long_name(struct base_buffer *sql, const char *relation);
+/* The condition that makes a row of KIND long. */
+void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline);
 /* SQL that makes the index of long rows, behind the relation's table. */
 void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
                         const struct st_relation *relation);

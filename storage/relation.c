@@ -407,6 +407,7 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   status = put_row(database, table, layout, row, marks & NET_DEFINITE);
   if (status == BASE_OK && sqlite3_changes64(database->sqlite) == 0)
     st_note_equal(database, table, 1);
+  st_keep_added(table, row);
   if (table->cached && table->cache_grows)
     st_cache_put(database, table, st_row_of_table(table, layout, row), marks);
   else

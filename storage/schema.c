@@ -104,6 +104,15 @@ static const char *const schema_6 =
     "  data BLOB NOT NULL) STRICT;"
     "CREATE INDEX tq_log_relation ON tq_log (relation, number);";
 
+/* What version 7 added (keep.c). */
+static const char *const schema_7 =
+    "CREATE TABLE tq_keep ("
+    "  relation TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,"
+    "  age INTEGER,"             /* chronons; NULL: for ever */
+    "  gone INTEGER,"            /* tuples that ended before it are gone, or may be; NULL: none */
+    "  removed INTEGER NOT NULL" /* how many */
+    ") STRICT;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -132,8 +141,8 @@ bool st_kind_is_event(enum st_kind kind) {
 }
 
 void st_sql_schema(struct base_buffer *sql) {
-  base_buffer_printf(sql, "%s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
-                     schema_6);
+  base_buffer_printf(sql, "%s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
+                     schema_6, schema_7);
 }
 
 /* Within the transaction that creates the file. */
@@ -184,7 +193,8 @@ enum base_status st_schema_upgrade(struct st_database *database) {
                        schema_3, (long long)NET_OPEN, (long long)NET_FOREVER);
   if (database->version < 4) base_buffer_puts(&sql, schema_4);
   if (database->version < 5) base_buffer_puts(&sql, schema_5);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_6, ST_SCHEMA_VERSION);
+  if (database->version < 6) base_buffer_puts(&sql, schema_6);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_7, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

@@ -9,7 +9,7 @@
  * it a set and gives time order, and a view "R_readable" with ISO 8601 times (abstract timeline: the
  * numbers, with the words forever and beginning); open rows have stop_lo NULL and the views fill it
  * with the relation's checkpoint. tq_relation, tq_domain, tq_query, tq_checkpoint, tq_feed, tq_pending,
- * tq_source, tq_pipe, tq_loss, tq_description, tq_announced, tq_node_stats, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
+ * tq_source, tq_pipe, tq_loss, tq_description, tq_announced, tq_node_stats, tq_keep, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
 #ifndef ST_STORAGE_H
 #define ST_STORAGE_H
 
@@ -132,6 +132,12 @@ struct st_relation {
   bool view;    /* derived, but not stored: there is no table */
   bool expires; /* save R until T; st_create does not look at it */
   net_chronon until;
+  /* modify R to keep AGE (keep.c); st_create does not look at it. */
+  bool ages; /* rows are kept for AGE chronons; else for ever */
+  int64_t age;
+  bool incomplete; /* tuples that ended before GONE are gone, or going */
+  net_chronon gone;
+  int64_t removed; /* how many */
   /* Why it can only be destroyed: somebody has changed the catalogue. What else is said of it may be
    * nonsense then, and NAME is no name where tq_relation has none. NULL: it is as it should be. */
   const char *unusable;
@@ -152,6 +158,33 @@ enum base_status st_set_origin(struct st_database *database, const char *name,
 /* Until when the relation is kept; NET_FOREVER: no end. */
 enum base_status st_set_until(struct st_database *database, const char *name,
                               net_chronon until) BASE_MUST_USE;
+
+/* --- keep.c: rows that are old go */
+
+/* Rows are kept for AGE chronons; -1: for ever. */
+enum base_status st_set_keep(struct st_database *database, const char *name,
+                             int64_t age) BASE_MUST_USE;
+/* Removes rows that are over before LIMIT, open ones never: it looks at ROWS of them at most, in a transaction, and of
+ * those that are logged at one piece. *RET_REMOVED: how many went; *RET_DONE: nothing is left to do up to LIMIT. From
+ * the first call with it on the relation is said to be incomplete before LIMIT. */
+enum base_status st_remove_old(struct st_database *database, const char *name, net_chronon limit,
+                               size_t rows, size_t *ret_removed, bool *ret_done) BASE_MUST_USE;
+/* Removes ROWS rows at most, whatever they are, and of those that are logged one piece: the relation is to be destroyed.
+ * *RET_DONE: it is empty. */
+enum base_status st_remove_any(struct st_database *database, const char *name, size_t rows,
+                               size_t *ret_removed, bool *ret_done) BASE_MUST_USE;
+/* Of the rows that wait for the commit (net_store's append) those that are over before LIMIT are not written; as
+ * st_remove_old otherwise. Nothing that is in the file is looked at. */
+enum base_status st_drop_waiting(struct st_database *database, const char *name, net_chronon limit,
+                                 size_t *ret_removed) BASE_MUST_USE;
+/* Do rows of the relation wait for the commit? */
+bool st_waits(struct st_database *database, const char *name);
+/* A time at or before the start of each row that is not over before TIME; not far before it. */
+enum base_status st_earliest_alive(struct st_database *database, const char *name, net_chronon time,
+                                   net_chronon *ret) BASE_MUST_USE;
+/* All its rows are as computed now: nothing is missing. */
+enum base_status st_is_complete(struct st_database *database, const char *name) BASE_MUST_USE;
+
 /* Forgets all rows of the relation (before a recomputation). */
 enum base_status st_clear(struct st_database *database, const char *name) BASE_MUST_USE;
 /* ... only those that are open (before a replay that says anew what is open). */
