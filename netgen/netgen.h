@@ -84,6 +84,28 @@ struct ng_unbounded {
 /* The first such part of PLAN, which has been transformed; false: there is none. */
 bool ng_plan_find_unbounded(struct ng_plan *plan, struct ng_unbounded *ret);
 
+/* What of its inputs a standing query needs to be built anew by a replay, and then to go on as if it had always been
+ * there (history.c). */
+struct ng_history {
+  const struct ng_query *query; /* the one that needs all: QUERY or a view; NULL: none does */
+  struct base_range clause;     /* that causes it, in the query's source */
+  const char *why;              /* in words */
+  int64_t
+      within; /* so far apart, in chronons, are two tuples at most that have to do with each other,
+                                 * and do not overlap */
+  unsigned participants; /* how many tuples have to do with a result */
+  bool instant; /* what holds at an instant depends on what is over less than WITHIN before it */
+  bool begins;  /* results begin before all that they depend on now */
+};
+/* ... of PLAN, which has been transformed. */
+void ng_plan_history(struct ng_plan *plan, struct ng_history *ret);
+/* Calls NOTE for each relation that PLAN reads, with a time so that of the tuples that ended before it none is
+ * wanted; NET_BEGINNING: there is none. Perhaps several times for one relation. */
+void ng_plan_each_read(const struct ng_plan *plan,
+                       void (*note)(void *context, const struct ng_relation *relation,
+                                    net_chronon from),
+                       void *context);
+
 enum ng_explain_format { NG_EXPLAIN_TEXT, NG_EXPLAIN_DOT, NG_EXPLAIN_JSON };
 /* The plan as it is now. TITLE e.g. "initial network", "final network". Text: one node a line with its
  * inputs, parameters in readable infix form and, for stateful nodes, what bounds the state, then the node of

@@ -173,7 +173,8 @@ struct tql_statement {
    *      "durable every", "rule", "parallel"), .name the rule for "rule"; .value: name, string,
    *      number or duration, NULL if none
    * INDEX: index on .variable(relation) is .name (.names)
-   * MODIFY: .name to .words, .names the domains     SAVE: .name until .expr
+   * MODIFY: .name to .words, .names the domains, or .expr the age: a duration, an integer or a name
+   * SAVE: .name until .expr
    * VIEW: .name, .targets, .clauses      INTEGRITY: on .variable is .expr
    * PERMIT: .words the operations, on/of/to .name, to user .member..., .targets, .expr           */
   struct tql_name name, variable, member;

@@ -230,6 +230,9 @@ struct tql_statement *tql_build_modify(struct tql_parser *parser, const struct t
                                        const struct tql_name *relation,
                                        const struct tql_name *structure,
                                        const struct tql_list *names);
+struct tql_statement *tql_build_modify_age(struct tql_parser *parser, const struct tql_span *span,
+                                           const struct tql_name *relation,
+                                           const struct tql_name *structure, struct tql_expr *age);
 struct tql_statement *tql_build_save(struct tql_parser *parser, const struct tql_span *span,
                                      const struct tql_name *name, struct tql_expr *until);
 struct tql_statement *tql_build_integrity(struct tql_parser *parser, const struct tql_span *span,

@@ -335,6 +335,15 @@ struct tql_statement *tql_build_modify(struct tql_parser *parser, const struct t
   return statement;
 }
 
+struct tql_statement *tql_build_modify_age(struct tql_parser *parser, const struct tql_span *span,
+                                           const struct tql_name *relation,
+                                           const struct tql_name *structure,
+                                           struct tql_expr *age) {
+  struct tql_statement *statement = tql_build_modify(parser, span, relation, structure, NULL);
+  statement->expr = age;
+  return statement;
+}
+
 struct tql_statement *tql_build_save(struct tql_parser *parser, const struct tql_span *span,
                                      const struct tql_name *name, struct tql_expr *until) {
   struct tql_statement *statement = new_statement(parser, TQL_S_SAVE, span);

@@ -86,7 +86,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %type <struct tql_statement *> statement range create retrieve append delete replace copy
 %type <struct tql_statement *> destroy help explain checkpoint set index modify save define permit
 %type <struct tql_expr *> full expr tight access closed call distance literal setting_value relation
-%type <struct tql_expr *> clock_time integer
+%type <struct tql_expr *> clock_time integer age
 %type <struct tql_expr *> argument
 %type <struct tql_list *> arguments by_list targets target_list domain_list names attributes
 %type <struct tql_list *> operations setting_words modify_on rule_numbers integers
@@ -353,6 +353,14 @@ index:
 modify:
   MODIFY name[relation] TO name[structure] modify_on
     { $$ = tql_build_modify(parser, &@$, &$relation, &$structure, $modify_on); }
+| MODIFY name[relation] TO name[structure] age
+    { $$ = tql_build_modify_age(parser, &@$, &$relation, &$structure, $age); }
+;
+
+/* modify R to keep 1 hour, to keep nothing, to keep forever. */
+age:
+  distance
+| name  { $$ = tql_build_name(parser, &@$, &$name); }
 ;
 
 modify_on:

@@ -206,6 +206,9 @@ static void print_modify(struct base_buffer *out, const struct tql_statement *st
   base_buffer_puts(out, " to ");
   tql_print_name(out, statement->words);
   print_names(out, " on ", statement, "");
+  if (statement->expr == NULL) return;
+  base_buffer_putc(out, ' ');
+  tql_print_expr(out, statement->expr);
 }
 
 void tql_print_statement(struct base_buffer *out, const struct tql_statement *statement) {

@@ -48,6 +48,11 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->view = from->view;
   relation->expires = from->expires;
   relation->until = from->until;
+  relation->ages = from->ages;
+  relation->age = from->age;
+  relation->incomplete = from->incomplete;
+  relation->gone = from->gone;
+  relation->removed = from->removed;
   relation->checkpoint = from->checkpoint;
   relation->passed = session_is_derived(relation) ? NET_BEGINNING : from->passed;
   relation->latest = relation->boundary = NET_BEGINNING;

@@ -5,7 +5,7 @@
  *      definitions ─────────────── do they give the domains and the inputs that are stored?
  *      rules and permits ───────── can they be read?
  *      derived relations ───────── computed again from what is stored, into memory, and compared; not where
- *                                  samples go on that they are computed from
+ *                                  samples go on that they are computed from, nor where old tuples are gone
  *
  * Everything is read in one transaction, so that it is one state, also beside a server that writes. A relation
  * that is computed from one with a finding is compared all the same. */
@@ -263,7 +263,8 @@ enum base_status tql_session_check(struct tql_session *session,
     struct session_relation *relation = session->relations[i];
     if (!session_is_derived(relation)) continue;
     check_definition(&checking, relation);
-    if (!relation->view && relation->query != NULL && !has_running_samples(session, relation))
+    if (!relation->view && relation->query != NULL && !has_running_samples(session, relation) &&
+        !session_lacks_tuples(session, relation))
       check_result(&checking, relation);
     if (base_env_interrupted()) status = BASE_CANCEL;
   }

@@ -115,6 +115,8 @@ enum base_status session_modify(struct tql_session *session,
   const struct ng_relation *ng = tql_analyse_relation(&analysis, &statement->name);
   if (ng == NULL || refuse_view(session, session_of(session, ng), &statement->name))
     return BASE_USER;
+  if (strcasecmp(statement->words, "keep") == 0)
+    return session_keep(session, &analysis, session_of(session, ng), statement);
   int structure = -1;
   for (int i = 0; i < 3; i++)
     if (strcasecmp(statement->words, names[i]) == 0) structure = i;
@@ -122,7 +124,7 @@ enum base_status session_modify(struct tql_session *session,
     return bad_structure(
         session, statement,
         base_arena_printf(session->statement_arena,
-                          "there is no structure %s: there are heap, time and hash",
+                          "there is no structure %s: there are heap, time and hash; or keep",
                           statement->words));
   if (structure == ST_HASH && statement->name_count == 0)
     return bad_structure(session, statement, "hash on which domains?");

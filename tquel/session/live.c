@@ -143,6 +143,9 @@ static enum base_status build_query(struct tql_session *session,
     net_store_node_set_stored(relation->store_node, relation->checkpoint);
     return st_clear_open(session->database, relation->ng.name);
   }
+  status = session_refuse_anew(session, relation);
+  if (status == BASE_OK) status = session_complete(session, relation);
+  if (status != BASE_OK) return status;
   /* Computed anew: what was promised of the old tuples does not hold for the new ones. */
   struct net_store *store = st_net(session->database);
   relation->checkpoint = NET_BEGINNING;
@@ -435,6 +438,8 @@ static enum base_status reopen(struct tql_session *session, struct session_relat
           : st_extent(session->database, relation->ng.name, &any, &first, &last);
   if (status != BASE_OK) return status;
   relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
+  if (relation->incomplete && relation->passed > relation->checkpoint)
+    relation->checkpoint = relation->passed; /* what it was last may be gone */
   mark_stale(session, relation);
   status = session_note_passed(session, relation, relation->checkpoint);
   if (status != BASE_OK) return status;
@@ -450,7 +455,8 @@ static enum base_status go_live(struct tql_session *session, struct session_rela
   relation->live = true;
   bool any_pending = net_inbox_rows(&relation->pending) > 0;
   bool finite = relation->checkpoint != NET_BEGINNING && relation->checkpoint != NET_FOREVER;
-  relation->boundary = finite && !any_pending ? relation->checkpoint - 1 : NET_BEGINNING;
+  bool corrects = finite && !any_pending && !session_has_incomplete_readers(session, relation);
+  relation->boundary = corrects ? relation->checkpoint - 1 : NET_BEGINNING;
   return BASE_OK;
 }
 

@@ -47,6 +47,7 @@ static enum base_status commit_group(struct tql_session *session) {
   if (status == BASE_OK) status = session_recompute_diverted(session);
   if (status == BASE_OK) status = session_save_pending(session);
   if (status == BASE_OK) status = session_save_node_stats(session);
+  if (status == BASE_OK) status = session_age_waiting(session);
   if (status == BASE_OK) status = st_commit(session->database);
   session->group_open = false;
   if (status == BASE_OK) {
@@ -207,6 +208,7 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   if (status == BASE_OK && *ret_idle) session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);
   if (status == BASE_OK) session_upkeep(session);
+  if (status == BASE_OK) session_age_some(session);
   if (status == BASE_OK) sweep_strings(session);
   return status;
 }
@@ -333,6 +335,7 @@ static enum base_status take_turn(struct tql_session *session) {
   if (status == BASE_OK) session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);
   if (status == BASE_OK) session_upkeep(session);
+  if (status == BASE_OK) session_age_some(session);
   if (status == BASE_OK) sweep_strings(session);
   return status;
 }
@@ -361,6 +364,7 @@ int64_t tql_session_due(const struct tql_session *session) {
   if (session_fold_due(session, now) < due) due = session_fold_due(session, now);
   if (session_steady_due(session, now) < due) due = session_steady_due(session, now);
   if (session_upkeep_due(session, now) < due) due = session_upkeep_due(session, now);
+  if (session_age_due(session, now) < due) due = session_age_due(session, now);
   if (session->asks_changed || session->control_held) due = 0;
   if (due < session->retry_at - now)
     due = session->retry_at - now; /* a full disk is not asked at once */

@@ -314,6 +314,8 @@ enum base_status session_retrieve(struct tql_session *session,
   if (status != BASE_OK) return status;
   if (query->name != NULL && statement->kind != TQL_S_VIEW)
     status = session_check_bounds(session, query);
+  if (status == BASE_OK && query->name != NULL && statement->kind != TQL_S_VIEW)
+    status = session_check_history(session, query, query->name);
   if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
   return show(session, query, NULL);
@@ -349,6 +351,7 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
 }
 
 enum base_status session_print(struct tql_session *session, struct session_relation *relation) {
+  session_warn_incomplete(session, relation);
   return show(session, NULL, relation);
 }
 
@@ -371,7 +374,9 @@ static void name_place(struct tql_session *session, size_t first) {
 
 static enum base_status recompute(struct tql_session *session, struct session_relation *relation) {
   bool fixed_now;
-  enum base_status status = session_fix_origin(session, relation, &fixed_now);
+  enum base_status status = session_refuse_anew(session, relation);
+  if (status == BASE_OK) status = session_complete(session, relation);
+  if (status == BASE_OK) status = session_fix_origin(session, relation, &fixed_now);
   if (status != BASE_OK) return status;
   const struct ng_query *query = session_query(session, relation);
   status = st_clear(session->database, relation->ng.name);

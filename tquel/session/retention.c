@@ -1,10 +1,11 @@
 /* save R until T: the relation is kept until then.
  *
- * When a database is opened for writing, relations whose time has passed are destroyed, with their
- * tuples and all that the catalogue says of them; a warning says which, and how many tuples went. One
- * that others are computed from stays, and a warning names them; it goes when they have gone. Nothing
- * is dropped while a session runs, by a session that only reads, or on the abstract timeline, which has
- * no clock.                                                                                        */
+ *      T has passed ──▶ its feeds and displays end ──▶ its tuples go, in slices (aging.c) ──▶ the relation itself
+ *
+ * while the session goes on; when a database is opened for writing, and at a session's end, all at once. A warning says
+ * which relation went, and how many tuples. One that others are computed from stays, and a warning names them; it goes
+ * when they have gone. So does one that sensors announce, as long as a source that announces it is there. Nothing goes
+ * in a session that only reads, or on the abstract timeline, which has no clock. */
 #include <string.h>
 
 #include "engine/base/env.h"
@@ -37,16 +38,44 @@ enum base_status session_save(struct tql_session *session, const struct tql_stat
   relation = session_find(session, relation->ng.name);
   relation->expires = until != NET_FOREVER;
   relation->until = until;
+  relation->expiring = relation->expiry_said = false;
+  session->keep.next_at = 0;
   session->asks_changed = true;
   if (until <= base_env_now())
     base_report(session->diags, MSG_SAVED_UNTIL_PAST, session->source, &statement->expr->range,
-                "that time has passed: %s goes when the database is next opened", ng->name);
+                "that time has passed: %s goes at once", ng->name);
   return BASE_OK;
 }
 
 static void print_until(struct tql_session *session, struct base_buffer *out,
                         const struct session_relation *relation) {
   net_time_print(out, session->timeline, relation->until);
+}
+
+/* RELATION, of which EXPIRED tuples have gone already, goes. */
+static enum base_status destroy(struct tql_session *session, struct session_relation *relation,
+                                const char *until, size_t expired) {
+  int64_t count = 0;
+  enum base_status status = BASE_OK;
+  if (!relation->view) status = st_count(session->database, relation->ng.name, &count);
+  if (status == BASE_OK) status = st_destroy(session->database, relation->ng.name);
+  if (status != BASE_OK) return status;
+  count += (int64_t)expired;
+  base_report(session->diags, MSG_EXPIRED, NULL, NULL,
+              "%s was kept until %s and is gone now, with %lld tuple%s", relation->ng.name, until,
+              (long long)count, count == 1 ? "" : "s");
+  session_remove_relation(session, relation);
+  return BASE_OK;
+}
+
+static void report_kept(struct tql_session *session, struct session_relation *relation,
+                        const char *until, const char *users) {
+  if (!relation->expiry_said)
+    base_report_hint(session->diags, MSG_EXPIRED_KEPT, NULL, NULL,
+                     "destroy what is computed from it, or save it until a later time",
+                     "%s was to be kept until %s; it stays, because %s is computed from it",
+                     relation->ng.name, until, users);
+  relation->expiry_said = true;
 }
 
 /* Destroys RELATION unless others are computed from it. */
@@ -56,21 +85,10 @@ static enum base_status drop_expired(struct tql_session *session,
   print_until(session, &until, relation);
   const char *users = session_dependants(session, session->arena, relation);
   enum base_status status = BASE_OK;
-  if (users != NULL) {
-    base_report_hint(session->diags, MSG_EXPIRED_KEPT, NULL, NULL,
-                     "destroy what is computed from it, or save it until a later time",
-                     "%s was to be kept until %s; it stays, because %s is computed from it",
-                     relation->ng.name, base_buffer_text(&until), users);
-  } else {
-    int64_t count = 0;
-    if (!relation->view) status = st_count(session->database, relation->ng.name, &count);
-    if (status == BASE_OK) status = st_destroy(session->database, relation->ng.name);
-    if (status == BASE_OK)
-      base_report(session->diags, MSG_EXPIRED, NULL, NULL,
-                  "%s was kept until %s and is gone now, with %lld tuple%s", relation->ng.name,
-                  base_buffer_text(&until), (long long)count, count == 1 ? "" : "s");
-    if (status == BASE_OK) session_remove_relation(session, relation);
-  }
+  if (users != NULL)
+    report_kept(session, relation, base_buffer_text(&until), users);
+  else
+    status = destroy(session, relation, base_buffer_text(&until), 0);
   base_buffer_done(&until);
   return status;
 }
@@ -92,6 +110,78 @@ enum base_status session_expire(struct tql_session *session) {
   }
   if (status == BASE_OK) status = st_commit(session->database);
   if (status != BASE_OK) st_rollback(session->database);
+  return status;
+}
+
+/* --- while the session goes on */
+
+/* The youngest that is past its time and can go: what is computed from a relation goes before it. */
+static struct session_relation *next_expired(struct tql_session *session) {
+  bool waits = session->timeline != NET_TIMELINE_REAL || session->options.readonly ||
+               session->options.explain_only;
+  net_chronon now = waits ? 0 : base_env_now();
+  for (size_t i = session->relation_count; !waits && i-- > 0;) {
+    struct session_relation *relation = session->relations[i];
+    if (!relation->expires || relation->until > now) continue;
+    if (relation->announced && session_is_taken(session, relation)) continue;
+    struct base_arena *arena = base_arena_new();
+    const char *users = session_dependants(session, arena, relation);
+    struct base_buffer until = BASE_BUFFER_EMPTY;
+    print_until(session, &until, relation);
+    if (users != NULL) report_kept(session, relation, base_buffer_text(&until), users);
+    base_buffer_done(&until);
+    base_arena_free(arena);
+    if (users == NULL) return relation;
+  }
+  return NULL;
+}
+
+/* Nobody brings it anything any more, and nobody looks on. */
+static void end_readers(struct tql_session *session, struct session_relation *relation) {
+  struct base_buffer until = BASE_BUFFER_EMPTY;
+  print_until(session, &until, relation);
+  for (size_t i = 0; i < session->feed_count; i++)
+    if (session->feeds[i]->relation == relation)
+      base_report(session->diags, MSG_FEED_EXPIRED, NULL, NULL,
+                  "%s: nothing more is read for %s, which was to be kept until %s",
+                  session->feeds[i]->path, relation->ng.name, base_buffer_text(&until));
+  base_buffer_done(&until);
+  session_remove_feeds(session, relation);
+  relation->feed = NULL;
+  session_end_displays(session, relation->ng.name);
+  session_drop_live(session);
+  relation->live = false;
+  relation->expiring = true;
+  relation->expired = 0;
+}
+
+enum base_status session_expire_some(struct tql_session *session, size_t rows, bool *ret_any) {
+  struct session_relation *relation = next_expired(session);
+  size_t removed = 0;
+  bool done = true;
+  *ret_any = relation != NULL;
+  if (relation == NULL) return BASE_OK;
+  if (!relation->expiring) end_readers(session, relation);
+  struct base_buffer until = BASE_BUFFER_EMPTY;
+  print_until(session, &until, relation);
+  enum base_status status = st_begin(session->database);
+  if (status == BASE_OK && !relation->view)
+    status = st_remove_any(session->database, relation->ng.name, rows, &removed, &done);
+  if (status == BASE_OK && !done) {
+    relation->expired += removed;
+    relation->removed += (int64_t)removed;
+    relation->incomplete = removed > 0;
+    relation->gone = NET_FOREVER;
+  }
+  if (status == BASE_OK && done)
+    status = destroy(session, relation, base_buffer_text(&until), relation->expired + removed);
+  if (status == BASE_OK) status = st_commit(session->database);
+  if (status != BASE_OK) {
+    st_rollback(session->database);
+    enum base_status reloaded = session_load_catalogue(session);
+    (void)reloaded; /* reported, and it is tried again */
+  }
+  base_buffer_done(&until);
   return status;
 }
 

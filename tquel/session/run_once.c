@@ -411,6 +411,7 @@ static enum base_status run_one_off(struct tql_session *session, struct one_off 
     struct base_arena *arena = base_arena_new();
     one_off->plan = ng_plan_new(arena, session->strings, session->timeline);
     enum base_status status = make_plan(session, one_off, speculate);
+    if (status == BASE_OK && one_off->store == NULL) session_warn_plan(session, one_off->plan);
     reject.speculates = speculate && ng_plan_speculates(one_off->plan);
     if (status == BASE_OK) status = run_plan(session, one_off, &reject);
     base_arena_free(arena);

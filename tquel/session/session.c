@@ -68,6 +68,7 @@ void tql_session_close(struct tql_session *session) {
   session_store_held(session);
   if (session->database != NULL) session_fold_all(session);
   if (session->database != NULL) session_upkeep_end(session);
+  session_age_all(session);
   session_remove_feeds(session, NULL);
   tql_session_on_watch(session, NULL);
   while (session->seat_count > 0) tql_seat_free(session->seats[session->seat_count - 1]);
@@ -461,13 +462,14 @@ static void put_definition(struct base_buffer *out, const char *definition) {
 }
 
 /* What others are told of is in permits.c; what it is made of, and who asks for it, is the owner's. */
-static void describe_one(struct tql_session *session, const struct session_relation *relation,
+static void describe_one(struct tql_session *session, struct session_relation *relation,
                          struct base_buffer *out) {
   struct session_sight *sight = session_sight_new(session);
   bool owner = sight == NULL, all = session_sees_all(sight, relation);
   describe_line(sight, relation, out);
   if (all) describe_contents(session, relation, out);
   if (all) session_describe_until(session, relation, out);
+  if (all) session_describe_age(session, relation, out);
   if (owner) session_describe_announced(session, relation, out);
   if (owner) session_describe_indexes(session, relation, out);
   session_describe_rules(session, relation, sight, out);

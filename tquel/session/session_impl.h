@@ -47,7 +47,21 @@ struct session_relation {
   bool view;     /* derived, and not stored */
   bool scripted; /* tquel explain: the script has made it, as it is there or anew */
   bool expires;  /* kept until UNTIL */
+  bool expiring; /* it is past that, and its tuples go: EXPIRED of them so far (retention.c) */
+  bool expiry_said;
+  size_t expired;
   net_chronon until;
+  bool ages; /* tuples are kept for AGE (keep.c) */
+  int64_t age;
+  bool incomplete; /* REMOVED tuples that ended before GONE are gone */
+  net_chronon gone;
+  int64_t removed;
+  const struct tql_statement *warned; /* that it is; the last statement */
+  bool history_known;                 /* derived: what it needs of its inputs */
+  struct ng_history history;
+  uint64_t need_round; /* of session_keep: NEED, by NEEDED_BY, is as of it */
+  net_chronon need;
+  const char *needed_by;
   const struct session_rule *rules; /* once they were needed */
   size_t rule_count;
   bool rules_loaded;
@@ -211,6 +225,16 @@ struct session_fold {
   double row_ns;          /* what a row takes; 0: not measured */
 };
 
+/* How far what is old has gone (aging.c). Times are monotonic ns. */
+struct session_keep {
+  uint64_t rounds; /* how often it was asked what is old */
+  size_t place;    /* the relation that comes next */
+  int64_t next_at; /* nothing is done before */
+  bool removed;    /* something was, since PLACE was the first */
+  int64_t walk_ns; /* until the next round */
+  double row_ns;   /* what a row takes; 0: not measured */
+};
+
 /* Tuples that a one-off network reads in the place of a relation's own (update.c). */
 struct session_given {
   const struct ng_relation *relation;
@@ -275,6 +299,7 @@ struct tql_session {
   bool stored;         /* ... and since then something could */
   struct session_fold fold;
   struct session_upkeep upkeep;
+  struct session_keep keep;
 
   /* of the statement that runs */
   const struct tql_output *output;
@@ -637,8 +662,50 @@ enum base_status session_save(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
 /* Destroys what was to be kept until a time that has passed. */
 enum base_status session_expire(struct tql_session *session) BASE_MUST_USE;
+/* The same, while the session goes on: a slice of it, some ROWS of one relation. *RET_ANY: there was something to do. */
+enum base_status session_expire_some(struct tql_session *session, size_t rows,
+                                     bool *ret_any) BASE_MUST_USE;
 void session_describe_until(struct tql_session *session, const struct session_relation *relation,
                             struct base_buffer *out);
+
+/* --- keep.c: modify R to keep AGE */
+enum base_status session_keep(struct tql_session *session, const struct tql_analysis *analysis,
+                              struct session_relation *relation,
+                              const struct tql_statement *statement) BASE_MUST_USE;
+/* Tuples of RELATION that were over before *RET may go; NET_BEGINNING: none. */
+enum base_status session_keep_limit(struct tql_session *session, struct session_relation *relation,
+                                    net_chronon *ret) BASE_MUST_USE;
+/* Refuses QUERY, a standing query NAME, if it needs all tuples of a relation that is kept for an age. */
+enum base_status session_check_history(struct tql_session *session, const struct ng_query *query,
+                                       const char *name) BASE_MUST_USE;
+/* Refuses that RELATION, which is derived, is computed anew if that would lose some of it. */
+enum base_status session_refuse_anew(struct tql_session *session,
+                                     const struct session_relation *relation) BASE_MUST_USE;
+/* Are tuples of RELATION gone, or of what it is computed from? */
+bool session_lacks_tuples(struct tql_session *session, const struct session_relation *relation);
+/* RELATION is computed anew: of its own tuples none is missing then. */
+enum base_status session_complete(struct tql_session *session,
+                                  struct session_relation *relation) BASE_MUST_USE;
+/* Is something that depends on RELATION refused that? */
+bool session_has_incomplete_readers(struct tql_session *session,
+                                    const struct session_relation *relation);
+/* "1 hour", "nothing", on the abstract timeline chronons. */
+void session_print_age(const struct tql_session *session, struct base_buffer *out, int64_t age);
+void session_describe_age(struct tql_session *session, struct session_relation *relation,
+                          struct base_buffer *out);
+/* Warns once in a statement that tuples of RELATION are gone; of all that PLAN reads, if it asks for such a time. */
+void session_warn_incomplete(struct tql_session *session, struct session_relation *relation);
+void session_warn_plan(struct tql_session *session, const struct ng_plan *plan);
+
+/* --- aging.c: what is old goes */
+/* Between two groups: some rows, for some milliseconds, if it is time. */
+void session_age_some(struct tql_session *session);
+/* So many nanoseconds from NOW (monotonic) more is to be done; INT64_MAX: nothing is. */
+int64_t session_age_due(const struct tql_session *session, int64_t now);
+/* All that is old goes, before the session ends. */
+void session_age_all(struct tql_session *session);
+/* What came live and is old already is not written; before a group is committed. */
+enum base_status session_age_waiting(struct tql_session *session) BASE_MUST_USE;
 
 /* --- unbounded.c: standing queries that need memory without bound */
 

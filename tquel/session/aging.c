@@ -1,0 +1,140 @@
+/* What is old goes, beside what comes: tuples that are kept for an age (keep.c), and relations that were to be kept until
+ * a time (retention.c).
+ *
+ *      a turn ──▶ one slice: some rows of one relation, in a transaction of its own, SLICE_NS long
+ *      then as long a rest that slices take one in SHARE of the time
+ *      all is done ──▶ WALK_NS until it is asked again what is old; longer, up to QUIET_NS, where nothing was
+ *
+ * How long a row takes is measured with each slice. Rows that come live and are old when they are committed are not
+ * written at all. What fails, as on a full disk, is tried again after FAILED_NS; nothing is lost by waiting. */
+#include "engine/base/env.h"
+#include "tquel/session/session_impl.h"
+
+#define SLICE_NS  (INT64_C(5) * 1000000)
+#define WALK_NS   (INT64_C(250) * 1000000)
+#define QUIET_NS  (INT64_C(4000) * 1000000)
+#define FAILED_NS (INT64_C(60000) * 1000000)
+#define SHARE     4
+#define ROW_NS    4000.0 /* as long as nothing was measured */
+enum { ROWS_LEAST = 64, ROWS_MOST = 16384, ROWS_AT_END = 65536 };
+
+static bool may_remove(const struct tql_session *session) {
+  return session->database != NULL && !session->options.readonly &&
+         !session->options.explain_only && !session->group_open &&
+         !st_in_transaction(session->database);
+}
+
+/* REMOVED tuples of RELATION that were over before LIMIT have gone. */
+static void note_gone(struct session_relation *relation, net_chronon limit, size_t removed) {
+  if (removed == 0) return;
+  if (!relation->incomplete || limit > relation->gone) relation->gone = limit;
+  relation->incomplete = true;
+  relation->removed += (int64_t)removed;
+}
+
+static enum base_status remove_some(struct tql_session *session, struct session_relation *relation,
+                                    size_t rows, bool *ret_done) {
+  net_chronon limit = NET_BEGINNING;
+  size_t removed = 0;
+  *ret_done = true;
+  enum base_status status = session_keep_limit(session, relation, &limit);
+  if (status != BASE_OK || limit == NET_BEGINNING) return status;
+  status = st_begin(session->database);
+  if (status == BASE_OK)
+    status = st_remove_old(session->database, relation->ng.name, limit, rows, &removed, ret_done);
+  if (status == BASE_OK) status = st_commit(session->database);
+  if (status != BASE_OK)
+    st_rollback(session->database);
+  else
+    note_gone(relation, limit, removed);
+  session->keep.removed |= removed > 0;
+  return status;
+}
+
+/* The next relation of which something may be old, in turn; NULL: all have been looked at. */
+static struct session_relation *next_relation(struct tql_session *session) {
+  struct session_keep *keep = &session->keep;
+  for (; keep->place < session->relation_count; keep->place++)
+    if (session->relations[keep->place]->ages) return session->relations[keep->place];
+  return NULL;
+}
+
+static size_t rows_of_slice(const struct session_keep *keep) {
+  double rows = (double)SLICE_NS / (keep->row_ns > 0 ? keep->row_ns : ROW_NS);
+  if (rows > ROWS_MOST) return ROWS_MOST;
+  return rows < ROWS_LEAST ? ROWS_LEAST : (size_t)rows;
+}
+
+/* A slice that BEGAN then is over. */
+static void rest(struct session_keep *keep, enum base_status status, int64_t began) {
+  int64_t ended = base_env_monotonic();
+  keep->next_at = status == BASE_OK ? ended + (SHARE - 1) * (ended - began) : ended + FAILED_NS;
+}
+
+void session_age_some(struct tql_session *session) {
+  struct session_keep *keep = &session->keep;
+  int64_t now = base_env_monotonic();
+  if (now < keep->next_at || !may_remove(session)) return;
+  bool expires = false;
+  size_t rows = rows_of_slice(keep);
+  enum base_status status = session_expire_some(session, rows, &expires);
+  if (status != BASE_OK || expires) {
+    rest(keep, status, now);
+    return;
+  }
+  struct session_relation *relation = next_relation(session);
+  if (relation == NULL) {
+    bool quiet = !keep->removed && keep->walk_ns >= WALK_NS;
+    keep->walk_ns = !quiet ? WALK_NS : keep->walk_ns < QUIET_NS ? 2 * keep->walk_ns : QUIET_NS;
+    keep->place = 0;
+    keep->removed = false;
+    keep->next_at = now + keep->walk_ns;
+    return;
+  }
+  bool done = true;
+  status = remove_some(session, relation, rows, &done);
+  if (!done) keep->row_ns = (double)(base_env_monotonic() - now) / (double)rows;
+  if (done || status != BASE_OK) keep->place++;
+  rest(keep, status, now);
+}
+
+int64_t session_age_due(const struct tql_session *session, int64_t now) {
+  int64_t due = INT64_MAX, clock = base_env_now();
+  if (session->group_open || session->options.readonly) return due;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *relation = session->relations[i];
+    if (relation->ages && session->keep.next_at - now < due) due = session->keep.next_at - now;
+    /* What others are computed from waits for them, and whoever destroys those looks again. */
+    bool waits = !relation->expires || relation->expiry_said || relation->until == NET_FOREVER;
+    if (!waits && relation->until > clock && relation->until - clock < due)
+      due = relation->until - clock;
+    if (!waits && relation->until <= clock && session->keep.next_at - now < due)
+      due = session->keep.next_at - now;
+  }
+  return due;
+}
+
+void session_age_all(struct tql_session *session) {
+  if (!may_remove(session) || session_expire(session) != BASE_OK) return;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    bool done = !session->relations[i]->ages;
+    while (!done && !base_env_interrupted())
+      if (remove_some(session, session->relations[i], ROWS_AT_END, &done) != BASE_OK) return;
+  }
+}
+
+/* Within the group, before it is committed. */
+enum base_status session_age_waiting(struct tql_session *session) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    struct session_relation *relation = session->relations[i];
+    net_chronon limit = NET_BEGINNING;
+    size_t removed = 0;
+    if (!relation->ages || !st_waits(session->database, relation->ng.name)) continue;
+    status = session_keep_limit(session, relation, &limit);
+    if (status == BASE_OK && limit != NET_BEGINNING)
+      status = st_drop_waiting(session->database, relation->ng.name, limit, &removed);
+    if (status == BASE_OK) note_gone(relation, limit, removed);
+  }
+  return status;
+}
