@@ -443,7 +443,9 @@ enum base_status st_create(struct st_database *database, const struct st_relatio
   if (status == BASE_OK && relation->kind == ST_SAMPLED) status = st_samples_prepare(database);
   if (status == BASE_OK) status = insert_relation(database, relation);
   if (status != BASE_OK) return status;
-  st_cache_begin_empty(database, remember(database, relation), false);
+  struct st_table *table = remember(database, relation);
+  if (!table->view) st_keep_created(database, table);
+  st_cache_begin_empty(database, table, false);
   return BASE_OK;
 }
 

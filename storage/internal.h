@@ -90,11 +90,17 @@ struct st_table {
 
   /* Rows that are old go (keep.c): */
   bool keep_known;
+  bool drops;      /* rows that waited were dropped when there was a commit */
   bool walking;    /* from WALK_FROM on, as far as WALK_LIMIT, in the order of time */
   bool incomplete; /* tuples that ended before GONE are gone */
   net_chronon gone;
-  net_chronon came_old; /* the least last time of rows that came since the walk began; or BEGINNING */
-  net_chronon done;  /* nothing that is over before it is there */
+  net_chronon
+      came_old;     /* the least last time of rows that came since the walk began; or BEGINNING */
+  net_chronon done; /* nothing that is over before it is there */
+  int64_t
+      widest; /* how long rows that are not long last at most, of those up to number WIDEST_TO and all that */
+  int64_t widest_to;      /* came since; INT64_MAX: of all; 0: nothing is known */
+  int64_t widest_version; /* PRAGMA data_version that it belongs to */
   net_chronon walk_limit, walk_from;
   bool long_done; /* of the walk */
 };
@@ -159,6 +165,7 @@ struct st_database {
   uint64_t catalogue_changes; /* how often tables went */
   uint64_t appended;          /* rows, written or waiting */
   struct st_log_limits log;
+  bool measuring;     /* how long rows last is not found out yet (keep.c) */
   size_t cache_limit; /* bytes */
   uint64_t cache_clock;
   struct st_ahead ahead;
@@ -389,8 +396,11 @@ enum base_status st_log_overlaps(struct st_database *database, const struct st_t
 enum base_status st_log_damaged(struct st_database *database, const char *relation);
 
 /* --- keep.c */
-/* A row was put into TABLE. */
-void st_keep_added(struct st_table *table, const union net_slot *row);
+/* A row of TABLE came, or came to have this stop. */
+void st_keep_added(const struct st_database *database, struct st_table *table,
+                   const union net_slot *row);
+/* TABLE is new, and empty. */
+void st_keep_created(struct st_database *database, struct st_table *table);
 /* What is remembered of what is old is no more. */
 void st_keep_rolled_back(struct st_database *database);
 

@@ -57,9 +57,14 @@ void st_keep_rolled_back(struct st_database *database) {
   for (size_t i = 0; i < database->table_count; i++) database->tables[i]->keep_known = false;
 }
 
-void st_keep_added(struct st_table *table, const union net_slot *row) {
+void st_keep_added(const struct st_database *database, struct st_table *table,
+                   const union net_slot *row) {
   net_chronon last = st_kind_is_event(table->kind) ? row[1].i : row[3].i;
+  int64_t lasts;
   if (last < table->came_old) table->came_old = last;
+  if (!__builtin_sub_overflow(last, row[0].i, &lasts) && lasts > table->widest &&
+      lasts <= st_long_span(database->timeline))
+    table->widest = lasts;
 }
 
 /* SQL has the relation as its first parameter, and NUMBERS behind it. */
@@ -324,7 +329,7 @@ enum base_status st_remove_old(struct st_database *database, const char *name, n
     table->walking = false;
     table->done = table->walk_limit;
   }
-  *ret_done = over && table->walk_limit >= limit;
+  *ret_done = over;
   return status == BASE_OK ? note_removed(database, table, table->walk_limit, *ret_removed)
                            : status;
 }
@@ -376,12 +381,81 @@ enum base_status st_drop_waiting(struct st_database *database, const char *name,
     rows->marks[kept++] = rows->marks[i];
   }
   *ret_removed = rows->count - kept;
+  table->drops |= *ret_removed > 0;
   rows->count = kept;
   if (*ret_removed > 0) st_cache_forget(table);
   return note_removed(database, table, limit, *ret_removed);
 }
 
 /* ---- what is not over ---- */
+
+/* How long do rows last that are not long? It is found out some rows at a time, so that nobody waits for it; until then
+ * they may be as long as that. Rows that are logged before it begins are waited for. */
+enum { ROWS_TO_LOOK_AT = 8192 };
+
+static enum base_status measure_more(struct st_database *database, struct st_table *table) {
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  sqlite3_stmt *statement = NULL;
+  const char *rowid = st_rowid_name(table);
+  if (rowid == NULL) return BASE_OK;
+  base_buffer_printf(&sql, "SELECT %s, %s, %s FROM ", rowid, start_of(table), last_of(table));
+  st_sql_name(&sql, table->name);
+  base_buffer_printf(&sql, " WHERE %s>%" PRId64 " ORDER BY %s LIMIT %d", rowid,
+                     table->widest_to - 1, rowid, ROWS_TO_LOOK_AT);
+  enum base_status status = st_prepare(database, base_buffer_text(&sql), false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  int rows = 0, code;
+  for (; (code = sqlite3_step(statement)) == SQLITE_ROW; rows++) {
+    int64_t start = sqlite3_column_int64(statement, 1), last = sqlite3_column_int64(statement, 2);
+    int64_t lasts, number = sqlite3_column_int64(statement, 0);
+    if (!__builtin_sub_overflow(last, start, &lasts) && lasts > table->widest &&
+        lasts <= st_long_span(database->timeline))
+      table->widest = lasts;
+    table->widest_to = number < INT64_MAX - 1 ? number + 1 : number;
+  }
+  if (code != SQLITE_DONE) status = st_fail(database, "looking how long rows last");
+  if (status == BASE_OK && rows < ROWS_TO_LOOK_AT) table->widest_to = INT64_MAX;
+  database->measuring |= table->widest_to != INT64_MAX;
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* *RET: how long a row that is not long may last. */
+static enum base_status measure(struct st_database *database, struct st_table *table,
+                                int64_t *ret) {
+  int64_t version = 0, logged = 0, longest = st_long_span(database->timeline);
+  *ret = longest;
+  enum base_status status = st_query_integer(database, "PRAGMA data_version", 0, &version);
+  if (version != table->widest_version) table->widest_to = 0;
+  table->widest_version = version;
+  if (status != BASE_OK || table->widest_to == INT64_MAX) goto out;
+  if (table->widest_to == 0 && st_log_is_possible(database, table)) {
+    struct base_buffer sql = BASE_BUFFER_EMPTY;
+    base_buffer_puts(&sql, "SELECT EXISTS (SELECT 1 FROM tq_log WHERE relation=");
+    st_sql_text(&sql, table->name);
+    base_buffer_putc(&sql, ')');
+    status = st_query_integer(database, base_buffer_text(&sql), 0, &logged);
+    base_buffer_done(&sql);
+  }
+  if (status == BASE_OK && !logged && table->widest_to == 0) table->widest_to = 1;
+  if (status == BASE_OK && !logged) status = measure_more(database, table);
+out:
+  if (table->widest_to == INT64_MAX && table->widest < longest) *ret = table->widest;
+  return status;
+}
+
+bool st_goes_on_measuring(struct st_database *database) {
+  bool measuring = database->measuring;
+  database->measuring = false;
+  return measuring;
+}
+
+void st_keep_created(struct st_database *database, struct st_table *table) {
+  table->widest_to = INT64_MAX;
+  if (st_query_integer(database, "PRAGMA data_version", 0, &table->widest_version) != BASE_OK)
+    table->widest_to = 0;
+}
 
 /* Rows that are logged are not looked at: they are behind the first of them. */
 static enum base_status first_logged(struct st_database *database, const struct st_table *table,
@@ -401,16 +475,18 @@ static enum base_status first_logged(struct st_database *database, const struct 
 enum base_status st_earliest_alive(struct st_database *database, const char *name, net_chronon time,
                                    net_chronon *ret) {
   struct st_table *table = NULL;
-  *ret = before(time, st_long_span(database->timeline) + 1);
+  int64_t lasts = 0, first = NET_FOREVER;
   enum base_status status = st_catalogue_look(database, name, &table);
+  if (status == BASE_OK && !table->view) status = measure(database, table, &lasts);
+  *ret = before(time, lasts);
   if (status != BASE_OK || table->view) return status;
   for (size_t i = 0; i < table->waiting.count; i++) {
     const union net_slot *row = net_rows_row(&table->waiting, i);
     if (row[1].i >= time && row[0].i < *ret) *ret = row[0].i;
   }
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  int64_t first = NET_FOREVER;
-  base_buffer_printf(&sql, "SELECT min(%s) FROM ", start_of(table));
+  /* With a bare column SQLite would walk the order of time for the first. */
+  base_buffer_printf(&sql, "SELECT min(+%s) FROM ", start_of(table));
   st_sql_name(&sql, table->name);
   base_buffer_puts(&sql, " WHERE ");
   st_sql_is_long(&sql, table->kind, database->timeline);
@@ -418,5 +494,6 @@ enum base_status st_earliest_alive(struct st_database *database, const char *nam
   status = st_query_integer(database, base_buffer_text(&sql), NET_FOREVER, &first);
   base_buffer_done(&sql);
   if (first < *ret) *ret = first;
-  return status == BASE_OK ? first_logged(database, table, ret) : status;
+  bool known = table->widest_to == INT64_MAX;
+  return status == BASE_OK && !known ? first_logged(database, table, ret) : status;
 }

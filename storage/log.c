@@ -28,6 +28,8 @@
 
 #include "storage/internal.h"
 
+enum { DROPPED_WAIT = 16 };
+
 /* --- what stands in the log --- */
 
 static bool may_log(const struct st_table *table) {
@@ -193,7 +195,9 @@ enum base_status st_log_flush_all(struct st_database *database) {
 }
 
 enum base_status st_log_flush_many(struct st_database *database, struct st_table *table) {
-  return table->waiting.count < database->log.flush ? BASE_OK : st_log_flush(database, table);
+  /* Of what is kept for an age most need not be written, when it is committed. */
+  size_t most = table->drops ? DROPPED_WAIT * database->log.flush : database->log.flush;
+  return table->waiting.count < most ? BASE_OK : st_log_flush(database, table);
 }
 
 /* Rows of TABLE's own layout, with nothing that SQLite would give back otherwise? */
@@ -219,6 +223,7 @@ enum base_status st_relation_append(struct net_store *store, const char *relatio
   if (!table->waiting.layout) net_rows_init(&table->waiting, table->layout);
   table->changes++;
   database->appended += rows->count;
+  for (size_t i = 0; i < rows->count; i++) st_keep_added(database, table, net_rows_row(rows, i));
   if (is_as_stored(table, rows->layout)) {
     net_rows_add_all(&table->waiting, rows->rows, rows->marks, rows->count);
     return BASE_OK;

@@ -407,7 +407,7 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
   status = put_row(database, table, layout, row, marks & NET_DEFINITE);
   if (status == BASE_OK && sqlite3_changes64(database->sqlite) == 0)
     st_note_equal(database, table, 1);
-  st_keep_added(table, row);
+  st_keep_added(database, table, row);
   if (table->cached && table->cache_grows)
     st_cache_put(database, table, st_row_of_table(table, layout, row), marks);
   else
@@ -579,6 +579,7 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
   status = close_in_place(database, table, layout, open, row, marks & NET_DEFINITE, &done);
   if (status == BASE_OK && !done)
     status = take_and_put(database, table, layout, open, row, marks & NET_DEFINITE);
+  st_keep_added(database, table, row);
   return status;
 }
 
@@ -613,7 +614,7 @@ static enum base_status write_checkpoint(struct st_database *database, struct st
 enum base_status st_set_passed(struct st_database *database, const char *name, net_chronon time) {
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
-  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK) status = st_catalogue_look(database, name, &table);
   if (status != BASE_OK) return status;
   table->passed_waits = true;
   table->passed = time;

@@ -165,7 +165,8 @@ enum base_status st_set_until(struct st_database *database, const char *name,
 enum base_status st_set_keep(struct st_database *database, const char *name,
                              int64_t age) BASE_MUST_USE;
 /* Removes rows that are over before LIMIT, open ones never: it looks at ROWS of them at most, in a transaction, and of
- * those that are logged at one piece. *RET_REMOVED: how many went; *RET_DONE: nothing is left to do up to LIMIT. From
+ * those that are logged at one piece. *RET_REMOVED: how many went; *RET_DONE: a walk
+ * has ended, perhaps one that began with an earlier limit. From
  * the first call with it on the relation is said to be incomplete before LIMIT. */
 enum base_status st_remove_old(struct st_database *database, const char *name, net_chronon limit,
                                size_t rows, size_t *ret_removed, bool *ret_done) BASE_MUST_USE;
@@ -179,9 +180,12 @@ enum base_status st_drop_waiting(struct st_database *database, const char *name,
                                  size_t *ret_removed) BASE_MUST_USE;
 /* Do rows of the relation wait for the commit? */
 bool st_waits(struct st_database *database, const char *name);
-/* A time at or before the start of each row that is not over before TIME; not far before it. */
+/* A time at or before the start of each row that is not over before TIME; not far before it, once it is known how long
+ * rows last. */
 enum base_status st_earliest_alive(struct st_database *database, const char *name, net_chronon time,
                                    net_chronon *ret) BASE_MUST_USE;
+/* Would st_earliest_alive, which was called since this was, know better if it were called again? */
+bool st_goes_on_measuring(struct st_database *database);
 /* All its rows are as computed now: nothing is missing. */
 enum base_status st_is_complete(struct st_database *database, const char *name) BASE_MUST_USE;
 

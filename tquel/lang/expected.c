@@ -135,7 +135,7 @@ static const char *class_after_opener(const struct expected *expected) {
       return previous == TQL_T_SAVE || previous == TQL_T_FOR ? "<relation>" : "<name>";
     case TQL_T_MODIFY:
       if (previous == TQL_T_MODIFY) return "<relation>";
-      return previous == TQL_T_TO ? "<name>" : "<domain>";
+      return previous == TQL_T_ON || previous == ',' ? "<domain>" : "<name>";
     case TQL_T_INDEX:
       if (previous == TQL_T_ON) return "<variable>";
       return previous == TQL_T_IS ? "<name>" : "<domain>";

@@ -1,9 +1,11 @@
 /* What is old goes, beside what comes: tuples that are kept for an age (keep.c), and relations that were to be kept until
  * a time (retention.c).
  *
- *      a turn ──▶ one slice: some rows of one relation, in a transaction of its own, SLICE_NS long
- *      then as long a rest that slices take one in SHARE of the time
- *      all is done ──▶ WALK_NS until it is asked again what is old; longer, up to QUIET_NS, where nothing was
+ *      a turn ──▶ slices: some rows of one relation each, in a transaction of its own, SLICE_NS long
+ *                 for one in SHARE of the time that has passed since, ROUND_NS at most; then REST_NS for others
+ *      all has been looked at ──▶ WALK_NS until it is asked again what is old; longer, up to QUIET_NS, where nothing was
+ *      more comes than goes, so that that takes BEHIND_NS ──▶ for as long as has passed since, and groups are committed
+ *                 sooner: whoever brings it is slowed
  *
  * How long a row takes is measured with each slice. Rows that come live and are old when they are committed are not
  * written at all. What fails, as on a full disk, is tried again after FAILED_NS; nothing is lost by waiting. */
@@ -14,9 +16,12 @@
 #define WALK_NS   (INT64_C(250) * 1000000)
 #define QUIET_NS  (INT64_C(4000) * 1000000)
 #define FAILED_NS (INT64_C(60000) * 1000000)
+#define BEHIND_NS (INT64_C(250) * 1000000)
+#define REST_NS   (INT64_C(4) * 1000000)
+#define ROUND_NS  (INT64_C(20) * 1000000)
 #define SHARE     4
 #define ROW_NS    4000.0 /* as long as nothing was measured */
-enum { ROWS_LEAST = 64, ROWS_MOST = 16384, ROWS_AT_END = 65536 };
+enum { ROWS_LEAST = 512, ROWS_MOST = 16384, ROWS_AT_END = 65536 };
 
 static bool may_remove(const struct tql_session *session) {
   return session->database != NULL && !session->options.readonly &&
@@ -37,16 +42,23 @@ static enum base_status remove_some(struct tql_session *session, struct session_
   net_chronon limit = NET_BEGINNING;
   size_t removed = 0;
   *ret_done = true;
+  (void)st_goes_on_measuring(session->database);
   enum base_status status = session_keep_limit(session, relation, &limit);
+  bool measuring = st_goes_on_measuring(session->database);
+  *ret_done = !measuring;
   if (status != BASE_OK || limit == NET_BEGINNING) return status;
   status = st_begin(session->database);
+  int64_t began = base_env_monotonic();
   if (status == BASE_OK)
     status = st_remove_old(session->database, relation->ng.name, limit, rows, &removed, ret_done);
+  if (status == BASE_OK && removed >= ROWS_LEAST)
+    session->keep.row_ns = (double)(base_env_monotonic() - began) / (double)removed;
   if (status == BASE_OK) status = st_commit(session->database);
   if (status != BASE_OK)
     st_rollback(session->database);
   else
     note_gone(relation, limit, removed);
+  *ret_done &= !measuring;
   session->keep.removed |= removed > 0;
   return status;
 }
@@ -65,37 +77,54 @@ static size_t rows_of_slice(const struct session_keep *keep) {
   return rows < ROWS_LEAST ? ROWS_LEAST : (size_t)rows;
 }
 
-/* A slice that BEGAN then is over. */
-static void rest(struct session_keep *keep, enum base_status status, int64_t began) {
-  int64_t ended = base_env_monotonic();
-  keep->next_at = status == BASE_OK ? ended + (SHARE - 1) * (ended - began) : ended + FAILED_NS;
+/* All relations have been looked at. */
+static void end_round(struct session_keep *keep, int64_t now) {
+  bool quiet = !keep->removed && keep->walk_ns >= WALK_NS;
+  keep->walk_ns = !quiet ? WALK_NS : keep->walk_ns < QUIET_NS ? 2 * keep->walk_ns : QUIET_NS;
+  keep->place = 0;
+  keep->removed = false;
+  keep->round_at = keep->next_at = now + keep->walk_ns;
+}
+
+/* One slice, which begins NOW. */
+static void age_slice(struct tql_session *session, int64_t now) {
+  struct session_keep *keep = &session->keep;
+  bool expires = false, done = true;
+  size_t rows = rows_of_slice(keep);
+  enum base_status status = session_expire_some(session, rows, &expires);
+  struct session_relation *relation = expires ? NULL : next_relation(session);
+  if (status == BASE_OK && relation != NULL) {
+    status = remove_some(session, relation, rows, &done);
+    if (done || status != BASE_OK) keep->place++;
+  }
+  if (status != BASE_OK)
+    keep->next_at = now + FAILED_NS;
+  else if (relation == NULL && !expires)
+    end_round(keep, now);
+}
+
+/* Does a round go on for so long that more comes than goes? */
+static bool is_behind(const struct session_keep *keep, int64_t now) {
+  return keep->removed && now - keep->round_at > BEHIND_NS;
+}
+
+bool session_age_waits(const struct tql_session *session, int64_t open_ns) {
+  return open_ns >= ROUND_NS && is_behind(&session->keep, base_env_monotonic());
 }
 
 void session_age_some(struct tql_session *session) {
   struct session_keep *keep = &session->keep;
   int64_t now = base_env_monotonic();
   if (now < keep->next_at || !may_remove(session)) return;
-  bool expires = false;
-  size_t rows = rows_of_slice(keep);
-  enum base_status status = session_expire_some(session, rows, &expires);
-  if (status != BASE_OK || expires) {
-    rest(keep, status, now);
-    return;
-  }
-  struct session_relation *relation = next_relation(session);
-  if (relation == NULL) {
-    bool quiet = !keep->removed && keep->walk_ns >= WALK_NS;
-    keep->walk_ns = !quiet ? WALK_NS : keep->walk_ns < QUIET_NS ? 2 * keep->walk_ns : QUIET_NS;
-    keep->place = 0;
-    keep->removed = false;
-    keep->next_at = now + keep->walk_ns;
-    return;
-  }
-  bool done = true;
-  status = remove_some(session, relation, rows, &done);
-  if (!done) keep->row_ns = (double)(base_env_monotonic() - now) / (double)rows;
-  if (done || status != BASE_OK) keep->place++;
-  rest(keep, status, now);
+  if (keep->round_at == 0) keep->round_at = now;
+  int64_t since = now - keep->ended, time = is_behind(keep, now) ? since : since / SHARE;
+  int64_t until = now + (time < ROUND_NS ? time : ROUND_NS);
+  do {
+    age_slice(session, now);
+    now = base_env_monotonic();
+  } while (now < until && now >= keep->next_at);
+  keep->ended = now;
+  if (keep->next_at < now + REST_NS) keep->next_at = now + REST_NS;
 }
 
 int64_t session_age_due(const struct tql_session *session, int64_t now) {
@@ -117,9 +146,14 @@ int64_t session_age_due(const struct tql_session *session, int64_t now) {
 void session_age_all(struct tql_session *session) {
   if (!may_remove(session) || session_expire(session) != BASE_OK) return;
   for (size_t i = 0; i < session->relation_count; i++) {
-    bool done = !session->relations[i]->ages;
-    while (!done && !base_env_interrupted())
-      if (remove_some(session, session->relations[i], ROWS_AT_END, &done) != BASE_OK) return;
+    /* The walk that goes on may have begun with an earlier limit. */
+    for (int walks = session->relations[i]->ages ? 0 : 2; walks < 2;) {
+      bool done = true;
+      if (base_env_interrupted() ||
+          remove_some(session, session->relations[i], ROWS_AT_END, &done) != BASE_OK)
+        return;
+      walks += done;
+    }
   }
 }
 

@@ -78,7 +78,8 @@ enum base_status tql_session_commit(struct tql_session *session) {
 static bool group_is_due(const struct tql_session *session) {
   return session->group_open &&
          (base_env_monotonic() - session->group_since >= session->durable_ns ||
-          session_feeds_want_commit(session));
+          session_feeds_want_commit(session) ||
+          session_age_waits(session, base_env_monotonic() - session->group_since));
 }
 
 /* --- strings */

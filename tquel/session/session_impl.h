@@ -227,12 +227,13 @@ struct session_fold {
 
 /* How far what is old has gone (aging.c). Times are monotonic ns. */
 struct session_keep {
-  uint64_t rounds; /* how often it was asked what is old */
-  size_t place;    /* the relation that comes next */
-  int64_t next_at; /* nothing is done before */
-  bool removed;    /* something was, since PLACE was the first */
-  int64_t walk_ns; /* until the next round */
-  double row_ns;   /* what a row takes; 0: not measured */
+  uint64_t rounds;         /* how often it was asked what is old */
+  size_t place;            /* the relation that comes next */
+  int64_t next_at;         /* nothing is done before */
+  int64_t round_at, ended; /* when the first relation of the round was to come; the last slice */
+  bool removed;            /* something was, since PLACE was the first */
+  int64_t walk_ns;         /* until the next round */
+  double row_ns;           /* what a row takes; 0: not measured */
 };
 
 /* Tuples that a one-off network reads in the place of a relation's own (update.c). */
@@ -700,6 +701,8 @@ void session_warn_plan(struct tql_session *session, const struct ng_plan *plan);
 /* --- aging.c: what is old goes */
 /* Between two groups: some rows, for some milliseconds, if it is time. */
 void session_age_some(struct tql_session *session);
+/* Does more come than goes, so that a group that has been open for OPEN_NS is to be committed, as what is old waits? */
+bool session_age_waits(const struct tql_session *session, int64_t open_ns);
 /* So many nanoseconds from NOW (monotonic) more is to be done; INT64_MAX: nothing is. */
 int64_t session_age_due(const struct tql_session *session, int64_t now);
 /* All that is old goes, before the session ends. */
