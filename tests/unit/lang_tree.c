@@ -440,6 +440,10 @@ static void fill_statement(const struct maker *maker, struct tql_statement *stat
       statement->name = random_name(maker);
       statement->words = random_text(maker);
       random_names(maker, statement, 0);
+      if (statement->name_count == 0 && below(maker, 2)) {
+        statement->expr = BASE_NEW(maker->arena, struct tql_expr);
+        *statement->expr = (struct tql_expr){.kind = TQL_E_INTEGER, .integer = below(maker, 99)};
+      }
       break;
     case TQL_S_SAVE:
       statement->name = random_name(maker);
