@@ -67,8 +67,8 @@ void tql_session_close(struct tql_session *session) {
   session_spares_done(&session->spares);
   session_store_held(session);
   if (session->database != NULL) session_fold_all(session);
-  if (session->database != NULL) session_upkeep_end(session);
   session_age_all(session);
+  if (session->database != NULL) session_upkeep_end(session);
   session_remove_feeds(session, NULL);
   tql_session_on_watch(session, NULL);
   while (session->seat_count > 0) tql_seat_free(session->seats[session->seat_count - 1]);
