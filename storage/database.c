@@ -242,13 +242,13 @@ static enum base_status connect_reader(struct st_database *database, const struc
 /* The schema is committed before the log is switched on: see file.c. */
 static enum base_status create(struct st_database *database) {
   database->version = ST_SCHEMA_VERSION;
-  /* Only before there is a table. */
-  enum base_status status =
-      st_run(database, "PRAGMA auto_vacuum=INCREMENTAL", "creating the database");
-  if (status == BASE_OK) status = st_run(database, "BEGIN IMMEDIATE", "creating the database");
+  enum base_status status = st_run(database, "BEGIN", "creating the database");
   if (status != BASE_OK) return status;
   database->in_transaction = true;
-  status = st_schema_create(database);
+  /* Only before there is a page, so not within BEGIN IMMEDIATE; it makes the first one, which would be nobody's
+   * database by itself. */
+  status = st_run(database, "PRAGMA auto_vacuum=INCREMENTAL", "creating the database");
+  if (status == BASE_OK) status = st_schema_create(database);
   if (status == BASE_OK) status = st_commit(database);
   return status;
 }

@@ -218,6 +218,7 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
 
 enum base_status st_row_damaged(struct st_database *database, const char *relation,
                                 const char *what) {
+  database->may_pass = false;
   base_report(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
               "%s is damaged: the %s of %s have not its form", database->label, what, relation);
   return BASE_SYSTEM;

@@ -5,6 +5,7 @@ The limit on the size of files that the program may write is taken away and give
     full_disk_test.py TQUEL
 """
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -16,7 +17,9 @@ COUNT = 20000
 
 
 def records(first, behind):
-    return ''.join(f'{i},{i},{"x" * 40}\n' for i in range(first, behind))
+    """Of texts that nothing can be packed of: they are not all logged where there is no room."""
+    digits = random.Random(first)
+    return ''.join(f'{i},{i},{digits.getrandbits(160):040x}\n' for i in range(first, behind))
 
 
 class World:

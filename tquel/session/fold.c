@@ -7,13 +7,14 @@
  *      more wait                     those, and so many that fewer wait than before: whoever brings them is slowed
  *
  * so the log never holds more than BEHIND rows and what comes within a group. How long a row takes is measured
- * with each round. What stands in the log is as durable there, and is found: what fails is tried again only when more
- * has come, and not soon.                                                                            */
+ * with each round. What stands in the log is as durable there, and is found. Where there is no room for it in a table
+ * there is soon none in the log: nothing more is read until there is (stall.c). What fails otherwise, as a piece that
+ * is damaged, is tried again, but not soon.                                                                            */
 #include "engine/base/env.h"
 #include "tquel/session/session_impl.h"
 
-#define PIECE_ROWS ((size_t)4096)   /* while others may want something */
-#define ALL_ROWS   ((size_t)262144) /* at the end */
+#define PIECE_ROWS ((size_t)4096)  /* while others may want something */
+#define ALL_ROWS   ((size_t)32768) /* at the end */
 #define BEHIND     ((size_t)1 << 20)
 #define QUIET_NS   (INT64_C(200) * 1000000)
 #define FAILED_NS  (INT64_C(60000) * 1000000)
@@ -52,23 +53,28 @@ static void note_round(struct session_fold *fold, int64_t began, size_t rows, si
   if (rows >= PIECE_ROWS) fold->row_ns = (double)(fold->ended - began) / (double)rows;
 }
 
-void session_fold_some(struct tql_session *session) {
+enum base_status session_fold_some(struct tql_session *session) {
   struct session_fold *state = &session->fold;
   int64_t now = base_env_monotonic();
-  if (session->options.readonly) return;
+  if (session->options.readonly) return BASE_OK;
   uint64_t came = st_appended(session->database);
   if (came != state->came) {
     state->came = came;
     state->quiet_at = now + QUIET_NS;
     state->due = true;
   }
-  if (!state->due || session->group_open || session->stalled || now < state->retry_at) return;
+  if (!state->due || session->group_open || session_is_resting(session) || now < state->retry_at)
+    return BASE_OK;
   size_t rows = rows_of_round(state, now), left = 0;
-  if (rows == 0) return;
+  if (rows == 0) return BASE_OK;
   enum base_status status = fold(session, rows, &left);
   note_round(state, now, rows, left);
-  state->due = status == BASE_OK && left > 0;
-  if (status != BASE_OK) state->retry_at = state->ended + FAILED_NS;
+  state->due = status != BASE_OK || left > 0;
+  if (status == BASE_OK) session_note_stored(session, false);
+  if (status == BASE_OK) return BASE_OK;
+  if (status == BASE_SYSTEM && st_failure_may_pass(session->database)) return status;
+  state->retry_at = state->ended + FAILED_NS;
+  return BASE_OK;
 }
 
 int64_t session_fold_due(const struct tql_session *session, int64_t now) {
@@ -79,5 +85,5 @@ void session_fold_all(struct tql_session *session) {
   size_t left = 1;
   if (session->options.readonly || st_in_transaction(session->database)) return;
   if (st_ahead_is_full(session->database)) return; /* what is logged is found there */
-  while (left > 0 && fold(session, ALL_ROWS, &left) == BASE_OK) continue;
+  while (left > 0 && fold(session, ALL_ROWS, &left) == BASE_OK) session_sweep_strings(session);
 }

@@ -98,7 +98,7 @@ static void mark_rows(const struct net_rows *rows, struct base_strings *strings)
 
 /* Strings that nothing holds any more are forgotten, once the table has doubled: an endless feed of
  * new strings runs in bounded memory. Between two turns nothing but the states listed here holds any. */
-static void sweep_strings(struct tql_session *session) {
+void session_sweep_strings(struct tql_session *session) {
   struct base_strings *strings = session->strings;
   if (!base_strings_want_sweep(strings) || session->live == NULL) return;
   session_forget_kept(session); /* their strings are marked by nobody */
@@ -206,11 +206,11 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   if (status == BASE_OK) status = read_feeds(session, ret_idle);
   if (status == BASE_OK && (group_is_due(session) || !tql_session_has_feeds(session)))
     status = session_commit_group(session);
-  if (status == BASE_OK && *ret_idle) session_fold_some(session);
+  if (status == BASE_OK) status = session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);
   if (status == BASE_OK) session_upkeep(session);
   if (status == BASE_OK) session_age_some(session);
-  if (status == BASE_OK) sweep_strings(session);
+  if (status == BASE_OK) session_sweep_strings(session);
   return status;
 }
 
@@ -333,11 +333,11 @@ static enum base_status take_turn(struct tql_session *session) {
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
-  if (status == BASE_OK) session_fold_some(session);
+  if (status == BASE_OK) status = session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);
   if (status == BASE_OK) session_upkeep(session);
   if (status == BASE_OK) session_age_some(session);
-  if (status == BASE_OK) sweep_strings(session);
+  if (status == BASE_OK) session_sweep_strings(session);
   return status;
 }
 

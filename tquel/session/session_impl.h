@@ -891,11 +891,14 @@ void session_describe_announced(struct tql_session *session,
                                 const struct session_relation *relation, struct base_buffer *out);
 
 /* --- pump.c: groups of what feeds and sources bring */
+/* Between two turns: forgets strings that nothing holds any more, once there are twice as many. */
+void session_sweep_strings(struct tql_session *session);
 enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
 /* A session that writes begins with what is there (fold.c). */
 void session_fold_init(struct session_fold *fold, bool writes);
-/* Between two groups: some of the rows that wait in the log go into their tables. */
-void session_fold_some(struct tql_session *session);
+/* Between two groups: some of the rows that wait in the log go into their tables. BASE_SYSTEM: what failed may succeed
+ * later, as on a full disk; anything else that failed was reported, and is not the matter of who comes. */
+enum base_status session_fold_some(struct tql_session *session) BASE_MUST_USE;
 /* So many nanoseconds from NOW (monotonic) more is to be done at once; INT64_MAX: nothing is. */
 int64_t session_fold_due(const struct tql_session *session, int64_t now);
 /* Puts all rows that came live into their tables, before the end. What fails was reported, and is done by the
