@@ -64,6 +64,14 @@ static enum base_status clear_owners(struct tql_session *session,
   return status;
 }
 
+/* Each relation in the live network has a sink for displays (live.c): one that nobody looks at is not shown. */
+static bool is_idle_display(struct tql_session *session, const struct net_node *node) {
+  const struct net_node_stats stats = net_node_stats(node);
+  if (stats.kind != NET_NODE_DISPLAY) return false;
+  const struct session_relation *relation = session_find(session, stats.owner);
+  return relation != NULL && !session_is_displayed(session, relation);
+}
+
 /* FIRES: as many as when each node was written last, and then as many as now; NULL: none was. */
 static enum base_status save(struct tql_session *session, const struct net_network *network,
                              uint64_t *fires) {
@@ -74,7 +82,7 @@ static enum base_status save(struct tql_session *session, const struct net_netwo
   for (const struct net_node *node = net_network_first(network); node != NULL;
        node = net_node_next(node), index++) {
     uint64_t now = net_node_fires(node);
-    if (fires != NULL && fires[index] == now) continue;
+    if ((fires != NULL && fires[index] == now) || is_idle_display(session, node)) continue;
     if (fires != NULL) fires[index] = now;
     stats[count++] = figures_of(arena, node);
   }
