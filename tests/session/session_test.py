@@ -335,6 +335,39 @@ sql select fires from tq_node_stats where relation = 'Seen' and kind = 'relation
 | 4
 """)
 
+scenario('what is refused before it has changed anything lets the network be', ANNOUNCED.replace('open -', 'open db') + """
+seat 1 ann owner
+run 0 range of n is Note
+run 0 retrieve Seen (n.Text)
+run 0 create event Few (v = i4)
+run 0 range of f is Few
+run 0 define integrity on f is f.v < 10
+turn
+| + Note
+row n d 1000 P:a#1 one
+check c all 2000
+turn
+row n d 2500 P:a#1 one more
+check c all 2600
+turn
+run 1 append to Few (v = 50) at "2026-01-01"
+| TQ-0345 ...
+| run: user
+run 1 append to Few (v = 1 / 0) at "2026-01-01"
+| TQ-0402 ...
+| run: user
+row n d 3000 P:a#1 two
+check c all 4000
+turn
+commit
+sql select fires from tq_node_stats where relation = 'Seen' and kind = 'relation-store'
+| 3
+run 1 append to Few (v = 5) at "2026-01-01"
+run 1 print Few
+| 1: at_lo,at_hi,definite,v
+| 1: ...
+""")
+
 scenario('create persistent and save ask for everything', ANNOUNCED + """
 run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
 turn

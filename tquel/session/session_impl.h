@@ -291,6 +291,7 @@ struct tql_session {
   bool asks_changed; /* who asks for announced relations, perhaps, since sensors were told */
   struct session_diverted *diverted;
   size_t diverted_count, diverted_capacity;
+  bool refused;        /* the statement that writes, before it had changed anything */
   bool group_open;     /* a durable group of the feeds is being written */
   int64_t group_since; /* monotonic ns */
   int64_t retry_at;    /* monotonic ns: no turn is due before, since the last one has failed */

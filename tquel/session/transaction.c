@@ -6,6 +6,7 @@
 enum base_status session_begin(struct tql_session *session) {
   enum base_status status = session_commit_group(session);
   if (status != BASE_OK) return status;
+  session->refused = false;
   if (session->in_script_transaction) return BASE_OK;
   status = st_begin(session->database);
   if (status == BASE_OK && session->single_transaction) session->in_script_transaction = true;
@@ -24,6 +25,11 @@ enum base_status session_end(struct tql_session *session, enum base_status statu
     if (status == BASE_OK) return BASE_OK;
   }
   base_budget_wind_up(); /* taking it back has to be done */
+  /* Where there is nothing to take back, the live network stays: to build it anew all that is stored is read, and who may
+   * append could have everybody wait for that as often as he likes. */
+  if (session->refused && !session->in_script_transaction && st_in_transaction(session->database) &&
+      st_commit(session->database) == BASE_OK)
+    return status;
   st_rollback(session->database);
   session_settle_diverted(session, false);
   session->in_script_transaction = false;

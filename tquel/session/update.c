@@ -484,12 +484,13 @@ static enum base_status run(struct update *update) {
   struct session_relation *relation = update->relation;
   /* To change what a feed has brought does not say that no more will come: the checkpoint stays. */
   bool live = session_writes_live(session, relation) || relation->checkpoint != NET_FOREVER;
-  bool reopened = false;
+  bool reopened = false, as_before = live && relation->live;
   enum base_status status =
       live ? session_make_live(session, relation) : session_settle(session, relation, &reopened);
   if (status == BASE_OK) status = find_cuts(update);
   if (status == BASE_OK) status = session_check_values(session, relation, &update->added);
   if (status == BASE_OK) status = session_check_integrity(session, relation, &update->added);
+  session->refused = status != BASE_OK && as_before;
   if (status != BASE_OK) return status;
   session->counters.rows_in += update->removed.count;
   bool changes = update->removed.count > 0;

@@ -246,6 +246,7 @@ static enum base_status write_rows(struct tql_session *session, struct session_r
   session->counters.rows_in += rows->count;
   enum base_status status = session_check_samples(session, relation, rows);
   if (status == BASE_OK) status = session_check_integrity(session, relation, rows);
+  session->refused = status != BASE_OK;
   if (status != BASE_OK) return status;
   if (open || session_writes_live(session, relation)) return write_live(session, relation, rows);
   status = session_settle(session, relation, &changed);
@@ -307,6 +308,7 @@ enum base_status session_append(struct tql_session *session,
     status = session_run_once(session, query, &rows);
     for (size_t i = 0; i < rows.rows.count; i++) rows.rows.marks[i] &= NET_DEFINITE;
     if (status == BASE_OK) status = session_check_values(session, relation, &rows.rows);
+    session->refused = status != BASE_OK;
     /* A tuple beside those that a feed has brought does not say that no more will come. */
     bool open = false;
     size_t equal = 0;
