@@ -476,7 +476,7 @@ static const char *hint_window(const struct error *error) {
   if (has(error->expected, "each") && !has(error->expected, "name"))
     return "a window is for each 5, for each 10 s, for each instant or for ever";
   if (!has(error->expected, "duration") || !has(error->expected, "instant")) return NULL;
-  if (has(error->expected, "float")) return NULL;
+  if (has(error->expected, "float") || has(error->expected, "on")) return NULL; /* modify */
   return "a window is longer than nothing: for each 5, for each 10 s; or for each instant";
 }
 

@@ -54,7 +54,7 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->gone = from->gone;
   relation->removed = from->removed;
   relation->checkpoint = from->checkpoint;
-  relation->passed = session_is_derived(relation) ? NET_BEGINNING : from->passed;
+  relation->passed = NET_BEGINNING; /* as far as the catalogue does not say otherwise */
   relation->latest = relation->boundary = NET_BEGINNING;
   relation->definition = from->definition ? base_arena_strdup(arena, from->definition) : NULL;
   relation->origin_fixed = from->origin_fixed;
@@ -153,8 +153,10 @@ enum base_status session_load_catalogue(struct tql_session *session) {
   size_t count = 0;
   enum base_status status = st_relations(session->database, session->arena, &relations, &count);
   for (size_t i = 0; status == BASE_OK && i < count; i++)
-    if (!session_add_unusable(session, &relations[i], known, known_count))
-      session_add_relation(session, &relations[i]);
+    if (!session_add_unusable(session, &relations[i], known, known_count)) {
+      struct session_relation *relation = session_add_relation(session, &relations[i]);
+      if (!session_is_derived(relation)) relation->passed = relations[i].passed;
+    }
   free(known);
   for (size_t i = 0; i < session->seat_count; i++) find_variables(session, session->seats[i]);
   for (size_t i = 0; i < session->feed_count; i++) {

@@ -331,11 +331,38 @@ static enum base_status find_age(struct tql_session *session, const struct tql_a
   const struct tql_expr *expr = statement->expr;
   *ret = 0;
   if (expr == NULL) return bad_age(session, statement);
+  /* A bare number counts units, milliseconds as a rule; what is gone by mistake is gone. */
+  if (expr->kind == TQL_E_INTEGER && session->timeline == NET_TIMELINE_REAL) {
+    base_report_hint(
+        session->diags, MSG_STRUCTURE, session->source, &expr->range,
+        base_arena_printf(session->statement_arena, "write %lld h, %lld d, or whatever it is",
+                          (long long)expr->integer, (long long)expr->integer),
+        "%lld of what?", (long long)expr->integer);
+    return BASE_USER;
+  }
   if (expr->kind != TQL_E_NAME) return tql_analyse_duration(analysis, expr, ret);
   bool forever = strcasecmp(expr->name.text, "forever") == 0;
   if (!forever && strcasecmp(expr->name.text, "nothing") != 0) return bad_age(session, statement);
   *ret = forever ? -1 : 0;
   return BASE_OK;
+}
+
+/* Of what was only copied or appended nobody has said up to when it is complete. */
+static enum base_status note_ageless(struct tql_session *session,
+                                     const struct session_relation *relation,
+                                     const struct tql_statement *statement) {
+  int64_t count = 0;
+  if (old_before(session, relation) != NET_BEGINNING) return BASE_OK;
+  enum base_status status =
+      relation->view ? BASE_OK : st_count(session->database, relation->ng.name, &count);
+  if (status == BASE_OK && count > 0)
+    base_report_hint(
+        session->diags, MSG_AGELESS, session->source, &statement->range,
+        "feed it (copy ... following), or delete what is old: delete v where ... when ...",
+        "nothing of %s is old yet: age counts from its checkpoint, and no feed has brought it to "
+        "one",
+        relation->ng.name);
+  return status;
 }
 
 enum base_status session_keep(struct tql_session *session, const struct tql_analysis *analysis,
@@ -365,7 +392,7 @@ enum base_status session_keep(struct tql_session *session, const struct tql_anal
   relation->ages = age >= 0;
   relation->age = age >= 0 ? age : 0;
   session->keep.next_at = 0;
-  return BASE_OK;
+  return relation->ages ? note_ageless(session, relation, statement) : BASE_OK;
 }
 
 /* --- what is said */
