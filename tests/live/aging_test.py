@@ -14,7 +14,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
+
+from peak import greatest
 
 ALLOWED_KIB = 8192
 PORTION = 20000
@@ -33,11 +34,6 @@ modify During to keep 2 seconds
 FEED = 'set cache 0 copy E from "-" following'
 
 
-def greatest_yet(process):
-    with open(f'/proc/{process}/status', encoding='utf-8') as status:
-        return next((int(line.split()[1]) for line in status if line.startswith('VmHWM')), None)
-
-
 def feed(tquel, database, first, last):
     """The greatest resident memory of the session, or None if it failed."""
     with subprocess.Popen([tquel, '-q', database, '-c', FEED], stdin=subprocess.PIPE,
@@ -46,11 +42,7 @@ def feed(tquel, database, first, last):
         for i in range(first, last):
             session.stdin.write(f'{i * 1000000},{i % 7},{i % 100},"the string number {i}"\n')
         session.stdin.close()
-        peak = seen = greatest_yet(session.pid)
-        while seen is not None:  # what it does at its end counts, too
-            peak = seen
-            time.sleep(0.001)
-            seen = greatest_yet(session.pid)
+        peak = greatest(session)
     return peak if session.returncode == 0 else None
 
 

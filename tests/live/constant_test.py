@@ -11,11 +11,11 @@ grow: there is no other place for what it stores. Groups are short (`set durable
 smaller than one of MANY: what it holds is what comes in its time. Prints TAP.
 """
 import os
-import re
 import subprocess
 import sys
 import tempfile
-import time
+
+from peak import greatest
 
 ALLOWED_KIB = 2048
 
@@ -47,13 +47,6 @@ def feed(pipe, count):
             pipe.write(f'{at},{i % 7},{i % 100},"the string number {i}"\n')
 
 
-def greatest_yet(process):
-    """In KiB; None once it has ended. (What wait4 says of a process counts its parent's before exec.)"""
-    with open(f'/proc/{process}/status', encoding='utf-8') as status:
-        found = re.search(r'^VmHWM:\s*(\d+)', status.read(), re.M)
-    return int(found[1]) if found else None
-
-
 def peak_kib(tquel, arguments, script, count):
     """The greatest resident memory of a session that follows COUNT records, or None if it failed."""
     with subprocess.Popen([tquel, '-q'] + arguments + ['-c', script], stdin=subprocess.PIPE,
@@ -63,11 +56,7 @@ def peak_kib(tquel, arguments, script, count):
             session.stdin.close()
         except BrokenPipeError:
             pass
-        peak = seen = greatest_yet(session.pid)
-        while seen is not None:  # what it does at its end counts, too
-            peak = seen
-            time.sleep(0.001)
-            seen = greatest_yet(session.pid)
+        peak = greatest(session)
     return peak if session.returncode == 0 else None
 
 

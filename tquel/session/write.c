@@ -630,6 +630,7 @@ static enum base_status copy_into(struct tql_session *session,
     return BASE_USER;
   }
   if (session->options.explain_only) return BASE_OK;
+  session_warn_incomplete(session, relation);
   struct tql_rows rows;
   enum base_status status = session_rows_of(session, relation, &rows);
   if (status == BASE_OK) {
