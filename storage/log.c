@@ -311,8 +311,9 @@ static int64_t share(const struct st_table *table, size_t rows, int64_t logged) 
   return 1 + (int64_t)((double)table->log_rows / (double)logged * (double)rows);
 }
 
-enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) {
-  int64_t logged = 0;
+enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_done,
+                         size_t *ret_left) {
+  int64_t logged = 0, left = 0;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_log_flush_all(database);
   if (status == BASE_OK) status = count_logged(database, &logged);
@@ -321,8 +322,9 @@ enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_
     if (table->log_known && table->log_rows > 0 && rows > 0)
       status = st_log_fold_some(database, table, share(table, rows, logged));
   }
-  if (status == BASE_OK) status = count_logged(database, &logged);
-  *ret_left = (size_t)logged;
+  if (status == BASE_OK) status = count_logged(database, &left);
+  *ret_done = status == BASE_OK ? (size_t)(logged - left) : 0;
+  *ret_left = (size_t)left;
   return status;
 }
 

@@ -29,6 +29,8 @@ struct st_options {
   /* Much waits in the log: may another process (st_bring_in) bring it into the file, while this one goes on? True: it
    * does. NULL: nobody else can. */
   bool (*bring_in)(void *context);
+  /* Is PROCESS one that ends by itself before it is in the way (st_ahead_outgrown)? NULL: none is. */
+  bool (*is_own)(void *context, long process);
   void *context;
 };
 
@@ -207,8 +209,9 @@ uint64_t st_fed_equal(struct st_database *database, const char *name);
 /* Rows that came live and many are written as they are at first, where only this library sees them
  * (net_store's append; log.c). This puts ROWS of them, of each relation in
  * proportion to what waits there and as many as a whole checkpoint needs, into their tables, in a transaction;
- * *RET_LEFT: of how many that is still to be done. */
-enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_left) BASE_MUST_USE;
+ * *RET_DONE: how many that were, *RET_LEFT: of how many that is still to be done. */
+enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_done,
+                         size_t *ret_left) BASE_MUST_USE;
 /* How many rows have come so, since the file was opened. */
 uint64_t st_appended(const struct st_database *database);
 /* Is there anything to do for st_fold? Says nothing if that cannot be found out. */

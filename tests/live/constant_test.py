@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from peak import greatest
 
@@ -34,11 +35,15 @@ display Ever
 '''
 
 
-def feed(pipe, count):
-    """A record a millisecond; of a thousand one comes late, and one is no record."""
+def feed(pipe, count, halting=False):
+    """A record a millisecond; of a thousand one comes late, and one is no record. HALTING: now and then few come for a
+    while."""
     pipe.write('at,k,v,s\n')
     for i in range(count):
         at = i * 1000000
+        if halting and i % 100000 < 1800 and i % 30 == 0:
+            pipe.flush()
+            time.sleep(0.004)
         if i % 1000 == 500:
             pipe.write(f'{at - 900000000},0,0,"late"\n')
         elif i % 1000 == 600:
@@ -47,12 +52,12 @@ def feed(pipe, count):
             pipe.write(f'{at},{i % 7},{i % 100},"the string number {i}"\n')
 
 
-def peak_kib(tquel, arguments, script, count):
+def peak_kib(tquel, arguments, script, count, halting=False):
     """The greatest resident memory of a session that follows COUNT records, or None if it failed."""
     with subprocess.Popen([tquel, '-q'] + arguments + ['-c', script], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, encoding='utf-8') as session:
         try:
-            feed(session.stdin, count)
+            feed(session.stdin, count, halting)
             session.stdin.close()
         except BrokenPipeError:
             pass
@@ -86,12 +91,12 @@ def compare(tap, what, few, many, grows=False):
     tap.ok(good, f'{what}: {few} KiB, then {many} KiB')
 
 
-def in_file(tap, tquel, what, script, few, many):
+def in_file(tap, tquel, what, script, few, many, halting=False):
     peaks = []
     for count in (few, many):
         with tempfile.TemporaryDirectory() as directory:
             database = os.path.join(directory, 'long.db')
-            peaks.append(peak_kib(tquel, [database], script, count))
+            peaks.append(peak_kib(tquel, [database], script, count, halting))
             for name in ('Ever', 'Pairs', 'Named', 'Late', 'Rejected'):
                 found = rows(tquel, database, name)
                 tap.ok(found >= count // 1001, f'{what}, {count} records: {name} has {found} rows')
@@ -106,6 +111,7 @@ def main():
             return 0
     tap = Tap()
     in_file(tap, tquel, 'a file, set cache 0', 'set cache 0' + SCRIPT, few, many)
+    in_file(tap, tquel, 'a halting feed', 'set cache 0' + SCRIPT, few, 300000, halting=True)
     if many >= 3000000:
         in_file(tap, tquel, 'a file', SCRIPT, 1000000, many)
     else:

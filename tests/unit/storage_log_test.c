@@ -231,7 +231,7 @@ static void leave_a_scan(struct world *world) {
   struct net_source *source;
   struct net_batch batch;
   struct net_rows before, seen;
-  size_t left;
+  size_t done, left;
   scan(database, "R", world->layouts[0], &before);
   net_rows_init(&seen, world->layouts[0]);
   ok(store->class->scan(
@@ -239,7 +239,7 @@ static void leave_a_scan(struct world *world) {
       &source));
   ok(source->next(source, &batch));
   net_rows_add_batch(&seen, &batch);
-  if (world->transactions) ok(st_fold(database, below(world, 20), &left));
+  if (world->transactions) ok(st_fold(database, below(world, 20), &done, &left));
   sweep(world);
   while (source->next(source, &batch) == BASE_OK) net_rows_add_batch(&seen, &batch);
   source->free(source);
@@ -251,9 +251,9 @@ static void leave_a_scan(struct world *world) {
 }
 
 static void fold_some(struct world *world) {
-  size_t left;
-  ok(st_fold(world->databases[WITH], below(world, 30), &left));
-  ok(st_fold(world->databases[WITHOUT], 5, &left));
+  size_t done, left;
+  ok(st_fold(world->databases[WITH], below(world, 30), &done, &left));
+  ok(st_fold(world->databases[WITHOUT], 5, &done, &left));
   ck_assert_uint_eq(left, 0);
 }
 
@@ -314,11 +314,11 @@ static void open_world(struct world *world, uint64_t seed) {
 }
 
 static void close_world(struct world *world) {
-  size_t left;
+  size_t done, left;
   if (world->transactions)
     for (int i = 0; i < BOTH; i++) st_rollback(world->databases[i]);
   ok(st_begin(world->databases[WITH]));
-  ok(st_fold(world->databases[WITH], SIZE_MAX, &left));
+  ok(st_fold(world->databases[WITH], SIZE_MAX, &done, &left));
   ok(st_commit(world->databases[WITH]));
   ck_assert_uint_eq(left, 0);
   static const char all[] = "SELECT * FROM R ORDER BY at_lo, at_hi, name, level, number, flag";
@@ -363,7 +363,7 @@ static char *in_file(void) {
 START_TEST(few_rows_go_into_the_table) {
   struct st_database *database = open_at(path);
   int64_t logged;
-  size_t left;
+  size_t done, left;
   create(database, &event_e);
   ok(st_begin(database));
   append_events(database, 0, 100);
@@ -382,9 +382,10 @@ START_TEST(few_rows_go_into_the_table) {
   ck_assert_str_eq(in_file(), "100|200010");
   /* Up to a checkpoint at once, never half of it. */
   ok(st_begin(database));
-  ok(st_fold(database, 1, &left));
+  ok(st_fold(database, 1, &done, &left));
   ok(st_commit(database));
   ck_assert_uint_eq(left, 10);
+  ck_assert_uint_eq(done, 200000);
   ck_assert_str_eq(in_file(), "200100|10");
   ok(st_begin(database)); /* what changes a row comes behind all */
   put_event(database, 5, 5, NET_DEFINITE);
@@ -396,7 +397,7 @@ END_TEST
 
 START_TEST(readers_and_the_next_writer_see_all) {
   struct st_database *database = open_at(path);
-  size_t left;
+  size_t done, left;
   create(database, &event_e);
   ok(st_begin(database));
   append_events(database, 0, 10000);
@@ -411,7 +412,7 @@ START_TEST(readers_and_the_next_writer_see_all) {
   ck_assert_int_eq(count(database, "E"), 10000);
   ok(st_begin(database));
   append_events(database, 10000, 5);
-  ok(st_fold(database, SIZE_MAX, &left));
+  ok(st_fold(database, SIZE_MAX, &done, &left));
   ok(st_commit(database));
   ck_assert_int_eq(count(reader, "E"), 10005);
   ck_assert_str_eq(in_file(), "10005|0");
@@ -455,7 +456,7 @@ START_TEST(damaged_pieces) {
     struct net_store *store = st_net(database);
     struct net_source *source;
     struct net_batch batch;
-    size_t left;
+    size_t done, left;
     base_diag_sink_clear(&diags);
     ok(store->class->scan(
         store,
@@ -465,7 +466,7 @@ START_TEST(damaged_pieces) {
     ck_assert_int_eq((int)diags.items[0].number, MSG_DATABASE_DAMAGED);
     source->free(source);
     ok(st_begin(database));
-    ck_assert_int_eq(st_fold(database, 1, &left), BASE_SYSTEM);
+    ck_assert_int_eq(st_fold(database, 1, &done, &left), BASE_SYSTEM);
     st_rollback(database);
     ok(st_begin(database)); /* what comes is taken nevertheless */
     append_events(database, 6000, 1);
@@ -521,7 +522,7 @@ END_TEST
 START_TEST(a_full_disk) {
   struct st_database *database = open_at(path);
   struct net_rows rows;
-  size_t left;
+  size_t done, left;
   database->log.flush = SIZE_MAX;
   create(database, &event_e);
   ok(st_begin(database));
@@ -533,7 +534,7 @@ START_TEST(a_full_disk) {
   ck_assert_int_eq(sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
   for (int i = 0; i < 2; i++) {
     ok(st_begin(database));
-    ck_assert_int_eq(st_fold(database, 20000, &left), BASE_SYSTEM);
+    ck_assert_int_eq(st_fold(database, 20000, &done, &left), BASE_SYSTEM);
     st_rollback(database);
     ck_assert_int_eq((int)diags.items[0].number, MSG_DATABASE_FULL);
     base_diag_sink_clear(&diags);
@@ -550,7 +551,7 @@ START_TEST(a_full_disk) {
       sqlite3_exec(database->sqlite, "PRAGMA max_page_count=1000000", NULL, NULL, NULL), SQLITE_OK);
   ok(st_begin(database));
   append_events(database, 30000, 10000);
-  ok(st_fold(database, SIZE_MAX, &left));
+  ok(st_fold(database, SIZE_MAX, &done, &left));
   ok(st_commit(database));
   ck_assert_str_eq(in_file(), "30000|0");
   st_close(database);
@@ -621,7 +622,7 @@ END_TEST
 static void write_until_killed(void) {
   struct st_database *database;
   struct st_options options = {.path = path};
-  size_t left;
+  size_t done, left;
   CHILD_NEEDS(st_open(&options, strings, &diags, &database) == BASE_OK);
   database->log = (struct st_log_limits){.least = 100, .most = 20000, .flush = 900, .piece = 700};
   for (int64_t transaction = 0;; transaction++) {
@@ -631,7 +632,7 @@ static void write_until_killed(void) {
     CHILD_NEEDS(st_commit(database) == BASE_OK);
     if (transaction % 3 > 0) continue;
     CHILD_NEEDS(st_begin(database) == BASE_OK);
-    CHILD_NEEDS(st_fold(database, 2000, &left) == BASE_OK);
+    CHILD_NEEDS(st_fold(database, 2000, &done, &left) == BASE_OK);
     CHILD_NEEDS(st_commit(database) == BASE_OK);
   }
 }
@@ -678,7 +679,7 @@ END_TEST
 /* Others that read while rows are folded see the relation as it was at some checkpoint. */
 START_TEST(folding_is_seen_by_checkpoints) {
   struct st_database *database = open_at(path);
-  size_t left = 1;
+  size_t done, left = 1;
   create(database, &event_e);
   database->log = (struct st_log_limits){.least = 100, .most = SIZE_MAX, .flush = 1, .piece = 300};
   ok(st_begin(database));
@@ -693,9 +694,10 @@ START_TEST(folding_is_seen_by_checkpoints) {
     ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW); /* its transaction lasts */
     ck_assert_int_eq(sqlite3_column_int64(statement, 0), folded * 1000);
     ok(st_begin(database));
-    ok(st_fold(database, 10, &left));
+    ok(st_fold(database, 10, &done, &left));
     ok(st_commit(database));
     ck_assert_uint_eq(left, (size_t)(9 - folded) * 1000);
+    ck_assert_uint_eq(done, 1000);
     ck_assert_int_eq(count(database, "E"), 10000);
     sqlite3_finalize(statement);
   }

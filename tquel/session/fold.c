@@ -14,18 +14,19 @@
 #include "tquel/session/session_impl.h"
 
 #define PIECE_ROWS ((size_t)4096)  /* while others may want something */
-#define ALL_ROWS   ((size_t)32768) /* at the end */
+#define MOST_ROWS  ((size_t)32768) /* at a time: what they hold can be forgotten behind them */
 #define BEHIND     ((size_t)1 << 20)
 #define QUIET_NS   (INT64_C(200) * 1000000)
 #define FAILED_NS  (INT64_C(60000) * 1000000)
 #define ROUND_NS   (INT64_C(25) * 1000000) /* of a round, at most, while fewer than BEHIND wait */
 #define ROW_NS     1000.0                  /* as long as nothing was measured */
 
-static enum base_status fold(struct tql_session *session, size_t rows, size_t *ret_left) {
-  *ret_left = 0;
+static enum base_status fold(struct tql_session *session, size_t rows, size_t *ret_done,
+                             size_t *ret_left) {
+  *ret_done = *ret_left = 0;
   if (!st_fold_is_due(session->database)) return BASE_OK;
   enum base_status status = st_begin(session->database);
-  if (status == BASE_OK) status = st_fold(session->database, rows, ret_left);
+  if (status == BASE_OK) status = st_fold(session->database, rows, ret_done, ret_left);
   if (status == BASE_OK) status = st_commit(session->database);
   if (status != BASE_OK) st_rollback(session->database);
   return status;
@@ -39,13 +40,15 @@ void session_fold_init(struct session_fold *fold, bool writes) {
 static size_t rows_of_round(const struct session_fold *fold, int64_t now) {
   if (now >= fold->quiet_at) return PIECE_ROWS;
   int64_t time = (now - fold->ended) / 4;
-  size_t rows = (size_t)((double)(time < ROUND_NS ? time : ROUND_NS) /
-                         (fold->row_ns > 0 ? fold->row_ns : ROW_NS));
+  double afford =
+      (double)(time < ROUND_NS ? time : ROUND_NS) / (fold->row_ns > 0 ? fold->row_ns : ROW_NS);
+  size_t rows = afford < (double)MOST_ROWS ? (size_t)afford : MOST_ROWS;
   size_t came = (size_t)(fold->came - fold->handled);
   size_t enough = came + came / 4 + PIECE_ROWS;
   return fold->behind + came > fold->most && rows < enough ? enough : rows;
 }
 
+/* ROWS were put into their tables, which may be fewer than it was to be, or more: groups stay together. */
 static void note_round(struct session_fold *fold, int64_t began, size_t rows, size_t left) {
   fold->ended = base_env_monotonic();
   fold->handled = fold->came;
@@ -65,10 +68,10 @@ enum base_status session_fold_some(struct tql_session *session) {
   }
   if (!state->due || session->group_open || session_is_resting(session) || now < state->retry_at)
     return BASE_OK;
-  size_t rows = rows_of_round(state, now), left = 0;
+  size_t rows = rows_of_round(state, now), done = 0, left = 0;
   if (rows == 0) return BASE_OK;
-  enum base_status status = fold(session, rows, &left);
-  note_round(state, now, rows, left);
+  enum base_status status = fold(session, rows, &done, &left);
+  note_round(state, now, done, left);
   state->due = status != BASE_OK || left > 0;
   if (status == BASE_OK) session_note_stored(session, false);
   if (status == BASE_OK) return BASE_OK;
@@ -82,8 +85,9 @@ int64_t session_fold_due(const struct tql_session *session, int64_t now) {
 }
 
 void session_fold_all(struct tql_session *session) {
-  size_t left = 1;
+  size_t done, left = 1;
   if (session->options.readonly || st_in_transaction(session->database)) return;
   if (st_ahead_is_full(session->database)) return; /* what is logged is found there */
-  while (left > 0 && fold(session, ALL_ROWS, &left) == BASE_OK) session_sweep_strings(session);
+  while (left > 0 && fold(session, MOST_ROWS, &done, &left) == BASE_OK)
+    session_sweep_strings(session);
 }
