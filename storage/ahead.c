@@ -82,8 +82,12 @@ _Noreturn static void ask_locks(const char *path, volatile pid_t holders[MARKS])
   _exit(0);
 }
 
-/* Who reads at the oldest mark; 0: nobody but perhaps this process. */
-static pid_t find_holder(struct st_database *database) {
+static bool is_own(const struct st_ahead *ahead, pid_t process) {
+  return process > 0 && ahead->is_own && ahead->is_own(ahead->context, (long)process);
+}
+
+/* Who reads at the oldest mark; 0: nobody but perhaps this process, or, of FOREIGN ones, those of its own. */
+static pid_t find_holder(struct st_database *database, bool foreign) {
   static volatile pid_t holders[MARKS];
   const volatile uint32_t *index = index_of(database);
   const char *file = sqlite3_db_filename(database->sqlite, "main");
@@ -100,6 +104,7 @@ static pid_t find_holder(struct st_database *database) {
   for (int i = 0; i < MARKS; i++) {
     uint32_t mark = i == 0 ? 0 : index[INDEX_MARK(i)]; /* the first reads the file alone */
     if (holders[i] == 0 || holders[i] == getpid() || mark >= oldest) continue;
+    if (foreign && is_own(&database->ahead, holders[i])) continue;
     oldest = mark;
     holder = holders[i];
   }
@@ -120,8 +125,8 @@ static void append_command(struct base_buffer *out, pid_t process) {
   base_buffer_putc(out, ')');
 }
 
-bool st_ahead_holder(struct st_database *database, struct base_buffer *out) {
-  pid_t holder = find_holder(database);
+bool st_ahead_holder(struct st_database *database, bool foreign, struct base_buffer *out) {
+  pid_t holder = find_holder(database, foreign);
   if (holder == 0) return false;
   if (holder < 0) {
     base_buffer_puts(out, "a process that cannot be seen from here");
@@ -185,7 +190,7 @@ static bool is_brought_in(struct st_database *database) {
   if (ahead->bring_in == NULL || st_ahead_waits(database) < MUCH_BYTES) return false;
   if (st_ahead_bytes(database) > ahead->limit / 8 * 7)
     return false; /* it is to begin anew at once */
-  return find_holder(database) != 0 || ahead->bring_in(ahead->context);
+  return find_holder(database, false) != 0 || ahead->bring_in(ahead->context);
 }
 
 /* Brings what it can into the file, and lets the log begin anew if it has come to TRY_AT. */
@@ -226,6 +231,7 @@ enum base_status st_ahead_open(struct st_database *database, const struct st_opt
   if (status != BASE_OK) return status;
   *ahead = (struct st_ahead){.limit = options->log_limit ? options->log_limit : ST_AHEAD_BYTES,
                              .bring_in = options->bring_in,
+                             .is_own = options->is_own,
                              .context = options->context,
                              .frame_bytes = (uint64_t)page + FRAME_HEAD,
                              .watched = true};
@@ -267,7 +273,7 @@ enum base_status st_ahead_refuse(struct st_database *database) {
     base_buffer_printf(&why, "it cannot be brought into the file: %s", failure);
   } else {
     hint = "end whoever reads so long, or allow a longer log: --log-limit MIB";
-    if (st_ahead_holder(database, &why))
+    if (st_ahead_holder(database, false, &why))
       base_buffer_puts(&why, " reads an old state of the database");
     else
       base_buffer_puts(&why, "an old state of the database is read");
@@ -280,8 +286,8 @@ enum base_status st_ahead_refuse(struct st_database *database) {
   return BASE_SYSTEM;
 }
 
-/* It ends before others have to wait: at three quarters of the limit who has seen it grow, at seven eighths everybody; and
- * at the limit also who reads the last state, if not all of it was in the file when he began. */
+/* It ends before others have to wait: at three quarters of the limit who has seen it grow, at seven eighths who began before
+ * that; and at the limit everybody, also who reads the last state, if not all of it was in the file when he began. */
 bool st_ahead_outgrown(struct st_database *database) {
   struct st_ahead *ahead = &database->ahead;
   const volatile uint32_t *index = index_of(database);
@@ -296,5 +302,6 @@ bool st_ahead_outgrown(struct st_database *database) {
   uint64_t bytes = frames * ahead->frame_bytes, eighth = ahead->limit / 8;
   if (change == ahead->change) return ahead->in_the_way && bytes > ahead->limit;
   uint64_t before = ahead->frames <= frames ? st_ahead_bytes(database) : 0; /* it began anew */
-  return bytes > 7 * eighth || (bytes > 6 * eighth && bytes - before > eighth);
+  uint64_t allowed = before > 7 * eighth ? ahead->limit : 7 * eighth;
+  return bytes > allowed || (bytes > 6 * eighth && bytes - before > eighth);
 }

@@ -125,6 +125,7 @@ struct st_ahead {
   bool tried;      /* that was, in vain, */
   int moved;       /* when so many of them were in the file */
   bool (*bring_in)(void *context);
+  bool (*is_own)(void *context, long process);
   void *context;
   int failure;     /* of the last checkpoint, to SQLite */
   uint32_t change; /* readers: the last transaction before the one that is open */

@@ -75,8 +75,9 @@ bool st_ahead_is_full(struct st_database *database);
 const char *st_ahead_failure(const struct st_database *database);
 /* In a process of its own: brings what is in the log of the database PATH into its file. */
 void st_bring_in(const char *path);
-/* Appends who reads the oldest state, as in "process 4711 (sqlite3)". False: nobody else does. */
-bool st_ahead_holder(struct st_database *database, struct base_buffer *out);
+/* Appends who reads the oldest state, as in "process 4711 (sqlite3)"; FOREIGN: of those that are not is_own. False: nobody
+ * else does. */
+bool st_ahead_holder(struct st_database *database, bool foreign, struct base_buffer *out);
 /* Of one who reads: does he see an old state, in the way of a log that is near its limit? May be asked in the midst of
  * anything. */
 bool st_ahead_outgrown(struct st_database *database);

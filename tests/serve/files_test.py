@@ -49,7 +49,18 @@ class Feed:
         self.process.stdin.close()
         self.process.wait(PATIENCE)
         equal(self.process.returncode, 0)
-        equal((self.world.count('E'), self.world.count('Late')), (self.sent, 0))
+        equal((self.count('E'), self.count('Late')), (self.sent, 0))
+
+    def count(self, relation):
+        """What is in the log goes into its table meanwhile: with a small limit it may end who reads slowly, who asks again."""
+        done = None
+        def counted():
+            nonlocal done
+            done = self.world.shell(f'range of x is {relation} retrieve (x.all)', '--format', 'count')
+            return 'error TQ-0516' not in done.err
+        until(counted, 'it is counted')
+        equal((done.code, done.err), (0, ''))
+        return int(done.out)
 
 
 @contextlib.contextmanager
@@ -113,8 +124,28 @@ def own(world):
     wanted = feed.sent + 20000
     until_written(world, feed, lambda: feed.sent >= wanted, 'it goes on')
     feed.end()
-    check('TQ-0626' not in world.log(), world.log())
+    check('TQ-0626' not in world.log() and 'TQ-0872' not in world.log(), world.log())
     check(size_of_log(world) < 6 * MIB, f'{size_of_log(world)} bytes of log')
+
+
+def stopped(world):
+    """a reader of the server's own that cannot end is not to be ended by the user, until records wait for it"""
+    world.serve('--log-limit', '4')
+    prepare_pairs(world, 40000)
+    feed = Feed(world)
+    feed.send(1)
+    shell = world.start('--connect', world.socket, '-c', PAIRS)
+    until(world.readers, 'a reader runs it')
+    reader = world.readers()[0]
+    until(lambda: in_the_way(world), 'it reads')
+    os.kill(reader, signal.SIGSTOP)
+    feed.send(100000)
+    until(lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
+    check(f'process {reader} (tquel-reader)' in world.log() and 'TQ-0872' not in world.log(), world.log())
+    os.kill(reader, signal.SIGCONT)
+    feed.end()
+    shell.wait(PATIENCE)
+    check('error TQ-0516' in shell.stderr.read().decode(), 'it is ended')
 
 
 def in_the_way(world):
@@ -336,5 +367,5 @@ def opened_full(world):
 
 
 if __name__ == '__main__':
-    main([held, own, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, given_back,
+    main([held, own, stopped, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, given_back,
           given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])

@@ -13,8 +13,10 @@
  * server: it sees to the others. Where nobody looks at a connection (a reader that is stopped, or sorts), the system sees
  * to it: a keeper is killed with its server, and a reader with its keeper.                            */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -183,6 +185,7 @@ void server_keeper_start(struct server *server) {
     keep(server->options, pair[1]);
   }
   close(pair[1]);
+  server->keeper_process = keeper;
   if (keeper > 0)
     server->keeper = pair[0];
   else
@@ -276,4 +279,22 @@ bool server_keeper_bring_in(void *context) {
   else
     close(pair[0]);
   return sent;
+}
+
+/* -1: it has ended. */
+static long parent_of(long process) {
+  char path[32], text[512];
+  snprintf(path, sizeof path, "/proc/%ld/stat", process);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  text[length > 0 ? length : 0] = '\0';
+  const char *name_end = strrchr(text, ')'); /* the name may have anything in it */
+  long parent = -1;
+  return name_end && sscanf(name_end, ") %*c %ld", &parent) == 1 ? parent : -1;
+}
+
+bool server_keeper_made(void *context, long process) {
+  const struct server *server = context;
+  return server->keeper >= 0 && parent_of(process) == server->keeper_process;
 }

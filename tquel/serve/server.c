@@ -104,6 +104,7 @@ enum base_status server_open(struct server *server) {
       .time_limit = asked->time_limit,
       .log_limit = asked->log_limit,
       .bring_in = server_keeper_bring_in,
+      .is_own = server_keeper_made,
       .context = server,
   };
   enum base_status status = tql_session_open(&options, &server->diags, &server->session);

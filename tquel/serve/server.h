@@ -103,6 +103,7 @@ struct server {
   struct server_shell *running; /* whose statement runs */
   int bringing;                 /* end of a connection to who brings the log in; -1: nobody does */
   int keeper;                   /* socket of the process that makes readers; -1: there is none */
+  long keeper_process;
   struct server_reading **readings;
   size_t reading_count, reading_capacity;
   struct server_reader *reader; /* this process is a reader; NULL: the server */
@@ -213,6 +214,8 @@ struct sn_connection *server_keeper_ask(struct server *server, const struct serv
 
 /* Has somebody bring the database's write-ahead log into its file. CONTEXT is the server. False: there can be nobody. */
 bool server_keeper_bring_in(void *context);
+/* Is PROCESS a reader, or one who brings the log in? CONTEXT is the server. */
+bool server_keeper_made(void *context, long process);
 
 /* --- sources.c */
 /* The type of a domain in messages (enum sn_domain_type); 0: it cannot be sent. */

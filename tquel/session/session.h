@@ -52,6 +52,8 @@ struct tql_session_options {
   uint64_t log_limit; /* bytes of the database's write-ahead log; 0: 256 MiB */
   /* May another process bring much of it into the file (tql_bring_in)? True: it does. NULL: none can. */
   bool (*bring_in)(void *context);
+  /* Is PROCESS one of those that tql_session_watch_log ends before the log comes to its limit? NULL: none is. */
+  bool (*is_own)(void *context, long process);
   void *context;
 };
 

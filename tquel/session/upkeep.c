@@ -24,7 +24,7 @@ static bool writes(const struct tql_session *session) {
 
 static void say_held(struct tql_session *session) {
   struct base_buffer who = BASE_BUFFER_EMPTY;
-  session->upkeep.held_said = st_ahead_holder(session->database, &who);
+  session->upkeep.held_said = st_ahead_holder(session->database, true, &who);
   if (session->upkeep.held_said)
     base_report_hint(
         session->diags, MSG_LOG_HELD, NULL, NULL, "end it, or allow a longer log: --log-limit MIB",
