@@ -106,10 +106,12 @@ void net_access_each_watch(const struct net_node *access,
  * with MORE behind it.                                                                              */
 void net_access_set_passed(struct net_node *access, net_chronon checkpoint);
 /* Event-to-period: records (event rows) become periods of OUT (same fields); a record opens a period
- * for its value of field BY and closes the previous one. BY -1: all records are of one entity.      */
+ * for its entity, the values of the BY_COUNT fields BY, and closes the previous one. None: all records are
+ * of one entity.                                                                                    */
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
                                             const struct net_layout *in,
-                                            const struct net_layout *out, int by);
+                                            const struct net_layout *out, const uint32_t *by,
+                                            size_t by_count);
 /* Calls EACH with the latest period, which is open, of every entity of an event-to-period node. */
 void net_periods_each_open(const struct net_node *periods,
                            void (*each)(void *context, const struct net_layout *layout,
@@ -119,7 +121,8 @@ void net_periods_each_open(const struct net_node *periods,
  * there, NET_ROUND: a round ends) become periods of OUT (same fields). BY as above.                 */
 struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,
                                               const struct net_layout *in,
-                                              const struct net_layout *out, int by);
+                                              const struct net_layout *out, const uint32_t *by,
+                                              size_t by_count);
 /* Calls EACH with the period, as far as it is known, of every run that may go on. */
 void net_samples_each_run(const struct net_node *samples,
                           void (*each)(void *context, const union net_slot *row), void *context);

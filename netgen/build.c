@@ -115,9 +115,12 @@ static void build_event_to_period(struct ng_builder *builder, const struct ng_no
   built->layout =
       net_layout_new(builder->arena, NET_PERIOD, input->layout->fields, input->layout->field_count);
   built->index = input->index;
-  int by = node->by ? (int)ng_built_field(builder, node->inputs[0], node->by) : -1;
+  uint32_t by[2];
+  size_t by_count = 0;
+  if (node->by) by[by_count++] = ng_built_field(builder, node->inputs[0], node->by);
+  if (node->by_process) by[by_count++] = ng_built_field(builder, node->inputs[0], node->by_process);
   built->node = net_create_event_to_period(builder->network, ng_built_name(builder, node),
-                                           input->layout, built->layout, by);
+                                           input->layout, built->layout, by, by_count);
 }
 
 static void build_selection(struct ng_builder *builder, const struct ng_node *node) {

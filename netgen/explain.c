@@ -157,7 +157,8 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
       break;
     case NET_NODE_EVENT_TO_PERIOD:
       if (node->by)
-        base_buffer_printf(out, "by %s", node->by->name);
+        base_buffer_printf(out, "by %s%s%s", node->by->name, node->by_process ? ", " : "",
+                           node->by_process ? node->by_process->name : "");
       else
         base_buffer_puts(out, "single entity");
       break;

@@ -88,7 +88,10 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
   if (!records) return credible(plan, variable, node);
   struct ng_node *periods = ng_node_new(plan, NET_NODE_EVENT_TO_PERIOD, node, NULL);
   periods->own_stop = stop;
-  periods->by = relation->by < 0 ? NULL : node->own.items[relation->by];
+  uint32_t own[2];
+  size_t own_count = ng_entity_domains(relation, own);
+  if (own_count > 0) periods->by = node->own.items[own[0]];
+  if (own_count > 1) periods->by_process = node->own.items[own[1]];
   ng_node_refresh(plan, periods);
   return credible(plan, variable, ng_compensated(plan, initial->query, variable, periods));
 }

@@ -285,8 +285,11 @@ struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_
 
 bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain) {
   const struct ng_sensor *sensor = relation->sensor;
-  if (relation->by < 0) return false;
-  if (domain == (uint32_t)relation->by) return true;
+  uint32_t own[2];
+  size_t count = ng_entity_domains(relation, own);
+  if (count == 0) return false;
+  for (size_t i = 0; i < count; i++)
+    if (domain == own[i]) return true;
   bool outer = false;
   for (size_t i = 0; sensor && i < sensor->object_count; i++) {
     if (sensor->objects[i] == (uint32_t)relation->by) return outer;
@@ -361,6 +364,7 @@ void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
     exchange(&node->start_from, from, to);
     exchange(&node->stop_from, from, to);
     exchange(&node->by, from, to);
+    exchange(&node->by_process, from, to);
     exchange(&node->before, from, to);
     exchange(&node->after, from, to);
     exchange(&node->argument, from, to);

@@ -116,7 +116,9 @@ struct ng_node {
   /* event-to-period: NULL when all records are of one entity; costs, compensate: the process; aggregate: see
    * by_columns */
   const struct ng_column *by;
-  int64_t cost; /* costs: of one record */
+  const struct ng_column
+      *by_process; /* event-to-period: BY tells apart what this one has; NULL: all */
+  int64_t cost;    /* costs: of one record */
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
   bool taken_in;    /* selection, apply: the join above does it (rule self-joins) */

@@ -66,6 +66,21 @@ static inline int ng_process_domain(const struct ng_relation *relation) {
   return base == NET_STRING || base == NET_NAME ? index : -1;
 }
 
+/* The domains of RELATION that tell its entities apart: none, its `by`, and with that, where sensors make the
+ * records, the process, which nobody else's values speak of. It is not one of them where `by` is the process, or an
+ * object: what that is called is of one process anyway. Returns how many.                            */
+static inline size_t ng_entity_domains(const struct ng_relation *relation, uint32_t ret[2]) {
+  const struct ng_sensor *sensor = relation->sensor;
+  if (relation->by < 0) return 0;
+  ret[0] = (uint32_t)relation->by;
+  for (size_t i = 0; sensor && i < sensor->object_count; i++)
+    if (sensor->objects[i] == ret[0]) return 1;
+  int process = sensor ? net_layout_find(relation->layout, "Process") : -1;
+  if (process < 0) return 1;
+  ret[1] = (uint32_t)process;
+  return 2;
+}
+
 enum ng_limit {
 #define LIMIT(NAME, VALUE, WHAT) NG_LIMIT_##NAME = (VALUE),
 #include "netgen/limits.def"

@@ -320,6 +320,7 @@ static bool print_what(struct base_buffer *out, const struct ng_node *node) {
       return true;
     case NET_NODE_EVENT_TO_PERIOD:
       print_column(out, node, node->by);
+      if (node->by_process) print_column(out, node, node->by_process);
       return true;
     case NET_NODE_COSTS:
       print_column(out, node, node->by);

@@ -2,7 +2,7 @@
  *
  *      in ──▶ [ by ] ──▶ out          state: one open period per entity      order: start
  *
- * A record opens a period for its value of BY and closes the previous one of the same value. Of several
+ * A record opens a period for its values of BY and closes the previous one of the same values. Of several
  * records of one entity at one time the last in sequence counts: a period of no length is no period. An
  * end record (NET_CLOSES) closes without opening. A period both of whose ends fall before the same
  * checkpoint goes out whole; one that lasts goes out open as soon as its start is final.
@@ -26,8 +26,8 @@ struct event_to_period {
   struct net_node node;
   struct net_inbox inbox;
   struct net_rowmap current; /* by entity; rows of the output layout */
-  uint32_t key_slot;
-  bool has_key;
+  uint32_t *key_slots;       /* of both layouts' domains, in rows of the output */
+  size_t key_count;
   uint64_t last_id;
   union net_slot *period; /* scratch row */
   /* The round's periods of plain records. */
@@ -41,9 +41,9 @@ struct event_to_period {
   /* Entities that have an entry whose period did not go out open, some of them perhaps no more. */
   uint32_t *unopened;
   size_t unopened_count, unopened_capacity;
-  /* Where the entities of the latest records stand in the map, by the key's low bits. */
+  /* Where the entities of the latest records stand in the map, by the low bits of the first key. */
   struct {
-    int64_t key;
+    int64_t key;    /* the first */
     uint32_t place; /* NET_NO_ENTRY: nothing */
   } recent[RECENT];
 };
@@ -110,13 +110,28 @@ static union net_slot *slab_row(const struct event_to_period *node, size_t index
   return node->slab + index * node->node.layout->slot_count;
 }
 
+static int64_t first_key(const struct event_to_period *node, const union net_slot *period) {
+  return node->key_count > 0 ? period[node->key_slots[0]].i : 0;
+}
+
+/* Do the keys of PERIOD behind the first say that it is of the entity at PLACE? */
+static bool is_of(const struct event_to_period *node, const union net_slot *period,
+                  uint32_t place) {
+  if (node->key_count < 2) return true;
+  const union net_slot *row = net_rowmap_row(&node->current, place);
+  for (size_t i = 1; i < node->key_count; i++)
+    if (row[node->key_slots[i]].i != period[node->key_slots[i]].i) return false;
+  return true;
+}
+
 /* The entity's place in the map; *RET_NEW: it was not there. */
 static uint32_t find_entity(struct event_to_period *node, const union net_slot *period,
                             bool *ret_new) {
-  int64_t key = node->has_key ? period[node->key_slot].i : 0;
+  int64_t key = first_key(node, period);
   size_t slot = (size_t)((uint64_t)key % RECENT);
   *ret_new = false;
-  if (node->recent[slot].place != NET_NO_ENTRY && node->recent[slot].key == key)
+  if (node->recent[slot].place != NET_NO_ENTRY && node->recent[slot].key == key &&
+      is_of(node, period, node->recent[slot].place))
     return node->recent[slot].place;
   uint32_t place = net_rowmap_put(&node->current, period, ret_new);
   node->recent[slot].key = key;
@@ -126,8 +141,7 @@ static uint32_t find_entity(struct event_to_period *node, const union net_slot *
 
 static void forget_entity(struct event_to_period *node, uint32_t place) {
   const union net_slot *period = net_rowmap_row(&node->current, place);
-  int64_t key = node->has_key ? period[node->key_slot].i : 0;
-  node->recent[(uint64_t)key % RECENT].place = NET_NO_ENTRY;
+  node->recent[(uint64_t)first_key(node, period) % RECENT].place = NET_NO_ENTRY;
   net_rowmap_remove(&node->current, place);
 }
 
@@ -320,15 +334,17 @@ static const struct net_node_class class = {.kind = NET_NODE_EVENT_TO_PERIOD,
 
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
                                             const struct net_layout *in,
-                                            const struct net_layout *out, int by) {
+                                            const struct net_layout *out, const uint32_t *by,
+                                            size_t by_count) {
   BASE_CHECK(in->tuple_class == NET_EVENT && out->tuple_class == NET_PERIOD, "etop-classes");
   struct event_to_period *node = net_node_new(network, sizeof *node, &class, name, out);
   node->node.input_layouts[0] = in;
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
-  node->key_slot = by >= 0 ? out->fields[by].slot : 0;
-  node->has_key = by >= 0;
+  node->key_slots = base_arena_array(net_network_arena(network), by_count + 1, sizeof(uint32_t));
+  for (size_t i = 0; i < by_count; i++) node->key_slots[i] = out->fields[by[i]].slot;
+  node->key_count = by_count;
   for (size_t i = 0; i < RECENT; i++) node->recent[i].place = NET_NO_ENTRY;
-  net_rowmap_init(&node->current, out, NET_KEY_SLOTS, 0, &node->key_slot, by >= 0 ? 1 : 0,
+  net_rowmap_init(&node->current, out, NET_KEY_SLOTS, 0, node->key_slots, by_count,
                   sizeof(struct current_state));
   node->period =
       base_arena_array(net_network_arena(network), out->slot_count, sizeof *node->period);

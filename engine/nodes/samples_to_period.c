@@ -31,8 +31,8 @@ struct samples_to_period {
   struct net_rowmap
       now; /* by entity: records of the time that is processed; state: struct record */
   net_chronon now_time;
-  net_chronon round; /* the last; NET_BEGINNING: none */
-  uint32_t run_slot, record_slot;
+  net_chronon round;                  /* the last; NET_BEGINNING: none */
+  uint32_t *run_slots, *record_slots; /* of the entity, in rows of the output and the input */
   uint64_t last_id;
   union net_slot *key; /* scratch: a row of the output layout */
 };
@@ -90,7 +90,8 @@ static void begin(struct samples_to_period *node, uint32_t place, const union ne
 static uint32_t run_of(struct samples_to_period *node, const union net_slot *record, bool make,
                        bool *ret_fresh) {
   union net_slot *key = node->key;
-  if (node->runs.key_count > 0) key[node->run_slot] = record[node->record_slot];
+  for (size_t i = 0; i < node->runs.key_count; i++)
+    key[node->run_slots[i]] = record[node->record_slots[i]];
   uint32_t place =
       make ? net_rowmap_put(&node->runs, key, ret_fresh) : net_rowmap_find(&node->runs, key);
   return place;
@@ -266,18 +267,24 @@ static const struct net_node_class class = {.kind = NET_NODE_SAMPLES_TO_PERIOD,
 
 struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,
                                               const struct net_layout *in,
-                                              const struct net_layout *out, int by) {
+                                              const struct net_layout *out, const uint32_t *by,
+                                              size_t by_count) {
   BASE_CHECK(in->tuple_class == NET_EVENT && out->tuple_class == NET_PERIOD, "stop-classes");
   struct samples_to_period *node = net_node_new(network, sizeof *node, &class, name, out);
   node->node.input_layouts[0] = in;
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
-  node->run_slot = by >= 0 ? out->fields[by].slot : 0;
-  node->record_slot = by >= 0 ? in->fields[by].slot : 0;
-  size_t keys = by >= 0 ? 1 : 0;
-  net_rowmap_init(&node->runs, out, NET_KEY_SLOTS, 0, &node->run_slot, keys, sizeof(struct run));
-  net_rowmap_init(&node->now, in, NET_KEY_SLOTS, 0, &node->record_slot, keys,
+  struct base_arena *arena = net_network_arena(network);
+  node->run_slots = base_arena_array(arena, by_count + 1, sizeof(uint32_t));
+  node->record_slots = base_arena_array(arena, by_count + 1, sizeof(uint32_t));
+  for (size_t i = 0; i < by_count; i++) {
+    node->run_slots[i] = out->fields[by[i]].slot;
+    node->record_slots[i] = in->fields[by[i]].slot;
+  }
+  net_rowmap_init(&node->runs, out, NET_KEY_SLOTS, 0, node->run_slots, by_count,
+                  sizeof(struct run));
+  net_rowmap_init(&node->now, in, NET_KEY_SLOTS, 0, node->record_slots, by_count,
                   sizeof(struct record));
-  node->key = base_arena_array(net_network_arena(network), out->slot_count, sizeof *node->key);
+  node->key = base_arena_array(arena, out->slot_count, sizeof *node->key);
   node->now_time = NET_BEGINNING;
   node->round = NET_BEGINNING;
   return &node->node;

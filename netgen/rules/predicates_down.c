@@ -35,10 +35,12 @@
 #include "netgen/expr.h"
 #include "netgen/signature.h"
 
-static bool reads_only(const struct ng_expr *expr, const struct ng_column *column) {
-  if (expr->op == NG_COLUMN && expr->column != column) return false;
+/* Nothing but what tells apart the entities of NODE, an event-to-period? */
+static bool reads_only_entity(const struct ng_expr *expr, const struct ng_node *node) {
+  if (expr->op == NG_COLUMN && expr->column != node->by && expr->column != node->by_process)
+    return false;
   for (unsigned i = 0; i < expr->arg_count; i++) {
-    if (!reads_only(expr->args[i], column)) return false;
+    if (!reads_only_entity(expr->args[i], node)) return false;
   }
   return true;
 }
@@ -146,7 +148,7 @@ static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsig
     case NET_NODE_COALESCE:
       return !ng_expr_reads_nothing(expr) && reads_exact_domains(expr);
     case NET_NODE_EVENT_TO_PERIOD:
-      return node->by && !ng_expr_reads_nothing(expr) && reads_only(expr, node->by);
+      return node->by && !ng_expr_reads_nothing(expr) && reads_only_entity(expr, node);
     default:
       return false;
   }

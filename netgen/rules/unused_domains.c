@@ -72,6 +72,7 @@ static void need_identity(bool *set, const struct ng_node *node) {
   need(set, node->start);
   if (node->kind == NET_NODE_EVENT_TO_PERIOD) {
     need(set, node->by);
+    need(set, node->by_process);
   } else if (node->kind == NET_NODE_AGGREGATE) {
     for (size_t i = 0; i + 1 < node->own.count; i++) need(set, node->own.items[i]);
   } else {
@@ -108,6 +109,7 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   /* What tells tuples apart. */
   if (node->kind == NET_NODE_CUT || node->kind == NET_NODE_SET) need_all(below, node->inputs[0]);
   need(below, node->by);
+  need(below, node->by_process);
   need(below, node->start_from);
   need(below, node->stop_from);
   for (size_t i = 0; i < node->sources.count && !node->carries; i++)
@@ -207,18 +209,26 @@ static bool fixes(const struct ng_expr *expr, const struct ng_column *column) {
          (b->op == NG_COLUMN && b->column == column && ng_expr_reads_nothing(a));
 }
 
+/* Do selections below NODE, an event-to-period, leave records of one value of COLUMN only? */
+static bool is_fixed(const struct ng_node *node, const struct ng_column *column) {
+  if (!column) return false;
+  for (const struct ng_node *below = node->inputs[0]; below->kind == NET_NODE_SELECTION;
+       below = below->inputs[0])
+    if (fixes(below->expr, column)) return true;
+  return false;
+}
+
+/* What is the same in all records tells none of them apart. */
 static size_t single_entities(struct ng_plan *plan) {
   size_t found = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (node->kind != NET_NODE_EVENT_TO_PERIOD || !node->by) continue;
-    for (struct ng_node *below = node->inputs[0]; below->kind == NET_NODE_SELECTION;
-         below = below->inputs[0]) {
-      if (!fixes(below->expr, node->by)) continue;
-      node->by = NULL;
-      found++;
-      break;
-    }
+    if (is_fixed(node, node->by_process)) node->by_process = NULL;
+    if (!is_fixed(node, node->by)) continue;
+    node->by = node->by_process;
+    node->by_process = NULL;
+    found += !node->by;
   }
   return found;
 }

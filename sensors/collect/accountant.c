@@ -457,18 +457,19 @@ void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, 
     return;
   }
   if (known->event->relation == SN_KIND_SAMPLED) lo = hi;
-  uint32_t domain = name != NULL ? known->key : 0; /* the process's is the first */
   uint32_t relation = sn_known_relation(monitor, part->known, known);
   struct writing writing = {.program = program};
   bool *named = base_xcalloc(known->domain_count, sizeof *named);
-  named[domain] = true;
+  named[0] = true; /* the process, which belongs to the key */
+  if (name != NULL) named[known->key] = true;
   begin(&writing, relation);
   struct sn_record_head head = {
       .marks = SN_MARK_DEFINITE | SN_MARK_CLOSES, .start_lo = lo, .start_hi = hi};
   if (lo == hi) head.marks |= SN_MARK_EXACT;
   sn_put_record_head(writing.out, &head);
   sn_put_named(writing.out, named, known->domain_count);
-  sn_put_name_id(writing.out, name != NULL ? name->id : part->name->id);
+  sn_put_name_id(writing.out, part->name->id);
+  if (name != NULL && known->key > 0) sn_put_name_id(writing.out, name->id);
   writing.entries = 1;
   finish(&writing);
   free(named);

@@ -331,8 +331,10 @@ static struct net_node *build_coalesce(struct build *build, const struct variant
 static struct net_node *build_event_to_period(struct build *build, const struct variant *variant) {
   const struct net_layout *in = build->layouts[0];
   const struct net_layout *out = net_layout_new(build->arena, NET_PERIOD, in->fields, DOMAINS);
-  struct net_node *node = net_create_event_to_period(build->network, variant->name, in, out,
-                                                     variant->option ? -1 : DOMAIN_K);
+  static const uint32_t by[] = {DOMAIN_K, DOMAIN_X};
+  size_t by_count = variant->option == 1 ? 0 : variant->option == 2 ? 2 : 1;
+  struct net_node *node =
+      net_create_event_to_period(build->network, variant->name, in, out, by, by_count);
   return joined(node, build->inputs[0], NULL);
 }
 
@@ -615,6 +617,12 @@ const struct variant variants[] = {
      .records = true,
      .build = build_event_to_period,
      .option = 1},
+    {.name = "event-to-period, two keys",
+     .classes = {NET_EVENT},
+     .inputs = 1,
+     .records = true,
+     .build = build_event_to_period,
+     .option = 2},
     AGGREGATE("count", NET_PERIOD, COUNT),
     AGGREGATE("count, events", NET_EVENT, COUNT),
     {.name = "count, one group",

@@ -392,7 +392,7 @@ def gaps(world):
 
 
 def keys_of_their_own(world):
-    """Who is told apart by a domain of its own ends with the process that spoke of it last."""
+    """Two processes whose entities have equal keys: neither closes what the other one has open."""
     a = start(world, 'a', count=200, threads=3)[0]
     b = world.ticker('b', 200, 0, 2)
     world.run('range of x is Work retrieve into Times (x.Thread, x.Times)')
@@ -400,17 +400,22 @@ def keys_of_their_own(world):
 
     def open_():
         return [(row[0], row[1].split('#')[0]) for row in
-                world.sql('select Thread, Process from Work where stop_lo is null order by Thread')]
+                world.sql('select Thread, Process from Work where stop_lo is null order by Process, Thread')]
+    of_a = [(0, 'Worker:a'), (1, 'Worker:a'), (2, 'Worker:a')]
+    of_b = [(0, 'Worker:b'), (1, 'Worker:b')]
     a.go()
     a.done()
     wait_for('all that a said', lambda: world.count('Work') == 60)
-    equal('open', open_(), [(0, 'Worker:a'), (1, 'Worker:a'), (2, 'Worker:a')])
+    equal('open', open_(), of_a)
     b.go()
     b.done()
     wait_for('all that b said', lambda: world.count('Work') == 100)
-    wait_for('b took over: %s' % open_(), lambda: open_() == [(0, 'Worker:b'), (1, 'Worker:b'), (2, 'Worker:a')])
+    wait_for('b has its own: %s' % open_(), lambda: open_() == of_a + of_b)
+    mixed = 'select count(*) from Work x join Work y on x.Thread = y.Thread and x.Process = y.Process ' \
+            'and x.start_lo < y.start_lo where x.stop_lo is null or x.stop_lo > y.start_lo'
+    equal('periods of one entity that overlap', world.sql(mixed)[0][0], 0)
     a.end()
-    wait_for('a is over: %s' % open_(), lambda: open_() == [(0, 'Worker:b'), (1, 'Worker:b')])
+    wait_for('a is over: %s' % open_(), lambda: open_() == of_b)
     world.run('destroy Times')
     wait_for('b is off: %s' % open_(), lambda: open_() == [])
     equal('late', world.count('Late'), 0)

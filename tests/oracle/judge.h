@@ -39,6 +39,8 @@ struct input {
   struct input_domain domains[DOMAINS_MAX];
   size_t domain_count;
   int by; /* traced, sampled: the entity's domain; else -1 */
+  bool
+      in_process; /* reported by sensors: the entity is its process's own, which the first domain names */
   struct input_row rows[ROWS_MAX];
   size_t count;
   bool dropped;

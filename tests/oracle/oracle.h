@@ -32,13 +32,14 @@ void oracle_add(struct base_arena *arena, struct oracle_relation *relation,
 /* A relation is a set; of equal tuples one stays, definite if any is. */
 void oracle_make_set(struct oracle_relation *relation);
 /* Records (determinate event rows, in the order of their sequence) as periods of LAYOUT, which has
- * the same fields: each record opens a period for its value of field BY and closes the last one.   */
+ * the same fields: each record opens a period for its entity and closes the last one. An entity is told by
+ * the value of field BY; where sensors report, IN_PROCESS, and by the first field, the process.     */
 void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    const struct net_layout *layout, struct oracle_relation *ret);
+                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret);
 
 /* The same of a sampled relation: a period joins consecutive samples of one entity with equal values. */
 void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    const struct net_layout *layout, struct oracle_relation *ret);
+                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret);
 struct oracle_world {
   void *context;
   /* The tuples of a relation (traced ones: as periods). Never NULL for a relation of the query. */

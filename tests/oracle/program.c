@@ -121,12 +121,13 @@ static bool is_traced(const struct input *input) {
   return is_kind(input, "traced");
 }
 
-/* The row in which the period of ROW's entity is open; NULL: none is. */
+/* The row in which the period of ROW's entity is open, of what its process calls so; NULL: none is. */
 static struct input_row *open_period(const struct input *input, struct input *made,
                                      const struct input_row *row) {
   for (size_t i = 0; i < made->count; i++)
     if (made->rows[i].time[2] == NET_FOREVER &&
-        strcmp(made->rows[i].values[input->by].s, row->values[input->by].s) == 0)
+        strcmp(made->rows[i].values[input->by].s, row->values[input->by].s) == 0 &&
+        (!input->in_process || strcmp(made->rows[i].values[0].s, row->values[0].s) == 0))
       return &made->rows[i];
   return NULL;
 }

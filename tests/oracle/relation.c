@@ -55,12 +55,29 @@ void oracle_make_set(struct oracle_relation *relation) {
   relation->count = kept;
 }
 
+/* What tells entities apart: the slots of one field, or of two. */
+struct entity {
+  uint32_t slots[2];
+};
+
+static struct entity entity_of(const struct oracle_relation *records, int by, bool in_process) {
+  const struct net_field *fields = records->layout->fields;
+  return (struct entity){{fields[by].slot, fields[in_process ? 0 : by].slot}};
+}
+
+static bool same_entity(const struct entity *entity, const union net_slot *a,
+                        const union net_slot *b) {
+  return a[entity->slots[0]].i == b[entity->slots[0]].i &&
+         a[entity->slots[1]].i == b[entity->slots[1]].i;
+}
+
 /* The record that closes record I: the earliest later one of its entity; -1: none. */
-static long closing_record(const struct oracle_relation *records, size_t i, uint32_t by_slot) {
+static long closing_record(const struct oracle_relation *records, size_t i,
+                           const struct entity *entity) {
   long found = -1;
   for (size_t j = 0; j < records->count; j++) {
     const union net_slot *row = records->tuples[j].row;
-    if (row[by_slot].i != records->tuples[i].row[by_slot].i) continue;
+    if (!same_entity(entity, row, records->tuples[i].row)) continue;
     if (row[0].i <= records->tuples[i].row[0].i) continue;
     if (found < 0 || row[0].i < records->tuples[found].row[0].i) found = (long)j;
   }
@@ -68,23 +85,24 @@ static long closing_record(const struct oracle_relation *records, size_t i, uint
 }
 
 /* Of several records of one entity at one time the last counts. */
-static bool replaced_at_once(const struct oracle_relation *records, size_t i, uint32_t by_slot) {
+static bool replaced_at_once(const struct oracle_relation *records, size_t i,
+                             const struct entity *entity) {
   for (size_t j = i + 1; j < records->count; j++)
-    if (records->tuples[j].row[by_slot].i == records->tuples[i].row[by_slot].i &&
+    if (same_entity(entity, records->tuples[j].row, records->tuples[i].row) &&
         records->tuples[j].row[0].i == records->tuples[i].row[0].i)
       return true;
   return false;
 }
 
 void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    const struct net_layout *layout, struct oracle_relation *ret) {
+                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret) {
   *ret = (struct oracle_relation){.layout = layout};
-  uint32_t by_slot = records->layout->fields[by].slot;
+  struct entity entity = entity_of(records, by, in_process);
   union net_slot *row = BASE_NEW_ARRAY(arena, layout->slot_count, union net_slot);
   for (size_t i = 0; i < records->count; i++) {
-    if (replaced_at_once(records, i, by_slot)) continue;
+    if (replaced_at_once(records, i, &entity)) continue;
     const union net_slot *record = records->tuples[i].row;
-    long closing = closing_record(records, i, by_slot);
+    long closing = closing_record(records, i, &entity);
     row[0].i = row[1].i = record[0].i;
     row[2].i = row[3].i = closing < 0 ? NET_FOREVER : records->tuples[closing].row[0].i;
     memcpy(row + layout->first_domain_slot, record + records->layout->first_domain_slot,
@@ -105,13 +123,13 @@ static bool same_sample(const struct oracle_relation *records, size_t i, size_t 
 }
 
 /* The sample of the same entity next to sample I: the latest before or the earliest after; -1: none. */
-static long neighbour(const struct oracle_relation *records, size_t i, uint32_t by_slot,
+static long neighbour(const struct oracle_relation *records, size_t i, const struct entity *entity,
                       bool after) {
   long found = -1;
   const union net_slot *own = records->tuples[i].row;
   for (size_t j = 0; j < records->count; j++) {
     const union net_slot *row = records->tuples[j].row;
-    if (row[by_slot].i != own[by_slot].i || replaced_at_once(records, j, by_slot)) continue;
+    if (!same_entity(entity, row, own) || replaced_at_once(records, j, entity)) continue;
     if (after ? row[0].i <= own[0].i : row[0].i >= own[0].i) continue;
     if (found >= 0) {
       net_chronon best = records->tuples[found].row[0].i;
@@ -123,15 +141,15 @@ static long neighbour(const struct oracle_relation *records, size_t i, uint32_t 
 }
 
 void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    const struct net_layout *layout, struct oracle_relation *ret) {
+                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret) {
   *ret = (struct oracle_relation){.layout = layout};
-  uint32_t by_slot = records->layout->fields[by].slot;
+  struct entity entity = entity_of(records, by, in_process);
   union net_slot *row = BASE_NEW_ARRAY(arena, layout->slot_count, union net_slot);
   for (size_t i = 0; i < records->count; i++) {
-    if (replaced_at_once(records, i, by_slot)) continue;
-    long before = neighbour(records, i, by_slot, false), after, last = (long)i;
+    if (replaced_at_once(records, i, &entity)) continue;
+    long before = neighbour(records, i, &entity, false), after, last = (long)i;
     if (before >= 0 && same_sample(records, i, (size_t)before)) continue; /* not the first */
-    while ((after = neighbour(records, (size_t)last, by_slot, true)) >= 0 &&
+    while ((after = neighbour(records, (size_t)last, &entity, true)) >= 0 &&
            same_sample(records, i, (size_t)after))
       last = after;
     const union net_slot *record = records->tuples[i].row;

@@ -11,6 +11,7 @@
 struct world_relation {
   struct ng_relation ng;
   struct oracle_relation records; /* traced, sampled */
+  bool in_process;                /* the entities of these */
   struct oracle_relation rows;
   const struct ng_query *query; /* derived */
   struct oracle_origin origin;  /* found once and kept */
@@ -121,11 +122,11 @@ static void put_row(struct world *world, const struct input *input, const struct
 /* What the records of a traced or sampled relation say. */
 static void show(struct world *world, struct world_relation *relation) {
   if (relation->ng.kind == NG_REL_TRACED)
-    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->ng.layout,
-                   &relation->rows);
+    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->in_process,
+                   relation->ng.layout, &relation->rows);
   else if (relation->ng.kind == NG_REL_SAMPLED)
-    oracle_samples(world->arena, &relation->records, relation->ng.by, relation->ng.layout,
-                   &relation->rows);
+    oracle_samples(world->arena, &relation->records, relation->ng.by, relation->in_process,
+                   relation->ng.layout, &relation->rows);
   else
     relation->rows = relation->records;
   oracle_make_set(&relation->rows);
@@ -136,6 +137,7 @@ static void add_input(struct world *world, const struct input *input) {
   bool period = is_kind(input, "period"), traced = is_kind(input, "traced");
   const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
   relation->records.layout = layout;
+  relation->in_process = input->in_process;
   for (size_t i = 0; i < input->count; i++)
     if (!input->rows[i].dropped) put_row(world, input, &input->rows[i], &relation->records);
   relation->ng = (struct ng_relation){.name = input->name, .layout = layout, .by = input->by};

@@ -283,7 +283,7 @@ static uint8_t marks_of(const char *text) {
   uint8_t marks = 0;
   if (strchr(text, 'd')) marks |= NET_DEFINITE;
   if (strchr(text, 'c')) marks |= NET_CLOSES;
-  if (strchr(text, 'p')) marks |= NET_CLOSES | TQL_CLOSES_PROCESS;
+  if (strchr(text, 'p')) marks |= NET_CLOSES | TQL_CLOSES_ALL;
   if (strchr(text, 'r')) marks |= NET_ROUND;
   return marks;
 }
@@ -295,7 +295,8 @@ static void set_value(const struct net_field *field, union net_slot *slot, const
       break;
     case NET_STRING:
     case NET_NAME:
-      slot->s = base_strings_intern_text(tql_session_string_table(session), text);
+      slot->s = base_strings_intern_text(tql_session_string_table(session),
+                                         strcmp(text, "none") == 0 ? "" : text);
       break;
     case NET_BOOL:
       slot->i = strcmp(text, "true") == 0;

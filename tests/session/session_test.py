@@ -824,8 +824,8 @@ turn
 commit
 run 0 print Busy
 | 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread,Job
-| 0: 1000,1000,2000,2000,true,P:a#1,1,11
 | 0: 1000,1000,3000,3000,true,P:a#1,0,10
+| 0: 1000,1000,3000,3000,true,P:a#1,1,11
 | 0: 1000,1000,5000,forever,true,P:b#2,2,12
 | 0: 2000,2000,5000,forever,true,P:b#2,1,21
 | 0: 3000,3000,4000,4000,true,P:a#1,3,33
@@ -835,14 +835,93 @@ check c all 6000
 turn
 run 0 print Busy
 | 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread,Job
-| 0: 1000,1000,2000,2000,true,P:a#1,1,11
 | 0: 1000,1000,3000,3000,true,P:a#1,0,10
+| 0: 1000,1000,3000,3000,true,P:a#1,1,11
 | 0: 1000,1000,6000,forever,true,P:b#2,2,12
 | 0: 2000,2000,6000,forever,true,P:b#2,1,21
 | 0: 3000,3000,4000,4000,true,P:a#1,3,33
 | 0: 4000,4000,5000,5000,true,P:a#1,4,44
 run 0 range of l is Late retrieve (l.relation)
 | 0: at_lo,at_hi,definite,relation
+""")
+
+scenario('two processes with equal keys have entities of their own', """open db real sensor
+source c inc1 hostA
+describe c busy.sdf
+stream b c Busy busy.sdf
+run 0 create persistent traced Busy (Process = name, Thread = i4, Job = i4) by Thread
+run 0 range of b is Busy retrieve into Jobs (b.Thread, b.Job)
+run 0 retrieve into OfA (b.Thread, b.Job) where b.Process = "P:a#1"
+run 0 retrieve into One (b.Process, b.Job) where b.Thread = 1
+turn
+| ...
+row b d 1000 P:a#1 1 10
+row b d 1000 P:b#2 1 20
+row b d 2000 P:b#2 1 21
+row b d 3000 P:a#1 1 11
+row b d 3000 P:b#2 2 22
+check c all 3500
+turn
+row b dc 4000 P:b#2 1 0
+check c all 5000
+turn
+run 0 print Busy
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread,Job
+| 0: 1000,1000,2000,2000,true,P:b#2,1,20
+| 0: 1000,1000,3000,3000,true,P:a#1,1,10
+| 0: 2000,2000,4000,4000,true,P:b#2,1,21
+| 0: 3000,3000,5000,forever,true,P:a#1,1,11
+| 0: 3000,3000,5000,forever,true,P:b#2,2,22
+run 0 print Jobs
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Thread,Job
+| 0: 1000,1000,2000,2000,true,1,20
+| 0: 1000,1000,3000,3000,true,1,10
+| 0: 2000,2000,4000,4000,true,1,21
+| 0: 3000,3000,5000,forever,true,1,11
+| 0: 3000,3000,5000,forever,true,2,22
+run 0 print OfA
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Thread,Job
+| 0: 1000,1000,3000,3000,true,1,10
+| 0: 3000,3000,5000,forever,true,1,11
+run 0 print One
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Job
+| 0: 1000,1000,2000,2000,true,P:b#2,20
+| 0: 1000,1000,3000,3000,true,P:a#1,10
+| 0: 2000,2000,4000,4000,true,P:b#2,21
+| 0: 3000,3000,5000,forever,true,P:a#1,11
+run 0 append to Busy (Process = "P:b#2", Thread = 1, Job = 25) at "1970-01-01T00:00:00.000001500Z"
+run 0 print Busy
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread,Job
+| 0: 1000,1000,1500,1500,true,P:b#2,1,20
+| 0: 1000,1000,3000,3000,true,P:a#1,1,10
+| 0: 1500,1500,2000,2000,true,P:b#2,1,25
+| 0: 2000,2000,4000,4000,true,P:b#2,1,21
+| 0: 3000,3000,5000,forever,true,P:a#1,1,11
+| 0: 3000,3000,5000,forever,true,P:b#2,2,22
+row b d 6000 P:b#2 1 26
+row b p 7000 none 1 0
+check c all 8000
+turn
+run 0 retrieve (b.Process, b.Thread) when b.start overlap "1970-01-01T00:00:00.000003Z" or b.start overlap "1970-01-01T00:00:00.000006Z"
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Thread
+| 0: 3000,3000,7000,7000,true,P:a#1,1
+| 0: 3000,3000,8000,forever,true,P:b#2,2
+| 0: 6000,6000,7000,7000,true,P:b#2,1
+die
+again
+open db real sensor
+source c inc1 hostA
+describe c busy.sdf
+stream b c Busy busy.sdf
+turn
+| ...
+row b d 9000 P:a#1 2 40
+check c all 9500
+turn
+run 0 range of b is Busy retrieve (b.Process, b.Job) where b.Thread = 2
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Job
+| 0: 3000,3000,9500,forever,true,P:b#2,22
+| 0: 9000,9000,9500,forever,true,P:a#1,40
 """)
 
 scenario('the end of a process that has nothing open is done once', """open db real sensor

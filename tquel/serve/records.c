@@ -69,12 +69,13 @@ static uint8_t marks_of(const struct sn_record_head *head) {
   return (uint8_t)marks;
 }
 
-/* Of a traced relation, an end record that names the process but not the entity: of all that are its. */
-static bool ends_process(const struct server_stream *stream, const struct sn_record_head *head) {
+/* Of a traced relation, an end record that names the process but not the key: of all that are its. Or the key
+ * alone: collectors did not say the process while it did not belong to the key. */
+static bool ends_all(const struct server_stream *stream, const struct sn_record_head *head) {
   if ((head->marks & SN_MARK_CLOSES) == 0) return false;
   int by = tql_stream_by(stream->stream), process = net_layout_find(stream->layout, "Process");
   return by >= 0 && process >= 0 && tql_stream_kind(stream->stream) == NG_REL_TRACED &&
-         !stream->values[by].given && stream->values[process].given;
+         stream->values[by].given != stream->values[process].given;
 }
 
 static bool put_times(union net_slot *row, const struct net_layout *layout,
@@ -98,7 +99,7 @@ static bool decode_record(struct decoding *decoding, struct sn_records *records,
     return false;
   bool known = records->sequence <= decoding->from;
   uint8_t marks = marks_of(head);
-  if (ends_process(stream, head)) marks |= TQL_CLOSES_PROCESS;
+  if (ends_all(stream, head)) marks |= TQL_CLOSES_ALL;
   union net_slot *row = net_rows_add(&stream->rows, marks);
   bool good = put_times(row, layout, head);
   if (!(head->marks & SN_MARK_ROUND)) {

@@ -93,9 +93,10 @@ static enum base_status push(const struct tql_session *session, struct session_r
 static void drop_superseded(const struct session_relation *relation, struct net_rows *rows,
                             size_t first) {
   if (relation->kind != ST_TRACED || rows->count - first < 2) return;
-  uint32_t slot = rows->layout->fields[relation->ng.by].slot;
+  uint32_t slots[2];
+  size_t slot_count = session_entity_slots(&relation->ng, rows->layout, slots);
   struct net_rowmap last;
-  net_rowmap_init(&last, rows->layout, NET_KEY_SLOTS, 0, &slot, 1, sizeof(size_t));
+  net_rowmap_init(&last, rows->layout, NET_KEY_SLOTS, 0, slots, slot_count, sizeof(size_t));
   for (size_t i = first; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
     if ((rows->marks[i] & NET_CLOSES) || row[0].i != row[1].i) continue;
@@ -222,8 +223,8 @@ static void take_settled(struct session_relation *relation, struct net_rows *row
       group = rows->count;
       group_time = item.time;
     }
-    if (item.marks & TQL_CLOSES_PROCESS)
-      session_end_process(relation, row, rows);
+    if (item.marks & TQL_CLOSES_ALL)
+      session_end_all(relation, row, rows);
     else
       net_rows_add_copy(rows, row, item.marks);
   }

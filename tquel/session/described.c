@@ -263,9 +263,13 @@ static enum base_status announce(struct tql_session *session, struct session_sou
     return BASE_USER;
   }
   (void)session_promise_of(state, relation->ng.name);
-  if (relation->announced) return BASE_OK;
-  return session_save_announced(session, relation, digest, holder_in(relation, event),
-                                relation->persistent);
+  int holder = holder_in(relation, event);
+  if (relation->announced && (relation->holder < 0 || relation->holder == holder)) return BASE_OK;
+  /* What is announced only now had no sensors; and of two descriptions' objects that ask different receptacles nobody
+   * says that they are of one process. Both change what tells entities apart. */
+  if (relation->live) session_drop_live(session);
+  return session_save_announced(session, relation, relation->announced ? relation->digest : digest,
+                                relation->announced ? -1 : holder, relation->persistent);
 }
 
 static enum base_status announce_all(struct tql_session *session, struct session_source *state,

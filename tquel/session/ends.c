@@ -1,6 +1,7 @@
 /* End records that name a process instead of an entity: all periods that records of this process have opened
  * in a traced relation end (its sensor was switched off, the process has ended, or nobody knows what became
  * of either: its collector has been away for longer than the grace, and the relation goes on without it).
+ * One that names the key alone, where the process belongs to it, as older collectors do, ends what any has of it.
  *
  * Which these are is known when the checkpoint passes: those that the live network's event-to-period node has
  * open, and those that records before, which go into the network with the end, open and do not close. Such an
@@ -13,13 +14,17 @@
 
 struct ending {
   const struct net_layout *layout; /* of records */
-  uint32_t process;                /* slot */
-  base_string_id name;
+  uint32_t slot;                   /* of who is ended: the process, or the key */
+  union net_slot whose;            /* its value */
   struct net_rowmap entities;
   union net_slot *row; /* scratch */
 };
 
-/* ROW: a record of the process. */
+static bool is_ended(const struct ending *ending, const union net_slot *row) {
+  return row[ending->slot].i == ending->whose.i;
+}
+
+/* ROW: a record of who is ended. */
 static void add(struct ending *ending, const union net_slot *row) {
   (void)net_rowmap_put(&ending->entities, row, NULL);
 }
@@ -35,30 +40,31 @@ static void add_open(void *context, const struct net_layout *layout, const union
   uint32_t to = ending->layout->first_domain_slot, from = layout->first_domain_slot;
   memcpy(ending->row, row, to * sizeof *row);
   memcpy(ending->row + to, row + from, (ending->layout->slot_count - to) * sizeof *row);
-  if (ending->row[ending->process].s == ending->name) add(ending, ending->row);
+  if (is_ended(ending, ending->row)) add(ending, ending->row);
 }
 
 static void add_records(struct ending *ending, const struct net_rows *rows) {
   for (size_t i = 0; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
-    bool opens = !(rows->marks[i] & NET_CLOSES) && row[ending->process].s == ending->name;
-    if (opens)
+    if (!(rows->marks[i] & NET_CLOSES) && is_ended(ending, row))
       add(ending, row);
     else
       drop(ending, row);
   }
 }
 
-void session_end_process(const struct session_relation *relation, const union net_slot *end,
-                         struct net_rows *rows) {
+void session_end_all(const struct session_relation *relation, const union net_slot *end,
+                     struct net_rows *rows) {
   struct ending ending = {.layout = rows->layout};
   int process = net_layout_find(rows->layout, "Process");
   if (process < 0 || relation->ng.by < 0 || relation->periods == NULL) return;
-  uint32_t key = rows->layout->fields[relation->ng.by].slot;
-  ending.process = rows->layout->fields[process].slot;
-  ending.name = end[ending.process].s;
+  uint32_t keys[2];
+  size_t key_count = session_entity_slots(&relation->ng, rows->layout, keys);
+  ending.slot = rows->layout->fields[process].slot;
+  if (end[ending.slot].s == 0) ending.slot = keys[0];
+  ending.whose = end[ending.slot];
   ending.row = base_xcalloc(rows->layout->slot_count, sizeof *ending.row);
-  net_rowmap_init(&ending.entities, rows->layout, NET_KEY_SLOTS, 0, &key, 1, 0);
+  net_rowmap_init(&ending.entities, rows->layout, NET_KEY_SLOTS, 0, keys, key_count, 0);
   net_periods_each_open(relation->periods, add_open, &ending);
   add_records(&ending, rows);
   for (uint32_t i = 0; i < ending.entities.used; i++) {
@@ -90,7 +96,7 @@ enum base_status session_lose_process(struct tql_session *session,
   end[1] = end[0];
   end[slot].s = name;
   enum base_status status = session_take_record(
-      session, relation, end, NET_DEFINITE | NET_CLOSES | TQL_CLOSES_PROCESS, relation->checkpoint);
+      session, relation, end, NET_DEFINITE | NET_CLOSES | TQL_CLOSES_ALL, relation->checkpoint);
   free(end);
   return status;
 }

@@ -90,8 +90,10 @@ static enum base_status build_store(struct tql_session *session,
   net_access_set_passed(top, relation->passed);
   remember_access(session, &relation->ng, NET_SCAN_RECORDS, top);
   if (is_traced(relation)) {
+    uint32_t by[2];
+    size_t by_count = ng_entity_domains(&relation->ng, by);
     struct net_node *periods =
-        net_create_event_to_period(network, name, layout, relation->ng.layout, relation->ng.by);
+        net_create_event_to_period(network, name, layout, relation->ng.layout, by, by_count);
     must_link(top, periods);
     top = relation->periods = periods;
   }
@@ -618,6 +620,16 @@ static enum base_status end_entity(struct tql_session *session, struct session_r
   return status;
 }
 
+/* NULL: EVENT names all that tells entities of the traced RELATION apart. */
+static const char *unnamed(const struct session_relation *relation,
+                           const struct net_read_event *event) {
+  uint32_t by[2];
+  size_t count = ng_entity_domains(&relation->ng, by);
+  if (count > 0 && !event->named[by[0]]) return "the end record does not name the entity";
+  if (count > 1 && !event->named[by[1]]) return "the end record does not name the entity's process";
+  return NULL;
+}
+
 enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
                                   const struct net_read_event *event, net_chronon limit) {
   enum base_status status = BASE_OK;
@@ -626,10 +638,9 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
                     relation->checkpoint == net_chronon_add(relation->boundary, 1);
   if (event->time == NET_FOREVER) {
     wrong = "forever is no time of a record";
-  } else if (is_traced(relation) && relation->ng.by >= 0 && !event->named[relation->ng.by]) {
-    wrong = "the end record does not name the entity";
   } else if (is_traced(relation)) {
-    status = end_entity(session, relation, event, limit, correction);
+    wrong = unnamed(relation, event);
+    if (wrong == NULL) status = end_entity(session, relation, event, limit, correction);
   } else if (relation->ng.layout->tuple_class == NET_EVENT) {
     wrong = "an event has no end";
   } else {

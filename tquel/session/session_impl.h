@@ -318,10 +318,10 @@ struct tql_session {
   bool impatient;        /* it is to be */
   size_t
       memory_usual;   /* bytes that a statement may take where nobody says: half of the machine's */
-  size_t memory_said;       /* bytes that the process had when that was said to be too much */
-  int64_t memory_looked_at; /* monotonic ns */
-  size_t memory_lent; /* bytes of options.memory_total that others have */
-  const char *doing;  /* in words, for who exceeds his memory; NULL: nothing special */
+  size_t memory_said; /* bytes that the process had when that was said to be too much */
+  int64_t memory_looked_at;  /* monotonic ns */
+  size_t memory_lent;        /* bytes of options.memory_total that others have */
+  const char *doing;         /* in words, for who exceeds his memory; NULL: nothing special */
   const char *memory_holder; /* who has most of it; NULL: not known */
 
   /* explain_only: all statements in one plan */
@@ -574,6 +574,10 @@ enum base_status session_recompute_dependants(
 
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
+/* The slots, in rows of LAYOUT (RELATION's own, or that of its records), that tell its entities apart
+ * (ng_entity_domains). */
+size_t session_entity_slots(const struct ng_relation *relation, const struct net_layout *layout,
+                            uint32_t ret[2]);
 /* Writes rows straight into the table; of a traced relation the periods of the entities concerned. */
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) BASE_MUST_USE;
@@ -775,9 +779,10 @@ void session_spares_done(struct session_spares *spares);
 /* --- ends.c */
 
 /* Adds to ROWS, records that go into the live network together, an end record for each entity of RELATION that
- * is open before END (a record with TQL_CLOSES_PROCESS) and whose last record is of its process.    */
-void session_end_process(const struct session_relation *relation, const union net_slot *end,
-                         struct net_rows *rows);
+ * is open before END (a record with TQL_CLOSES_ALL) and whose last record has its process, or, where
+ * that names none, its key.                                                                         */
+void session_end_all(const struct session_relation *relation, const union net_slot *end,
+                     struct net_rows *rows);
 /* What PROCESS has open in RELATION ends at its checkpoint, or behind the last of its records that waits. */
 enum base_status session_lose_process(struct tql_session *session,
                                       struct session_relation *relation,

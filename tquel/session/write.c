@@ -22,19 +22,30 @@ const struct net_layout *session_write_layout(const struct session_relation *rel
   return relation->ng.records ? relation->ng.records : relation->ng.layout;
 }
 
+size_t session_entity_slots(const struct ng_relation *relation, const struct net_layout *layout,
+                            uint32_t ret[2]) {
+  size_t count = ng_entity_domains(relation, ret);
+  for (size_t i = 0; i < count; i++) ret[i] = layout->fields[ret[i]].slot;
+  return count;
+}
+
 /* The records that are taken away, with the tuples that they opened: by these, and by whose end the record was. */
 struct dropped {
   struct net_rowmap starts, ends;
-  uint32_t end_slots[3]; /* the start, and who */
+  uint32_t end_slots[4]; /* the start, and who: END_SLOT_COUNT of them */
+  size_t end_slot_count;
   union net_slot *scratch;
 };
 
-static void dropped_init(struct dropped *dropped, const struct net_layout *layout, int by,
+static void dropped_init(struct dropped *dropped, const struct ng_relation *relation,
                          const struct net_rows *rows) {
-  *dropped = (struct dropped){.end_slots = {0, 1, layout->fields[by].slot},
+  const struct net_layout *layout = relation->layout;
+  *dropped = (struct dropped){.end_slots = {0, 1},
                               .scratch = base_xcalloc(layout->slot_count, sizeof(union net_slot))};
+  dropped->end_slot_count = 2 + session_entity_slots(relation, layout, dropped->end_slots + 2);
   net_rowmap_init(&dropped->starts, layout, NET_KEY_IDENTITY, 0, NULL, 0, 0);
-  net_rowmap_init(&dropped->ends, layout, NET_KEY_SLOTS, 0, dropped->end_slots, 3, 0);
+  net_rowmap_init(&dropped->ends, layout, NET_KEY_SLOTS, 0, dropped->end_slots,
+                  dropped->end_slot_count, 0);
   for (size_t i = 0; rows != NULL && i < rows->count; i++) {
     net_rowmap_put(&dropped->starts, net_rows_row(rows, i), NULL);
     net_rowmap_put(&dropped->ends, net_rows_row(rows, i), NULL);
@@ -50,10 +61,10 @@ static void dropped_done(struct dropped *dropped) {
 /* Was the record that opened TUPLE, or, for its END, that of the tuple behind it, taken away? */
 static bool is_dropped(const struct dropped *dropped, const union net_slot *tuple, unsigned end) {
   if (end == 0) return net_rowmap_find(&dropped->starts, tuple) != NET_NO_ENTRY;
-  uint32_t by = dropped->end_slots[2];
   dropped->scratch[0] = tuple[2];
   dropped->scratch[1] = tuple[3];
-  dropped->scratch[by] = tuple[by];
+  for (size_t i = 2; i < dropped->end_slot_count; i++)
+    dropped->scratch[dropped->end_slots[i]] = tuple[dropped->end_slots[i]];
   return net_rowmap_find(&dropped->ends, dropped->scratch) != NET_NO_ENTRY;
 }
 
@@ -118,7 +129,7 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
   struct net_network *network = NULL;
   if (status == BASE_OK) {
     struct dropped taken;
-    dropped_init(&taken, tuples.layout, relation->ng.by, dropped);
+    dropped_init(&taken, &relation->ng, dropped);
     add_records_of(&records, &tuples, &taken);
     dropped_done(&taken);
     for (size_t i = 0; i < rows->count; i++)
@@ -126,8 +137,10 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
     network = net_network_new(session->strings, session->timeline, session->diags);
     struct net_node *access =
         net_create_access(network, relation->ng.name, relation->ng.records, NULL, false);
+    uint32_t by[2];
+    size_t by_count = ng_entity_domains(&relation->ng, by);
     struct net_node *periods = net_create_event_to_period(
-        network, relation->ng.name, relation->ng.records, relation->ng.layout, relation->ng.by);
+        network, relation->ng.name, relation->ng.records, relation->ng.layout, by, by_count);
     struct net_node *sink = net_create_relation_store(
         network, relation->ng.name, relation->ng.layout, st_net(session->database));
     BASE_CHECK(net_link(access, periods, 0) == BASE_OK && net_link(periods, sink, 0) == BASE_OK,
