@@ -12,6 +12,10 @@
 #ifndef TQUEL_SENSOR_INTERNAL_H
 #define TQUEL_SENSOR_INTERNAL_H
 
+#ifndef _GNU_SOURCE /* whatever the build says: no C library needs options of ours */
+#define _GNU_SOURCE 1
+#endif
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -8,13 +8,15 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* As linux/futex.h has them, which is the kernel's and not there with every C library. */
+enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
 
 struct sampler {
   struct sampler *next;

@@ -323,7 +323,7 @@ static void put_event_row(struct header *header, const struct sn_event_descripti
   if (count > 0)
     base_buffer_printf(out, "sn_%s_fields_%s},\n", header->description->name, event->name);
   else
-    base_buffer_puts(out, "0},\n");
+    base_buffer_puts(out, "SN_NULL},\n");
 }
 
 static void put_tables(struct header *header, uint64_t digest, size_t text_length) {
@@ -349,7 +349,7 @@ static void put_tables(struct header *header, uint64_t digest, size_t text_lengt
     base_buffer_printf(out, "  sn_%s_events, %zu, %u,\n", name, description->event_count,
                        description->number_max);
   else
-    base_buffer_puts(out, "  0, 0, 0,\n");
+    base_buffer_puts(out, "  SN_NULL, 0, 0,\n");
   base_buffer_printf(out, "  sn_%s_types, %zu, %s_text, %zu);\n\n", name, description->type_count,
                      header->module, text_length);
 }
@@ -387,8 +387,9 @@ static void put_size(struct base_buffer *out, const struct parameters *parameter
   for (size_t i = 0; i < parameters->count; i++)
     if (!parameters->items[i].is_receptacle && parameters->items[i].type.base == NET_STRING)
       base_buffer_printf(out, " + sn_length_%zu", i);
-  base_buffer_puts(
-      out, ";\n  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;\n");
+  base_buffer_puts(out,
+                   ";\n  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : "
+                   "SN_AS(uint32_t, sn_sum);\n");
 }
 
 static void put_copies(struct base_buffer *out, const struct parameters *parameters) {
@@ -401,7 +402,7 @@ static void put_copies(struct base_buffer *out, const struct parameters *paramet
     if (one->type.base == NET_STRING) {
       base_buffer_printf(
           out,
-          "  { const uint32_t sn_length = (uint32_t)sn_length_%zu; memcpy(sn_to, "
+          "  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_%zu); memcpy(sn_to, "
           "&sn_length, 4); }\n  if (sn_length_%zu) memcpy(sn_to + 4, %s, sn_length_%zu);\n",
           i, i, one->name, i);
       if (!last) base_buffer_printf(out, "  sn_to += 4 + sn_length_%zu;\n", i);
@@ -413,6 +414,12 @@ static void put_copies(struct base_buffer *out, const struct parameters *paramet
       if (!last) base_buffer_printf(out, "  sn_to += %u;\n", sn_type_size(one->type));
     }
   }
+}
+
+/* A double is one: who converts it all the same may be told that it is useless. */
+static void put_as_double(struct base_buffer *out, const struct parameter *number) {
+  bool is_double = number->type.base == NET_FLOAT && number->type.width == 8;
+  base_buffer_printf(out, is_double ? "%s" : "SN_AS(double, %s)", number->name);
 }
 
 static void put_record_function(struct header *header, const struct sn_event_description *event,
@@ -431,10 +438,9 @@ static void put_record_function(struct header *header, const struct sn_event_des
   base_buffer_printf(
       out, "  unsigned char *sn_to = sn_record_open(&%s, &sn_%s_events[%zu], %s, sn_size, ",
       header->module, name, index,
-      parameters->receptacle != NULL ? parameters->receptacle->name : "0");
+      parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
   if (event->histogram >= 0)
-    base_buffer_printf(out, "(double)%s",
-                       parameters->items[offset + (size_t)event->histogram].name);
+    put_as_double(out, &parameters->items[offset + (size_t)event->histogram]);
   else
     base_buffer_puts(out, "0.0");
   base_buffer_puts(out, ", &sn_one);\n  if (!sn_to) return;\n");
@@ -551,7 +557,12 @@ static void put_opening(struct header *header) {
                      description->name, description->name);
   base_buffer_puts(out, "#include <stdint.h>\n#include <string.h>\n#include <tquel/sensor.h>\n\n");
   base_buffer_puts(out,
-                   "#if SN_INTERFACE != 1\n#error \"tquel/sensor.h is of another version than the "
+                   "/* Who includes this is warned of his own code alone. */\n"
+                   "#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0\n"
+                   "#pragma GCC system_header\n#endif\n\n");
+  base_buffer_puts(out,
+                   "#if SN_INTERFACE != 1 || !defined(SN_NULL)\n#error \"tquel/sensor.h is of "
+                   "another version than the "
                    "tquel that made this header\"\n#endif\n\n");
   base_buffer_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   if (description->documentation[0] != '\0') {

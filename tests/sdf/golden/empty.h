@@ -6,7 +6,12 @@
 #include <string.h>
 #include <tquel/sensor.h>
 
-#if SN_INTERFACE != 1
+/* Who includes this is warned of his own code alone. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+#if SN_INTERFACE != 1 || !defined(SN_NULL)
 #error "tquel/sensor.h is of another version than the tquel that made this header"
 #endif
 
@@ -42,7 +47,7 @@ static const struct sn_type sn_Empty_types[] = {
   {"Empty", 1, 1},
 };
 SN_MODULE(sn_Empty_02dcec029a23c9c9, "Empty", UINT64_C(0x02dcec029a23c9c9),
-  0, 0, 0,
+  SN_NULL, 0, 0,
   sn_Empty_types, 1, sn_Empty_02dcec029a23c9c9_text, 123);
 
 /* This process is a Empty called sn_minor, or, where that is NULL, by its process id.

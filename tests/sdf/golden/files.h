@@ -6,7 +6,12 @@
 #include <string.h>
 #include <tquel/sensor.h>
 
-#if SN_INTERFACE != 1
+/* Who includes this is warned of his own code alone. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+#if SN_INTERFACE != 1 || !defined(SN_NULL)
 #error "tquel/sensor.h is of another version than the tquel that made this header"
 #endif
 
@@ -118,7 +123,7 @@ static const struct sn_event sn_FileSystem_events[] = {
   {"Queue", 2, SN_INVOCATION_SAMPLED, SN_PERFORMER, SN_CHECK_ONE_TIME,
    0, 2, 0, 0, -1, 8, 2, sn_FileSystem_fields_Queue},
   {"Idle", 6, SN_SENSOR_TRACED, SN_PERFORMER, SN_CHECK_ONE_TIME,
-   0, 2, 0, 0, -1, 0, 0, 0},
+   0, 2, 0, 0, -1, 0, 0, SN_NULL},
 };
 static const struct sn_type sn_FileSystem_types[] = {
   {"Server", 1, 1},
@@ -165,7 +170,7 @@ static inline void UserRelease(struct sn_receptacle *sn_old) { sn_receptacle_fre
 static __attribute__((noinline, unused)) void sn_FileSystem_record_FileRead(struct sn_receptacle *object, int32_t Block, int64_t Bytes, uint64_t Caller) {
   const uint32_t sn_size = 20;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[0], object, sn_size, (double)Bytes, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[0], object, sn_size, SN_AS(double, Bytes), &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &Block, 4);
   sn_to += 4;
@@ -204,9 +209,9 @@ static inline __attribute__((always_inline)) void sn_FileSystem_record_Startup(i
   const size_t sn_length_5 = Path ? strlen(Path) : 0;
   const size_t sn_length_6 = Host ? strlen(Host) : 0;
   const uint64_t sn_sum = UINT64_C(28) + sn_length_5 + sn_length_6;
-  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;
+  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : SN_AS(uint32_t, sn_sum);
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[2], 0, sn_size, (double)Load, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[2], SN_NULL, sn_size, Load, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &int_, 1);
   sn_to += 1;
@@ -218,10 +223,10 @@ static inline __attribute__((always_inline)) void sn_FileSystem_record_Startup(i
   sn_to += 8;
   *sn_to = Ready != 0;
   sn_to += 1;
-  { const uint32_t sn_length = (uint32_t)sn_length_5; memcpy(sn_to, &sn_length, 4); }
+  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_5); memcpy(sn_to, &sn_length, 4); }
   if (sn_length_5) memcpy(sn_to + 4, Path, sn_length_5);
   sn_to += 4 + sn_length_5;
-  { const uint32_t sn_length = (uint32_t)sn_length_6; memcpy(sn_to, &sn_length, 4); }
+  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_6); memcpy(sn_to, &sn_length, 4); }
   if (sn_length_6) memcpy(sn_to + 4, Host, sn_length_6);
   sn_to += 4 + sn_length_6;
   memcpy(sn_to, &append, 4);
@@ -236,7 +241,7 @@ static inline void StartupSensor(int8_t int_, int16_t object, float Speed, doubl
 static __attribute__((noinline, unused)) void sn_FileSystem_record_Free(int64_t Blocks) {
   const uint32_t sn_size = 8;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[3], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[3], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &Blocks, 8);
   sn_record_close(&sn_one);
@@ -250,15 +255,15 @@ static inline void FreeSensor(int64_t Blocks) {
 static __attribute__((noinline, unused)) void sn_FileSystem_record_Open(uint64_t object, int32_t Readers, const char *Note) {
   const size_t sn_length_2 = Note ? strlen(Note) : 0;
   const uint64_t sn_sum = UINT64_C(16) + sn_length_2;
-  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;
+  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : SN_AS(uint32_t, sn_sum);
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[4], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[4], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &object, 8);
   sn_to += 8;
   memcpy(sn_to, &Readers, 4);
   sn_to += 4;
-  { const uint32_t sn_length = (uint32_t)sn_length_2; memcpy(sn_to, &sn_length, 4); }
+  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_2); memcpy(sn_to, &sn_length, 4); }
   if (sn_length_2) memcpy(sn_to + 4, Note, sn_length_2);
   sn_record_close(&sn_one);
 }
@@ -275,11 +280,11 @@ static inline void OpenRound(void) { sn_sample_done(&sn_FileSystem_1e4d6718cbdcf
 static __attribute__((noinline, unused)) void sn_FileSystem_record_Queue(const char *Disk, int32_t Length) {
   const size_t sn_length_0 = Disk ? strlen(Disk) : 0;
   const uint64_t sn_sum = UINT64_C(8) + sn_length_0;
-  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;
+  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : SN_AS(uint32_t, sn_sum);
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[5], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[5], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
-  { const uint32_t sn_length = (uint32_t)sn_length_0; memcpy(sn_to, &sn_length, 4); }
+  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_0); memcpy(sn_to, &sn_length, 4); }
   if (sn_length_0) memcpy(sn_to + 4, Disk, sn_length_0);
   sn_to += 4 + sn_length_0;
   memcpy(sn_to, &Length, 4);
@@ -299,7 +304,7 @@ static inline int QueueOnSample(void (*function)(void *context), void *context) 
 static __attribute__((noinline, unused)) void sn_FileSystem_record_Idle(void) {
   const uint32_t sn_size = 0;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[6], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_FileSystem_1e4d6718cbdcf4ae, &sn_FileSystem_events[6], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   sn_record_close(&sn_one);
 }

@@ -6,7 +6,12 @@
 #include <string.h>
 #include <tquel/sensor.h>
 
-#if SN_INTERFACE != 1
+/* Who includes this is warned of his own code alone. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+#if SN_INTERFACE != 1 || !defined(SN_NULL)
 #error "tquel/sensor.h is of another version than the tquel that made this header"
 #endif
 
@@ -66,7 +71,7 @@ static const struct sn_field sn_RSTest_fields_Long[] = {
 };
 static const struct sn_event sn_RSTest_events[] = {
   {"Shortest", 1, SN_SENSOR_TRACED, SN_PERFORMER, SN_ASSUME_ENABLED | SN_CHECK_ONE_TIME,
-   -1, 1, 0, 0, -1, 0, 0, 0},
+   -1, 1, 0, 0, -1, 0, 0, SN_NULL},
   {"Short", 2, SN_SENSOR_TRACED, SN_PERFORMER, SN_TIMESTAMP | SN_CHECK_ONE_TIME,
    -1, 1, 0, 0, -1, 4, 1, sn_RSTest_fields_Short},
   {"Medium", 3, SN_SENSOR_TRACED, SN_PERFORMER, SN_TIMESTAMP | SN_CHECK_ONE_TIME,
@@ -100,7 +105,7 @@ static inline void RSObjectRelease(struct sn_receptacle *sn_old) { sn_receptacle
 static inline __attribute__((always_inline)) void sn_RSTest_record_Shortest(void) {
   const uint32_t sn_size = 0;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[0], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[0], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   sn_record_close(&sn_one);
 }
@@ -113,7 +118,7 @@ static inline void ShortestSensor(void) {
 static inline __attribute__((always_inline)) void sn_RSTest_record_Short(int32_t ADomain) {
   const uint32_t sn_size = 4;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[1], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[1], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &ADomain, 4);
   sn_record_close(&sn_one);
@@ -127,7 +132,7 @@ static inline void ShortSensor(int32_t ADomain) {
 static inline __attribute__((always_inline)) void sn_RSTest_record_Medium(int32_t ADomain, int64_t DblDomain) {
   const uint32_t sn_size = 12;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[2], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[2], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &ADomain, 4);
   sn_to += 4;
@@ -143,15 +148,15 @@ static inline void MediumSensor(int32_t ADomain, int64_t DblDomain) {
 static inline __attribute__((always_inline)) void sn_RSTest_record_Long(int32_t ADomain, int64_t DblDomain, const char *StrDomain) {
   const size_t sn_length_2 = StrDomain ? strlen(StrDomain) : 0;
   const uint64_t sn_sum = UINT64_C(16) + sn_length_2;
-  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;
+  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : SN_AS(uint32_t, sn_sum);
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[3], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_RSTest_ee4360e07ad849ca, &sn_RSTest_events[3], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &ADomain, 4);
   sn_to += 4;
   memcpy(sn_to, &DblDomain, 8);
   sn_to += 8;
-  { const uint32_t sn_length = (uint32_t)sn_length_2; memcpy(sn_to, &sn_length, 4); }
+  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_2); memcpy(sn_to, &sn_length, 4); }
   if (sn_length_2) memcpy(sn_to + 4, StrDomain, sn_length_2);
   sn_record_close(&sn_one);
 }

@@ -6,7 +6,12 @@
 #include <string.h>
 #include <tquel/sensor.h>
 
-#if SN_INTERFACE != 1
+/* Who includes this is warned of his own code alone. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+#if SN_INTERFACE != 1 || !defined(SN_NULL)
 #error "tquel/sensor.h is of another version than the tquel that made this header"
 #endif
 
@@ -85,7 +90,7 @@ static inline void QueueRelease(struct sn_receptacle *sn_old) { sn_receptacle_fr
 static __attribute__((noinline, unused)) void sn_Once_record_Served(double Waited) {
   const uint32_t sn_size = 8;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_Once_e4d5066494987f49, &sn_Once_events[0], 0, sn_size, (double)Waited, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_Once_e4d5066494987f49, &sn_Once_events[0], SN_NULL, sn_size, Waited, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &Waited, 8);
   sn_record_close(&sn_one);

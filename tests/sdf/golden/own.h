@@ -6,7 +6,12 @@
 #include <string.h>
 #include <tquel/sensor.h>
 
-#if SN_INTERFACE != 1
+/* Who includes this is warned of his own code alone. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+#if SN_INTERFACE != 1 || !defined(SN_NULL)
 #error "tquel/sensor.h is of another version than the tquel that made this header"
 #endif
 
@@ -67,13 +72,13 @@ static inline int OwnProcess(const char *sn_minor) {
 static __attribute__((noinline, unused)) void sn_Own_record_Step(int64_t n, const char *s) {
   const size_t sn_length_1 = s ? strlen(s) : 0;
   const uint64_t sn_sum = UINT64_C(12) + sn_length_1;
-  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sn_sum;
+  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : SN_AS(uint32_t, sn_sum);
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_Own_84e760200578d781, &sn_Own_events[0], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_Own_84e760200578d781, &sn_Own_events[0], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &n, 8);
   sn_to += 8;
-  { const uint32_t sn_length = (uint32_t)sn_length_1; memcpy(sn_to, &sn_length, 4); }
+  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_1); memcpy(sn_to, &sn_length, 4); }
   if (sn_length_1) memcpy(sn_to + 4, s, sn_length_1);
   sn_record_close(&sn_one);
 }

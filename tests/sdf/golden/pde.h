@@ -6,7 +6,12 @@
 #include <string.h>
 #include <tquel/sensor.h>
 
-#if SN_INTERFACE != 1
+/* Who includes this is warned of his own code alone. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+#if SN_INTERFACE != 1 || !defined(SN_NULL)
 #error "tquel/sensor.h is of another version than the tquel that made this header"
 #endif
 
@@ -68,7 +73,7 @@ static inline int PDESolverProcess(const char *sn_minor) {
 static __attribute__((noinline, unused)) void sn_PDE_record_Iteration(int64_t IterNum) {
   const uint32_t sn_size = 8;
   struct sn_record sn_one;
-  unsigned char *sn_to = sn_record_open(&sn_PDE_eb9f8bba91840749, &sn_PDE_events[0], 0, sn_size, 0.0, &sn_one);
+  unsigned char *sn_to = sn_record_open(&sn_PDE_eb9f8bba91840749, &sn_PDE_events[0], SN_NULL, sn_size, 0.0, &sn_one);
   if (!sn_to) return;
   memcpy(sn_to, &IterNum, 8);
   sn_record_close(&sn_one);

@@ -21,6 +21,10 @@
 
 #include "tquel/sensor_layout.h"
 
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
 #define SN_INTERFACE 1
 
 #ifdef __cplusplus
@@ -95,15 +99,17 @@ struct sn_module {
  * defines SN_BY_HAND before it includes the one header that is to be so, and calls sn_module_register and
  * sn_module_withdraw with sn_module_by_hand() itself.                                                */
 #ifdef SN_BY_HAND
-#define SN_MODULE_LIVES(SYMBOL) \
-  static inline struct sn_module *sn_module_by_hand(void) { return &SYMBOL; }
+#define SN_MODULE_LIVES(SYMBOL)                             \
+  static inline struct sn_module *sn_module_by_hand(void) { \
+    return &SYMBOL;                                         \
+  }
 #else
-#define SN_MODULE_LIVES(SYMBOL)                                           \
+#define SN_MODULE_LIVES(SYMBOL)                                            \
   static __attribute__((constructor, used)) void SYMBOL##_register(void) { \
-    sn_module_register(&SYMBOL);                                          \
-  }                                                                       \
+    sn_module_register(&SYMBOL);                                           \
+  }                                                                        \
   static __attribute__((destructor, used)) void SYMBOL##_withdraw(void) {  \
-    sn_module_withdraw(&SYMBOL);                                          \
+    sn_module_withdraw(&SYMBOL);                                           \
   }
 #endif
 
@@ -111,25 +117,16 @@ struct sn_module {
  * units; one module results in each executable and library.                                        */
 #define SN_MODULE(SYMBOL, NAME, DIGEST, EVENTS, EVENT_COUNT, EVENT_GREATEST, TYPES, TYPE_COUNT, \
                   DESCRIPTION, DESCRIPTION_BYTES)                                               \
-  __attribute__((weak, visibility("hidden"))) uint32_t SYMBOL##_off[(EVENT_GREATEST) + 1];      \
+  extern uint32_t SYMBOL##_off[(EVENT_GREATEST) + 1];                                           \
   extern struct sn_module SYMBOL;                                                               \
-  __attribute__((weak, visibility("hidden"))) struct sn_module SYMBOL = {SYMBOL##_off,          \
-                                                                         0,                     \
-                                                                         0,                     \
-                                                                         0,                     \
-                                                                         NAME,                  \
-                                                                         DIGEST,                \
-                                                                         EVENTS,                \
-                                                                         EVENT_COUNT,           \
-                                                                         EVENT_GREATEST,        \
-                                                                         TYPES,                 \
-                                                                         TYPE_COUNT,            \
-                                                                         DESCRIPTION_BYTES,     \
-                                                                         DESCRIPTION,           \
-                                                                         SYMBOL##_off,          \
-                                                                         0};                    \
+  __attribute__((weak, visibility("hidden"))) uint32_t SYMBOL##_off[(EVENT_GREATEST) + 1];      \
+  __attribute__((weak, visibility("hidden"))) struct sn_module SYMBOL = {                       \
+      SYMBOL##_off,   SN_NULL,      0,          0,                                              \
+      NAME,           DIGEST,       EVENTS,     EVENT_COUNT,                                    \
+      EVENT_GREATEST, TYPES,        TYPE_COUNT, DESCRIPTION_BYTES,                              \
+      DESCRIPTION,    SYMBOL##_off, SN_NULL};                                                   \
   SN_MODULE_LIVES(SYMBOL)                                                                       \
-  extern struct sn_module SYMBOL
+  struct sn_module /* whose declaration takes the semicolon */
 
 void sn_module_register(struct sn_module *module);
 void sn_module_withdraw(struct sn_module *module);
@@ -145,7 +142,7 @@ static inline int sn_listening(const struct sn_module *module) {
 }
 
 static inline int sn_object_enabled(const struct sn_receptacle *receptacle, uint32_t event) {
-  return receptacle != NULL &&
+  return receptacle != SN_NULL &&
          __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_RELAXED) != 0;
 }
 
@@ -182,7 +179,7 @@ void sn_record_close_measured(struct sn_record *record);
 static inline uint64_t sn_cycles(void) {
   uint32_t low, high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (uint64_t)high << 32 | low;
+  return SN_AS(uint64_t, high) << 32 | low;
 }
 #define SN_HAS_CYCLES 1
 #elif defined(__aarch64__)
@@ -209,8 +206,8 @@ static inline uint64_t sn_head_word(const struct sn_module *module, uint32_t eve
   struct sn_ring_record head;
   uint64_t word;
   head.event = event;
-  head.words = (uint16_t)(bytes / 8u);
-  head.module = (uint16_t)(module->index | kind);
+  head.words = SN_AS(uint16_t, bytes / 8u);
+  head.module = SN_AS(uint16_t, module->index | kind);
   __builtin_memcpy(&word, &head, sizeof word);
   return word;
 }
@@ -220,11 +217,11 @@ static inline unsigned char *sn_put_head(unsigned char *at, const struct sn_modu
                                          const struct sn_event *event,
                                          const struct sn_receptacle *receptacle, uint64_t bytes,
                                          uint64_t stamp) {
-  uint32_t kind = (event->flags & SN_TIMESTAMP ? (uint32_t)SN_RECORD_STAMP : 0u) |
-                  (receptacle != NULL ? (uint32_t)SN_RECORD_NAME : 0u);
+  uint32_t kind = (event->flags & SN_TIMESTAMP ? SN_AS(uint32_t, SN_RECORD_STAMP) : 0u) |
+                  (receptacle != SN_NULL ? SN_AS(uint32_t, SN_RECORD_NAME) : 0u);
   at = sn_put_word(at, sn_head_word(module, event->number, bytes, kind));
   if (event->flags & SN_TIMESTAMP) at = sn_put_word(at, stamp);
-  if (receptacle != NULL) {
+  if (receptacle != SN_NULL) {
     at = sn_put_word(at, receptacle->minor);
     __builtin_memcpy(at, &receptacle->epoch, 4);
     __builtin_memcpy(at + 4, &receptacle->type, 4);
@@ -240,12 +237,12 @@ static inline unsigned char *sn_record_open(struct sn_module *module, const stru
                                             const struct sn_receptacle *receptacle, uint32_t size,
                                             double value, struct sn_record *record) {
   struct sn_thread *thread = sn_this_thread;
-  uint64_t bytes = ((uint64_t)size + 8u + (event->flags & SN_TIMESTAMP ? 8u : 0u) +
-                    (receptacle != NULL ? 16u : 0u) + 7u) &
+  uint64_t bytes = (SN_AS(uint64_t, size) + 8u + (event->flags & SN_TIMESTAMP ? 8u : 0u) +
+                    (receptacle != SN_NULL ? 16u : 0u) + 7u) &
                    ~UINT64_C(7);
   uint32_t number = event->flags & SN_ASSUME_ENABLED ? 0 : event->number;
   const uint32_t *switches =
-      receptacle != NULL && number != 0 ? sn_switches(receptacle) : module->switches;
+      receptacle != SN_NULL && number != 0 ? sn_switches(receptacle) : module->switches;
   uint32_t word = __atomic_load_n(&switches[number], __ATOMIC_RELAXED);
   uint64_t head;
   if (SN_UNLIKELY(thread->ready != word || (event->flags & SN_ASSUME_ONE_TIME))) {
@@ -299,7 +296,7 @@ int sn_sample_taken(struct sn_module *module, uint32_t event);
 /* 1 once for each round that the reader asked of EVENT. */
 static inline int sn_sample_requested(struct sn_module *module, uint32_t event) {
   uint32_t *asked = __atomic_load_n(&module->asked, __ATOMIC_ACQUIRE);
-  return asked != NULL && SN_UNLIKELY(__atomic_load_n(&asked[event], __ATOMIC_RELAXED) != 0) &&
+  return asked != SN_NULL && SN_UNLIKELY(__atomic_load_n(&asked[event], __ATOMIC_RELAXED) != 0) &&
          sn_sample_taken(module, event);
 }
 

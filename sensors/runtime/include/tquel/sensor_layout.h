@@ -13,7 +13,24 @@
 #ifndef TQUEL_SENSOR_LAYOUT_H
 #define TQUEL_SENSOR_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* No program that includes this is to be warned of it, whatever it wants to be warned of. */
+#if defined(__GNUC__) && defined(__INCLUDE_LEVEL__) && __INCLUDE_LEVEL__ > 0
+#pragma GCC system_header
+#endif
+
+/* As each language wants them written: no pointer, and conversions, of values, and of pointers to bits and back. */
+#ifdef __cplusplus
+#define SN_NULL              nullptr
+#define SN_AS(TYPE, VALUE)   static_cast<TYPE>(VALUE)
+#define SN_BITS(TYPE, VALUE) reinterpret_cast<TYPE>(VALUE)
+#else
+#define SN_NULL              NULL
+#define SN_AS(TYPE, VALUE)   ((TYPE)(VALUE))
+#define SN_BITS(TYPE, VALUE) ((TYPE)(VALUE))
+#endif
 
 #define SN_MAGIC  "tquelsn\n" /* the first eight bytes */
 #define SN_LAYOUT 2
@@ -71,7 +88,8 @@ struct sn_header {
   uint64_t beat_ns;    /* CLOCK_MONOTONIC when it was last there */
   uint32_t requests;   /* grows with each round asked for; a futex */
   uint32_t pad4;
-  uint64_t epoch; /* in its name and those of its objects, as its first reader gave it; 0: as yet none */
+  uint64_t
+      epoch; /* in its name and those of its objects, as its first reader gave it; 0: as yet none */
   uint64_t pad5[12];
 };
 
@@ -234,7 +252,8 @@ static inline uint32_t sn_switch_words(uint32_t switches) {
 }
 
 static inline uint32_t *sn_switches(const struct sn_receptacle *receptacle) {
-  return (uint32_t *)(uintptr_t)(receptacle + 1);
+  const uintptr_t behind = SN_BITS(uintptr_t, receptacle + 1);
+  return SN_BITS(uint32_t *, behind);
 }
 
 /* Of a process: which events a round is asked of. */
@@ -245,17 +264,19 @@ static inline uint32_t *sn_asked(const struct sn_receptacle *receptacle, uint32_
 static inline struct sn_entry *sn_entries(const struct sn_receptacle *receptacle, uint32_t switches,
                                           int of_process) {
   uint32_t words = sn_switch_words(switches) * (of_process ? 2u : 1u);
-  return (struct sn_entry *)(void *)(sn_switches(receptacle) + words);
+  void *behind = sn_switches(receptacle) + words;
+  return SN_AS(struct sn_entry *, behind);
 }
 
 /* Of a process. */
 static inline struct sn_tally *sn_tallies(const struct sn_receptacle *receptacle, uint32_t switches,
                                           uint32_t entries) {
-  return (struct sn_tally *)(void *)(sn_entries(receptacle, switches, 1) + entries);
+  void *behind = sn_entries(receptacle, switches, 1) + entries;
+  return SN_AS(struct sn_tally *, behind);
 }
 
 static inline uint64_t sn_receptacle_bytes(uint32_t switches, uint32_t entries, int of_process) {
-  uint64_t words = (uint64_t)sn_switch_words(switches) * (of_process ? 2u : 1u);
+  uint64_t words = SN_AS(uint64_t, sn_switch_words(switches)) * (of_process ? 2u : 1u);
   uint64_t unit = sizeof(struct sn_entry) + (of_process ? sizeof(struct sn_tally) : 0u);
   uint64_t bytes = sizeof(struct sn_receptacle) + words * 4u + entries * unit;
   return (bytes + 63u) & ~UINT64_C(63);

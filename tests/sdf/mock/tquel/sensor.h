@@ -78,7 +78,15 @@ extern "C" {
   static __attribute__((constructor, used)) void SYMBOL##_register(void) {                      \
     mock_module = &SYMBOL;                                                                      \
   }                                                                                             \
-  extern struct sn_module SYMBOL
+  struct sn_module
+
+#ifdef __cplusplus
+#define SN_NULL            nullptr
+#define SN_AS(TYPE, VALUE) static_cast<TYPE>(VALUE)
+#else
+#define SN_NULL            NULL
+#define SN_AS(TYPE, VALUE) ((TYPE)(VALUE))
+#endif
 
 extern struct sn_module *mock_module;
 extern unsigned char mock_on[64]; /* switches; 0: somebody listens */
