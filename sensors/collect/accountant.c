@@ -308,6 +308,32 @@ static void put_row(struct writing *writing, const struct row *row) {
   note_report(writing->program, row, entity);
 }
 
+/* Texts among the values that are no UTF-8 are escaped, in the scratch buffer. */
+static void escape_texts(const struct sn_program *program, const struct row *row) {
+  struct sn_value_view *values = program->monitor->values;
+  struct base_buffer *scratch = &program->monitor->scratch;
+  size_t count = row->event->value_count, at = 0;
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    struct sn_value_view *value = &values[i];
+    value->escaped =
+        value->type.base == NET_STRING && !sn_text_is_plain(value->text, value->length);
+    if (value->escaped && !any) base_buffer_clear(scratch);
+    any |= value->escaped;
+    if (!value->escaped) continue;
+    size_t before = scratch->length;
+    sn_text_escape(scratch, value->text, value->length);
+    value->length = (uint32_t)(scratch->length - before);
+  }
+  if (!any) return;
+  for (size_t i = 0; i < count; i++) { /* the buffer stays where it is now */
+    if (!values[i].escaped) continue;
+    values[i].text = base_buffer_text(scratch) + at;
+    at += values[i].length;
+  }
+  row->part->events[row->number].escaped++;
+}
+
 /* The row that the record is; false: it was seen to otherwise. */
 static bool find_row(struct writing *writing, const struct sn_record_view *record,
                      struct row *ret_row) {
@@ -364,6 +390,7 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
   if (reason != NULL) {
     reject(writing, row.relation, row.at.lo, reason, record);
   } else {
+    escape_texts(program, &row);
     put_row(writing, &row);
   }
 }

@@ -11,7 +11,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { REPORT_COLUMNS = 8, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+enum { REPORT_COLUMNS = 9, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
 static const int64_t REPORT_NS = INT64_C(250000000), SOON_NS = INT64_C(50000000);
 
 static const char *const causes[SN_CAUSES] = {
@@ -214,6 +214,7 @@ static void add_event(struct report *report, struct sn_program *program, struct 
   cell_number(cells, lost);
   cell_number(cells, event->reported_rate);
   cell_cost(cells, program, part, e);
+  cell_number(cells, event->escaped);
   report->rows++;
   event->reported_lost = lost;
   event->reported_want = event->want;
@@ -244,6 +245,7 @@ static void add_object_event(struct object_report *of, const struct sn_part *par
   cell_number(cells, lost);
   cell_number(cells, rate_of(generated, &taken->reported, of->elapsed));
   cell_cost(cells, of->program, part, e);
+  cell(cells, "");
   of->report->object_rows++;
 }
 

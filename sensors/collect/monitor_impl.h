@@ -245,6 +245,7 @@ struct sn_part_event {
   size_t unanswered;         /* objects that were asked at ASKED and have not answered */
   struct sn_sampling own;    /* of the process */
   uint64_t received, unsent; /* since they were added to the tally */
+  uint64_t escaped;          /* records that had a text which is no UTF-8, of those we have read */
   uint64_t said[SN_CAUSES];  /* lost, as the server was told */
   uint64_t base[SN_CAUSES];  /* lost while the process had another name */
   uint64_t reported_generated, reported_lost, reported_rate; /* of the last report */
@@ -384,6 +385,13 @@ void sn_periods_process_ended(struct sn_program *program, struct sn_part *part, 
 /* Everything is about to be switched off; it was, and is drained. */
 void sn_periods_stop(struct sn_monitor *monitor);
 void sn_periods_stopped(struct sn_monitor *monitor);
+
+/* --- texts.c */
+
+/* Is TEXT UTF-8, and not to be taken for one that was escaped? */
+bool sn_text_is_plain(const char *text, size_t length);
+/* Appends TEXT, at most four bytes for each of its own, as UTF-8 of which it can be had back. */
+void sn_text_escape(struct base_buffer *out, const char *text, size_t length);
 
 /* --- accountant.c */
 

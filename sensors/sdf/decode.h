@@ -13,6 +13,7 @@ struct sn_value_view {
   uint64_t minor;                           /* of a name */
   const char *text; /* of strings, in the payload: any bytes, not terminated */
   uint32_t length;
+  bool escaped; /* for who changes the text; sn_payload_read leaves false */
 };
 
 /* How many values the event's payload has: its domains, and before them the object and the initiator,

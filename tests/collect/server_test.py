@@ -8,6 +8,7 @@ Nothing here assumes a speed: what is to come is waited for, PATIENCE seconds at
 
 import glob
 import os
+import re
 import shutil
 import signal
 import socket
@@ -277,7 +278,44 @@ def objects(world):
     check(world.count("Rejected") == 0, "something was rejected")
 
 
-CASES = [all_that_is_asked, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+def had_back(text):
+    """The bytes of a text that the collector has stored."""
+    if not re.search(r'\\x[89a-f][0-9a-f]', text):
+        return text.encode()
+    escapes = rb'\\(\\|x[89a-f][0-9a-f])'
+    return re.sub(escapes, lambda m: b'\\' if m[1] == b'\\' else bytes.fromhex(m[1][1:].decode()), text.encode())
+
+
+def texts(world):
+    """Text that is no UTF-8 loses no record, is counted, and can be had back."""
+    given = [b'plain', 'caf\u00e9'.encode(), b'caf\xe9', b'a\\b', b'a\\b\xff', b'\xf0\x9f\x98', b'C:\\xe9', b'\\x1b',
+             b'long enough for words \xc3', b'\xed\xa0\x80', b'eight888\\x80', b'end']
+    stored = ['plain', 'caf\u00e9', r'caf\xe9', r'a\b', r'a\\b\xff', r'\xf0\x9f\x98', r'C:\\xe9', r'\x1b',
+              r'long enough for words \xc3', r'\xed\xa0\x80', r'eight888\\x80', 'end']
+    target = world.target()
+    world.serve()
+    world.collect()
+    world.ask("range of p is Phase retrieve into Phases (p.Process, p.Called)", "range of t is Tick retrieve into Ticks (t.Number)")
+    world.recording(target)
+    world.until(lambda: (target.do("phase first"), world.count("Phase"))[1] > 0, "nothing is recorded")
+    for text in given:
+        target.do("bytes " + text.hex())
+    select = 'select "Called" from "Phase" where "Called" <> \'first\' order by start_lo, rowid'
+    world.until(lambda: len(world.rows(select)) == len(given), lambda: str(world.rows(select)))
+    found = [row[0] for row in world.rows(select)]
+    check(found == stored, f"stored: {found}")
+    check([had_back(text) for text in found] == given, "not what was given")
+    check(world.count("Rejected") == 0, "something was rejected")
+    escaped = sum(text.encode() != was for text, was in zip(stored, given))
+
+    def shown():
+        lines = world.run("\\ds")[1].splitlines()
+        column = lines[0].find("escaped")
+        return [line[column:column + 7].strip() for line in lines if line.startswith("Worker:") and " Phase " in line]
+    world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
+
+
+CASES = [all_that_is_asked, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, over_the_network]
 
 

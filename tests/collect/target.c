@@ -118,6 +118,16 @@ static int command(char *line, char **arguments) {
     PhaseSensor(text);
     return 0;
   }
+  if (sscanf(line, "bytes %63s", text) ==
+      1) { /* a phase that is called so, in hexadecimal digits */
+    char called[32] = "";
+    for (size_t i = 0;
+         i < sizeof called - 1 && sscanf(text + 2 * i, "%2hhx", (unsigned char *)&called[i]) == 1;
+         i++)
+      continue;
+    PhaseSensor(called);
+    return 0;
+  }
   sscanf(line, "%63s %ld %ld %ld", word, &a, &b, &c);
   if (strcmp(word, "tick") == 0) {
     start((int)a, b, c, 0);

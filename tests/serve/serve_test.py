@@ -111,6 +111,8 @@ def feeds(world):
           'at_lo,at_hi,definite,a,s\n1,1,true,5,x\n3,3,true,6,y z\n9,9,true,8,\n')
     equal(world.count('Late'), 1)
     equal(world.count('Rejected'), 1)
+    check('\nrejected:   1, which are in Rejected\n' in world.good('\\d E'), world.good('\\d E'))
+    check('rejected:' not in world.good('\\d Rejected'), 'of another relation')
     fed = world.run('feed', 'E', '--connect', world.socket, '--within', '5 ns',
                     text='{"at": 20, "a": 1, "s": ""}\n{"at": 17, "a": 2, "s": "\\u00e9"}\n')
     equal(fed.code, 0, fed.err)

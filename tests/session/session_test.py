@@ -392,6 +392,32 @@ sensors
 | waiting: Iteration for hostA, which has not promised anything yet
 """)
 
+scenario('sensors: what was rejected, and what was no UTF-8', """open - real sensor
+source c inc1 hostA
+describe c busy.sdf
+stream b c Busy busy.sdf
+run 0 create persistent traced Busy (Process = name, Thread = i4, Job = i4) by Thread
+turn
+| + Busy
+sensors P:a#1,Busy,,on,1,0,1,5,0
+| process  relation  object  state  records  lost  per s  ns each  asked for by
+| P:a#1 ...
+| watched: Busy (1)
+| waiting: ...
+row b d 1000 P:a#1 99999999999 1
+| TQ-0629 Busy: a record is in Rejected: Thread: the value is out of the range of i4
+row b d 2000 P:a#1 99999999999 2
+row b d 3000 P:a#1 1 2
+check c all 4000
+turn
+sensors P:a#1,Busy,,on,3,0,1,5,2
+| process  relation  object  state  records  lost  per s  ns each  escaped  asked for by
+| P:a#1 ...        2  kept
+| Busy: 2 rejected, which are in Rejected
+| watched: Busy (1)
+| waiting: ...
+""")
+
 scenario('sensors: what is watched and not there, and who is waited for', ANNOUNCED + """
 run 0 set source grace 3600000 ms
 run 0 range of i is Iteration

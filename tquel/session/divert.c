@@ -167,6 +167,38 @@ enum base_status session_divert_combination(struct tql_session *session,
                       record_length, false);
 }
 
+/* --- how much there is of it */
+
+static void count_batch(const struct tql_session *session, const struct net_batch *batch,
+                        uint64_t *counts) {
+  for (uint32_t i = 0; i < batch->count; i++) {
+    size_t length, number = 0;
+    const char *name = base_strings_text(session->strings, net_batch_row(batch, i)[2].s, &length);
+    while (number < session->relation_count &&
+           strcmp(session->relations[number]->ng.name, name) != 0)
+      number++;
+    if (number < session->relation_count) counts[number]++;
+  }
+}
+
+uint64_t *session_count_rejected(struct tql_session *session) {
+  uint64_t *counts = base_xcalloc(session->relation_count + 1, sizeof *counts);
+  const struct session_relation *rejected = session_find(session, "Rejected");
+  if (rejected == NULL) return counts;
+  struct net_store *store = st_net(session->database);
+  struct net_source *source = NULL;
+  struct net_batch batch;
+  struct net_scan scan = {.relation = rejected->ng.name,
+                          .layout = rejected->ng.layout,
+                          .form = NET_SCAN_TUPLES,
+                          .checkpoint = NET_FOREVER};
+  enum base_status status = store->class->scan(store, &scan, &source);
+  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
+    count_batch(session, &batch, counts);
+  if (source != NULL) source->free(source);
+  return counts;
+}
+
 enum base_status session_recompute_diverted(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];

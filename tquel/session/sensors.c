@@ -172,7 +172,7 @@ static const char **add_row(struct sensor_table *table) {
 }
 
 static bool is_number(size_t column) {
-  return column >= TQL_SENSOR_GENERATED && column <= TQL_SENSOR_COST;
+  return column >= TQL_SENSOR_GENERATED && column <= TQL_SENSOR_ESCAPED;
 }
 
 static void put_cell(struct base_buffer *out, const char *text, int width, size_t column) {
@@ -357,6 +357,30 @@ static const char *askers_of(const struct asked *asked, const char *name, const 
   return "";
 }
 
+/* Records that came and are none: whose relation they are of, the process they do not say. */
+static void put_rejected(struct tql_session *session, struct session_sight *sight,
+                         struct base_buffer *out) {
+  uint64_t *counts = session_count_rejected(session);
+  for (size_t k = 0; k < session->relation_count; k++) {
+    const struct session_relation *relation = session->relations[k];
+    if (counts[k] == 0 || !relation->announced || !session_sees_all(sight, relation)) continue;
+    base_buffer_printf(out, "%s: %llu rejected, which are in Rejected\n", relation->ng.name,
+                       (unsigned long long)counts[k]);
+  }
+  free(counts);
+}
+
+/* Texts that were no UTF-8 are rare: their column is there where there are any. */
+static void drop_escaped_if_none(struct sensor_table *table) {
+  bool any = false;
+  for (size_t r = 1; r < table->count; r++) {
+    const char **cell = &table->rows[r][TQL_SENSOR_ESCAPED];
+    if (strcmp(*cell, "0") == 0) *cell = "";
+    any |= **cell != '\0';
+  }
+  if (!any) table->rows[0][TQL_SENSOR_ESCAPED] = "";
+}
+
 /* A sensor that nobody asks for, and that was on when it was last heard of, has been told. */
 static void put_state(const char **row, const struct asked *asked) {
   const char **state = &row[TQL_SENSOR_STATE];
@@ -387,9 +411,9 @@ void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out) {
   struct sensor_table table = {.arena = base_arena_new()};
-  static const char *const heading[COLUMNS] = {"process", "relation", "object",
-                                               "state",   "records",  "lost",
-                                               "per s",   "ns each",  "asked for by"};
+  static const char *const heading[COLUMNS] = {"process", "relation",    "object", "state",
+                                               "records", "lost",        "per s",  "ns each",
+                                               "escaped", "asked for by"};
   struct asked asked = {
       session, table.arena,
       BASE_NEW_ARRAY(table.arena, session->relation_count + 1, struct session_askers *)};
@@ -415,10 +439,12 @@ void tql_session_describe_sensors(struct tql_session *session,
     if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
     if (owner) row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
   }
+  drop_escaped_if_none(&table);
   if (table.count == 1)
     base_buffer_puts(out, "no sensors\n");
   else
     put_table(&table, out);
+  put_rejected(session, sight, out);
   struct watch_text text = {session, COMPARISONS, reports, report_count, out};
   if (owner) tql_session_each_watch(session, put_watch, &text);
   for (size_t k = 0; k < session->relation_count; k++) {

@@ -445,6 +445,16 @@ static void describe_contents(struct tql_session *session, const struct session_
   base_buffer_putc(out, '\n');
 }
 
+static void describe_rejected(struct tql_session *session, const struct session_relation *relation,
+                              struct base_buffer *out) {
+  uint64_t *counts = session_count_rejected(session), count = 0;
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i] == relation) count = counts[i];
+  if (count > 0)
+    base_buffer_printf(out, "rejected:   %llu, which are in Rejected\n", (unsigned long long)count);
+  free(counts);
+}
+
 static void describe_all(struct tql_session *session, struct base_buffer *out) {
   struct session_sight *sight = session_sight_new(session);
   for (size_t i = 0; i < session->relation_count; i++)
@@ -469,6 +479,7 @@ static void describe_one(struct tql_session *session, struct session_relation *r
   bool owner = sight == NULL, all = session_sees_all(sight, relation);
   describe_line(sight, relation, out);
   if (all) describe_contents(session, relation, out);
+  if (all) describe_rejected(session, relation, out);
   if (all) session_describe_until(session, relation, out);
   if (all) session_describe_age(session, relation, out);
   if (owner) session_describe_announced(session, relation, out);

@@ -303,8 +303,9 @@ enum {
   TQL_SENSOR_STATE, /* on, off, always, "objects: N", "no such object" (which somebody waits for) */
   TQL_SENSOR_GENERATED,
   TQL_SENSOR_LOST,
-  TQL_SENSOR_RATE, /* records a second */
-  TQL_SENSOR_COST, /* ns a record, "" unknown */
+  TQL_SENSOR_RATE,    /* records a second */
+  TQL_SENSOR_COST,    /* ns a record, "" unknown */
+  TQL_SENSOR_ESCAPED, /* records that had a text which was no UTF-8; "" or "0": none */
   TQL_SENSOR_CELLS
 };
 struct tql_sensor_report {

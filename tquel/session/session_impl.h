@@ -984,6 +984,9 @@ enum base_status session_divert_combination(struct tql_session *session,
                                             struct session_relation *relation, net_chronon at,
                                             const char *reason, const char *record,
                                             size_t record_length) BASE_MUST_USE;
+/* How many tuples of Rejected are of each relation, in the order of the session's relations; the caller frees it.
+ * One that cannot be read counts nothing.                                                            */
+uint64_t *session_count_rejected(struct tql_session *session);
 /* What is said of Late and Rejected counts what is there: the records since this was called last are, or were taken back. */
 void session_settle_diverted(struct tql_session *session, bool kept);
 /* Says, when a group was committed, that fed records were equal to others. */
