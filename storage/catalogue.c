@@ -487,14 +487,18 @@ static enum base_status has_samples(struct st_database *database, bool *ret) {
 
 static enum base_status drop_table(struct st_database *database, const struct st_table *table) {
   struct base_buffer view = BASE_BUFFER_EMPTY, sql = BASE_BUFFER_EMPTY;
+  bool away = false;
   base_buffer_printf(&view, "%s_readable", table->name);
   base_buffer_puts(&sql, "DROP VIEW IF EXISTS ");
   st_sql_name(&sql, view.data);
-  if (!table->unusable) {
-    base_buffer_puts(&sql, "; DROP TABLE ");
-    st_sql_name(&sql, table->name);
-  }
   enum base_status status = st_run(database, sql.data, "destroying a relation");
+  if (status == BASE_OK) status = st_put_away(database, table, &away);
+  if (status == BASE_OK && !table->unusable && !away) {
+    base_buffer_clear(&sql);
+    base_buffer_puts(&sql, "DROP TABLE ");
+    st_sql_name(&sql, table->name);
+    status = st_run(database, sql.data, "destroying a relation");
+  }
   if (status == BASE_OK && table->unusable) status = drop_remains(database, table);
   base_buffer_done(&view);
   base_buffer_done(&sql);

@@ -156,7 +156,7 @@ static bool is_of_relation(const struct check *check, const char *table) {
 static void check_leftover(const struct check *check, const char *type, const char *name,
                            const char *table) {
   bool trigger = strcmp(type, "trigger") == 0;
-  bool ours = strncmp(name, "tq_sample", 9) == 0 ||
+  bool ours = strncmp(name, "tq_sample", 9) == 0 || strncmp(table, "tq_gone_", 8) == 0 ||
               one_text(check, check->reference, name,
                        "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE", name) ||
               one_text(check, check->database->sqlite, name,

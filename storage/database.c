@@ -394,11 +394,13 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   database->timeline = options->timeline;
   database->log =
       (struct st_log_limits){.least = 4096, .most = 8388608, .flush = 6144, .piece = ST_PIECE_ROWS};
+  database->gone_rows = options->removes_later ? ST_GONE_ROWS : INT64_MAX;
   database->label = base_xstrdup(options->path ? options->path : "the database in memory");
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;
   if (status == BASE_OK) status = st_set_cache(database, ST_CACHE_BYTES);
   if (status == BASE_OK) status = st_catalogue_load(database);
+  if (status == BASE_OK) status = st_gone_open(database);
   if (status == BASE_OK)
     *ret = database;
   else

@@ -38,6 +38,9 @@
 /* Rows of a piece of the log, at most. */
 #define ST_PIECE_ROWS 65536
 
+/* Tables with fewer rows are dropped at once. */
+#define ST_GONE_ROWS 8192
+
 /* When rows are logged (log.c); tests have other numbers. */
 struct st_log_limits {
   size_t least; /* rows at a time that are worth it */
@@ -167,6 +170,8 @@ struct st_database {
   uint64_t appended;          /* rows, written or waiting */
   struct st_log_limits log;
   bool measuring;     /* how long rows last is not found out yet (keep.c) */
+  bool has_gone;      /* tables of destroyed relations, which are to be removed (gone.c): */
+  int64_t gone_rows;  /* those of so many rows at least; tests have other numbers */
   size_t cache_limit; /* bytes */
   uint64_t cache_clock;
   struct st_ahead ahead;
@@ -270,6 +275,14 @@ enum base_status st_catalogue_find(struct st_database *database, const char *nam
 /* ... without writing what waits of it. */
 enum base_status st_catalogue_look(struct st_database *database, const char *name,
                                    struct st_table **ret);
+
+/* --- gone.c: relations that were destroyed */
+/* Gives TABLE and its indexes names that nobody asks for, so that it can go some rows at a time; *RET_DONE false: it is small,
+ * or not as we have made it, and is to be dropped. */
+enum base_status st_put_away(struct st_database *database, const struct st_table *table,
+                             bool *ret_done);
+/* Looks whether an earlier program has left some. */
+enum base_status st_gone_open(struct st_database *database);
 
 /* --- rules.c */
 /* Is there an index called NAME? */

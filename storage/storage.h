@@ -32,6 +32,7 @@ struct st_options {
   /* Is PROCESS one that ends by itself before it is in the way (st_ahead_outgrown)? NULL: none is. */
   bool (*is_own)(void *context, long process);
   void *context;
+  bool removes_later; /* st_destroy leaves the rows of large relations to st_remove_gone */
 };
 
 /* Opens or creates. Errors (each its own number, exit 3): no such directory or no permission, not a
@@ -153,7 +154,14 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
 /* Creates table, index, view and catalogue rows. */
 enum base_status st_create(struct st_database *database,
                            const struct st_relation *relation) BASE_MUST_USE;
+/* With st_options.removes_later the rows of a large relation stay in the file, where nobody finds them. */
 enum base_status st_destroy(struct st_database *database, const char *name) BASE_MUST_USE;
+/* Removes ROWS rows at most of a relation that was destroyed, by this program or an earlier one, in a transaction;
+ * SIZE_MAX: all of it. It has gone when *RET_REMOVED is less. */
+enum base_status st_remove_gone(struct st_database *database, size_t rows,
+                                size_t *ret_removed) BASE_MUST_USE;
+/* Is there anything to do for st_remove_gone? */
+bool st_has_gone(const struct st_database *database);
 enum base_status st_set_passed(struct st_database *database, const char *name,
                                net_chronon time) BASE_MUST_USE;
 enum base_status st_set_origin(struct st_database *database, const char *name,

@@ -276,6 +276,30 @@ def given_back(world):
     equal(world.run('check-database', world.database).out, 'consistent\n')
 
 
+def tables(world, like):
+    with contextlib.closing(sqlite3.connect(world.database)) as database:
+        return [name for name, in database.execute(f"SELECT name FROM sqlite_schema WHERE name GLOB '{like}'")]
+
+
+def destroyed(world):
+    """what is destroyed is not there any more, though most of it is in the file: another program reads an old state, so that
+    no more can go; its name is free; the next server goes on, also after kill -9"""
+    world.serve('--log-limit', '1')
+    prepare_much(world, world.good)
+    with snapshot(world):
+        world.good('destroy E')
+        equal((tables(world, 'tq_gone_1'), tables(world, '*E*')), (['tq_gone_1'], []))
+        equal(world.shell('print E').code, 2)
+        check('event          E' not in world.good('\\d'), 'it is shown')
+        world.kill()
+    world.serve()
+    world.good('create event E (x = i4) append to E (x = 1) at 1')
+    until(lambda: not tables(world, 'tq_gone*'), 'the next server goes on')
+    until(lambda: size(world) < 18 * MIB, 'the file becomes shorter')
+    equal((world.count('E'), world.count('F'), world.stop(), 'error' in world.log()), (1, 1, 0, False), world.log())
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
 def given_back_at_the_end(world):
     """a session that ends gives back what it has deleted, for a while"""
     def run(text):
@@ -368,4 +392,4 @@ def opened_full(world):
 
 if __name__ == '__main__':
     main([held, own, stopped, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, given_back,
-          given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])
+          destroyed, given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])

@@ -25,6 +25,7 @@ enum base_status tql_session_open(const struct tql_session_options *options,
       .log_limit = options->log_limit,
       .bring_in = options->bring_in,
       .is_own = options->is_own,
+      .removes_later = options->bring_in != NULL,
       .context = options->context};
   enum base_status status = st_open(&storage, session->strings, diags, &session->database);
   if (status == BASE_OK) {

@@ -50,7 +50,8 @@ struct tql_session_options {
       memory_total; /* bytes that the process may have in all, as far as statements go; 0: no limit */
   int64_t time_limit; /* ns that a statement may take, if its seat does not say; 0: no limit */
   uint64_t log_limit; /* bytes of the database's write-ahead log; 0: 256 MiB */
-  /* May another process bring much of it into the file (tql_bring_in)? True: it does. NULL: none can. */
+  /* May another process bring much of it into the file (tql_bring_in)? True: it does. NULL: none can, and this is no
+   * server: nobody waits while it is busy. */
   bool (*bring_in)(void *context);
   /* Is PROCESS one of those that tql_session_watch_log ends before the log comes to its limit? NULL: none is. */
   bool (*is_own)(void *context, long process);

@@ -211,6 +211,8 @@ struct session_upkeep {
   uint64_t looked;              /* st_commits when they were looked at */
   bool unused;                  /* there are many */
   bool shortens;                /* they were given back, but the file has still its length */
+  int64_t gone_at;              /* when more goes of what was destroyed */
+  double row_ns;                /* what a row of it takes; 0: not measured */
 };
 
 /* How far the log has come into its tables (fold.c). Times are monotonic ns. */

@@ -2,7 +2,10 @@
  *
  * Who keeps the log long is said at half of its limit; beyond it st_begin fails, and nothing more is read (stall.c).
  * Pages are given back in slices, for a fifth of the time, where they are much (storage/space.c): what is deleted is
- * mostly in the place of what comes next.                                                                 */
+ * mostly in the place of what comes next.
+ *
+ * What a server destroys goes in slices, too, for a quarter of the time, and before that (storage/gone.c): its next start
+ * goes on with what is left. Nobody waits for any other session, which removes all of it at its end.          */
 #include "engine/base/budget.h"
 #include "engine/base/buffer.h"
 #include "engine/base/env.h"
@@ -13,6 +16,9 @@
 #define SPACE_NS   (1000 * MS) /* at unused pages, where something was written */
 #define SLICE_NS   (4 * MS)
 #define CLOSING_NS (500 * MS)
+#define FAILED_NS  (60000 * MS) /* on a full disk, say */
+#define ROW_NS     1500.0       /* of what was destroyed, as long as nothing was measured */
+enum { ROWS_LEAST = 256, ROWS_MOST = 16384 };
 
 /* Does it write to a file? */
 static bool writes(const struct tql_session *session) {
@@ -86,7 +92,30 @@ static void shorten(struct tql_session *session, int64_t now) {
   upkeep->space_at = now + SPACE_NS;
 }
 
-/* --- both */
+/* --- what was destroyed */
+
+static size_t rows_of_slice(const struct session_upkeep *upkeep) {
+  double rows = (double)SLICE_NS / (upkeep->row_ns > 0 ? upkeep->row_ns : ROW_NS);
+  if (rows > ROWS_MOST) return ROWS_MOST;
+  return rows < ROWS_LEAST ? ROWS_LEAST : (size_t)rows;
+}
+
+/* ROWS rows; SIZE_MAX: a whole relation. */
+static enum base_status remove_gone(struct tql_session *session, size_t rows) {
+  struct session_upkeep *upkeep = &session->upkeep;
+  size_t removed = 0;
+  int64_t began = base_env_monotonic();
+  enum base_status status = st_begin(session->database);
+  if (status == BASE_OK) status = st_remove_gone(session->database, rows, &removed);
+  if (status == BASE_OK) status = st_commit(session->database);
+  if (status != BASE_OK) st_rollback(session->database);
+  int64_t ended = base_env_monotonic();
+  if (removed >= ROWS_LEAST) upkeep->row_ns = (double)(ended - began) / (double)removed;
+  upkeep->gone_at = ended + (status == BASE_OK ? 3 * (ended - began) : FAILED_NS);
+  return status;
+}
+
+/* --- all */
 
 void session_upkeep(struct tql_session *session) {
   struct session_upkeep *upkeep = &session->upkeep;
@@ -94,6 +123,10 @@ void session_upkeep(struct tql_session *session) {
   if (!writes(session)) return;
   look_at_log(session, now);
   if (!may_give_back(session)) return;
+  if (st_has_gone(session->database)) {
+    if (now >= upkeep->gone_at) (void)remove_gone(session, rows_of_slice(upkeep));
+    return; /* its pages are not to be moved first */
+  }
   if (upkeep->shortens && now >= upkeep->space_at) shorten(session, now);
   if (!upkeep->unused) look_at_pages(session, now);
   if (upkeep->unused && now >= upkeep->space_at) give_back(session, SLICE_NS);
@@ -102,6 +135,7 @@ void session_upkeep(struct tql_session *session) {
 int64_t session_upkeep_due(const struct tql_session *session, int64_t now) {
   const struct session_upkeep *upkeep = &session->upkeep;
   if (!writes(session) || !may_give_back(session)) return INT64_MAX;
+  if (st_has_gone(session->database)) return upkeep->gone_at - now;
   if (!upkeep->unused && !upkeep->shortens && upkeep->looked == st_commits(session->database))
     return INT64_MAX;
   return upkeep->space_at - now;
@@ -110,6 +144,8 @@ int64_t session_upkeep_due(const struct tql_session *session, int64_t now) {
 void session_upkeep_end(struct tql_session *session) {
   struct session_upkeep *upkeep = &session->upkeep;
   if (!writes(session) || !may_give_back(session)) return;
+  while (session->options.bring_in == NULL && st_has_gone(session->database))
+    if (remove_gone(session, SIZE_MAX) != BASE_OK) return;
   upkeep->space_at = 0;
   look_at_pages(session, base_env_monotonic());
   if (upkeep->unused) give_back(session, CLOSING_NS);
