@@ -17,6 +17,9 @@
 
 #include "engine/base/arena.h"
 
+/* Until it is listened at: what programs see can be connected to. */
+#define FIRST_NAME "." SN_SOCKET
+
 enum { PENDING_MAX = 1024 };
 
 struct sn_listener {
@@ -28,15 +31,16 @@ struct sn_listener {
 /* Binds within the directory whatever the length of its path. */
 static const char *bind_socket(struct sn_listener *listener, unsigned mode) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SN_SOCKET,
+  snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" FIRST_NAME,
            listener->directory);
   listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener->socket < 0) return "no socket can be made";
   /* We hold the lock: a socket that is there is a dead reader's. */
   unlinkat(listener->directory, SN_SOCKET, 0);
+  unlinkat(listener->directory, FIRST_NAME, 0);
   fchmod(listener->socket, (mode_t)mode);
   if (bind(listener->socket, (const struct sockaddr *)&address, sizeof address) != 0 ||
-      fchmodat(listener->directory, SN_SOCKET, (mode_t)mode, 0) != 0) {
+      fchmodat(listener->directory, FIRST_NAME, (mode_t)mode, 0) != 0) {
     return "the socket cannot be put in the directory";
   }
   struct epoll_event event = {.events = EPOLLIN};
@@ -45,6 +49,8 @@ static const char *bind_socket(struct sn_listener *listener, unsigned mode) {
       epoll_ctl(listener->poll, EPOLL_CTL_ADD, listener->socket, &event) != 0) {
     return "the socket cannot be listened at";
   }
+  if (renameat(listener->directory, FIRST_NAME, listener->directory, SN_SOCKET) != 0)
+    return "the socket cannot be put in the directory";
   return NULL;
 }
 
@@ -73,6 +79,7 @@ struct sn_listener *sn_listener_open(const char *directory, unsigned mode,
 void sn_listener_free(struct sn_listener *listener) {
   if (listener == NULL) return;
   if (listener->socket >= 0) {
+    unlinkat(listener->directory, FIRST_NAME, 0);
     unlinkat(listener->directory, SN_SOCKET, 0);
     close(listener->socket);
   }

@@ -2,9 +2,12 @@
  *
  * A unix socket's path may be longer than the kernel's structure has room for: the directory is opened, and
  * the path goes through it. Beside each socket PATH there is a file PATH.lock: whoever holds the lock serves
- * there; a socket without a holder of the lock is a dead server's, and is replaced.                  */
+ * there; a socket without a holder of the lock is a dead server's, and is replaced. A socket that is there is listened
+ * at: it is bound under a name of its own in the directory, and gets its name then. What a server that is killed between
+ * leaves, the next one of that PATH takes away. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 #include <unistd.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/env.h"
 #include "sensors/wire/transport.h"
 
 const char *sn_socket_error(int error) {
@@ -109,20 +113,49 @@ void sn_socket_remove(const char *path) {
   if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode)) unlink(path);
 }
 
+/* Under which name PATH is bound, in the same directory; short, as PATH may be as long as is possible. */
+static char *first_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash != NULL ? slash + 1 : path;
+  struct base_buffer first = BASE_BUFFER_EMPTY;
+  base_buffer_append(&first, path, (size_t)(name - path));
+  if (slash == NULL) base_buffer_puts(&first, "./");
+  base_buffer_printf(&first, ".tquel-%016" PRIx64, base_hash(name, strlen(name), 0));
+  return first.data;
+}
+
+/* Nothing that is there is replaced: only a dead socket was to be, and that has gone. */
+static bool give_name(const char *first, const char *path) {
+  struct stat status;
+  if (renameat2(AT_FDCWD, first, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return true;
+  bool unknown = errno == EINVAL || errno == ENOSYS; /* to the file system */
+  if (unknown && lstat(path, &status) != 0) return rename(first, path) == 0;
+  if (unknown || errno == EEXIST) errno = EADDRINUSE;
+  return false;
+}
+
 static int listen_unix(const struct sn_address *address) {
   struct sockaddr_un place;
   int directory, result = -1;
   mode_t mode = address->group >= 0 ? 0660 : 0600;
-  if (!unix_address(address->path, &place, &directory)) return -1;
+  char *first = first_name(address->path);
+  if (!unix_address(first, &place, &directory)) {
+    free(first);
+    return -1;
+  }
   int at = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  sn_socket_remove(first);
   sn_socket_remove(address->path);
   /* The mode of the socket is that of the file that bind makes: there is no moment with another one. */
   if (at >= 0 && fchmod(at, 0600) == 0 &&
       bind(at, (const struct sockaddr *)&place, sizeof place) == 0) {
-    bool ours = address->group < 0 || chown(address->path, (uid_t)-1, (gid_t)address->group) == 0;
-    if (ours && chmod(address->path, mode) == 0 && listen(at, 128) == 0) result = at;
+    bool ours = address->group < 0 || chown(first, (uid_t)-1, (gid_t)address->group) == 0;
+    if (ours && chmod(first, mode) == 0 && listen(at, 128) == 0 && give_name(first, address->path))
+      result = at;
   }
   int error = errno;
+  if (result < 0) sn_socket_remove(first);
+  free(first);
   if (result < 0 && at >= 0) close(at);
   if (directory >= 0) close(directory);
   errno = error;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -780,6 +781,23 @@ static void nonsense(void) {
   close(file);
 }
 
+/* Who sees the socket can connect: it gets its name when it is listened at. */
+static void seen_when_ready(void) {
+  _Alignas(struct inotify_event) char events[4096];
+  int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  uint32_t how = 0;
+  CHECK(inotify_add_watch(watch, watcher.directory, IN_CREATE | IN_MOVED_TO) >= 0, "no watch");
+  watcher_listen(&watcher);
+  ssize_t length = read(watch, events, sizeof events);
+  for (char *at = events; length > 0 && at < events + length;) {
+    const struct inotify_event *event = (const struct inotify_event *)(void *)at;
+    if (strcmp(event->name, SN_SOCKET) == 0) how |= event->mask;
+    at += sizeof *event + event->len;
+  }
+  CHECK(how == IN_MOVED_TO, "it came by %x", (unsigned)how);
+  close(watch);
+}
+
 static void one_reader_only(void) {
   const char *reason = "";
   watcher_listen(&watcher);
@@ -864,6 +882,7 @@ static const struct scenario {
     {"memory-of-a-hundred", memory_of_a_hundred},
     {"nonsense", nonsense},
     {"one-reader-only", one_reader_only},
+    {"seen-when-ready", seen_when_ready},
     {"clocks", clocks},
     {"must-fail", must_fail},
     {"must-fail-to-start", must_fail_to_start},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -373,6 +374,14 @@ START_TEST(other_users) {
 }
 END_TEST
 
+static void leave_dead_socket(const char *path) {
+  int dead = socket(AF_UNIX, SOCK_STREAM, 0);
+  struct sockaddr_un there = {.sun_family = AF_UNIX};
+  snprintf(there.sun_path, sizeof there.sun_path, "%s", path);
+  ck_assert_int_eq(bind(dead, (struct sockaddr *)&there, sizeof there), 0);
+  close(dead);
+}
+
 START_TEST(one_server_at_a_place) {
   struct sn_address address = address_of(place);
   const char *reason = NULL;
@@ -391,11 +400,7 @@ START_TEST(one_server_at_a_place) {
   sn_acceptor_free(first);
   ck_assert_int_ne(stat(place, &status), 0);
   /* What a killed server left is replaced; what is no socket, is not. */
-  int dead = socket(AF_UNIX, SOCK_STREAM, 0);
-  struct sockaddr_un there = {.sun_family = AF_UNIX};
-  snprintf(there.sun_path, sizeof there.sun_path, "%s", place);
-  ck_assert_int_eq(bind(dead, (struct sockaddr *)&there, sizeof there), 0);
-  close(dead);
+  leave_dead_socket(place);
   ck_assert_ptr_null(sn_connection_open(&address, &reason));
   ck_assert_str_eq(reason, "no server is there any more");
   first = sn_acceptor_open(&address, &reason);
@@ -405,6 +410,49 @@ START_TEST(one_server_at_a_place) {
   close(file);
   ck_assert_ptr_null(sn_acceptor_open(&address, &reason));
   ck_assert_int_eq(stat(place, &status), 0);
+}
+END_TEST
+
+/* A socket that is seen is listened at: it comes by rename. FIRST gets the name that it had before, in the directory. */
+static void open_seen(int watch, struct base_buffer *first) {
+  _Alignas(struct inotify_event) char events[8192];
+  struct sn_address address = address_of(place);
+  const char *reason = NULL, *name = strrchr(place, '/') + 1;
+  struct sn_acceptor *acceptor = sn_acceptor_open(&address, &reason);
+  ck_assert_msg(acceptor != NULL, "%s", reason);
+  ssize_t length = read(watch, events, sizeof events);
+  uint32_t how = 0;
+  for (char *at = events; length > 0 && at < events + length;) {
+    const struct inotify_event *event = (const struct inotify_event *)(void *)at;
+    if (strcmp(event->name, name) == 0)
+      how |= event->mask;
+    else if (event->mask & IN_MOVED_FROM)
+      base_buffer_printf(first, "%s/%s", directory, event->name);
+    at += sizeof *event + event->len;
+  }
+  ck_assert_uint_eq(how, IN_MOVED_TO);
+  sn_acceptor_free(acceptor);
+  while (read(watch, events, sizeof events) > 0) continue;
+}
+
+START_TEST(seen_when_ready) {
+  struct base_buffer first = BASE_BUFFER_EMPTY, again = BASE_BUFFER_EMPTY;
+  struct sn_address address = address_of(place);
+  const char *reason = NULL;
+  int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ck_assert_int_ge(inotify_add_watch(watch, directory, IN_CREATE | IN_MOVE), 0);
+  open_seen(watch, &first);
+  ck_assert_uint_gt(first.length, 0);
+  leave_dead_socket(first.data); /* of a server that was killed too early */
+  open_seen(watch, &again);
+  ck_assert_str_eq(first.data, again.data);
+  ck_assert_int_eq(mkdir(place, 0700), 0); /* nothing is replaced, and nothing left */
+  ck_assert_ptr_null(sn_acceptor_open(&address, &reason));
+  ck_assert_int_ne(access(first.data, F_OK), 0);
+  ck_assert_int_eq(rmdir(place), 0);
+  close(watch);
+  base_buffer_done(&first);
+  base_buffer_done(&again);
 }
 END_TEST
 
@@ -531,6 +579,7 @@ int main(void) {
   tcase_add_test(tests, no_descriptors_left);
   tcase_add_test(tests, other_users);
   tcase_add_test(tests, one_server_at_a_place);
+  tcase_add_test(tests, seen_when_ready);
   tcase_add_test(tests, long_paths);
   tcase_add_test(tests, addresses);
   tcase_add_test(tests, tokens);
