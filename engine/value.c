@@ -208,6 +208,16 @@ const char *net_value_check(const struct base_strings *strings, struct net_type 
   return NULL;
 }
 
+const char *net_value_check_entry(const struct base_strings *strings, struct net_type type,
+                                  union net_slot slot) {
+  const char *fault = net_value_check(strings, type, slot);
+  if (fault != NULL || (type.base != NET_STRING && type.base != NET_NAME)) return fault;
+  size_t length;
+  const char *text = base_strings_text(strings, slot.s, &length);
+  return memchr(text, 0, length) != NULL ? "no text to be stored, as it has the character NUL"
+                                         : NULL;
+}
+
 /* --- temporal values */
 
 /* Products of such a size are rounded as if there were no exponents, and so is what they lack. */

@@ -55,6 +55,10 @@ bool net_type_parse(const char *text, struct net_type *ret);
  * The text is static, e.g. "out of the range of i2".                                              */
 const char *net_value_check(const struct base_strings *strings, struct net_type type,
                             union net_slot slot);
+/* ... of one that comes from outside: nor is a text with the character NUL taken, at which whoever reads the table with SQL
+ * would see it end. Files that older programs wrote may have some. */
+const char *net_value_check_entry(const struct base_strings *strings, struct net_type type,
+                                  union net_slot slot);
 
 /* As the canonical form, but a linear function keeps its denominator: nothing of it is rounded. */
 struct net_temporal net_temporal_settled(struct net_temporal value);

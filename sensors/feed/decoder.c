@@ -271,7 +271,7 @@ static bool set_domain(struct sn_decoder *decoder, const struct sn_column *colum
   union net_slot *slot = decoder->row + column->slot;
   if (type.base != NET_STRING && type.base != NET_NAME) sn_trim(&text, &length);
   const char *problem = convert(decoder, type, text, length, slot);
-  if (!problem) problem = net_value_check(decoder->strings, type, *slot);
+  if (!problem) problem = net_value_check_entry(decoder->strings, type, *slot);
   return problem ? refuse_value(decoder, column->name, text, length, problem) : true;
 }
 

@@ -297,6 +297,20 @@ START_TEST(csv_bad_values) {
 }
 END_TEST
 
+/* SQL would end the text there. */
+START_TEST(nul_in_a_text) {
+  static const char csv[] = "at,count,name,load,up\n1,1,a\0b,1,1\n2,1,ab,1,1\n";
+  check_options(
+      options_for(event, SN_CSV), csv, sizeof csv - 1,
+      "bad 505 2:5 name: \"a\\x00b\" is no text to be stored, as it has the character NUL\n"
+      "row 2 2 1 <ab> 1 1\ndone\n");
+  check_ndjson(
+      event, "{\"at\":1,\"count\":1,\"name\":\"a\\u0000\",\"load\":1,\"up\":true}\n",
+      "bad 505 1:26 name: \"a\\x00\" is no text to be stored, as it has the character NUL\n"
+      "done\n");
+}
+END_TEST
+
 START_TEST(csv_periods) {
   check_csv(bare, "start,stop,x\n1,5,1\n2,,2\n5,5,3\n6,5,4\n1,beginning,5\nbeginning,forever,6\n",
             "row 1 1 5 5 1\nrow 2 2 open forever 2\n"
@@ -911,6 +925,7 @@ int main(void) {
   tcase_add_test(cases, csv_headers);
   tcase_add_test(cases, csv_empty_input);
   tcase_add_test(cases, csv_bad_values);
+  tcase_add_test(cases, nul_in_a_text);
   tcase_add_test(cases, csv_periods);
   tcase_add_test(cases, csv_temporal);
   tcase_add_test(cases, csv_timeless);

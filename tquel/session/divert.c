@@ -126,6 +126,22 @@ void session_free_diverted(struct tql_session *session) {
 
 /* --- putting it there */
 
+/* The record as it came; the character NUL is written out, as SQL would end the text there. */
+static base_string_id intern_record(struct tql_session *session, const char *record,
+                                    size_t length) {
+  if (length == 0 || memchr(record, 0, length) == NULL)
+    return base_strings_intern(session->strings, record, length);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  for (size_t i = 0; i < length; i++)
+    if (record[i] == 0)
+      base_buffer_puts(&text, "\\x00");
+    else
+      base_buffer_putc(&text, record[i]);
+  base_string_id id = base_strings_intern(session->strings, text.data, text.length);
+  base_buffer_done(&text);
+  return id;
+}
+
 static enum base_status put_diverted(struct tql_session *session, const char *system_relation,
                                      const char *name, net_chronon at, const char *reason,
                                      const char *record, size_t record_length, bool numbered) {
@@ -136,7 +152,7 @@ static enum base_status put_diverted(struct tql_session *session, const char *sy
   row[0].i = row[1].i = at;
   row[2].s = base_strings_intern_text(session->strings, name);
   row[3].s = base_strings_intern_text(session->strings, reason);
-  row[4].s = base_strings_intern(session->strings, record, record_length);
+  row[4].s = intern_record(session, record, record_length);
   struct net_store *store = st_net(session->database);
   to->diverted = true;
   enum base_status status = numbered ? number_reason(session, to, row, reason) : BASE_OK;

@@ -38,7 +38,7 @@ static const char *value_fault(struct tql_session *session, const struct net_lay
     const struct net_field *field = &layout->fields[f];
     if ((marks & NET_CLOSES) && row[field->slot].i == 0) continue;
     const char *fault = net_type_slots(field->type.base) == 1
-                            ? net_value_check(session->strings, field->type, row[field->slot])
+                            ? net_value_check_entry(session->strings, field->type, row[field->slot])
                             : NULL;
     if (fault != NULL)
       return base_arena_printf(session->statement_arena, "%s: the value is %s", field->name, fault);
@@ -175,7 +175,7 @@ static bool are_right(const struct tql_session *session, struct values *values,
     bool string = field->type.base == NET_STRING || field->type.base == NET_NAME;
     if (string && value.s == values->right[f]) continue;
     if (net_type_slots(field->type.base) != 1 ||
-        net_value_check(session->strings, field->type, value) != NULL)
+        net_value_check_entry(session->strings, field->type, value) != NULL)
       return false;
     if (string) values->right[f] = value.s;
   }
