@@ -71,6 +71,7 @@ static void print_access(struct base_buffer *out, const struct ng_plan *plan,
     base_buffer_puts(out, "; only ");
     ng_wanted_print(out, plan, node->wanted, !node->stop);
   }
+  if (node->relation->keeps) base_buffer_printf(out, "; kept: %s", node->relation->keeps);
   if (node->relation->sensor && !node->times_only && !node->unasked) print_watched(out, plan, node);
 }
 

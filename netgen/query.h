@@ -39,6 +39,7 @@ struct ng_relation {
   int by;                           /* traced, sampled: index of the domain; else -1 */
   int64_t every;                    /* clock: chronons between two ticks, > 0 */
   const struct ng_sensor *sensor;   /* NULL: what comes, comes */
+  const char *keeps;                /* for people: how long tuples are kept; NULL: for ever */
 };
 
 struct ng_variable {

@@ -263,6 +263,16 @@ run explain --as=json t.db explain.tq </dev/null
 ok "explain --as=json" $?
 run t.db -c 'print Later' </dev/null
 ends 2 TQ-0101 "explain defines nothing"
+"$tquel" kept.db -c 'create event K (x = i4) modify K to keep 2 hours' >out 2>err
+echo 'range of k is K retrieve (k.x)' >kept.tq
+for as in text dot json; do
+  run explain --as=$as kept.db kept.tq </dev/null
+  [ "$status" -eq 0 ] && grep -q 'K: k.x; kept: 2 h' out
+  ok "explain --as=$as shows how long tuples are kept" $?
+done
+run kept.db -c 'modify K to keep forever explain range of k is K retrieve (k.x)' </dev/null
+! grep -q 'kept:' out
+ok "... as long as they are" $?
 printf 'at,x\n1,1\n5,2\n' >fed.csv
 run --timeline abstract fed.db -c 'create event E (x = i4) range of a is E retrieve D (a.x)' \
   -c 'copy E from "-" following' <fed.csv

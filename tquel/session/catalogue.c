@@ -48,8 +48,7 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->view = from->view;
   relation->expires = from->expires;
   relation->until = from->until;
-  relation->ages = from->ages;
-  relation->age = from->age;
+  session_set_age(session, relation, from->ages, from->age);
   relation->incomplete = from->incomplete;
   relation->gone = from->gone;
   relation->removed = from->removed;
@@ -71,6 +70,8 @@ struct session_relation *session_add_relation(struct tql_session *session,
 }
 
 static void relation_done(struct session_relation *relation) {
+  free(relation->keeps);
+  relation->ng.keeps = relation->keeps = NULL;
   free(relation->accesses);
   free(relation->asks);
   relation->accesses = NULL;

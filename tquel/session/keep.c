@@ -14,6 +14,7 @@
  * on; what a replay makes of the time before is wrong and is stored already. One that needs everything cannot be had over
  * a relation that is kept for an age, nor can one that is computed anew as a matter of course (over samples, Late and
  * Rejected). What is incomplete is not computed anew either: what was derived would be lost. */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -317,6 +318,16 @@ void session_print_age(const struct tql_session *session, struct base_buffer *ou
     tql_print_expr(out, &expr);
 }
 
+void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
+                     int64_t age) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  relation->ages = ages;
+  relation->age = ages ? age : 0;
+  if (ages) session_print_age(session, &text, age);
+  free(relation->keeps);
+  relation->ng.keeps = relation->keeps = text.data;
+}
+
 static enum base_status bad_age(struct tql_session *session,
                                 const struct tql_statement *statement) {
   base_report_hint(session->diags, MSG_STRUCTURE, session->source, &statement->words_range,
@@ -389,8 +400,7 @@ enum base_status session_keep(struct tql_session *session, const struct tql_anal
   status = session_end(session, st_set_keep(session->database, relation->ng.name, age));
   if (status != BASE_OK) return status;
   relation = session_find(session, statement->name.text);
-  relation->ages = age >= 0;
-  relation->age = age >= 0 ? age : 0;
+  session_set_age(session, relation, age >= 0, age);
   session->keep.next_at = 0;
   return relation->ages ? note_ageless(session, relation, statement) : BASE_OK;
 }

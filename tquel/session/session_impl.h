@@ -53,6 +53,7 @@ struct session_relation {
   net_chronon until;
   bool ages; /* tuples are kept for AGE (keep.c) */
   int64_t age;
+  char *keeps; /* that, for people */
   bool incomplete; /* REMOVED tuples that ended before GONE are gone */
   net_chronon gone;
   int64_t removed;
@@ -697,6 +698,9 @@ enum base_status session_complete(struct tql_session *session,
 /* Is something that depends on RELATION refused that? */
 bool session_has_incomplete_readers(struct tql_session *session,
                                     const struct session_relation *relation);
+/* Its tuples are kept for AGE; AGES false: for ever. Nothing is stored. */
+void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
+                     int64_t age);
 /* "1 hour", "nothing", on the abstract timeline chronons. */
 void session_print_age(const struct tql_session *session, struct base_buffer *out, int64_t age);
 void session_describe_age(struct tql_session *session, struct session_relation *relation,
