@@ -53,7 +53,7 @@ struct session_relation {
   net_chronon until;
   bool ages; /* tuples are kept for AGE (keep.c) */
   int64_t age;
-  char *keeps; /* that, for people */
+  char *keeps;     /* that, for people */
   bool incomplete; /* REMOVED tuples that ended before GONE are gone */
   net_chronon gone;
   int64_t removed;
