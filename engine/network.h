@@ -390,8 +390,9 @@ struct net_node *net_create_relation_store(struct net_network *network, const ch
 void net_store_node_set_replaying(struct net_node *node, bool replaying);
 /* A replay that may say more than was stored (its inputs have come further than the relation): rows that
  * began and ended before STORED, the relation's checkpoint in the store, are there and are not written
- * again; all others are. The caller has taken the open rows out of the table. NET_BEGINNING ends it.  */
-void net_store_node_set_stored(struct net_node *node, net_chronon stored);
+ * again, not even for as long as they are open; all others are. The caller has taken the open rows out of the table.
+ * NET_BEGINNING ends it, and writes what is open then.                                                 */
+enum base_status net_store_node_set_stored(struct net_node *node, net_chronon stored) BASE_MUST_USE;
 /* For a network that is run once: rows are collected, a close takes the place of what it closes, and they
  * are written many at a time, the last by the second call; checkpoints are not written.             */
 void net_store_node_collect(struct net_node *node);

@@ -61,7 +61,7 @@ struct net_node *net_create_file_store(struct net_network *network, const char *
 struct relation_store {
   struct net_node node;
   struct net_store *store;
-  struct net_rowmap open;  /* by id */
+  struct net_rowmap open;  /* by id; state: struct open */
   struct net_rowmap alike; /* by all slots; state: struct alike */
   bool replaying;
   bool collects;
@@ -141,17 +141,27 @@ static enum base_status consume_collecting(struct relation_store *node,
 
 /* --- storing */
 
-/* How many open rows are one in the table, and how many of them are definite. */
+/* Of an open row. In a replay it is not written before it is clear that it was not over when the checkpoint was stored:
+ * what a replay of less than everything makes of the time before is not always what it was. */
+struct open {
+  bool unwritten, definite;
+};
+
+/* How many open rows that are written are one in the table, and how many of them are definite. */
 struct alike {
   uint32_t rows, definite;
 };
 
-static void note_open(struct relation_store *node, const union net_slot *row, uint64_t id,
-                      bool definite) {
-  net_rowmap_put_id(&node->open, id, row);
+static void note_written(struct relation_store *node, const union net_slot *row, bool definite) {
   struct alike *alike = net_rowmap_state(&node->alike, net_rowmap_put(&node->alike, row, NULL));
   alike->rows++;
   alike->definite += definite;
+}
+
+static void note_open(struct relation_store *node, const union net_slot *row, uint64_t id,
+                      struct open how) {
+  *(struct open *)net_rowmap_state(&node->open, net_rowmap_put_id(&node->open, id, row)) = how;
+  if (!how.unwritten) note_written(node, row, how.definite);
 }
 
 /* PLACE in node->open is closed by ROW. Its row in the table may be that of others, too: then it stays,
@@ -189,21 +199,49 @@ static bool is_stored(const struct relation_store *node, const union net_slot *r
   return layout->tuple_class == NET_EVENT || (row[2].i != NET_OPEN && row[3].i < node->stored);
 }
 
+static bool is_open(const struct relation_store *node, const union net_slot *row) {
+  return node->node.layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
+}
+
+static enum base_status put_row(struct relation_store *node, const union net_slot *row, uint64_t id,
+                                uint8_t definite) {
+  bool open = is_open(node, row), unwritten = open && row[0].i < node->stored;
+  if (open) note_open(node, row, id, (struct open){unwritten, definite != 0});
+  if (node->replaying || unwritten || is_stored(node, row)) return BASE_OK;
+  return node->store->class->put(node->store, node->node.name, node->node.layout, row, definite);
+}
+
 static enum base_status store_row(struct relation_store *node, const union net_slot *row,
                                   uint8_t marks, uint64_t id) {
-  const struct net_layout *layout = node->node.layout;
   uint8_t definite = marks & NET_DEFINITE;
-  if (marks & NET_CLOSES) {
-    uint32_t place = net_rowmap_find_id(&node->open, id);
-    BASE_CHECK(place != NET_NO_ENTRY, "store-close-unknown");
-    enum base_status status = close_open(node, place, row, definite);
-    if (status == BASE_OK && row[2].i == NET_OPEN) note_open(node, row, id, definite != 0);
-    return status;
+  if (!(marks & NET_CLOSES)) return put_row(node, row, id, definite);
+  uint32_t place = net_rowmap_find_id(&node->open, id);
+  BASE_CHECK(place != NET_NO_ENTRY, "store-close-unknown");
+  struct open how = *(const struct open *)net_rowmap_state(&node->open, place);
+  if (how.unwritten) {
+    net_rowmap_remove(&node->open, place);
+    return put_row(node, row, id, definite);
   }
-  if (layout->tuple_class == NET_PERIOD && row[2].i == NET_OPEN)
-    note_open(node, row, id, definite != 0);
-  if (node->replaying || is_stored(node, row)) return BASE_OK;
-  return node->store->class->put(node->store, node->node.name, layout, row, definite);
+  enum base_status status = close_open(node, place, row, definite);
+  if (status == BASE_OK && is_open(node, row))
+    note_open(node, row, id, (struct open){.definite = definite != 0});
+  return status;
+}
+
+/* What was not over when the checkpoint was stored. */
+static enum base_status write_unwritten(struct relation_store *node) {
+  enum base_status status = BASE_OK;
+  for (uint32_t i = 0; i < node->open.used && status == BASE_OK; i++) {
+    if (!net_rowmap_live(&node->open, i)) continue;
+    struct open *how = net_rowmap_state(&node->open, i);
+    const union net_slot *row = net_rowmap_row(&node->open, i);
+    if (!how->unwritten) continue;
+    how->unwritten = false;
+    note_written(node, row, how->definite);
+    status = node->store->class->put(node->store, node->node.name, node->node.layout, row,
+                                     how->definite ? NET_DEFINITE : 0);
+  }
+  return status;
 }
 
 static enum base_status store_rows(struct relation_store *node, const struct net_batch *batch) {
@@ -285,7 +323,7 @@ struct net_node *net_create_relation_store(struct net_network *network, const ch
   node->stored = NET_BEGINNING;
   uint32_t *slots = BASE_NEW_ARRAY(net_network_arena(network), layout->slot_count, uint32_t);
   for (uint32_t i = 0; i < layout->slot_count; i++) slots[i] = i;
-  net_rowmap_init(&node->open, layout, NET_KEY_ID, 0, NULL, 0, sizeof(bool));
+  net_rowmap_init(&node->open, layout, NET_KEY_ID, 0, NULL, 0, sizeof(struct open));
   net_rowmap_init(&node->alike, layout, NET_KEY_SLOTS, 0, slots, layout->slot_count,
                   sizeof(struct alike));
   net_rowmap_init(&node->places, NULL, NET_KEY_ID, 0, NULL, 0, sizeof(size_t));
@@ -313,7 +351,9 @@ void net_store_node_set_replaying(struct net_node *node, bool replaying) {
   ((struct relation_store *)node)->replaying = replaying;
 }
 
-void net_store_node_set_stored(struct net_node *node, net_chronon stored) {
+enum base_status net_store_node_set_stored(struct net_node *node, net_chronon stored) {
   BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "stored-kind");
-  ((struct relation_store *)node)->stored = stored;
+  struct relation_store *store = (struct relation_store *)node;
+  store->stored = stored;
+  return stored == NET_BEGINNING ? write_unwritten(store) : BASE_OK;
 }

@@ -63,6 +63,8 @@ class Scenario:
         self.problems = []
         self.lines = self.make_lines(self.random.choice([60, 150]))
         self.queries = self.make_queries()
+        # What a replay reads in one piece opens nothing that it closes.
+        self.batches = ['--batch-rows', self.random.choice(['1', '2', '5', '1024'])]
         self.ages = {name: self.random.choice(['nothing', str(10 * UNIT), str(40 * UNIT)])
                      for name in 'REP' if self.random.randrange(5)} or {'E': 'nothing'}
 
@@ -127,7 +129,7 @@ class Scenario:
 
     def follow(self, way, database, how, after):
         files = ' '.join(f'copy {name} from "{self.file(way, name)}" following' for name in 'REP')
-        with subprocess.Popen([self.tquel, '-q', database, '-c', 'set durable every 1 ms ' + files],
+        with subprocess.Popen([self.tquel, '-q', *self.batches, database, '-c', 'set durable every 1 ms ' + files],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True) as process:
             if how == 'kill':
@@ -206,7 +208,7 @@ class Scenario:
 
 def main():
     tquel = os.path.abspath(sys.argv[1])
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 101
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     failed, all_gone = False, 0
     print(f'1..{count + 1}')

@@ -142,7 +142,8 @@ static enum base_status build_query(struct tql_session *session,
   relation->stale |= depends_on_runs(session, relation);
   if (!relation->stale) {
     /* Its inputs may have come further than it had: the replay says more than is stored. */
-    net_store_node_set_stored(relation->store_node, relation->checkpoint);
+    status = net_store_node_set_stored(relation->store_node, relation->checkpoint);
+    if (status != BASE_OK) return status;
     return st_clear_open(session->database, relation->ng.name);
   }
   status = session_refuse_anew(session, relation);
@@ -267,6 +268,20 @@ static enum base_status build_view(struct tql_session *session, struct session_r
 
 static enum base_status wake_samples(struct tql_session *session);
 
+/* From here on what comes is new. */
+static enum base_status end_replay(struct tql_session *session) {
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    const struct session_relation *relation = session->relations[i];
+    if (relation->store_node == NULL || relation->view || session_is_sampled(relation)) continue;
+    net_store_node_set_replaying(relation->store_node, false);
+    status = net_store_node_set_stored(relation->store_node, NET_BEGINNING);
+  }
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++)
+    session->relations[i]->stale = session->relations[i]->begins = false;
+  return status;
+}
+
 enum base_status session_ensure_live(struct tql_session *session) {
   if (session->live != NULL) return BASE_OK;
   enum base_status status = wake_samples(session);
@@ -299,14 +314,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
     session->displays_on = true;
     session_follow_checkpoints(session);
   }
-  for (size_t i = 0; i < session->relation_count; i++) {
-    struct session_relation *relation = session->relations[i];
-    if (relation->store_node != NULL && !relation->view && !session_is_sampled(relation)) {
-      net_store_node_set_replaying(relation->store_node, false);
-      net_store_node_set_stored(relation->store_node, NET_BEGINNING);
-    }
-    if (status == BASE_OK) relation->stale = relation->begins = false;
-  }
+  if (status == BASE_OK) status = end_replay(session);
   if (status != BASE_OK) session_drop_live(session);
   return status;
 }
