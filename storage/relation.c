@@ -645,33 +645,54 @@ enum base_status st_checkpoints_flush(struct st_database *database) {
 
 /* ---- a relation as a whole ---- */
 
-static enum base_status delete_rows(struct st_database *database, const char *name,
-                                    bool only_open) {
+enum base_status st_clear(struct st_database *database, const char *name) {
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
-  if (status != BASE_OK || (only_open && st_kind_is_event(table->kind))) return status;
-  status = st_log_clear(database, table);
+  if (status == BASE_OK) status = st_log_clear(database, table);
   if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "DELETE FROM ");
   st_sql_name(&sql, table->name);
-  if (only_open) base_buffer_puts(&sql, " WHERE stop_lo IS NULL");
   status = st_run(database, sql.data, "clearing a relation");
   base_buffer_done(&sql);
-  if (only_open || status != BASE_OK)
-    st_cache_forget(table);
-  else
+  if (status == BASE_OK)
     st_cache_begin_empty(database, table, true);
+  else
+    st_cache_forget(table);
   return status;
 }
 
-enum base_status st_clear(struct st_database *database, const char *name) {
-  return delete_rows(database, name, false);
+/* The long ones by their index, the others among those that start so late: a relation is not read for the few rows of it
+ * that are open. */
+static void sql_of_open(struct base_buffer *sql, const struct st_database *database,
+                        const struct st_table *table, net_chronon since) {
+  net_chronon first;
+  if (__builtin_sub_overflow(since, st_long_span(database->timeline), &first))
+    first = NET_BEGINNING;
+  for (int is_long = 1; is_long >= 0; is_long--) {
+    base_buffer_puts(sql, "DELETE FROM ");
+    st_sql_name(sql, table->name);
+    base_buffer_printf(sql, " WHERE stop_lo IS NULL AND stop_hi>=%" PRId64, since);
+    if (!is_long) base_buffer_printf(sql, " AND start_lo>=%" PRId64, first);
+    base_buffer_puts(sql, is_long ? " AND " : " AND NOT ");
+    if (!is_long) base_buffer_putc(sql, '(');
+    st_sql_is_long(sql, table->kind, database->timeline);
+    base_buffer_puts(sql, is_long ? ";" : ")");
+  }
 }
 
-enum base_status st_clear_open(struct st_database *database, const char *name) {
-  return delete_rows(database, name, true);
+enum base_status st_clear_open(struct st_database *database, const char *name, net_chronon since) {
+  struct st_table *table = NULL;
+  enum base_status status = st_writing(database);
+  if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK || st_kind_is_event(table->kind)) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  sql_of_open(&sql, database, table, since);
+  status = st_run(database, sql.data, "clearing what is open");
+  base_buffer_done(&sql);
+  st_cache_forget(table);
+  return status;
 }
 
 /* ---- taking entities out ---- */

@@ -195,6 +195,10 @@ bool st_waits(struct st_database *database, const char *name);
  * rows last. */
 enum base_status st_earliest_alive(struct st_database *database, const char *name, net_chronon time,
                                    net_chronon *ret) BASE_MUST_USE;
+/* The earliest start of those rows that start before TIME and are not over before it; NET_FOREVER: there is none. Unlike
+ * st_earliest_alive it looks at all that started not long before TIME. */
+enum base_status st_first_alive(struct st_database *database, const char *name, net_chronon time,
+                                net_chronon *ret) BASE_MUST_USE;
 /* Would st_earliest_alive, which was called since this was, know better if it were called again? */
 bool st_goes_on_measuring(struct st_database *database);
 /* All its rows are as computed now: nothing is missing. */
@@ -202,8 +206,9 @@ enum base_status st_is_complete(struct st_database *database, const char *name) 
 
 /* Forgets all rows of the relation (before a recomputation). */
 enum base_status st_clear(struct st_database *database, const char *name) BASE_MUST_USE;
-/* ... only those that are open (before a replay that says anew what is open). */
-enum base_status st_clear_open(struct st_database *database, const char *name) BASE_MUST_USE;
+/* ... only those that are open and may stop at SINCE or after (before a replay that says anew what is open). */
+enum base_status st_clear_open(struct st_database *database, const char *name,
+                               net_chronon since) BASE_MUST_USE;
 enum base_status st_count(struct st_database *database, const char *name,
                           int64_t *ret) BASE_MUST_USE;
 /* Adds whole or open rows, in whatever order they are, as put does (engine/store.h) one by one. They are

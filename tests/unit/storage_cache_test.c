@@ -249,6 +249,12 @@ static void leave_a_scan(struct world *world) {
   }
 }
 
+static void clear(struct world *world, bool all) {
+  net_chronon since = below(world, 2) ? NET_BEGINNING : (net_chronon)below(world, 12) - 3;
+  for (int i = 0; i < BOTH; i++)
+    ok(all ? st_clear(world->databases[i], "T") : st_clear_open(world->databases[i], "T", since));
+}
+
 static void step(struct world *world) {
   uint64_t what = below(world, 40);
   if (what < 8) {
@@ -274,9 +280,7 @@ static void step(struct world *world) {
     else if (what < 37)
       take_entity(world);
     else
-      for (int i = 0; i < BOTH; i++)
-        ok(what < 39 ? st_clear(world->databases[i], "T")
-                     : st_clear_open(world->databases[i], "T"));
+      clear(world, what < 39);
   }
   if (below(world, 3)) compare_scans(world);
 }

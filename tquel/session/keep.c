@@ -108,7 +108,9 @@ static enum base_status note_alive(struct tql_session *session,
                                    net_chronon *least) {
   net_chronon first = NET_FOREVER;
   if (relation->view || time == NET_FOREVER) return BASE_OK;
-  enum base_status status = st_earliest_alive(session->database, relation->ng.name, time, &first);
+  enum base_status status =
+      session->keep.exact ? st_first_alive(session->database, relation->ng.name, time, &first)
+                          : st_earliest_alive(session->database, relation->ng.name, time, &first);
   if (first < *least) *least = first;
   return status;
 }
@@ -138,7 +140,9 @@ static enum base_status needed_by(struct tql_session *session, struct session_re
   const struct ng_history *history = &relation->history;
   net_chronon time = relation->checkpoint < asked ? relation->checkpoint : asked;
   /* Nobody has written down where the open tuples of a view begin. */
-  if (history->query != NULL || (relation->view && (history->begins || !history->instant)))
+  bool at_end = session->keep.exact && relation->checkpoint == NET_FOREVER; /* all is open there */
+  if (history->query != NULL || relation->stale || at_end ||
+      (relation->view && (history->begins || !history->instant)))
     time = NET_BEGINNING;
   else if (relation->view)
     time = relation->store_node ? net_node_checkpoint(relation->store_node) : NET_BEGINNING;
@@ -166,6 +170,7 @@ static enum base_status needed_of(struct tql_session *session, struct session_re
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *reader = session->relations[i];
     net_chronon time;
+    if (session->keep.exact && !session_depends_on_live(session, reader)) continue;
     if (!stands(session, reader) || !reads(session, reader, relation)) continue;
     status = needed_by(session, reader, &time);
     if (status != BASE_OK || time >= least) continue;
@@ -204,6 +209,20 @@ enum base_status session_keep_limit(struct tql_session *session, struct session_
   enum base_status status = BASE_OK;
   if (old != NET_BEGINNING) status = needed_of(session, relation, &need);
   *ret = need < old ? need : old;
+  return status;
+}
+
+enum base_status session_find_horizons(struct tql_session *session) {
+  enum base_status status = BASE_OK;
+  session->keep.rounds++;
+  session->keep.exact = true;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    struct session_relation *relation = session->relations[i];
+    net_chronon need = NET_FOREVER;
+    status = needed_of(session, relation, &need);
+    relation->horizon = need < relation->checkpoint ? need : relation->checkpoint;
+  }
+  session->keep.exact = false;
   return status;
 }
 

@@ -3,7 +3,7 @@
  *      records ──▶ pending ──▶ access ──▶ [event-to-period] ──▶ relation-store "R"
  *                                    └──▶ queries ──▶ relation-store "D" ──▶ queries ... ──▶ display
  *
- * It is built by replaying the store: access nodes first read what is stored, up to each relation's
+ * It is built by replaying the store: access nodes first read what is stored, from each relation's horizon up to its
  * checkpoint, while the stores of those relations follow without writing (their rows are there already)
  * and the stores of derived relations write only what is not there yet; then batches are pushed. Whatever changes the set of standing queries or of live relations drops the
  * network; it is built again when it is needed.
@@ -21,6 +21,16 @@ static bool is_traced(const struct session_relation *relation) {
 
 /* --- building */
 
+/* The tuples of RELATION that are not over before TIME. */
+static struct net_wanted not_over_before(const struct ng_relation *relation, net_chronon time) {
+  struct net_wanted wanted = NET_WANTED_ALL;
+  if (relation->layout->tuple_class == NET_EVENT)
+    wanted.start_hi_min = time;
+  else
+    wanted.stop_hi_min = time;
+  return wanted;
+}
+
 static enum base_status open_replay(void *context, const struct ng_relation *ng,
                                     const struct net_layout *layout, enum net_scan_form form,
                                     const struct net_wanted *wanted, struct net_source **ret) {
@@ -28,8 +38,13 @@ static enum base_status open_replay(void *context, const struct ng_relation *ng,
   struct session_relation *relation = session_of(session, ng);
   struct net_store *store = st_net(session->database);
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
-  struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
-  return store->class->scan(store, &scan, ret);
+  struct base_arena *arena = base_arena_new();
+  struct net_wanted since = not_over_before(&relation->ng, relation->horizon);
+  if (wanted != NULL) since = net_wanted_both(arena, wanted, &since);
+  struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, &since};
+  enum base_status status = store->class->scan(store, &scan, ret);
+  base_arena_free(arena);
+  return status;
 }
 
 static void remember_access(void *context, const struct ng_relation *ng, enum net_scan_form form,
@@ -144,7 +159,7 @@ static enum base_status build_query(struct tql_session *session,
     /* Its inputs may have come further than it had: the replay says more than is stored. */
     status = net_store_node_set_stored(relation->store_node, relation->checkpoint);
     if (status != BASE_OK) return status;
-    return st_clear_open(session->database, relation->ng.name);
+    return st_clear_open(session->database, relation->ng.name, relation->checkpoint);
   }
   status = session_refuse_anew(session, relation);
   if (status == BASE_OK) status = session_complete(session, relation);
@@ -157,7 +172,7 @@ static enum base_status build_query(struct tql_session *session,
   return status;
 }
 
-static bool depends_on_live(struct tql_session *session, const struct session_relation *relation) {
+bool session_depends_on_live(struct tql_session *session, const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++)
     if (session->relations[i]->live && !session_is_derived(session->relations[i]) &&
         session_depends(session, relation, session->relations[i]))
@@ -242,12 +257,12 @@ void session_follow_checkpoints(struct tql_session *session) {
 static bool is_wanted(struct tql_session *session, const struct session_relation *view) {
   for (size_t i = 0; i < session->display_count; i++)
     if (strcasecmp(session->displays[i]->name, view->ng.name) == 0 &&
-        depends_on_live(session, view))
+        session_depends_on_live(session, view))
       return true;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *reader = session->relations[i];
     if (session_depends(session, reader, view) &&
-        (reader->view ? is_wanted(session, reader) : depends_on_live(session, reader)))
+        (reader->view ? is_wanted(session, reader) : session_depends_on_live(session, reader)))
       return true;
   }
   return false;
@@ -285,6 +300,7 @@ static enum base_status end_replay(struct tql_session *session) {
 enum base_status session_ensure_live(struct tql_session *session) {
   if (session->live != NULL) return BASE_OK;
   enum base_status status = wake_samples(session);
+  if (status == BASE_OK) status = session_find_horizons(session);
   if (status != BASE_OK) return status;
   session->live = net_network_new(session->strings, session->timeline, session->diags);
   if (!session->seats[0]->switches.off[NG_RULE_COMMON_SUBNETWORKS])
@@ -298,7 +314,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
     if (relation->view) {
       status = build_view(session, relation);
     } else if (session_is_derived(relation)) {
-      if (depends_on_live(session, relation)) status = build_query(session, relation);
+      if (session_depends_on_live(session, relation)) status = build_query(session, relation);
     } else if (relation->live) {
       status = build_store(session, relation);
     }
@@ -354,10 +370,12 @@ static enum base_status collect_open_rows(struct tql_session *session,
   struct net_store *store = st_net(session->database);
   if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
   net_rows_init(&relation->open_rows, relation->ng.layout);
+  struct net_wanted wanted = not_over_before(&relation->ng, relation->checkpoint);
   struct net_scan scan = {.relation = relation->ng.name,
                           .layout = relation->ng.layout,
                           .form = NET_SCAN_TUPLES,
-                          .checkpoint = NET_FOREVER};
+                          .checkpoint = NET_FOREVER,
+                          .wanted = &wanted};
   bool event = relation->ng.layout->tuple_class == NET_EVENT; /* of which none is open */
   enum base_status status = event ? BASE_END : store->class->scan(store, &scan, &source);
   struct net_batch batch;
@@ -501,7 +519,7 @@ static enum base_status wake_samples(struct tql_session *session) {
     bool read = false;
     for (size_t j = 0; j < session->relation_count; j++)
       read |= session_depends(session, session->relations[j], relation) &&
-              depends_on_live(session, session->relations[j]);
+              session_depends_on_live(session, session->relations[j]);
     enum base_status status = read ? go_live(session, relation) : BASE_OK;
     if (status != BASE_OK) return status;
   }

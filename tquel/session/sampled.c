@@ -204,10 +204,13 @@ static enum base_status find_runs(struct tql_session *session, struct session_re
   struct net_source *source = NULL;
   struct net_batch batch;
   net_rows_init(&relation->runs, relation->ng.layout);
+  struct net_wanted wanted = NET_WANTED_ALL;
+  wanted.stop_hi_min = NET_FOREVER;
   struct net_scan scan = {.relation = relation->ng.name,
                           .layout = relation->ng.layout,
                           .form = NET_SCAN_TUPLES,
-                          .checkpoint = NET_FOREVER};
+                          .checkpoint = NET_FOREVER,
+                          .wanted = &wanted};
   enum base_status status = store->class->scan(store, &scan, &source);
   while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
     for (uint32_t i = 0; i < batch.count; i++)

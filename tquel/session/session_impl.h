@@ -63,6 +63,8 @@ struct session_relation {
   uint64_t need_round; /* of session_keep: NEED, by NEEDED_BY, is as of it */
   net_chronon need;
   const char *needed_by;
+  net_chronon
+      horizon; /* what of it was over before that, the live network that is being built does not read */
   const struct session_rule *rules; /* once they were needed */
   size_t rule_count;
   bool rules_loaded;
@@ -237,6 +239,8 @@ struct session_keep {
   bool removed;            /* something was, since PLACE was the first */
   int64_t walk_ns;         /* until the next round */
   double row_ns;           /* what a row takes; 0: not measured */
+  bool
+      exact; /* it is asked what a replay is to read, not what may go: worth to look at many rows */
 };
 
 /* Tuples that a one-off network reads in the place of a relation's own (update.c). */
@@ -684,6 +688,9 @@ enum base_status session_keep(struct tql_session *session, const struct tql_anal
 /* Tuples of RELATION that were over before *RET may go; NET_BEGINNING: none. */
 enum base_status session_keep_limit(struct tql_session *session, struct session_relation *relation,
                                     net_chronon *ret) BASE_MUST_USE;
+/* Sets the horizon of each relation: what of it was over before that, no replay needs. While all that is derived stands as
+ * it was committed. */
+enum base_status session_find_horizons(struct tql_session *session) BASE_MUST_USE;
 /* Refuses QUERY, a standing query NAME, if it needs all tuples of a relation that is kept for an age. */
 enum base_status session_check_history(struct tql_session *session, const struct ng_query *query,
                                        const char *name) BASE_MUST_USE;
@@ -946,6 +953,8 @@ enum base_status session_wake(struct tql_session *session,
 /* Is ROW, which closes, one that is open? */
 bool session_has_open(const struct session_relation *relation, const union net_slot *row);
 /* Builds the live network if some relation is live and it is not there. */
+/* Does a relation that is live have something to do with RELATION, which is derived? */
+bool session_depends_on_live(struct tql_session *session, const struct session_relation *relation);
 enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
 /* Is RELATION in the live network, with a sink that shows to whoever displays it, also later? */
