@@ -2,7 +2,7 @@
  * fewest to offer, in the order of time.
  *
  *   "tq_R_set"    the order of time. Rows that start at or before a time T are its first ones. Those that
- *                 last, or are perhaps, until a time T or after start at T - LONG or after,
+ *                 last, or are perhaps, until a time T or after start at T - LONG or after (alive.c: how long after),
  *   "tq_R_long"   or are the long ones, that last longer than LONG: they have an index of their own, on
  *                 the time until which they last. So rows of the last minute are found at the end of the
  *                 one and at the end of the other, and short rows are in one index only.
@@ -195,11 +195,10 @@ static net_chronon lasting_until(const struct net_wanted *wanted) {
 }
 
 /* The time before which no short row is wanted; NET_BEGINNING: there is none. */
-static net_chronon first_short(const struct st_database *database,
+static net_chronon first_short(struct st_database *database, struct st_table *table,
                                const struct net_wanted *wanted) {
-  net_chronon until = lasting_until(wanted), first;
-  if (until == NET_BEGINNING ||
-      __builtin_sub_overflow(until, st_long_span(database->timeline), &first))
+  net_chronon until = lasting_until(wanted), first = NET_BEGINNING;
+  if (until == NET_BEGINNING || st_first_short(database, table, until, &first) != BASE_OK)
     return NET_BEGINNING;
   return first;
 }
@@ -227,10 +226,10 @@ static struct way short_way(const struct st_table *table, const struct net_wante
 }
 
 /* Up to LIMIT rows; false: there are more, or no bounds. */
-static bool open_by_time(struct st_database *database, const struct st_table *table,
+static bool open_by_time(struct st_database *database, struct st_table *table,
                          const struct net_layout *layout, const struct net_wanted *wanted,
                          net_chronon checkpoint, int64_t limit, sqlite3_stmt *statements[2]) {
-  net_chronon first = first_short(database, wanted);
+  net_chronon first = first_short(database, table, wanted);
   if (first == NET_BEGINNING && wanted->start_lo_max == NET_FOREVER) return false;
   struct way ways[2] = {long_way(database, table, wanted, first), short_way(table, wanted, first)};
   int64_t counts[2] = {0, 0};
@@ -292,7 +291,7 @@ static bool open_by_value(struct st_database *database, const struct st_table *t
 
 /* --- all */
 
-enum base_status st_open_bounded(struct st_database *database, const struct st_table *table,
+enum base_status st_open_bounded(struct st_database *database, struct st_table *table,
                                  const struct net_layout *layout, const struct net_wanted *wanted,
                                  net_chronon checkpoint, sqlite3_stmt *statements[2]) {
   const char *rowid = st_rowid_name(table);

@@ -1,4 +1,4 @@
-/* What is said of a relation as a whole: how many rows it has, its first and its last times, the first that is not over.
+/* What is said of a relation as a whole: how many rows it has, its first and its last times.
  *
  * A relation whose rows are in memory (cache.c) is looked at there; SQLite would walk the whole table. */
 #include <inttypes.h>
@@ -23,24 +23,6 @@ enum base_status st_count(struct st_database *database, const char *name, int64_
   st_sql_name(&sql, table->name);
   status = st_query_integer(database, sql.data, 0, ret);
   base_buffer_done(&sql);
-  return status;
-}
-
-/* Logged rows, of which there are perhaps none. They are looked at before the table: what a writer folds meanwhile
- * is then seen twice, and not missed. */
-static enum base_status each_piece(struct st_database *database, struct st_table *table,
-                                   void (*look)(void *context, const struct net_rows *rows),
-                                   void *context) {
-  struct st_log *log = NULL;
-  enum base_status status = st_log_read(database, table, &log);
-  for (size_t i = 0; log && i < log->count && status == BASE_OK; i++) {
-    struct net_rows rows;
-    net_rows_init(&rows, log->layout);
-    status = st_log_rows(database, log, i, &rows);
-    if (status == BASE_OK) look(context, &rows);
-    net_rows_done(&rows);
-  }
-  st_log_free(log);
   return status;
 }
 
@@ -127,7 +109,7 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
     return BASE_OK;
   }
   struct extent extent = {.any = false};
-  status = each_piece(database, table, widen, &extent);
+  status = st_log_each(database, table, widen, &extent);
   if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(
@@ -166,58 +148,6 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
   return status;
 }
 
-/* --- what is not over */
-
-struct alive {
-  net_chronon time, first;
-};
-
-static void note_alive(void *context, const struct net_rows *rows) {
-  struct alive *alive = context;
-  for (size_t i = 0; i < rows->count; i++) {
-    const union net_slot *row = net_rows_row(rows, i);
-    if (row[0].i < alive->first && row[1].i >= alive->time) alive->first = row[0].i;
-  }
-}
-
-/* Of the rows that are long, by the time until which they last, or of the others, by the order of time. */
-static enum base_status first_alive_of(struct st_database *database, const struct st_table *table,
-                                       bool is_long, struct alive *alive) {
-  bool event = st_kind_is_event(table->kind);
-  const char *start = event ? "at_lo" : "start_lo", *last = event ? "at_hi" : "stop_hi";
-  struct base_buffer sql = BASE_BUFFER_EMPTY;
-  net_chronon from, first = NET_FOREVER;
-  if (__builtin_sub_overflow(alive->time, st_long_span(database->timeline), &from))
-    from = NET_BEGINNING;
-  /* With a bare column SQLite would walk the order of time for the first of the long ones. */
-  base_buffer_printf(&sql, is_long ? "SELECT min(+%s) FROM " : "SELECT %s FROM ", start);
-  st_sql_name(&sql, table->name);
-  base_buffer_printf(&sql, " WHERE %s>=%" PRId64 " AND ", last, alive->time);
-  if (is_long)
-    st_sql_is_long(&sql, table->kind, database->timeline);
-  else
-    base_buffer_printf(&sql, "%s>=%" PRId64 " AND %s<%" PRId64 " ORDER BY %s LIMIT 1", start, from,
-                       start, alive->time, start);
-  enum base_status status = st_query_integer(database, base_buffer_text(&sql), NET_FOREVER, &first);
-  base_buffer_done(&sql);
-  if (first < alive->first) alive->first = first;
-  return status;
-}
-
-enum base_status st_first_alive(struct st_database *database, const char *name, net_chronon time,
-                                net_chronon *ret) {
-  struct st_table *table = NULL;
-  struct alive alive = {.time = time, .first = NET_FOREVER};
-  enum base_status status = st_catalogue_find(database, name, &table);
-  *ret = NET_FOREVER;
-  if (status != BASE_OK || table->view) return status;
-  status = each_piece(database, table, note_alive, &alive);
-  if (status == BASE_OK) status = first_alive_of(database, table, true, &alive);
-  if (status == BASE_OK) status = first_alive_of(database, table, false, &alive);
-  *ret = alive.first < time ? alive.first : NET_FOREVER;
-  return status;
-}
-
 enum base_status st_first_finite(struct st_database *database, const char *name, bool *ret_any,
                                  net_chronon *ret) {
   static const char *const columns[] = {"at_lo",    "at_hi",   "start_lo",
@@ -233,7 +163,7 @@ enum base_status st_first_finite(struct st_database *database, const char *name,
     return BASE_OK;
   }
   struct extent extent = {.any = false};
-  status = each_piece(database, table, note_first_finite, &extent);
+  status = st_log_each(database, table, note_first_finite, &extent);
   if (status != BASE_OK) return status;
   bool event = st_kind_is_event(table->kind);
   struct base_buffer sql = BASE_BUFFER_EMPTY;

@@ -105,6 +105,12 @@ struct st_table {
   int64_t widest_to;      /* came since; INT64_MAX: of all; 0: nothing is known */
   int64_t widest_version; /* PRAGMA data_version that it belongs to */
   net_chronon walk_limit, walk_from;
+
+  /* Of the rows that are not long, those that are not over before ALIVE_AT start at ALIVE_FIRST or after (alive.c). */
+  bool alive_known;
+  int64_t alive_version; /* PRAGMA data_version that it belongs to */
+  net_chronon alive_at, alive_first;
+
   bool long_done; /* of the walk */
 };
 
@@ -403,6 +409,11 @@ enum base_status st_log_rows(struct st_database *database, const struct st_log *
                              struct net_rows *ret);
 /* Can rows of TABLE be in the log of this file? */
 bool st_log_is_possible(const struct st_database *database, const struct st_table *table);
+/* Calls LOOK with the rows of each piece; there are perhaps none. Who looks at the table as well does so behind it: what a
+ * writer folds meanwhile is then seen twice, and not missed. */
+enum base_status st_log_each(struct st_database *database, struct st_table *table,
+                             void (*look)(void *context, const struct net_rows *rows),
+                             void *context);
 /* Has the table rows that do not lie before those of LOG? Then others wrote them. */
 enum base_status st_log_overlaps(struct st_database *database, const struct st_table *table,
                                  const struct st_log *log, bool *ret);
@@ -417,6 +428,13 @@ void st_keep_added(const struct st_database *database, struct st_table *table,
 void st_keep_created(struct st_database *database, struct st_table *table);
 /* What is remembered of what is old is no more. */
 void st_keep_rolled_back(struct st_database *database);
+
+/* --- alive.c */
+/* TABLE has a row with these bounds that it did not have. */
+void st_alive_added(struct st_table *table, net_chronon start, net_chronon last);
+/* Of TABLE's rows, without those in the log, that are not over before TIME and not long, none starts before *RET. */
+enum base_status st_first_short(struct st_database *database, struct st_table *table,
+                                net_chronon time, net_chronon *ret);
 
 /* --- bulk.c */
 /* Puts ROWS, of TABLE's own layout, by one statement. */
@@ -482,7 +500,7 @@ bool st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
                     const struct net_wanted *wanted);
 /* If few rows are wanted and indexes find them: statements (the first may be NULL) that one after the
  * other give them in the order of time, as st_sql_select does; else both are NULL. */
-enum base_status st_open_bounded(struct st_database *database, const struct st_table *table,
+enum base_status st_open_bounded(struct st_database *database, struct st_table *table,
                                  const struct net_layout *layout, const struct net_wanted *wanted,
                                  net_chronon checkpoint, sqlite3_stmt *statements[2]);
 

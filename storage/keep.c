@@ -54,13 +54,15 @@ static enum base_status know(struct st_database *database, struct st_table *tabl
 }
 
 void st_keep_rolled_back(struct st_database *database) {
-  for (size_t i = 0; i < database->table_count; i++) database->tables[i]->keep_known = false;
+  for (size_t i = 0; i < database->table_count; i++)
+    database->tables[i]->keep_known = database->tables[i]->alive_known = false;
 }
 
 void st_keep_added(const struct st_database *database, struct st_table *table,
                    const union net_slot *row) {
   net_chronon last = st_kind_is_event(table->kind) ? row[1].i : row[3].i;
   int64_t lasts;
+  st_alive_added(table, row[0].i, last);
   if (last < table->came_old) table->came_old = last;
   if (!__builtin_sub_overflow(last, row[0].i, &lasts) && lasts > table->widest &&
       lasts <= st_long_span(database->timeline))

@@ -439,6 +439,22 @@ enum base_status st_log_rows(struct st_database *database, const struct st_log *
              : st_log_damaged(database, log->relation);
 }
 
+enum base_status st_log_each(struct st_database *database, struct st_table *table,
+                             void (*look)(void *context, const struct net_rows *rows),
+                             void *context) {
+  struct st_log *log = NULL;
+  enum base_status status = st_log_read(database, table, &log);
+  for (size_t i = 0; log && i < log->count && status == BASE_OK; i++) {
+    struct net_rows rows;
+    net_rows_init(&rows, log->layout);
+    status = st_log_rows(database, log, i, &rows);
+    if (status == BASE_OK) look(context, &rows);
+    net_rows_done(&rows);
+  }
+  st_log_free(log);
+  return status;
+}
+
 enum base_status st_log_overlaps(struct st_database *database, const struct st_table *table,
                                  const struct st_log *log, bool *ret) {
   int64_t there = 0;

@@ -230,7 +230,7 @@ START_TEST(the_last_minute) {
   ck_assert_uint_eq(found.count, 63); /* the endless one, and those from second 10738 on */
   ck_assert_int_eq(net_rows_row(&found, 0)[0].i, 77 * SECOND);
   net_rows_done(&found);
-  wanted.stop_hi_min = 60 * SECOND; /* most of them: not worth it */
+  wanted.stop_hi_min = 3 * SECOND; /* most of them: not worth it */
   check_bounded(database, layout, &wanted, false);
   wanted.start_lo_max = 70 * SECOND;
   check_bounded(database, layout, &wanted, true);
@@ -244,6 +244,140 @@ START_TEST(the_last_minute) {
 }
 END_TEST
 
+/* --- what is not over */
+
+static bool is_long(const struct net_layout *layout, const union net_slot *row) {
+  int64_t lasts;
+  return __builtin_sub_overflow(row[layout->tuple_class == NET_EVENT ? 1 : 3].i, row[0].i,
+                                &lasts) ||
+         lasts > st_long_span(NET_TIMELINE_REAL);
+}
+
+/* By definition, of all rows. */
+static void check_alive(struct st_database *database, const struct net_layout *layout,
+                        net_chronon time) {
+  struct st_table *table = NULL;
+  struct net_rows all;
+  net_chronon first = NET_FOREVER, first_short = time, found, bound;
+  scan_form(database, "R", layout, NET_SCAN_TUPLES, NET_FOREVER, 100, &all);
+  for (size_t i = 0; i < all.count; i++) {
+    const union net_slot *row = net_rows_row(&all, i);
+    bool alive = row[layout->tuple_class == NET_EVENT ? 1 : 3].i >= time && row[0].i < time;
+    if (alive && row[0].i < first) first = row[0].i;
+    if (alive && !is_long(layout, row) && row[0].i < first_short) first_short = row[0].i;
+  }
+  net_rows_done(&all);
+  ok(st_first_alive(database, "R", time, &found));
+  ck_assert_int_eq(found, first);
+  ok(st_catalogue_find(database, "R", &table));
+  ok(st_first_short(database, table, time, &bound));
+  ck_assert_int_le(bound, first_short);
+}
+
+/* One that is not over at TIME, and not long. */
+static void put_one(struct st_database *database, const struct st_relation *relation,
+                    const struct net_layout *layout, net_chronon time) {
+  union net_slot row[8] = {{0}};
+  struct net_store *store = st_net(database);
+  bool event = relation->kind == ST_EVENT;
+  make_row(relation->kind, row);
+  row[0].i = row[1].i = time - below(50) * SECOND;
+  row[event ? 1 : 2].i = time + (1 + below(9)) * SECOND;
+  if (!event) row[3] = row[2];
+  ok(store->class->put(store, "R", layout, row, NET_DEFINITE));
+}
+
+/* Where what is not over begins is as if nothing had been remembered, whatever is written, taken back or done by others. */
+START_TEST(what_is_not_over) {
+  dice = (struct base_random){(uint64_t)_i + 1};
+  struct st_relation relation = relation_of(kinds[_i % 2]);
+  const struct net_layout *layout = layout_of(&relation, false);
+  struct st_database *database = open_at(path);
+  create(database, &relation);
+  fill(database, &relation, below(2) ? 300 : 30);
+  for (int i = 0; i < 60; i++) {
+    net_chronon time = below(500) * SECOND - 50 * SECOND;
+    check_alive(database, layout, time);
+    if (below(2)) {
+      ok(st_begin(database));
+      bool clears = below(3) == 0;
+      if (clears) ok(st_clear(database, "R"));
+      put_one(database, &relation, layout, time);
+      check_alive(database, layout, time + below(10) * SECOND);
+      if (clears || below(2))
+        st_rollback(database);
+      else
+        ok(st_commit(database));
+    } else if (below(4) == 0) {
+      outside(path, relation.kind == ST_EVENT ? "UPDATE OR IGNORE R SET at_lo = at_lo - 7000000000 "
+                                                "WHERE rowid % 3 = 0 AND at_lo > 0"
+                                              : "UPDATE OR IGNORE R SET start_lo = start_lo - "
+                                                "7000000000 WHERE rowid % 3 = 0 AND start_lo > 0");
+    }
+    check_alive(database, layout, time + (10 + below(10)) * SECOND);
+  }
+  st_close(database);
+}
+END_TEST
+
+/* Of which statements SQLite walked a table or an index as a whole. */
+static int trace_scans(unsigned event, void *context, void *statement, void *unused) {
+  int *scans = context;
+  (void)event;
+  (void)unused;
+  *scans += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+  return 0;
+}
+
+/* What a replay asks is answered by indexes, and costs as much as it finds: of rows that last a second each and one that
+ * is open. */
+START_TEST(a_replay_walks_nothing) {
+  struct st_relation relation = relation_of(kinds[_i % 2]);
+  const struct net_layout *layout = layout_of(&relation, false);
+  struct st_database *database = open_at(path);
+  struct net_rows rows, found;
+  net_chronon first;
+  int scans = 0;
+  create(database, &relation);
+  net_rows_init(&rows, layout);
+  for (int64_t i = 0; i < 4000; i++) {
+    union net_slot period[] = {{.i = i * SECOND},
+                               {.i = i * SECOND},
+                               {.i = (i + 1) * SECOND},
+                               {.i = (i + 1) * SECOND},
+                               {.s = text("it")},
+                               {.i = i % 100},
+                               {.i = 0}};
+    if (i == 3990 && relation.kind == ST_PERIOD) {
+      period[2].i = NET_OPEN;
+      period[3].i = NET_FOREVER;
+    }
+    net_rows_add_copy(&rows, relation.kind == ST_EVENT ? period + 2 : period, NET_DEFINITE);
+  }
+  ok(st_begin(database));
+  ok(st_put_rows(database, "R", &rows));
+  ok(st_commit(database));
+  net_rows_done(&rows);
+  ck_assert_int_eq(st_set_cache(database, 0), BASE_OK); /* as after a restart */
+  ck_assert_int_eq(st_set_cache(database, ST_CACHE_BYTES), BASE_OK);
+  sqlite3_trace_v2(database->sqlite, SQLITE_TRACE_PROFILE, trace_scans, &scans);
+  struct net_wanted wanted = NET_WANTED_ALL;
+  if (relation.kind == ST_EVENT)
+    wanted.start_hi_min = 3995 * SECOND;
+  else
+    wanted.stop_hi_min = 3995 * SECOND;
+  scan_wanted(database, "R", layout, NET_SCAN_TUPLES, NET_FOREVER, 1000, &wanted, &found);
+  ck_assert_uint_eq(found.count, relation.kind == ST_EVENT ? 6 : 7);
+  net_rows_done(&found);
+  ok(st_first_alive(database, "R", 3995 * SECOND, &first));
+  ok(st_begin(database));
+  ok(st_clear_open(database, "R", 3995 * SECOND));
+  ok(st_commit(database));
+  ck_assert_int_lt(scans, 20);
+  st_close(database);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("storage_bounded");
   TCase *test = tcase_create("storage_bounded");
@@ -251,6 +385,8 @@ int main(void) {
   tcase_set_timeout(test, 120);
   tcase_add_loop_test(test, whatever_is_wanted, 0, 30);
   tcase_add_test(test, the_last_minute);
+  tcase_add_loop_test(test, what_is_not_over, 0, 10);
+  tcase_add_loop_test(test, a_replay_walks_nothing, 0, 2);
   suite_add_tcase(suite, test);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");
