@@ -169,7 +169,7 @@ static void forget_explained(struct tql_session *session, struct session_relatio
 
 /* May the live network know of it? Building that anew reads all that is stored. */
 static bool is_in_live(const struct tql_session *session, const struct session_relation *relation) {
-  return relation->live || relation->announced || relation->view || relation->store_node != NULL ||
+  return relation->live || relation->announced || relation->store_node != NULL ||
          session_is_displayed(session, relation);
 }
 
