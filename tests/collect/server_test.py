@@ -286,6 +286,18 @@ def had_back(text):
     return re.sub(escapes, lambda m: b'\\' if m[1] == b'\\' else bytes.fromhex(m[1][1:].decode()), text.encode())
 
 
+def one_after_the_other(world):
+    """Who asks for a relation of which nothing has come yet has its sensors switched on, while others are live."""
+    target = begin(world, 1)[0]
+    world.until(lambda: (target.do("tick 1 1 0"), world.count("Tick"))[1] > 0, "nothing is stored")
+    world.ask("range of p is Phase retrieve into Phases (p.Process, p.Called)")
+    world.until(lambda: (target.do("phase first"), world.count("Phases"))[1] > 0, "nothing is recorded")
+    check(world.run("destroy Phases")[0] == 0, "it cannot be destroyed")
+    world.ask("range of p is Phase retrieve into Again (p.Process, p.Called)")
+    before = world.count("Again")
+    world.until(lambda: (target.do("phase second"), world.count("Again"))[1] > before, "nothing more is recorded")
+
+
 def texts(world):
     """Text that is no UTF-8 loses no record, is counted, and can be had back."""
     given = [b'plain', 'caf\u00e9'.encode(), b'caf\xe9', b'a\\b', b'a\\b\xff', b'\xf0\x9f\x98', b'C:\\xe9', b'\\x1b',
@@ -315,7 +327,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, over_the_network]
 
 

@@ -137,7 +137,8 @@ def stopped(world):
     shell = world.start('--connect', world.socket, '-c', PAIRS)
     until(world.readers, 'a reader runs it')
     reader = world.readers()[0]
-    until(lambda: in_the_way(world), 'it reads')
+    # In a log that has just begun anew nobody is in the way before something else is written.
+    until(lambda: feed.send(10) or in_the_way(world), 'it reads')
     os.kill(reader, signal.SIGSTOP)
     feed.send(100000)
     until(lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')

@@ -168,9 +168,10 @@ static void forget_explained(struct tql_session *session, struct session_relatio
 }
 
 /* May the live network know of it? Building that anew reads all that is stored. */
-static bool is_in_live(const struct tql_session *session, const struct session_relation *relation) {
+static bool is_in_live(struct tql_session *session, const struct session_relation *relation) {
   return relation->live || relation->announced || relation->store_node != NULL ||
-         session_is_displayed(session, relation);
+         session_is_displayed(session, relation) ||
+         (session_is_derived(relation) && !relation->view && session_may_be_fed(session, relation));
 }
 
 /* *RET_RELATION is NULL for an index. Others may have to go first: then *RET_USERS names them. */

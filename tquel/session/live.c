@@ -180,6 +180,14 @@ bool session_depends_on_live(struct tql_session *session, const struct session_r
   return false;
 }
 
+bool session_may_be_fed(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i]->announced &&
+        session_depends(session, relation, session->relations[i]))
+      return true;
+  return session_depends_on_live(session, relation);
+}
+
 struct display_context {
   struct tql_session *session;
   const struct session_relation *relation;

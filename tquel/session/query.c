@@ -234,9 +234,9 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   status = st_create(session->database, &relation);
   if (status == BASE_OK) {
     struct session_relation *derived = session_add_relation(session, &relation);
-    /* A view is in the network for those who look at it, and nobody does yet; what is computed from nothing that is fed is
-     * not in it at all. */
-    if (!derived->view && session_depends_on_live(session, derived)) session_drop_live(session);
+    /* A view is in the network for those who look at it, and nobody does yet; what is computed from nothing that is or may
+     * be fed is not in it at all. */
+    if (!derived->view && session_may_be_fed(session, derived)) session_drop_live(session);
     status = derived->view ? check_view(session, derived) : session_recompute(session, derived);
   }
   return session_end(session, status);

@@ -952,9 +952,11 @@ enum base_status session_wake(struct tql_session *session,
                               struct session_relation *relation) BASE_MUST_USE;
 /* Is ROW, which closes, one that is open? */
 bool session_has_open(const struct session_relation *relation, const union net_slot *row);
-/* Builds the live network if some relation is live and it is not there. */
 /* Does a relation that is live have something to do with RELATION, which is derived? */
 bool session_depends_on_live(struct tql_session *session, const struct session_relation *relation);
+/* ... or one that is announced, whose sensors are switched on for those who read it? */
+bool session_may_be_fed(struct tql_session *session, const struct session_relation *relation);
+/* Builds the live network if some relation is live and it is not there. */
 enum base_status session_ensure_live(struct tql_session *session) BASE_MUST_USE;
 void session_drop_live(struct tql_session *session);
 /* Is RELATION in the live network, with a sink that shows to whoever displays it, also later? */
