@@ -123,6 +123,30 @@ static bool is_renamed(struct st_database *database, const struct objects *objec
   return is && indexes == (int64_t)objects->count - 1;
 }
 
+/* What ANALYZE, of whoever has run it, says of TABLE would be taken for true of the next one of that name. */
+static bool forget_statistics(struct st_database *database, const char *table) {
+  static const char *const statistics[] = {"sqlite_stat1", "sqlite_stat4"};
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  bool forgotten = true;
+  for (int i = 0; i < 2 && forgotten; i++) {
+    int64_t there = 0;
+    base_buffer_clear(&sql);
+    base_buffer_printf(&sql, "SELECT count(*) FROM sqlite_schema WHERE name = '%s'", statistics[i]);
+    forgotten = ask(database, base_buffer_text(&sql), &there);
+    if (!there) continue;
+    sqlite3_stmt *statement = NULL;
+    base_buffer_clear(&sql);
+    base_buffer_printf(&sql, "DELETE FROM %s WHERE tbl = ?1 COLLATE NOCASE", statistics[i]);
+    forgotten = sqlite3_prepare_v2(database->sqlite, base_buffer_text(&sql), -1, &statement,
+                                   NULL) == SQLITE_OK;
+    if (forgotten) sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+    forgotten = forgotten && sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_finalize(statement);
+  }
+  base_buffer_done(&sql);
+  return forgotten;
+}
+
 /* False: it cannot be done, or was not done as expected. */
 static bool rename_all(struct st_database *database, const struct objects *objects,
                        const char *table, const char *to) {
@@ -140,7 +164,7 @@ static bool rename_all(struct st_database *database, const struct objects *objec
     all = changed == 1;
   }
   base_buffer_done(&name);
-  all = all && is_renamed(database, objects, to);
+  all = all && forget_statistics(database, table) && is_renamed(database, objects, to);
   sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
   return all;
 }

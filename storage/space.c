@@ -52,9 +52,21 @@ enum base_status st_give_back(struct st_database *database, int64_t time, bool *
   return status;
 }
 
+/* What was destroyed and is there still would be written anew with the rest. */
+static enum base_status remove_all_gone(struct st_database *database) {
+  size_t removed;
+  enum base_status status = st_begin(database);
+  while (status == BASE_OK && st_has_gone(database))
+    status = st_remove_gone(database, SIZE_MAX, &removed);
+  if (status == BASE_OK) status = st_commit(database);
+  if (status != BASE_OK) st_rollback(database);
+  return status;
+}
+
 enum base_status st_compact(struct st_database *database) {
-  enum base_status status =
-      st_run(database, "PRAGMA auto_vacuum=INCREMENTAL", "making the database smaller");
+  enum base_status status = remove_all_gone(database);
+  if (status == BASE_OK)
+    status = st_run(database, "PRAGMA auto_vacuum=INCREMENTAL", "making the database smaller");
   if (status == BASE_OK) status = st_run(database, "VACUUM", "making the database smaller");
   return status;
 }

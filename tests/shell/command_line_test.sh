@@ -270,6 +270,10 @@ for as in text dot json; do
   [ "$status" -eq 0 ] && grep -q 'K: k.x; kept: 2 h' out
   ok "explain --as=$as shows how long tuples are kept" $?
 done
+echo 'range of k is K retrieve D (k.x) modify K to keep 5 hours' >kept.tq
+run explain kept.db kept.tq </dev/null
+[ "$status" -eq 0 ] && grep -q 'K: k.x' out
+ok "explain of a script that keeps what its own queries read" $?
 run kept.db -c 'modify K to keep forever explain range of k is K retrieve (k.x)' </dev/null
 ! grep -q 'kept:' out
 ok "... as long as they are" $?

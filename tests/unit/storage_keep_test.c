@@ -395,6 +395,24 @@ START_TEST(dropped_at_once) {
 }
 END_TEST
 
+/* What somebody's ANALYZE has found of a relation is not said of the next one of that name; and who has the file written
+ * anew has it without what was destroyed. */
+START_TEST(nothing_of_it_is_left) {
+  struct st_database *database = open_later();
+  create(database, &event_e);
+  fill(database, 100);
+  outside(path, "ANALYZE");
+  ck_assert_str_ne(outside(path, "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'E'"), "0");
+  destroy(database);
+  ck_assert(st_has_gone(database));
+  ck_assert_str_eq(outside(path, "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'E'"), "0");
+  ok(st_compact(database));
+  ck_assert(!st_has_gone(database));
+  ck_assert_str_eq(outside(path, tables), "");
+  st_close(database);
+}
+END_TEST
+
 /* Names that have to be quoted, and a domain that hides the number of a row. */
 START_TEST(names_of_any_kind) {
   static const struct st_domain domains[] = {{"rowid", {NET_INTEGER, 8}},
@@ -458,6 +476,7 @@ int main(void) {
   tcase_add_test(tests, destroyed_in_slices);
   tcase_add_test(tests, the_next_program_goes_on);
   tcase_add_test(tests, dropped_at_once);
+  tcase_add_test(tests, nothing_of_it_is_left);
   tcase_add_test(tests, names_of_any_kind);
   tcase_add_test(tests, nothing_can_be_written);
   suite_add_tcase(suite, tests);

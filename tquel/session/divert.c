@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
 /* Is ROW there, with its reason as the NUMBERth of them? */
@@ -126,18 +127,22 @@ void session_free_diverted(struct tql_session *session) {
 
 /* --- putting it there */
 
-/* The record as it came; the character NUL is written out, as SQL would end the text there. */
+/* The record as it came, but for what no text of a relation may have: bytes that are no UTF-8, and the character NUL, at
+ * which SQL would end it. They are written out. */
 static base_string_id intern_record(struct tql_session *session, const char *record,
                                     size_t length) {
-  if (length == 0 || memchr(record, 0, length) == NULL)
-    return base_strings_intern(session->strings, record, length);
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  for (size_t i = 0; i < length; i++)
-    if (record[i] == 0)
-      base_buffer_puts(&text, "\\x00");
-    else
-      base_buffer_putc(&text, record[i]);
-  base_string_id id = base_strings_intern(session->strings, text.data, text.length);
+  uint32_t point;
+  for (size_t i = 0, size; i < length; i += size) {
+    size = base_utf8(record + i, length - i, &point);
+    if (size > 0 && record[i] != 0) {
+      base_buffer_append(&text, record + i, size);
+      continue;
+    }
+    base_buffer_printf(&text, "\\x%02x", (unsigned char)record[i]);
+    size = 1;
+  }
+  base_string_id id = base_strings_intern(session->strings, base_buffer_text(&text), text.length);
   base_buffer_done(&text);
   return id;
 }

@@ -271,6 +271,8 @@ static enum base_status check_readers(struct tql_session *session,
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *reader = session->relations[i];
     if (!stands(session, reader) || !session_depends(session, reader, relation)) continue;
+    /* The script that is explained has made it: its words are not kept. */
+    if (reader->scripted && reader->definition == NULL) continue;
     enum base_status status = history_of(session, reader);
     if (status != BASE_OK) return status;
     if (refuse(session, relation, reader->ng.name, &reader->history)) return BASE_USER;
