@@ -73,12 +73,12 @@ def snapshot(world):
     database.close()
 
 
-def until_written(world, feed, condition, what):
+def until_written(feed, condition, what):
     """Sends groups until CONDITION holds, each when the one before is there: no limit bounds a transaction."""
     def more():
         if condition():
             return True
-        if feed.sent < 400000 and world.count('E') >= feed.sent - 1:  # the last one waits for the checkpoint
+        if feed.sent < 400000 and feed.count('E') >= feed.sent - 1:  # the last one waits for the checkpoint
             feed.send(4000)
         return False
     until(more, what)
@@ -90,7 +90,7 @@ def held(world):
     feed = Feed(world)
     feed.send(1)
     with snapshot(world):
-        until_written(world, feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
+        until_written(feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
         me = f'process {os.getpid()} (python3'
         for number in ('warning TQ-0872', 'warning TQ-0626'):
             line = [line for line in world.log().splitlines() if number in line]
@@ -118,11 +118,11 @@ def own(world):
     feed.send(1)
     shell = world.start('--connect', world.socket, '-c', PAIRS)
     until(lambda: world.readers() or shell.poll() is not None, 'a reader runs it')
-    until_written(world, feed, lambda: shell.poll() is not None, 'the statement is ended')
+    until_written(feed, lambda: shell.poll() is not None, 'the statement is ended')
     error = shell.stderr.read().decode()
     equal((shell.returncode, 'error TQ-0516' in error), (3, True), error)
     wanted = feed.sent + 20000
-    until_written(world, feed, lambda: feed.sent >= wanted, 'it goes on')
+    until_written(feed, lambda: feed.sent >= wanted, 'it goes on')
     feed.end()
     check('TQ-0626' not in world.log() and 'TQ-0872' not in world.log(), world.log())
     check(size_of_log(world) < 6 * MIB, f'{size_of_log(world)} bytes of log')
@@ -133,7 +133,10 @@ def stopped(world):
     world.serve('--log-limit', '4')
     prepare_pairs(world, 40000)
     feed = Feed(world)
-    feed.send(1)
+    # What was copied has filled the log: whoever began to read in it would be ended with the next record.
+    until(lambda: not in_the_way(world), 'the log can begin anew')
+    feed.send(10)
+    until(lambda: frames_of_log(world) < 256, 'it does')
     shell = world.start('--connect', world.socket, '-c', PAIRS)
     until(world.readers, 'a reader runs it')
     reader = world.readers()[0]
@@ -147,6 +150,12 @@ def stopped(world):
     feed.end()
     shell.wait(PATIENCE)
     check('error TQ-0516' in shell.stderr.read().decode(), 'it is ended')
+
+
+def frames_of_log(world):
+    """Of what is written since the log began anew; the file keeps its size."""
+    with contextlib.closing(sqlite3.connect(world.database, timeout=0)) as database:
+        return database.execute('PRAGMA wal_checkpoint(PASSIVE)').fetchone()[1]
 
 
 def in_the_way(world):
@@ -354,7 +363,7 @@ def file_cannot_grow(world):
     until(lambda: world.count('E') == 19999, 'they come')
     most = max(size(world), 5 * MIB)
     resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
-    until_written(world, feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
+    until_written(feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
     check('warning TQ-0873' in world.log() and 'TQ-0872' not in world.log(), world.log())
     resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     feed.end()
