@@ -473,7 +473,7 @@ def display_beside(world):
 
 
 def stopped_keeper(world):
-    """a keeper that does not answer: its statements can be cancelled; without one they are run"""
+    """a keeper that does not answer: its statements can be cancelled; where it is killed there is another one"""
     world.serve()
     prepare_long(world)
     with open(f'/proc/{world.server.pid}/task/{world.server.pid}/children', encoding='ascii') as file:
@@ -494,6 +494,11 @@ def stopped_keeper(world):
     equal(world.count('P'), 2000)
     short = 'range of p is P range of q is P retrieve (p.v) where p.v + q.v + 0 * p.v = 3'
     equal(world.good(short, '--format', 'csv').count('\n'), 5)
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    until(world.readers, 'another keeper makes readers')
+    check('TQ-0869' in world.log() and 'TQ-0864' not in world.log(), world.log())
+    world.kill()
+    until(lambda: not world.readers(), 'they end with the server')
 
 
 def read_as_here(world):

@@ -7,7 +7,8 @@
  * Those who bring the write-ahead log into the file, where it is much, are made in the same way, and say nothing: they end.
  *
  * The keeper is forked before the server opens anything, and does nothing but fork: so a reader starts with
- * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, the seat's zone, a
+ * none of the server's memory, descriptors or locks. Where it is killed (for want of memory, say) the server starts
+ * its own program anew as the keeper, with the same arguments: they say all that a reader needs. To the reader the server is a shell: HELLO, the seat's zone, a
  * text of settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
  * in whatever midst. The keeper ends with the server's end of its socket. Signals of a terminal are for the
  * server: it sees to the others. Where nobody looks at a connection (a reader that is stopped, or sorts), the system sees
@@ -16,11 +17,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
@@ -39,6 +42,9 @@ struct request {
 #define USER_MAX    ((size_t)4096)
 /* The server ends: so long it waits for who brings the log in. */
 #define LAST_LOG_MS 10000
+/* In the environment of a program that is started as a keeper: the server's process. */
+#define KEEPER_OF     "TQUEL_KEEPER_OF"
+#define KEEPER_SOCKET 3
 
 /* This process is killed when PARENT, which has just forked it, ends. */
 static void end_with(pid_t parent) {
@@ -173,6 +179,14 @@ _Noreturn static void keep(const struct server_options *options, int socket) {
 
 /* --- in the server ---------------------------------------------------------------------------- */
 
+/* Of a keeper that was made: the server keeps its end of PAIR. */
+static void adopt(struct server *server, const int pair[2], pid_t keeper) {
+  close(pair[1]);
+  server->keeper_process = keeper;
+  server->keeper = keeper > 0 ? pair[0] : -1;
+  if (keeper <= 0) close(pair[0]);
+}
+
 void server_keeper_start(struct server *server) {
   int pair[2];
   server->keeper = server->bringing = -1;
@@ -184,12 +198,44 @@ void server_keeper_start(struct server *server) {
     close(pair[0]);
     keep(server->options, pair[1]);
   }
-  close(pair[1]);
-  server->keeper_process = keeper;
-  if (keeper > 0)
-    server->keeper = pair[0];
-  else
-    close(pair[0]);
+  adopt(server, pair, keeper);
+}
+
+void server_keeper_be(const struct server_options *options) {
+  const char *server = getenv(KEEPER_OF);
+  if (!server) return;
+  end_with((pid_t)strtol(server, NULL, 10));
+  (void)unsetenv(KEEPER_OF);
+  (void)fcntl(KEEPER_SOCKET, F_SETFD, FD_CLOEXEC);
+  keep(options, KEEPER_SOCKET);
+}
+
+/* The server's program with its arguments, but with SOCKET and without anything else that the server has open. 0, or an
+   error of the system. */
+static int spawn(const struct server *server, int socket, pid_t *ret_keeper) {
+  char text[32];
+  posix_spawn_file_actions_t actions;
+  snprintf(text, sizeof text, "%ld", (long)getpid());
+  if (setenv(KEEPER_OF, text, 1) != 0 || posix_spawn_file_actions_init(&actions) != 0)
+    return ENOMEM;
+  int error = posix_spawn_file_actions_adddup2(&actions, socket, KEEPER_SOCKET);
+  if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, KEEPER_SOCKET + 1);
+  if (!error)
+    error = posix_spawn(ret_keeper, "/proc/self/exe", &actions, NULL, server->options->command,
+                        environ);
+  posix_spawn_file_actions_destroy(&actions);
+  (void)unsetenv(KEEPER_OF);
+  return error;
+}
+
+/* Another one in place of the keeper that has ended. */
+static int start_anew(struct server *server) {
+  int pair[2];
+  pid_t keeper = -1;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return errno;
+  int error = spawn(server, pair[1], &keeper);
+  adopt(server, pair, error ? -1 : keeper);
+  return error;
 }
 
 /* With the keeper who brings the log in would end as well, and to do it anew takes longer. */
@@ -237,23 +283,70 @@ static bool send_request(int keeper, const struct server_reader *reader, int des
 }
 
 /* For the server's own ears: the shell gets its result all the same. */
-static void report_lost(struct server *server, int error) {
-  bool gone = error != EAGAIN && error != ENOBUFS && error != ETOOMANYREFS;
+static void report_none(struct server *server, const char *reason) {
   base_report(&server->diags, MSG_NO_READERS, NULL, NULL,
-              "statements that take long hold everybody up: %s",
-              gone ? "the process that makes readers has ended" : "too many wait for readers");
-  if (gone) server_keeper_stop(server);
+              "statements that take long hold everybody up: %s", reason);
+}
+
+/* How the keeper ended, which has ended or just does. */
+static void describe_end(pid_t keeper, char *ret_text, size_t size) {
+  int status;
+  ret_text[0] = '\0';
+  if (waitpid(keeper, &status, 0) == keeper && WIFSIGNALED(status))
+    snprintf(ret_text, size, " by signal %d", WTERMSIG(status));
+}
+
+/* The keeper has ended, or there was none. False: there is none, as is reported. */
+static bool replace_keeper(struct server *server) {
+  char how[32] = "", reason[128];
+  if (server->keeper >= 0) {
+    close(server->keeper);
+    server->keeper = -1;
+    describe_end((pid_t)server->keeper_process, how, sizeof how);
+  }
+  int error = start_anew(server);
+  if (!error) {
+    base_report(&server->diags, MSG_KEEPER_ANEW, NULL, NULL,
+                "the process that makes readers has ended%s, and those that it made: there is "
+                "another one now",
+                how);
+    return true;
+  }
+  snprintf(reason, sizeof reason,
+           "the process that makes readers has ended%s, and there can be no other: %s", how,
+           strerror(error));
+  report_none(server, reason);
+  return false;
+}
+
+static bool is_gone(int error) {
+  return error != EAGAIN && error != ENOBUFS && error != ETOOMANYREFS;
+}
+
+/* Sends the request with DESCRIPTOR, to another keeper where it has ended. 0, or an error of the system: there was
+   none, which is reported (ECHILD), or what sendmsg says. */
+static int ask_keeper(struct server *server, const struct server_reader *reader, int descriptor) {
+  for (bool again = false;; again = true) {
+    if (server->keeper < 0 && !replace_keeper(server)) return ECHILD;
+    if (send_request(server->keeper, reader, descriptor)) return 0;
+    int error = errno;
+    if (again || !is_gone(error)) return error;
+    if (!replace_keeper(server)) return ECHILD;
+  }
 }
 
 struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader) {
   int pair[2];
-  if (server->keeper < 0 || strlen(reader->user) > USER_MAX) return NULL;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return NULL;
-  bool sent = send_request(server->keeper, reader, pair[1]);
-  int error = errno;
+  if (strlen(reader->user) > USER_MAX) return NULL;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
+    report_none(server, strerror(errno));
+    return NULL;
+  }
+  int error = ask_keeper(server, reader, pair[1]);
   close(pair[1]);
-  if (sent) return sn_connection_adopt(pair[0], false);
-  report_lost(server, error);
+  if (!error) return sn_connection_adopt(pair[0], false);
+  if (error != ECHILD)
+    report_none(server, is_gone(error) ? strerror(error) : "too many wait for readers");
   close(pair[0]);
   return NULL;
 }
@@ -267,12 +360,11 @@ static bool is_over(int descriptor) {
 bool server_keeper_bring_in(void *context) {
   struct server *server = context;
   int pair[2];
-  if (server->keeper < 0) return false;
   if (server->bringing >= 0 && !is_over(server->bringing)) return true;
   if (server->bringing >= 0) close(server->bringing);
   server->bringing = -1;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return false;
-  bool sent = send_request(server->keeper, NULL, pair[1]);
+  bool sent = ask_keeper(server, NULL, pair[1]) == 0;
   close(pair[1]);
   if (sent)
     server->bringing = pair[0];

@@ -128,7 +128,7 @@ struct server_reading *server_reading_new(struct server_peer *peer, struct tql_s
                                           const struct sn_message_statements *statements,
                                           const struct server_reader *reader) {
   struct server *server = peer->server;
-  if (server->keeper < 0 || server->reading_count == READERS) return NULL;
+  if (server->reading_count == READERS) return NULL;
   struct server_reading *reading = base_xcalloc(1, sizeof *reading);
   *reading =
       (struct server_reading){.peer = peer,

@@ -31,6 +31,7 @@ struct serving {
   struct shell_address addresses[2];
   struct sn_address opened[2];
   char *token;
+  char **command; /* of the program, ends with NULL */
   struct server_options server_options;
   struct server server;
 };
@@ -76,9 +77,7 @@ static bool find_group(struct serving *serving) {
 }
 
 /* What of the machine's memory statements may have, if nobody says how much. */
-static void set_limits(struct serving *serving) {
-  const struct shell_options *options = &serving->options;
-  struct server_options *limits = &serving->server_options;
+static void set_limits(const struct shell_options *options, struct server_options *limits) {
   limits->memory = options->memory ? options->memory << 20 : base_memory_of_machine() / 2;
   limits->statement_memory =
       options->statement_memory ? options->statement_memory << 20 : limits->memory / 4;
@@ -86,6 +85,18 @@ static void set_limits(struct serving *serving) {
   limits->time_limit = options->time_limit_ns;
   limits->connections = options->connections ? options->connections : CONNECTIONS;
   limits->statements = options->statements ? options->statements : STATEMENTS;
+}
+
+/* What readers need as well. */
+static void set_options(struct serving *serving) {
+  const struct shell_options *options = &serving->options;
+  serving->server_options = (struct server_options){.command = serving->command,
+                                                    .database = options->database,
+                                                    .timeline_given = options->timeline_given,
+                                                    .timeline = options->timeline,
+                                                    .rules_off = options->rules_off,
+                                                    .quiet = options->quiet};
+  set_limits(options, &serving->server_options);
 }
 
 static bool prepare(struct serving *serving) {
@@ -106,15 +117,9 @@ static bool prepare(struct serving *serving) {
     return false;
   serving->addresses[1].address.certificate_optional = serving->token != NULL;
   for (size_t i = 0; i < count; i++) serving->opened[i] = serving->addresses[i].address;
-  serving->server_options = (struct server_options){.database = options->database,
-                                                    .addresses = serving->opened,
-                                                    .address_count = count,
-                                                    .token = serving->token,
-                                                    .timeline_given = options->timeline_given,
-                                                    .timeline = options->timeline,
-                                                    .rules_off = options->rules_off,
-                                                    .quiet = options->quiet};
-  set_limits(serving);
+  serving->server_options.addresses = serving->opened;
+  serving->server_options.address_count = count;
+  serving->server_options.token = serving->token;
   return true;
 }
 
@@ -178,6 +183,8 @@ static void greet(struct serving *serving) {
 
 static int serve(struct serving *serving) {
   struct server *server = &serving->server;
+  set_options(serving);
+  server_keeper_be(&serving->server_options);
   if (!prepare(serving)) return server->diags.exit_code;
   server->options = &serving->server_options;
   server_keeper_start(server);
@@ -194,10 +201,20 @@ static int serve(struct serving *serving) {
   return server->diags.exit_code ? server->diags.exit_code : 3;
 }
 
+static char **make_command(int count, char *const *arguments) {
+  static char program[] = "tquel", subcommand[] = "serve";
+  char **command = base_xcalloc((size_t)count + 3, sizeof *command);
+  command[0] = program;
+  command[1] = subcommand;
+  if (count > 0) memcpy(command + 2, arguments, (size_t)count * sizeof *command);
+  return command;
+}
+
 int serve_main(int count, char *const *arguments) {
   struct serving serving = {0};
   struct server *server = &serving.server;
   int code;
+  serving.command = make_command(count, arguments);
   server_init(server);
   if (!shell_options_read(&serving.options, SHELL_SERVE, count, arguments, &server->diags))
     code = server->diags.exit_code;
@@ -207,6 +224,7 @@ int serve_main(int count, char *const *arguments) {
     code = serve(&serving);
   for (size_t i = 0; i < 2; i++) shell_address_done(&serving.addresses[i]);
   free(serving.token);
+  free(serving.command);
   server_done(server);
   shell_options_done(&serving.options);
   return code;

@@ -46,6 +46,7 @@ struct server_peer {
 };
 
 struct server_options {
+  char *const *command; /* that the server was started by, ends with NULL */
   const char *database;
   struct sn_address *addresses;
   size_t address_count;
@@ -206,8 +207,11 @@ void server_readings_turn(struct server *server);
 
 /* --- keeper.c */
 
-/* Forks the keeper of readers; to be called before anything is opened. */
+/* Forks the keeper of readers; to be called before anything is opened. Where it ends another one is made when it is
+   asked for something. */
 void server_keeper_start(struct server *server);
+/* Where a server has started this program as its keeper: is that, and does not return. */
+void server_keeper_be(const struct server_options *options);
 void server_keeper_stop(struct server *server);
 /* A connection to a new reader; NULL: there can be none, which the server reports. */
 struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader);
