@@ -82,11 +82,15 @@ static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64
   return intake->complete_at;
 }
 
+/* What was recorded just before all was switched off, and who is in the midst of a record by then, is waited for. */
 static int64_t bound_of_program(struct sn_program *program, int64_t now, int64_t monotonic) {
+  const struct sn_monitor *monitor = program->monitor;
   int64_t least = INT64_MAX;
   if (program->state == SN_ENDED) return least;
   least = sn_periods_bound(program, monotonic);
-  if (program->complete && !program->enabled) return least;
+  if (program->enabled) program->enabled_at = monotonic;
+  bool rests = monotonic - program->enabled_at > monitor->options.patience_ns;
+  if (program->complete && rests) return least;
   program->complete = true;
   for (size_t i = 0; i < sn_peer_pipes(program->peer) && i < program->intake_count; i++) {
     int64_t bound = bound_of(program, i, now, monotonic);
@@ -113,7 +117,8 @@ static bool is_owing(const struct sn_monitor *monitor) {
  * when he did; a server that has just come may have records from before that it could not make final. */
 bool sn_check_is_wanted(const struct sn_monitor *monitor) {
   const struct sn_interest *interest = monitor->interests;
-  if (is_owing(monitor) || (monitor->unpromised && monitor->clocked)) return true;
+  if (!monitor->clocked) return false; /* our clock is not the server's */
+  if (is_owing(monitor) || monitor->unpromised) return true;
   while (interest != NULL && (interest->count == 0 || !interest->described)) {
     interest = interest->next;
   }

@@ -305,7 +305,8 @@ struct sn_program {
   uint64_t attached;   /* stamp (SN_CLOCK_MONOTONIC) when all of it went off for us */
   bool begun;          /* it has been scanned */
   bool enabled;        /* something of it is on */
-  bool complete;       /* at the last check, and nothing was on */
+  bool complete;       /* at the last check */
+  int64_t enabled_at;  /* monotonic: of the last check at which something was on */
   int64_t losses_at;   /* realtime: accounted up to here */
   int64_t reported_at; /* monotonic */
   bool report_wanted;  /* its switches have changed */

@@ -81,18 +81,26 @@ static bool is_known(const struct sn_monitor *monitor, const char *name) {
   return false;
 }
 
+/* Machines whose cycle counter is of no use have no programs that use it. What was promised by the other line, which
+ * may be ahead of a clock that was set back, goes for this one as well. */
+static void start_line(struct sn_monitor *monitor, uint32_t clock) {
+  struct sn_timeline *line = &monitor->lines[clock - 1], *other = &monitor->lines[2 - clock];
+  if (line->count > 0) return;
+  sn_timeline_start(line, clock);
+  if (monitor->checked != INT64_MIN && other->count > 0) {
+    sn_timeline_join(line, other, monitor->uplink.stepped);
+    return;
+  }
+  line->count = line->last = 0; /* it begins where the server's clock is */
+  sn_timeline_step(line, monitor->uplink.stepped);
+}
+
 void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   const char *reason;
   if (is_known(monitor, name)) return;
   struct sn_peer *peer = sn_peer_open(monitor->directory, name, &reason);
   if (peer == NULL) return; /* nobody's: another version's, or not what it says */
-  /* Machines whose cycle counter is of no use have no programs that use it. */
-  struct sn_timeline *line = &monitor->lines[sn_peer_identity(peer)->clock - 1];
-  if (line->count == 0) {
-    sn_timeline_start(line, sn_peer_identity(peer)->clock);
-    line->count = line->last = 0; /* it begins where the server's clock is */
-    sn_timeline_step(line, monitor->uplink.stepped);
-  }
+  start_line(monitor, sn_peer_identity(peer)->clock);
   struct sn_program *program = base_xcalloc(1, sizeof *program);
   program->monitor = monitor;
   program->peer = peer;

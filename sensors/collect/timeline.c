@@ -91,3 +91,13 @@ void sn_timeline_step(struct sn_timeline *timeline, int64_t offset_ns) {
   sn_timeline_knot(timeline, now->stamp, (int64_t)now->realtime_ns + offset_ns,
                    measured_rate(&timeline->line));
 }
+
+void sn_timeline_join(struct sn_timeline *timeline, const struct sn_timeline *other,
+                      int64_t offset_ns) {
+  uint64_t stamp =
+      sn_timeline_stamp(timeline); /* before the other one's: rather ahead of it than behind */
+  int64_t time = sn_timeline_time(other, sn_timeline_stamp(other));
+  timeline->count = timeline->last = 0;
+  sn_timeline_knot(timeline, stamp, time, measured_rate(&timeline->line));
+  sn_timeline_step(timeline, offset_ns);
+}

@@ -33,6 +33,10 @@ struct sn_timeline {
 void sn_timeline_start(struct sn_timeline *timeline, uint32_t clock);
 /* About once a second. OFFSET: what the times are to be ahead of this machine's clock. */
 void sn_timeline_step(struct sn_timeline *timeline, int64_t offset_ns);
+/* TIMELINE, which has been started, begins where OTHER is now, so that it is not behind what OTHER has said, and then
+   follows the clock and OFFSET. */
+void sn_timeline_join(struct sn_timeline *timeline, const struct sn_timeline *other,
+                      int64_t offset_ns);
 int64_t sn_timeline_time(const struct sn_timeline *timeline, uint64_t stamp);
 /* How far, in ns, that is from the clock (and the offset) of the measurements around it, at most. */
 int64_t sn_timeline_off(const struct sn_timeline *timeline, uint64_t stamp);

@@ -247,7 +247,8 @@ def over_the_network(world):
     world.balance(target.generated())
     rows = world.rows(f"select at_lo, at_hi from Tick where at_hi > {before}")
     check(len(rows) >= 2000, f"{len(rows)} rows could be of the last moments, accounted for {world.accounted()}: " +
-          str(world.rows("select min(at_lo), max(at_hi) from Tick")) + f" before {before}")
+          str(world.rows("select min(at_lo), max(at_hi) from Tick")) + f" before {before}, too late " +
+          str(world.rows("select * from Late limit 2") if world.accounted()[1] else None))
     check(all(0 < hi - lo < 10 ** 11 for lo, hi in rows), "times are not bounded")
 
 

@@ -129,6 +129,22 @@ START_TEST(a_steady_clock_is_not_far) {
 }
 END_TEST
 
+/* One line is ahead of the clock, which was set back; what it has said goes for the one that begins then. */
+START_TEST(a_line_that_joins_is_not_behind) {
+  struct sn_timeline first, joined;
+  sn_timeline_start(&first, SN_CLOCK_MONOTONIC);
+  sn_timeline_step(&first, 10 * second);
+  sn_timeline_step(&first, 0);
+  sn_timeline_start(&joined, SN_CLOCK_MONOTONIC);
+  int64_t said = sn_timeline_time(&first, sn_timeline_stamp(&first));
+  sn_timeline_join(&joined, &first, 0);
+  uint64_t stamp = sn_timeline_stamp(&joined);
+  ck_assert_int_gt(said, base_env_now() + 9 * second);
+  ck_assert_int_ge(sn_timeline_time(&joined, stamp), said);
+  ck_assert_int_ge(sn_timeline_off(&joined, stamp), 9 * second);
+}
+END_TEST
+
 START_TEST(this_machine_s_clocks) {
   struct sn_timeline line;
   sn_timeline_start(&line, SN_CLOCK_MONOTONIC);
@@ -155,6 +171,7 @@ int main(void) {
   tcase_add_test(cases, it_knows_how_far_it_is_off);
   tcase_add_test(cases, a_steady_clock_is_not_far);
   tcase_add_test(cases, this_machine_s_clocks);
+  tcase_add_test(cases, a_line_that_joins_is_not_behind);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");
