@@ -216,6 +216,36 @@ def off_again(world):
     world.until(off, "the sensor stays on")
 
 
+def switched_by_users(world):
+    """What users write into a relation that a standing query joins with a sensor's switches that sensor."""
+    target, other = world.target(), world.target()
+    world.serve()
+    world.collect()
+    check(world.run("create period F (Process = name) create event G (x = i4)")[0] == 0, "they are not created")
+    world.ask("range of t is Tick range of f is F retrieve into X (t.Number) where t.Process = f.Process when t overlap f")
+    listed = [None]
+
+    def name(of):
+        listed[0] = world.run("\\ds")[1]
+        return re.search(rf"\bWorker:{of.pid}#\d+", listed[0])
+    world.until(lambda: name(target) and name(other), lambda: f"they are not listed: {listed[0]}")
+    wanted = name(target).group(0)
+    check(world.run(f'append to F (Process = "{wanted}") valid from now to forever')[0] == 0, "nothing is appended")
+    world.recording(target)
+    other.do("tick 1 10 0")
+    check(other.generated() == 0, "nobody asks for the other one")
+    world.until(lambda: world.count("X") > 0, "the query has no rows")
+    check(world.run(f'range of f is F delete f where f.Process = "{wanted}"')[0] == 0, "nothing is deleted")
+    before = -1
+
+    def off():
+        nonlocal before
+        was, before = before, (target.do("tick 1 10 0"), target.generated())[1]
+        return was == before
+    world.until(off, "the sensor stays on")
+    check(world.count("X") == 0 and world.server.poll() is None, "the query has rows")
+
+
 def over_the_network(world):
     """Times are bounded by what the exchange of clocks leaves uncertain."""
     made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
@@ -329,7 +359,7 @@ def texts(world):
 
 
 CASES = [all_that_is_asked, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
-         objects, over_the_network]
+         objects, switched_by_users, over_the_network]
 
 
 def main():

@@ -1,7 +1,8 @@
 /* Incremental = batch: the scenario's rows, under `set checkpoint manual`, once all at once and once in
  * portions with checkpoints in between, in another order, the database file now and then closed and
  * opened, the derived relations defined at any time. Afterwards all derived relations are the same.
- * Where all is closed in the end, both have passed the same finite checkpoint before.
+ * Where all is closed in the end, both have passed the same finite checkpoint before, and some relations are
+ * written bit by bit as what is only stored (`set checkpoint auto`), beside those that are live.
  *
  * A row may come until a checkpoint has passed its start. Records of one entity at one time keep
  * their order, as their sequence counts.                                                           */
@@ -29,6 +30,7 @@ struct course {
   size_t arrival_count;
   unsigned define_before;       /* portion */
   bool missing[STATEMENTS_MAX]; /* not executed yet */
+  bool stored[RELATIONS_MAX];   /* inputs that are not live before the end */
 };
 
 static uint64_t below_course(struct course *course, uint64_t bound) {
@@ -129,7 +131,22 @@ static enum base_status define(struct course *course, struct engine *engine, boo
   return BASE_OK;
 }
 
-static bool bring(struct course *course, struct engine *engine, unsigned portion) {
+/* BASE_END: what stands over what is stored fails at run time. */
+static enum base_status copy(struct course *course, struct engine *engine, size_t input,
+                             const char *rows) {
+  bool stored = course->stored[input];
+  base_buffer_printf(course->log, "    -- into %s:\n%s", course->scenario->inputs[input].name,
+                     rows);
+  if (stored && !run(course, engine, "set checkpoint auto")) return BASE_SYSTEM;
+  if (!engine_copy(engine, &course->scenario->inputs[input], rows)) {
+    base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
+    return stored && is_run_time_error(engine, ANSWER_REFUSED) ? BASE_END : BASE_SYSTEM;
+  }
+  return stored && !run(course, engine, "set checkpoint manual") ? BASE_SYSTEM : BASE_OK;
+}
+
+static enum base_status bring(struct course *course, struct engine *engine, unsigned portion) {
+  enum base_status status = BASE_OK;
   for (size_t i = 0; i < course->scenario->input_count; i++) {
     const struct input *input = &course->scenario->inputs[i];
     struct base_buffer rows = BASE_BUFFER_EMPTY;
@@ -138,16 +155,28 @@ static bool bring(struct course *course, struct engine *engine, unsigned portion
       if (arrival->portion == portion && arrival->input == input)
         base_buffer_puts(&rows, row_text(course->arena, input, &input->rows[arrival->row]));
     }
-    bool good = true;
-    if (rows.length > 0) {
-      base_buffer_printf(course->log, "    -- into %s:\n%s", input->name, rows.data);
-      good = engine_copy(engine, input, rows.data);
-      if (!good) base_buffer_printf(course->log, "    failed: %s\n", engine_message(engine));
-    }
+    if (rows.length > 0) status = copy(course, engine, i, rows.data);
     base_buffer_done(&rows);
-    if (!good) return false;
+    if (status != BASE_OK) return status;
   }
-  return true;
+  return BASE_OK;
+}
+
+/* What is stored has passed forever with each statement that writes it; to say so would have all computed anew. */
+static bool pass(struct course *course, struct engine *engine, unsigned portion) {
+  struct scenario times = *course->scenario;
+  times.arena = course->arena;
+  const char *time = time_text(&times, course->checkpoints[portion]);
+  bool any = false, good = true;
+  for (size_t i = 0; i < times.input_count; i++) any |= course->stored[i];
+  if (!any)
+    return run(course, engine, base_arena_printf(course->arena, "checkpoint %s", time));
+  for (size_t i = 0; i < times.input_count && good; i++)
+    if (!course->stored[i])
+      good =
+          run(course, engine,
+              base_arena_printf(course->arena, "checkpoint %s for %s", time, times.inputs[i].name));
+  return good;
 }
 
 static bool reopen(struct course *course, struct engine *engine, const char *path,
@@ -178,16 +207,12 @@ static enum base_status follow(struct course *course, struct engine *engine, con
       if (status != BASE_OK) return status;
       defined = true;
     }
-    if (!bring(course, engine, i)) return BASE_SYSTEM;
+    status = bring(course, engine, i);
+    if (status != BASE_OK) return status;
     if (reopening && below_course(course, 3) == 0 &&
         !reopen(course, engine, path, options, defined))
       return BASE_SYSTEM;
-    struct scenario times = *scenario;
-    times.arena = course->arena;
-    bool good = run(course, engine,
-                    base_arena_printf(course->arena, "checkpoint %s",
-                                      time_text(&times, course->checkpoints[i])));
-    if (!good) return BASE_SYSTEM;
+    if (!pass(course, engine, i)) return BASE_SYSTEM;
     if (reopening && below_course(course, 3) == 0 &&
         !reopen(course, engine, path, options, defined))
       return BASE_SYSTEM;
@@ -264,6 +289,9 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   if (all.define_before >= all.portions) all.define_before = all.portions;
   for (size_t i = 0; i < all.arrival_count; i++) all.arrivals[i].portion = 0;
   if (passes) world_pass(world, all.checkpoints[0]);
+  /* On the real time line the first tuples that are stored fix the origin. */
+  for (size_t i = 0; i < scenario->input_count; i++)
+    bits.stored[i] = last == NET_FOREVER && !scenario->real && below_course(&bits, 3) == 0;
   const char *path = base_arena_printf(arena, "%s/bits-%ld.db", directory, (long)getpid());
   struct engine_options options = {below_course(&bits, 2) == 0, below_course(&bits, 2) == 0 ? 1 : 0,
                                    0};

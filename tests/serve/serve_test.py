@@ -123,6 +123,45 @@ def feeds(world):
     check(fed.code != 0 and 'TQ-' in fed.err, f'a wrong header: {fed.code} {fed.err}')
 
 
+def stored_beside_live(world):
+    """a standing query over what is fed and what is stored follows whoever changes what is stored"""
+    world.serve()
+    world.good('create event E (x = i4, n = text) create period F (n = text) range of e is E range of f is F '
+               'retrieve into X (e.x, f.n) where e.n = f.n')
+    feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+    feed.stdin.write(b'at,x,n\n')
+
+    def send(first, last, name):
+        feed.stdin.write(''.join(f'{i},{i},{name}\n' for i in range(first, last + 1)).encode())
+        feed.stdin.flush()
+
+    def has(count):  # the last record waits for the checkpoint
+        until(lambda: world.count('X') == count, f'X has {count}')
+    send(1, 50, 'a')
+    until(lambda: world.count('E') >= 49, 'they come')
+    equal(world.count('X'), 0)
+    world.good('append to F (n = "a") valid from 0 to forever')
+    has(49)
+    send(51, 100, 'a')
+    has(99)
+    world.good('range of f is F replace f (n = "b")')
+    equal(world.count('X'), 0)
+    send(101, 120, 'b')
+    has(19)
+    world.good('range of f is F delete f')
+    send(121, 130, 'b')
+    until(lambda: world.count('E') >= 129, 'they come')
+    equal(world.count('X'), 0)
+    world.write('f.csv', 'start,stop,n\n0,forever,b\n')
+    world.good('copy F from "f.csv"')
+    has(29)
+    feed.stdin.close()
+    feed.wait(PATIENCE)
+    has(30)
+    equal(world.stop(), 0)
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
 def full_output(world):
     """what a feed or the server would say, and cannot, is an error or at least said"""
     if not os.path.exists('/dev/full'):
@@ -1230,7 +1269,7 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, full_output, feed_beside_change,
+    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, full_output, feed_beside_change,
           samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, planned_elsewhere, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,

@@ -416,14 +416,25 @@ static enum base_status begin_view(struct tql_session *session, struct session_r
   return status;
 }
 
+/* Those of the live network have read what was stored when it was built, and so have the sensors that it asks: it is
+ * built anew, and they with it. */
 enum base_status session_recompute_dependants(struct tql_session *session,
                                               const struct session_relation *relation) {
-  for (size_t i = 0; i < session->relation_count; i++) {
+  bool in_live = false;
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *derived = session->relations[i];
     if (!session_is_derived(derived) || !session_depends(session, derived, relation)) continue;
-    enum base_status status =
-        derived->view ? begin_view(session, derived) : session_recompute(session, derived);
-    if (status != BASE_OK) return status;
+    bool live = session_depends_on_live(session, derived);
+    in_live |= live;
+    if (derived->view)
+      status = begin_view(session, derived);
+    else if (live)
+      derived->stale = true;
+    else
+      status = session_recompute(session, derived);
   }
-  return BASE_OK;
+  if (status != BASE_OK || !in_live) return status;
+  session_drop_live(session);
+  return session_ensure_live(session);
 }
