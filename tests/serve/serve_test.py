@@ -327,7 +327,7 @@ def killed_feed(world):
     feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
     feed.stdin.write(b'at,a\n' + b''.join(b'%d,%d\n' % (i, i) for i in range(1000)))
     feed.stdin.flush()
-    until(lambda: world.count('E') >= 900, 'rows come')
+    until(lambda: world.count('E') == 999, 'rows come: all but the last, behind which others may come')
     feed.kill()
     feed.wait()
     other = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
@@ -473,10 +473,12 @@ def slow_and_dead(world):
     until(waits, 'the reader waits for the shell')
     os.kill(reader, signal.SIGKILL)
     no_readers(world)
-    before = seconds(world.server.pid)
-    time.sleep(2)
-    used = seconds(world.server.pid) - before
-    check(used < 0.1, f'{used} s in 2 s')
+
+    def rests():
+        before = seconds(world.server.pid)
+        time.sleep(1)
+        return seconds(world.server.pid) - before < 0.05
+    until(rests, 'the server has nothing to do')
     with os.fdopen(read, 'rb') as file:
         file.read()
     shell.wait(PATIENCE)
@@ -511,21 +513,41 @@ def display_beside(world):
     shell.kill()
 
 
+def sockets(world):
+    """How many the server has open."""
+    count, place = 0, f'/proc/{world.server.pid}/fd'
+    for name in os.listdir(place):
+        try:
+            count += os.readlink(f'{place}/{name}').startswith('socket:')
+        except OSError:  # it was closed meanwhile
+            pass
+    return count
+
+
+def begin_unread(world, alone):
+    """A shell whose statement the keeper has been asked to have read, and does not: the server, which had ALONE sockets before
+    anybody came, has one for the shell and one for the reader to be."""
+    until(lambda: sockets(world) == alone, 'who was there before has gone')
+    shell = world.start('--connect', world.socket, '-c', LONG)
+    until(lambda: sockets(world) == alone + 2 or shell.poll() is not None, 'the keeper is asked')
+    check(shell.poll() is None and not world.readers(), 'nobody reads it')
+    return shell
+
+
 def stopped_keeper(world):
     """a keeper that does not answer: its statements can be cancelled; where it is killed there is another one"""
     world.serve()
+    alone = sockets(world)
     prepare_long(world)
     with open(f'/proc/{world.server.pid}/task/{world.server.pid}/children', encoding='ascii') as file:
         keeper = int(file.read().split()[0])
     os.kill(keeper, signal.SIGSTOP)
-    shell = world.start('--connect', world.socket, '-c', LONG)
-    time.sleep(1)
+    shell = begin_unread(world, alone)
     shell.send_signal(signal.SIGINT)
     shell.wait(PATIENCE)
     error = shell.stderr.read().decode()
     check('TQ-0406' in error, error)
-    shell = world.start('--connect', world.socket, '-c', LONG)
-    time.sleep(1)
+    shell = begin_unread(world, alone)
     os.kill(keeper, signal.SIGKILL)
     shell.wait(PATIENCE)
     error = shell.stderr.read().decode()
@@ -634,9 +656,10 @@ def clock(world):
     summer, now = (int(line.split(',')[0]) for line in out.splitlines() if line[:1].isdigit())
     equal(summer, 1782900000 * 10**9)
     check(before < now < time.time_ns(), f'{before} {now}')
+    before = time.time_ns()
     code, out, error = shell('append to E (a = 6) at 5 s append to E (a = 7) at "3:00pm" print E')
     rows = dict((line.split(',')[3], int(line.split(',')[0])) for line in out.splitlines()[1:])
-    check(0 < rows['6'] - time.time_ns() + 60 * 10**9, 'it counts from the start of the session')
+    check(before < rows['6'] - 5 * 10**9 < time.time_ns(), 'it counts from the start of the session')
     equal(rows['7'] // 10**9 % 3600, 0)
     check(abs(rows['7'] - time.time_ns()) < 2 * 86400 * 10**9, 'a clock time is of this day')
     # A feed reads them alike.
@@ -802,7 +825,6 @@ def stopped_shell(world):
         error += shell.stderr.read() or b''
         return b'TQ-0845' in error
     until(told, 'it is told')
-    dropped = int(error.split(b'TQ-0845: ')[1].split()[0])
     shell.send_signal(signal.SIGINT)
     shell.wait(PATIENCE)
     while True:
@@ -814,6 +836,9 @@ def stopped_shell(world):
             break
         seen += more.count(b'\n')
     os.close(read)
+    os.set_blocking(shell.stderr.fileno(), True)
+    error += shell.stderr.read()
+    dropped = sum(int(said.split()[0]) for said in error.split(b'TQ-0845: ')[1:])
     check(dropped > 10000, f'{dropped} rows were dropped')
     # What there was is a table with its heading; then rows come as they change.
     equal(seen + dropped, 100000 + 3, 'rows seen and rows dropped')
@@ -1151,19 +1176,23 @@ def network(world):
     os.chmod(world.directory / 'token', 0o600)
     os.chmod(world.directory / 'other', 0o600)
     port = free_port()
-    address = f'tls:localhost:{port}'
     files = ['--certificate', 'certificate.pem', '--key', 'key.pem']
     refused = world.run('serve', world.database, '--socket', world.socket, '--listen',
                         f'tls:127.0.0.1:{port}', *files)
     check(refused.code == 1 and '--token-file' in refused.err, 'nothing said of who may connect')
-    server = world.start('serve', world.database, '--socket', world.socket, '--timeline',
-                         'abstract', '--listen', f'tls:127.0.0.1:{port}', *files, '--token-file',
-                         'token')
-    line = server.stdout.readline().decode()
+    for _ in range(10):
+        port = free_port()
+        server = world.start('serve', world.database, '--socket', world.socket, '--timeline',
+                             'abstract', '--listen', f'tls:127.0.0.1:{port}', *files, '--token-file',
+                             'token')
+        line = server.stdout.readline().decode()
+        error = '' if line else server.stderr.read().decode()
+        if 'already in use' not in error:  # else somebody has taken the port meanwhile
+            break
     if not line:
-        error = server.stderr.read().decode()
         check('TLS' in error, error)
         return 'built without TLS'
+    address = f'tls:localhost:{port}'
     client = ['--connect', address, '--ca', 'certificate.pem']
     with_token = [*client, '--token-file', 'token']
     done = world.run(*with_token, '-c', 'create event E (a = i4) range of e is E retrieve (e.a)')
