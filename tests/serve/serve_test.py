@@ -1055,7 +1055,7 @@ def group(world):
 
 def many_shells(world):
     """fifty shells at once"""
-    world.serve()
+    world.serve('--memory', '4096', '--statement-memory', '64')  # for each, where all take long enough for a reader
     world.good('create event E (a = i4)')
     shells = [world.start('--connect', world.socket, '-c',
                           f'create event E{i} (a = i4) append to E{i} (a = {i}) at {i} '
