@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 
-from world import PATIENCE, check, equal, main, until
+from world import PATIENCE, check, equal, main, seconds, until
 
 MIB = 1 << 20
 LOG_LIMIT_16 = ['--log-limit', '16']
@@ -110,15 +110,37 @@ def prepare_pairs(world, count, values='0'):
     world.good('create period P (v = i4, t = text) copy P from "pairs.csv"')
 
 
+def begin_reading(world, feed):
+    """A shell whose statement a reader runs, which holds a state from the beginning of the log: (shell, reader)."""
+    # What was copied has filled the log: whoever began to read in it would be ended with the next record.
+    until(lambda: not in_the_way(world), 'the log can begin anew')
+    until(lambda: feed.send(10) or frames_of_log(world) < 256, 'it does')
+    shell = world.start('--connect', world.socket, '-c', PAIRS)
+    until(world.readers, 'a reader runs it')
+    reader = world.readers()[0]
+    until(lambda: reads_a_state(world, reader), 'it reads')
+    return shell, reader
+
+
 def own(world):
     """a long statement of the server's own that reads one state: it is ended, and nobody waits"""
     world.serve('--log-limit', '4')
     prepare_pairs(world, 40000)
     feed = Feed(world)
-    feed.send(1)
-    shell = world.start('--connect', world.socket, '-c', PAIRS)
-    until(lambda: world.readers() or shell.poll() is not None, 'a reader runs it')
-    until_written(feed, lambda: shell.poll() is not None, 'the statement is ended')
+    shell, reader = begin_reading(world, feed)
+
+    def ran():
+        try:
+            return seconds(reader)
+        except OSError:  # it has ended
+            return float('inf')
+    while shell.poll() is None and feed.sent < 400000:
+        feed.send(2000)
+        until(lambda: feed.count('E') >= feed.sent - 1, 'they come')
+        # Who is kept from running cannot look at the log and end before somebody has to wait for him.
+        enough = ran() + 0.05
+        until(lambda: shell.poll() is not None or ran() >= enough, 'it runs meanwhile')
+    shell.wait(PATIENCE)
     error = shell.stderr.read().decode()
     equal((shell.returncode, 'error TQ-0516' in error), (3, True), error)
     wanted = feed.sent + 20000
@@ -133,13 +155,7 @@ def stopped(world):
     world.serve('--log-limit', '4')
     prepare_pairs(world, 40000)
     feed = Feed(world)
-    # What was copied has filled the log: whoever began to read in it would be ended with the next record.
-    until(lambda: not in_the_way(world), 'the log can begin anew')
-    until(lambda: feed.send(10) or frames_of_log(world) < 256, 'it does')
-    shell = world.start('--connect', world.socket, '-c', PAIRS)
-    until(world.readers, 'a reader runs it')
-    reader = world.readers()[0]
-    until(lambda: reads_a_state(world, reader), 'it reads')
+    shell, reader = begin_reading(world, feed)
     os.kill(reader, signal.SIGSTOP)
     feed.send(100000)
     until(lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')
@@ -367,7 +383,7 @@ def file_cannot_grow(world):
     world.serve('--log-limit', '8')
     feed = Feed(world)
     feed.send(20000)
-    until(lambda: world.count('E') == 19999, 'they come')
+    until(lambda: feed.count('E') == 19999, 'they come')
     most = max(size(world), 5 * MIB)
     resource.prlimit(world.server.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
     until_written(feed, lambda: 'warning TQ-0626' in world.log(), 'the server says that it waits')

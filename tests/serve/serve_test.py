@@ -15,7 +15,7 @@ import subprocess
 import termios
 import time
 
-from world import (PATIENCE, Failure, check, equal, frame, hello, main, message, text, until)
+from world import (PATIENCE, Failure, check, equal, frame, hello, main, message, seconds, text, until)
 
 AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 PAIRS = 'range of p is P range of q is P retrieve (p.v, w = q.v) where p.v + q.v + 0 * p.v '
@@ -446,13 +446,6 @@ def killed_reader(world):
     error = shell.stderr.read().decode()
     check('TQ-0852' in error, error)
     equal(world.count('P'), 2000)
-
-
-def seconds(process):
-    """CPU time that it has taken."""
-    with open(f'/proc/{process}/stat', encoding='ascii') as file:
-        fields = file.read().rsplit(')', 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def slow_and_dead(world):

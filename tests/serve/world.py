@@ -44,6 +44,13 @@ def until(condition, what):
         time.sleep(0.02)
 
 
+def seconds(process):
+    """CPU time that it has taken."""
+    with open(f'/proc/{process}/stat', encoding='ascii') as file:
+        fields = file.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
 class Result:
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
