@@ -58,7 +58,7 @@ position() { sqlite3 crashed.db "select position from tq_feed where source = 'gr
 size=$(stat -c %s growing.csv)
 "$tquel" -q --timeline abstract crashed.db -f follow.tq &
 victim=$!
-for _ in $(seq 2400); do
+for _ in $(seq 6000); do
   [ "$(position)" = "$size" ] && break
   sleep 0.05
 done

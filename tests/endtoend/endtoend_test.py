@@ -470,11 +470,11 @@ def machine_lost(world):
     wait_for('both', lambda: of('a') > 5 and of('b') > 5)
     world.kill(far)
     wait_for('b is given up', lambda: of('b', 'stop_lo is null') == 0)
-    rows = of('a')
-    wait_for('a goes on', lambda: of('a') > rows)
-    equal('periods of b that go on',
-          world.sql("select count(*) from Phase where Process like 'Worker:b#%' and stop_lo > "
-                    "(select max(start_lo) from Phase where Process like 'Worker:a#%')")[0][0], 0)
+    # What comes of a next may be from before the end of b, if its collector is behind.
+    wait_for('a goes on, behind the end of b', lambda: world.sql(
+        "select max(start_lo) > (select max(stop_lo) from Phase where Process like 'Worker:b#%') from Phase "
+        "where Process like 'Worker:a#%'") == [(1,)])
+    equal('periods of b that go on', of('b', 'stop_lo is null'), 0)
 
 
 def sampled(world):
@@ -483,7 +483,7 @@ def sampled(world):
     world.run('range of l is Load range of c is Clock(100 ms) '
               'retrieve into Waiting (l.Door, l.Waiting) when l overlap c at c')
     wait_for('three rounds', lambda: a.ledger.rounds() >= 3)
-    wait_for('rows', lambda: world.count('Load') == 3)
+    wait_for('rows of three doors', lambda: world.sql('select count(distinct Door) from Load') == [(3,)])
     world.run('destroy Waiting')
     wait_for('Load is off', lambda: enabled(world, 'Load', 'a') is False)
 

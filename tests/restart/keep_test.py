@@ -124,7 +124,7 @@ class Scenario:
 
     def run(self, *arguments, quiet=('-q',)):
         done = subprocess.run([self.tquel, *quiet, *arguments], capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=300, check=False)
         if done.returncode:
             self.problems.append('exit %d: %s' % (done.returncode, done.stderr.strip()[:400]))
 
@@ -149,7 +149,7 @@ class Scenario:
     def wait(self, way, database, process):
         """Until all that is in the files is durable."""
         sizes = {name: os.path.getsize(self.file(way, name)) for name in 'REP'}
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while process.poll() is None and time.monotonic() < until:
             with sqlite3.connect(f'file:{database}?mode=ro', uri=True, timeout=30) as connection:
                 seen = dict(connection.execute('select relation, position from tq_feed').fetchall())

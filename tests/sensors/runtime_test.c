@@ -460,7 +460,8 @@ static void patient_handed_over(void) {
     watcher_go(&watcher, 1);
     for (;;) watcher_pass(&watcher);
   }
-  for (int turn = 0; turn < 60000 && (calls == 0 || still < 100); turn++) {
+  /* A ring takes more than a hundred: with fewer it is not let run. */
+  for (int turn = 0; turn < 120000 && (calls <= 100 || still < 100); turn++) {
     nap_ms(1);
     uint64_t now = watcher_calls(&watcher, false);
     still = now == calls ? still + 1 : 0;

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-FULL, PATIENCE = 150000, 60
+FULL, PATIENCE = 150000, 300
 COUNT = 20000
 
 
@@ -48,12 +48,13 @@ class World:
             return errors.read()
 
     def until(self, condition, what):
-        for _ in range(PATIENCE * 20):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.session.poll() in (None, 0):
             if condition():
                 return
-            if self.session.poll() not in (None, 0):
-                break
             time.sleep(0.05)
+        if condition():
+            return
         raise AssertionError(f'{what}: {self.said()}')
 
     def until_said(self, word):
