@@ -80,6 +80,16 @@ class World:
                 return target.generated() > 0
             self.until(comes, "nothing is switched on")
 
+    def switched_off(self, target):
+        """Until nothing that it passes is recorded."""
+        before = -1
+
+        def off():
+            nonlocal before
+            was, before = before, (target.do("tick 1 10 0"), target.generated())[1]
+            return was == before
+        self.until(off, "the sensor stays on")
+
     def comes(self, count):
         """Until so many more records have been stored."""
         before = self.count("Tick")
@@ -207,13 +217,7 @@ def off_again(world):
     target.do("tick 1 100 0")
     world.balance(target.generated())  # what comes when nobody asks any more is not kept
     check(world.run("destroy Ticks")[0] == 0, "it cannot be destroyed")
-    before = -1
-
-    def off():
-        nonlocal before
-        was, before = before, (target.do("tick 1 10 0"), target.generated())[1]
-        return was == before
-    world.until(off, "the sensor stays on")
+    world.switched_off(target)
 
 
 def switched_by_users(world):
@@ -236,13 +240,7 @@ def switched_by_users(world):
     check(other.generated() == 0, "nobody asks for the other one")
     world.until(lambda: world.count("X") > 0, "the query has no rows")
     check(world.run(f'range of f is F delete f where f.Process = "{wanted}"')[0] == 0, "nothing is deleted")
-    before = -1
-
-    def off():
-        nonlocal before
-        was, before = before, (target.do("tick 1 10 0"), target.generated())[1]
-        return was == before
-    world.until(off, "the sensor stays on")
+    world.switched_off(target)
     check(world.count("X") == 0 and world.server.poll() is None, "the query has rows")
 
 

@@ -268,6 +268,26 @@ def brought_in_elsewhere(world):
     check(not os.path.exists(world.database + '-wal'), 'all of it is in the file')
 
 
+def ends_without(world):
+    """a server that ends with a long log, its keeper killed just before, makes no other one"""
+    world.serve()
+    keeper = keeper_of(world)
+    os.kill(keeper, signal.SIGSTOP)
+    prepare_much(world, world.good)
+    check(size_of_log(world) > 16 * MIB, f'{size_of_log(world)} of log')
+    world.good('create event G (x = i4) set durable every 1 h')
+    feed = world.start('feed', 'G', '--connect', world.socket, stdin=subprocess.PIPE)
+    feed.stdin.write(b'at,x\n' + b''.join(b'%d,%d\n' % (i, i) for i in range(100)))
+    feed.stdin.flush()
+    until(lambda: world.shell('range of g is G retrieve (g.all)', '--format', 'count').out == '99\n', 'they come')
+    os.kill(world.server.pid, signal.SIGSTOP)
+    os.kill(keeper, signal.SIGKILL)
+    world.server.send_signal(signal.SIGTERM)
+    os.kill(world.server.pid, signal.SIGCONT)
+    world.server.wait(PATIENCE)
+    equal((world.server.returncode, world.log()), (0, ''))
+
+
 def with_its_server(world):
     """kill -9 of the server: its keeper and readers end, also one that is stopped and one that waits for its shell"""
     world.serve()
@@ -425,5 +445,5 @@ def opened_full(world):
 
 
 if __name__ == '__main__':
-    main([held, own, stopped, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, given_back,
+    main([held, own, stopped, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, ends_without, given_back,
           destroyed, given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])

@@ -190,6 +190,7 @@ static void adopt(struct server *server, const int pair[2], pid_t keeper) {
 void server_keeper_start(struct server *server) {
   int pair[2];
   server->keeper = server->bringing = -1;
+  server->keeper_wanted = true;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
   fflush(NULL);
   pid_t server_process = getpid(), keeper = fork();
@@ -201,9 +202,15 @@ void server_keeper_start(struct server *server) {
   adopt(server, pair, keeper);
 }
 
+static bool takes_requests(int socket) {
+  int type;
+  socklen_t size = sizeof type;
+  return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
 void server_keeper_be(const struct server_options *options) {
   const char *server = getenv(KEEPER_OF);
-  if (!server) return;
+  if (!server || !takes_requests(KEEPER_SOCKET)) return; /* somebody else has set it */
   end_with((pid_t)strtol(server, NULL, 10));
   (void)unsetenv(KEEPER_OF);
   (void)fcntl(KEEPER_SOCKET, F_SETFD, FD_CLOEXEC);
@@ -249,6 +256,7 @@ static void wait_for_log(struct server *server) {
 
 void server_keeper_stop(struct server *server) {
   wait_for_log(server);
+  server->keeper_wanted = false;
   if (server->keeper >= 0) close(server->keeper);
   server->keeper = -1;
 }
@@ -323,9 +331,10 @@ static bool is_gone(int error) {
   return error != EAGAIN && error != ENOBUFS && error != ETOOMANYREFS;
 }
 
-/* Sends the request with DESCRIPTOR, to another keeper where it has ended. 0, or an error of the system: there was
-   none, which is reported (ECHILD), or what sendmsg says. */
+/* Sends the request with DESCRIPTOR, to another keeper where it has ended. 0, or an error of the system: there is
+   none, which was reported unless the server ends (ECHILD), or what sendmsg says. */
 static int ask_keeper(struct server *server, const struct server_reader *reader, int descriptor) {
+  if (!server->keeper_wanted) return ECHILD;
   for (bool again = false;; again = true) {
     if (server->keeper < 0 && !replace_keeper(server)) return ECHILD;
     if (send_request(server->keeper, reader, descriptor)) return 0;

@@ -105,6 +105,7 @@ struct server {
   int bringing;                 /* end of a connection to who brings the log in; -1: nobody does */
   int keeper;                   /* socket of the process that makes readers; -1: there is none */
   long keeper_process;
+  bool keeper_wanted; /* there is to be one: another one, if it ends */
   struct server_reading **readings;
   size_t reading_count, reading_capacity;
   struct server_reader *reader; /* this process is a reader; NULL: the server */

@@ -425,7 +425,9 @@ enum base_status session_recompute_dependants(struct tql_session *session,
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *derived = session->relations[i];
     if (!session_is_derived(derived) || !session_depends(session, derived, relation)) continue;
-    bool live = session_depends_on_live(session, derived);
+    /* Of views those that somebody looks at. */
+    bool live =
+        derived->view ? derived->store_node != NULL : session_depends_on_live(session, derived);
     in_live |= live;
     if (derived->view)
       status = begin_view(session, derived);
