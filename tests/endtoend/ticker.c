@@ -5,7 +5,8 @@
  * It is the process NAME of the task force. Each thread waits for the word `go` of the ledger, a small
  * file that the test shares with it, then passes Tick COUNT times with a pause after each, or until `go` is 2,
  * and counts in the ledger before and after each time; PAUSE-NS of -1 stands for Beat, which waits for room,
- * and no pause, and PAUSE-NS of -N for a Beat every N nanoseconds. Each is at Work now and then. Meanwhile the
+ * and no pause, and PAUSE-NS of -N for a Beat every N nanoseconds; no two have a number in common, as
+ * two threads may pass in one nanosecond. Each is at Work now and then. Meanwhile the
  * first thread enters a Phase and opens one of three doors
  * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
  * ledger and stays until `stop` is set. All the time it weighs the doors, but those of the ledger's bits `unweighed`;
@@ -104,7 +105,7 @@ static void *run(void *context) {
   for (long i = 0; i < count && get(&ledger->go) == 1 && !get(&ledger->stop); i++) {
     add(&ledger->before[thread]);
     if (pause_ns < 0) {
-      BeatSensor(i);
+      BeatSensor(i * threads + thread);
       await_turn(start, i);
     } else {
       TickSensor(i, thread);

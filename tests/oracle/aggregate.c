@@ -183,7 +183,7 @@ static bool same_sample(const struct oracle_evaluation *e, const struct oracle_s
     if (a->constant || b->constant)
       return a->constant && b->constant && a->value.function.n0 == b->value.function.n0;
     long double size = fabsl(a->a) + fabsl(b->a); /* integrals can be longer than a long double */
-    return a->w == b->w && fabsl(a->a - b->a) <= 1e-17L * size;
+    return a->w == b->w && a->whole_w == b->whole_w && fabsl(a->a - b->a) <= 1e-17L * size;
   }
   if (a->value.base == NET_TEMPORAL)
     return oracle_same_function(oracle_moved(a->value.function, by), b->value.function);

@@ -37,6 +37,7 @@ struct oracle_sample {
   struct oracle_value value; /* temporal, but for avgc: tau counts from the instant */
   bool average, constant;
   long double a, w;
+  __extension__ __int128 whole_w; /* w of integers: two may be one long double */
   struct net_period chosen;
 };
 
