@@ -123,6 +123,11 @@ struct net_node *net_create_samples_to_period(struct net_network *network, const
                                               const struct net_layout *in,
                                               const struct net_layout *out, const uint32_t *by,
                                               size_t by_count);
+/* Of the records LOSSES are known, which must outlive the node; field PROCESS of a record names who made it
+ * (negative: none does). Before the network runs. *DIVIDED is set if they divide what would be one period. */
+struct net_losses;
+void net_samples_set_losses(struct net_node *samples, const struct net_losses *losses, int process,
+                            bool *divided);
 /* Calls EACH with the period, as far as it is known, of every run that may go on. */
 void net_samples_each_run(const struct net_node *samples,
                           void (*each)(void *context, const union net_slot *row), void *context);

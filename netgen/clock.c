@@ -22,7 +22,7 @@ static struct ng_node *times_of(struct ng_plan *plan, const struct ng_variable *
   node->variable = variable;
   node->relation = relation;
   node->times_only = true;
-  bool records = relation->kind == NG_REL_TRACED;
+  bool records = ng_made_of_records(relation);
   node->form = records ? NET_SCAN_RECORDS : NET_SCAN_TUPLES;
   bool events = relation->layout->tuple_class == NET_EVENT || records;
   node->own_start = ng_column_new(plan, "start", type_instant, false);
@@ -42,6 +42,24 @@ static struct ng_node *clock_over(struct ng_plan *plan, const struct ng_query *q
                                    type_instant, false);
   ng_node_refresh(plan, clock);
   return clock;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  return b == 0 ? a : common_divisor(b, a % b);
+}
+
+int64_t ng_clocks_period(const struct ng_query *query) {
+  int64_t period = 0;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_relation *relation = query->variables[i].relation;
+    if (relation->kind != NG_REL_CLOCK) continue;
+    if (period == 0)
+      period = relation->every;
+    else if (__builtin_mul_overflow(period / common_divisor(period, relation->every),
+                                    relation->every, &period))
+      return 0;
+  }
+  return period;
 }
 
 struct ng_node *ng_clock_leaf(struct ng_plan *plan, const struct ng_query *query,

@@ -64,7 +64,7 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
   struct ng_node *result = ng_plan_result(plan, relation);
   struct ng_node *node = ng_node_new(plan, NET_NODE_ACCESS, result, NULL);
   bool events = relation->layout->tuple_class == NET_EVENT;
-  bool records = relation->kind == NG_REL_TRACED;
+  bool records = ng_made_of_records(relation);
   node->alias = result != NULL;
   node->variable = variable;
   node->relation = relation;
@@ -85,7 +85,8 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
                        : ng_column_number(plan, name, field->type));
   }
   ng_node_refresh(plan, node);
-  if (!records) return credible(plan, variable, node);
+  if (!records)
+    return credible(plan, variable, ng_compensated(plan, initial->query, variable, node));
   struct ng_node *periods = ng_node_new(plan, NET_NODE_EVENT_TO_PERIOD, node, NULL);
   periods->own_stop = stop;
   uint32_t own[2];

@@ -47,9 +47,15 @@ void ng_plan_make_inner(struct ng_plan *plan);
 bool ng_plan_can_fail(const struct ng_plan *plan);
 /* Adds a display node on the derived relation NAME (of this plan) or, NULL, on the last query. */
 void ng_plan_add_display(struct ng_plan *plan, const char *name);
+/* Every how many chronons all the clocks of QUERY tick together; 0: it has none, or they do not. Where the origin is not
+ * given it is a multiple of that, so clocks of one unit tick together in all queries.                  */
+int64_t ng_clocks_period(const struct ng_query *query);
 /* Says, before the plan is transformed, that it will run once over what is stored, and that the traced
  * relations are closed at `forever`: all their periods are stored. */
 void ng_plan_over_store(struct ng_plan *plan);
+/* Says, before the plan is transformed, that it will run once, and that of all it reads everything before TIME is known:
+ * NET_FOREVER, that nothing is to come. */
+void ng_plan_known_until(struct ng_plan *plan, net_chronon time);
 /* Says, before the plan is transformed, that it will run once, and, if anything in it fails, once more without
  * this: conditions that can fail may be asked of tuples of which other conditions leave nothing. */
 void ng_plan_may_speculate(struct ng_plan *plan);

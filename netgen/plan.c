@@ -18,6 +18,7 @@ struct ng_plan *ng_plan_new(struct base_arena *arena, struct base_strings *strin
   plan->arena = arena;
   plan->strings = strings;
   plan->timeline = timeline;
+  plan->known_until = NET_BEGINNING;
   plan->budget = ng_budget_new(arena);
   return plan;
 }
@@ -141,10 +142,24 @@ bool ng_node_has(const struct ng_node *node, const struct ng_column *column) {
          (node->has[column->id / 64] >> column->id % 64 & 1) != 0;
 }
 
+/* What COLUMN of PROJECTION's events is below it. */
+static const struct ng_column *below_events(const struct ng_node *projection,
+                                            const struct ng_column *column) {
+  if (column == projection->own_start) return projection->start_from;
+  for (size_t i = 0; i < projection->own.count; i++)
+    if (projection->own.items[i] == column) return projection->sources.items[i];
+  return NULL;
+}
+
 bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *start,
                            const struct ng_column *stop) {
   while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
   if (stop && node->start == start && node->stop == stop) return true;
+  if (node->kind == NET_NODE_PROJECTION && !node->alias && !node->stop_from && stop) {
+    start = below_events(node, start);
+    stop = below_events(node, stop);
+    return start && stop && ng_node_is_own_period(node->inputs[0], start, stop);
+  }
   if (!ng_node_is_product(node)) return false;
   return ng_node_is_own_period(node->inputs[0], start, stop) ||
          ng_node_is_own_period(node->inputs[1], start, stop);

@@ -183,6 +183,7 @@ struct ng_plan {
   enum net_timeline timeline;
   bool over_store;                        /* see ng_plan_over_store */
   bool may_speculate;                     /* see ng_plan_may_speculate */
+  net_chronon known_until;                /* see ng_plan_known_until; NET_BEGINNING: nobody knows */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
   const struct ng_orders *orders;         /* of a trial; NULL: it is none (rules/product_order.c) */
   const struct ng_switches *switches;     /* while rules run; NULL: all are on */
@@ -246,7 +247,8 @@ bool ng_product_takes_event(const struct ng_node *node, struct ng_participant pa
  * that.) */
 bool ng_node_is_combination(const struct ng_node *node);
 /* Are START and STOP, in NODE's rows, the delimiters of one and the same tuple, or the common period of an
- * overlap product, whose test has found already whether it is empty? */
+ * overlap product, whose test has found already whether it is empty? Also those of a tuple that takes part as an event
+ * (rules/combined_events.c). */
 bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *start,
                            const struct ng_column *stop);
 /* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */

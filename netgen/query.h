@@ -40,7 +40,15 @@ struct ng_relation {
   int64_t every;                    /* clock: chronons between two ticks, > 0 */
   const struct ng_sensor *sensor;   /* NULL: what comes, comes */
   const char *keeps;                /* for people: how long tuples are kept; NULL: for ever */
+  /* traced: records of it were lost, and who gives the tuples for one run knows when: his periods are read, and
+   * not made of records. */
+  bool in_doubt;
 };
+
+/* Are the periods of RELATION made of records by the network that reads them? */
+static inline bool ng_made_of_records(const struct ng_relation *relation) {
+  return relation->kind == NG_REL_TRACED && !relation->in_doubt;
+}
 
 struct ng_variable {
   const char *name;

@@ -60,6 +60,10 @@ void ng_plan_over_store(struct ng_plan *plan) {
   plan->over_store = true;
 }
 
+void ng_plan_known_until(struct ng_plan *plan, net_chronon time) {
+  plan->known_until = time;
+}
+
 void ng_plan_may_speculate(struct ng_plan *plan) {
   plan->may_speculate = true;
 }

@@ -37,6 +37,9 @@
  * plain rows (product_tail.c). One that feeds another goes as far as that can use its results, and gives them in parts
  * (product_pace.c).
  *
+ * When all rows of one side have come, as those of a relation that is only stored, rows of the other are not kept any
+ * more once they have been combined with them.
+ *
  * State: live rows, open pairs.                                                                     */
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +101,15 @@ static bool is_later(const struct net_product_side *side, uint32_t slot) {
   return slot == (side->only->event ? side->only->start_slot : side->only->stop_slot);
 }
 
+/* Is LIVE, of side WHICH, combined with others still, or, where these have all come, in a combination that may go out
+ * again? */
+static bool may_give(const struct net_product *product, unsigned which, const struct net_live *live,
+                     net_chronon checkpoint) {
+  if (live->expires <= checkpoint) return false;
+  bool waits = product->sides[1 - which].has_ended && live->pairs != NET_NO_PAIR;
+  return (live->state & NET_LIVE_IN_CHAIN) || waits;
+}
+
 /* Lower bounds of the instants of all later rows: those of the rows that may still be combined and of
  * the pairs that wait, else the checkpoint. */
 static const union net_slot *floors(struct net_product *product, net_chronon checkpoint) {
@@ -120,7 +132,7 @@ static const union net_slot *floors(struct net_product *product, net_chronon che
     const union net_slot *row;
     const struct net_product_side *side = &product->sides[which];
     for (size_t at = 0; !is_later(side, slot) && (live = net_product_next(side, &at)) != NULL;)
-      if ((live->state & NET_LIVE_IN_CHAIN) && live->expires > checkpoint)
+      if (may_give(product, which, live, checkpoint))
         smallest = lower(field, net_live_row(live), slot, smallest);
     for (size_t at = 0; !is_later(side, slot) && (row = net_old_row(product, which, &at)) != NULL;)
       if (net_product_expires(product, which, row) > checkpoint)
@@ -198,7 +210,8 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
 /* Nothing is to be said at CHECKPOINT that was not said before. */
 static bool is_settled(const struct net_product *product, net_chronon checkpoint) {
   return checkpoint == product->settled && checkpoint != NET_FOREVER &&
-         product->node.out.count == 0 && !product->node.more && !net_product_tail_waits(product);
+         product->node.out.count == 0 && !product->node.more && !net_product_tail_waits(product) &&
+         !net_product_has_ends(product);
 }
 
 enum base_status net_product_go_on(struct net_product *product) {

@@ -49,7 +49,9 @@ struct net_product_side {
   net_chronon last_lasting;        /* the latest start of one that lasts */
   union net_slot *input_floor;     /* the last that came; NULL: none yet */
   bool has_event;                  /* an event takes part */
-  bool general;                    /* takes no short way: see net_network_set_general */
+  bool
+      has_ended; /* the last round has taken all its rows, and no others come: the other side meets nobody any more */
+  bool general;  /* takes no short way: see net_network_set_general */
   bool
       bounded; /* by the overlap rule, and its rows expire before they end if the parameters say so */
   bool shows_open; /* the result has fields of it that may be open */
@@ -330,6 +332,8 @@ struct net_live *net_product_close(struct net_product *product, unsigned which,
                                    const union net_slot *row, uint64_t id);
 /* Rows that are over leave their chains as these are walked; those in chains nobody walks do so here. */
 void net_product_purge(struct net_product *product, net_chronon now);
+/* Has nobody yet looked at which side's input has ended since the last round? */
+bool net_product_has_ends(const struct net_product *product);
 /* Where there is much more room for pairs than they need, there is some for CAPACITY of them, a sixteenth of it at
  * least; their numbers change. */
 void net_product_shrink_pairs(struct net_product *product, size_t capacity);
@@ -375,6 +379,8 @@ void net_old_purge(struct net_product *product, net_chronon now, bool look);
 size_t net_old_room(const struct net_product *product);
 /* All become young again. */
 void net_old_all_young(struct net_product *product);
+/* Those of side WHICH meet nobody any more: they go. */
+void net_old_forget(struct net_product *product, unsigned which);
 /* Other keys choose the groups now; or much room is empty: all are put together anew. */
 void net_old_together(struct net_product *product);
 size_t net_old_count(const struct net_product *product);

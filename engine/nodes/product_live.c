@@ -388,6 +388,46 @@ static void give_back(struct net_product *product, size_t room) {
   watch->empty_from = watch->came + (little ? SCATTERED_WAIT * room : 0);
 }
 
+/* Nothing waits at PORT, and nothing more comes. Rows that are taken from elsewhere have no port of their own. */
+static bool has_ended(const struct net_product *product, unsigned which) {
+  const struct net_inbox_port *port = &product->inbox.ports[which];
+  uint8_t marks;
+  return product->self == NULL && product->asked == NULL && port->checkpoint == NET_FOREVER &&
+         net_inbox_waiting(port, 0, &marks) == NULL;
+}
+
+bool net_product_has_ends(const struct net_product *product) {
+  for (unsigned which = 0; which < 2; which++)
+    if (!product->sides[which].has_ended && has_ended(product, which)) return true;
+  return false;
+}
+
+/* The young rows of side WHICH leave their chains, as those of the other side have all come. */
+static void forget_young(struct net_product *product, unsigned which) {
+  struct net_product_side *side = &product->sides[which];
+  struct net_live *live;
+  for (size_t at = 0; (live = net_product_next(side, &at)) != NULL;) {
+    if (!(live->state & NET_LIVE_IN_CHAIN)) continue;
+    struct net_product_group *group =
+        net_product_group(product, net_product_hash(product, which, net_live_row(live)));
+    while (group->heads[which] != NULL) net_product_drop(side, &group->heads[which]);
+    if (is_empty(group)) net_product_leave(product, group);
+  }
+}
+
+/* Rows wait for those of the other side that are still to come. When all have, as those of a relation that is only
+ * stored have from the beginning on, none waits for anything but its own end: neither would it be of any use, nor could
+ * later results begin as early as it does. Where both have ended, so has the product. */
+static void forget(struct net_product *product) {
+  for (unsigned which = 0; which < 2; which++)
+    product->sides[which].has_ended = has_ended(product, which);
+  for (unsigned which = 0; which < 2; which++) {
+    if (!product->sides[1 - which].has_ended || product->sides[which].has_ended) continue;
+    net_old_forget(product, which);
+    forget_young(product, which);
+  }
+}
+
 /* Rows that are over leave, when it is time to look for them, or in any case (LOOK). */
 static void purge_young(struct net_product *product, net_chronon now, bool look) {
   if (young_count(product) < product->purge_at && !look) return;
@@ -412,6 +452,7 @@ void net_product_purge(struct net_product *product, net_chronon now) {
   bool empty = is_mostly_empty(product, room, used);
   bool look = empty || (room >= WORTH_LOOKING && product->watch.came >= product->watch.look_at);
   product->most_pairs = 0;
+  forget(product);
   net_old_purge(product, now, look);
   purge_young(product, now, look);
   if (look) note_look(product, used);

@@ -379,6 +379,20 @@ void net_old_purge(struct net_product *product, net_chronon now, bool look) {
   old->purge_at = left + slack(product, left);
 }
 
+void net_old_forget(struct net_product *product, unsigned which) {
+  struct net_product_old *old = &product->old;
+  if (old->sides[which].count == 0) return;
+  for (size_t i = 0; i < old->group_capacity; i++) {
+    struct net_old_group *group = &old->groups[i];
+    while (!is_empty(group)) { /* another may come to its place */
+      struct net_old_walk walk = {.product = product, .which = which, .link = &group->heads[which]};
+      while (*walk.link != 0) unlink_row(&walk);
+      if (!is_empty(group)) break;
+      leave(old, i);
+    }
+  }
+}
+
 size_t net_old_count(const struct net_product *product) {
   return product->old.sides[0].count + product->old.sides[1].count;
 }

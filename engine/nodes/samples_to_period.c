@@ -10,7 +10,8 @@
  * That an entity was not there is a sample, too: an end record (NET_CLOSES) says so of one, the end of a
  * round (NET_ROUND) of each that has had no sample since the round before. Of several records of one
  * entity at one time the last in sequence counts, a sample more than an end; they are gathered until
- * the time has passed.
+ * the time has passed. Two samples between which a record of the entity may have been lost (losses.h) are not
+ * consecutive: what the entity was in between is not known, as between samples that differ.
  *
  * A run goes out as soon as its first sample is before the checkpoint: open, or whole if its end is,
  * too. The checkpoint passed on is smaller than that of the records: a run that follows starts right
@@ -21,6 +22,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/inbox.h"
+#include "engine/losses.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
 
@@ -34,7 +36,10 @@ struct samples_to_period {
   net_chronon round;                  /* the last; NET_BEGINNING: none */
   uint32_t *run_slots, *record_slots; /* of the entity, in rows of the output and the input */
   uint64_t last_id;
-  union net_slot *key; /* scratch: a row of the output layout */
+  union net_slot *key;             /* scratch: a row of the output layout */
+  const struct net_losses *losses; /* of the records; NULL: none */
+  int process;                     /* slot of who made a record; negative: nobody knows */
+  bool *divided;                   /* set when they divide a run */
 };
 
 struct run {
@@ -97,6 +102,15 @@ static uint32_t run_of(struct samples_to_period *node, const union net_slot *rec
   return place;
 }
 
+/* Has a record of the entity perhaps been lost between the last sample of RUN and RECORD? */
+static bool may_lack(const struct samples_to_period *node, const struct run *run,
+                     const union net_slot *record) {
+  net_chronon at;
+  if (node->losses == NULL) return false;
+  base_string_id process = node->process < 0 ? 0 : record[node->process].s;
+  return net_losses_between(node->losses, process, run->last, record[0].i, &at);
+}
+
 static void sample(struct samples_to_period *node, const union net_slot *record, net_chronon bound,
                    enum base_status *status) {
   bool fresh;
@@ -105,10 +119,12 @@ static void sample(struct samples_to_period *node, const union net_slot *record,
   net_chronon before = fresh ? node->round : run->last;
   if (!fresh && run->gone && node->round > before) before = node->round;
   if (!fresh && !run->gone) {
-    if (same_values(node, net_rowmap_row(&node->runs, place), record)) {
+    bool same = same_values(node, net_rowmap_row(&node->runs, place), record);
+    if (same && !may_lack(node, run, record)) {
       run->last = record[0].i;
       return;
     }
+    if (same) *node->divided = true;
     finish(node, place, record[0].i, bound, status);
   }
   begin(node, place, record, before);
@@ -215,6 +231,16 @@ static enum base_status consume(struct net_node *base, unsigned port,
     return status != BASE_OK ? status : net_out_flush(base, NET_FOREVER, NET_FOREVER, NULL);
   net_chronon earliest = open_runs(node, checkpoint, &status);
   return status == BASE_OK ? net_out_flush(base, earliest, earliest, NULL) : status;
+}
+
+void net_samples_set_losses(struct net_node *base, const struct net_losses *losses, int process,
+                            bool *divided) {
+  struct samples_to_period *node = (struct samples_to_period *)base;
+  BASE_CHECK(base->kind == NET_NODE_SAMPLES_TO_PERIOD, "samples-losses-kind");
+  const struct net_layout *in = node->inbox.ports[0].layout;
+  node->losses = losses;
+  node->divided = divided;
+  node->process = process < 0 ? -1 : (int)in->fields[process].slot;
 }
 
 void net_samples_each_run(const struct net_node *base,

@@ -8,8 +8,9 @@
  *
  * The product stays: it says at which ticks there is a sample, and a sample may come late or not at all. A
  * clock ticks at its origin and every n chronons after it, so the sensor can be told once and for all; the
- * clock's own inputs, which say how far it may tick, are no reason to make records. Of an origin that is
- * not known when the query is planned (the earliest tuple, on the real timeline) nothing can be said.
+ * clock's own inputs, which say how far it may tick, are no reason to make records. An origin that is
+ * not known when the query is planned (on the real timeline, where the earliest tuple says it) is when its clocks all tick, at
+ * a multiple of their units.
  *
  * What held is the values. When it began to hold and when it ceased lies between two samples, so who asks for
  * that (`at S.start`, `S.stop precede ...`) wants as many as there are. The overlap test of a product in which
@@ -107,7 +108,8 @@ void ng_rule_clock_samples(struct ng_plan *plan) {
       continue;
     const struct ng_node *clock = ticks_for(plan, access);
     bool known =
-        clock && (clock->query->origin_given || clock->query->timeline == NET_TIMELINE_ABSTRACT);
+        clock && (clock->query->origin_given || clock->query->timeline == NET_TIMELINE_ABSTRACT ||
+                  ng_clocks_period(clock->query) > 0);
     if (!known) continue;
     access->every = clock->relation->every;
     access->origin = clock->query->origin_given ? clock->query->origin : 0;

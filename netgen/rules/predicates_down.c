@@ -28,7 +28,8 @@
  *
  * A predicate that can fail stays where it is, unless that is speculated on (speculation.c): moved in front
  * of its guards it would report errors of rows that the guards leave out. One that reads a stop stays above products: below, the rows
- * that wait for it to be decided would hold back the whole product. Nothing moves below a node that
+ * that wait for it to be decided would hold back the whole product; but none waits where it compares with times
+ * before which all is known already (ng_plan_known_until): how it was then, or is now. Nothing moves below a node that
  * others read, too. */
 #include "netgen/plan.h"
 
@@ -124,17 +125,60 @@ static const struct ng_expr *through(struct ng_plan *plan, const struct ng_node 
   return renamed(plan, node, expr);
 }
 
+/* Is EXPR a time before which PLAN knows everything? */
+static bool is_known(const struct ng_plan *plan, const struct ng_expr *expr) {
+  return expr->op == NG_INSTANT && expr->instant.hi != NET_FOREVER &&
+         expr->instant.hi < plan->known_until;
+}
+
+static bool is_openable(const struct ng_expr *expr) {
+  return expr->op == NG_COLUMN && expr->column->openable;
+}
+
+/* Of the operands of EXPR, are those numbered A and B to be compared at once: a stop with a known time, or neither open? */
+static bool compares_known(const struct ng_plan *plan, const struct ng_expr *expr, unsigned a,
+                           unsigned b) {
+  const struct ng_expr *left = expr->args[a], *right = expr->args[b];
+  if (!ng_expr_reads_open(left) && !ng_expr_reads_open(right)) return true;
+  return (is_openable(left) && is_known(plan, right)) ||
+         (is_openable(right) && is_known(plan, left));
+}
+
+/* Does no row have to wait for EXPR to be decided? A stop that is not known yet is not before what is. */
+static bool is_decided(const struct ng_plan *plan, const struct ng_expr *expr) {
+  if (!ng_expr_reads_open(expr)) return true;
+  switch (expr->op) {
+    case NG_AND:
+    case NG_OR:
+    case NG_NOT:
+      for (unsigned i = 0; i < expr->arg_count; i++)
+        if (!is_decided(plan, expr->args[i])) return false;
+      return true;
+    case NG_BEFORE:
+    case NG_NOT_AFTER:
+    case NG_EQUAL_INSTANTS:
+      return compares_known(plan, expr, 0, 1);
+    case NG_OVERLAP_EVENT:
+      return compares_known(plan, expr, 0, 2);
+    case NG_OVERLAP_PERIODS:
+      return compares_known(plan, expr, 0, 3) && compares_known(plan, expr, 2, 1);
+    default:
+      return false;
+  }
+}
+
 /* --- down */
 
 /* May a selection by EXPR that stands above NODE stand below it, and at which port? */
-static bool passes(const struct ng_node *node, const struct ng_expr *expr, unsigned *ret_port) {
+static bool passes(const struct ng_plan *plan, const struct ng_node *node,
+                   const struct ng_expr *expr, unsigned *ret_port) {
   *ret_port = 0;
   if (node->alias) return false;
   switch (node->kind) {
     case NET_NODE_APPLY:
       return ng_expr_fits(expr, node->inputs[0]);
     case NET_NODE_PRODUCT:
-      if (ng_expr_reads_open(expr)) return false;
+      if (!is_decided(plan, expr)) return false;
       for (unsigned port = 0; port < 2; port++) {
         *ret_port = port;
         if (ng_expr_fits(expr, node->inputs[port])) return true;
@@ -170,7 +214,7 @@ static bool move_down(struct ng_plan *plan, struct ng_node *selection, struct pa
     }
     unsigned port = 0;
     const struct ng_expr *other = through(plan, node, expr);
-    if (!other && !passes(node, expr, &port)) break;
+    if (!other && !passes(plan, node, expr, &port)) break;
     ret->names = ret->names || other;
     if (other) expr = other;
     above = node;

@@ -304,6 +304,7 @@ static size_t count_unbounded(const struct bounding *bounding) {
   plan->budget->trial = arena;
   size_t unbounded = 0;
   trial->may_speculate = plan->may_speculate;
+  trial->known_until = plan->known_until;
   trial->orders = orders_of(arena, bounding);
   for (size_t i = 0; i < plan->query_count; i++) {
     if (!bounding->queries[i]) continue;
