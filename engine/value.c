@@ -155,18 +155,32 @@ static const char *check_text(const struct base_strings *strings, uint32_t width
   return width > 0 && points > width ? "longer than its type allows" : NULL;
 }
 
-/* type:minor#epoch. The type has neither of the two signs, the minor name may have both, the epoch is a
- * number, or two with a point between: that of a process, and of an object in it. */
+/* Of what a host is called, and what is behind it, letters of ASCII, digits and some signs. */
+static bool is_host(const char *text, const char *end) {
+  if (text == end) return false;
+  for (; text < end; text++) {
+    bool letter = lower(*text) >= 'a' && lower(*text) <= 'z';
+    bool digit = *text >= '0' && *text <= '9';
+    if (!letter && !digit && (*text == '\0' || strchr("-_.:", *text) == NULL)) return false;
+  }
+  return true;
+}
+
+/* type:minor#epoch, or type:minor#epoch@host. The type has neither of the first two signs, the minor name may have
+ * all, the epoch is a number, or two with a point between: that of a process, and of an object in it. */
 static const char *check_name(const struct base_strings *strings, base_string_id id) {
-  static const char *const fault = "no name of the form type:minor#epoch";
+  static const char *const fault = "no name of the form type:minor#epoch or type:minor#epoch@host";
   size_t length;
   const char *text = base_strings_text(strings, id, &length);
   const char *colon = memchr(text, ':', length), *hash = memrchr(text, '#', length);
   if (colon == NULL || colon == text || memchr(text, '#', (size_t)(colon - text))) return fault;
   if (hash == NULL || hash <= colon + 1 || hash + 1 == text + length) return fault;
+  const char *end = text + length, *at = memchr(hash, '@', (size_t)(end - hash));
+  if (at != NULL && (at == hash + 1 || !is_host(at + 1, end))) return fault;
+  if (at != NULL) end = at;
   unsigned points = 0;
-  for (const char *digit = hash + 1; digit < text + length; digit++) {
-    bool inside = digit > hash + 1 && digit + 1 < text + length;
+  for (const char *digit = hash + 1; digit < end; digit++) {
+    bool inside = digit > hash + 1 && digit + 1 < end;
     if (*digit == '.' && inside && points++ == 0) continue;
     if (*digit < '0' || *digit > '9') return fault;
   }

@@ -16,7 +16,7 @@ enum net_base_type {
   NET_FLOAT,    /* IEEE double; WIDTH 4 or 8 */
   NET_STRING,   /* interned; WIDTH: maximum in code points, 0 for text */
   NET_BOOL,     /* 0 or 1 */
-  NET_NAME,     /* an entity, interned as type:minor#epoch */
+  NET_NAME,     /* an entity, interned as type:minor#epoch@host */
   NET_TEMPORAL, /* a ratio of two linear functions of time: four slots, doubles */
   NET_INSTANT,  /* the times of a participant inside a combination: two slots */
 };
@@ -51,7 +51,7 @@ bool net_type_parse(const char *text, struct net_type *ret);
 
 /* What is wrong with a value of TYPE that is to be stored, or NULL: integer out of the width's range,
  * float not finite or out of f4's range, string of more than WIDTH code points or not UTF-8, name not
- * of the form type:minor#epoch.
+ * of the form type:minor#epoch or type:minor#epoch@host.
  * The text is static, e.g. "out of the range of i2".                                              */
 const char *net_value_check(const struct base_strings *strings, struct net_type type,
                             union net_slot slot);

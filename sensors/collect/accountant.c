@@ -143,12 +143,15 @@ static unsigned char *put_name(unsigned char *to, const struct sn_name *name) {
   return put_u32(to, name->id | NAME_ID);
 }
 
-/* A process that another one mentions by its process id. */
-static const struct sn_name *process_named(const struct sn_monitor *monitor, uint32_t type,
+/* A process that another one, TELLER, mentions by its process id, which holds in the pid namespace of both. */
+static const struct sn_name *process_named(const struct sn_program *teller, uint32_t type,
                                            const struct sn_known *known, uint64_t minor) {
-  for (const struct sn_program *program = monitor->programs; program != NULL;
+  uint64_t space = sn_peer_identity(teller->peer)->process_space;
+  for (const struct sn_program *program = teller->monitor->programs; program != NULL;
        program = program->next) {
-    if (sn_peer_identity(program->peer)->pid != minor || program->state == SN_ENDED) continue;
+    const struct sn_identity *identity = sn_peer_identity(program->peer);
+    if (identity->announced_pid != minor || program->state == SN_ENDED) continue;
+    if (identity->process_space != space) continue;
     for (size_t i = 0; i < program->part_count; i++) {
       const struct sn_part *part = &program->parts[i];
       if (part->known == known && part->name != NULL && part->minor == NULL && part->type == type) {
@@ -167,7 +170,7 @@ static unsigned char *put_minor(struct writing *writing, const struct sn_part *p
   struct sn_program *program = writing->program;
   uint32_t index = (uint32_t)(part - program->parts);
   if (type != NULL && type->is_process) {
-    const struct sn_name *name = process_named(program->monitor, type->number, part->known, minor);
+    const struct sn_name *name = process_named(program, type->number, part->known, minor);
     if (name != NULL) return put_name(to, name);
   } else if (type != NULL) {
     struct sn_entity *entity = sn_entity_named(program, index, type->number, minor);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,13 +55,38 @@ static const char *bind_socket(struct sn_listener *listener, unsigned mode) {
   return NULL;
 }
 
+/* Who holds the lock has written who he is into it, by what he takes for his number and his machine. */
+static const char *who_listens(const struct sn_listener *listener) {
+  static char reason[HOST_NAME_MAX + 64];
+  char who[HOST_NAME_MAX + 24];
+  ssize_t length = pread(listener->lock, who, sizeof who - 1, 0);
+  who[length > 0 ? length : 0] = '\0';
+  who[strcspn(who, "\n")] = '\0';
+  for (char *at = who; *at != '\0'; at++)
+    if ((unsigned char)*at < ' ' || *at == 127) *at = '?';
+  if (who[0] == '\0') return "another collector reads it";
+  snprintf(reason, sizeof reason, "another collector reads it: process %s", who);
+  return reason;
+}
+
+static void say_who(const struct sn_listener *listener) {
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  if (ftruncate(listener->lock, 0) != 0 ||
+      dprintf(listener->lock, "%ld on %s\n", (long)getpid(), host) < 0) {
+    /* Without room for it others are not told who it is. */
+  }
+}
+
 static const char *open_all(struct sn_listener *listener, const char *directory, unsigned mode) {
   listener->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (listener->directory < 0) return "the directory cannot be opened";
   listener->lock = openat(listener->directory, SN_SOCKET ".lock",
                           O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (listener->lock < 0) return "the lock cannot be opened";
-  if (flock(listener->lock, LOCK_EX | LOCK_NB) != 0) return "somebody else listens";
+  if (listener->lock < 0)
+    return errno == EACCES ? "another user's collector reads it" : "the lock cannot be opened";
+  if (flock(listener->lock, LOCK_EX | LOCK_NB) != 0) return who_listens(listener);
+  say_who(listener);
   return bind_socket(listener, mode);
 }
 
@@ -147,12 +173,12 @@ static void drop(struct sn_listener *listener, size_t i) {
           (listener->pending_count - i) * sizeof *listener->pending);
 }
 
-/* Of too many that do not send the oldest goes. */
+/* As many as there is room for; the others wait. */
 static void accept_all(struct sn_listener *listener) {
   for (int from;
+       listener->pending_count < PENDING_MAX &&
        (from = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
     struct epoll_event event = {.events = EPOLLIN};
-    if (listener->pending_count == PENDING_MAX) drop(listener, 0);
     listener->pending[listener->pending_count++] = from;
     epoll_ctl(listener->poll, EPOLL_CTL_ADD, from, &event);
   }
@@ -170,6 +196,9 @@ int sn_listener_next(struct sn_listener *listener, struct sn_handover *ret_hando
     }
     drop(listener, i);
     if (file >= 0) return file;
+    if (listener->pending_count + 1 == PENDING_MAX) accept_all(listener);
   }
+  /* Of too many that do not send the oldest goes. */
+  if (listener->pending_count == PENDING_MAX) drop(listener, 0);
   return -1;
 }

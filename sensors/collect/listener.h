@@ -12,8 +12,8 @@
 
 struct sn_listener;
 
-/* MODE: permissions of the socket, 0600 for one user's programs. NULL: *ret_reason (a constant) says
- * why not: somebody else listens, say.                                                              */
+/* MODE: permissions of the socket, 0600 for one user's programs. NULL: *ret_reason (good until the next
+ * call) says why not: another process listens, say, and which.                                        */
 struct sn_listener *sn_listener_open(const char *directory, unsigned mode, const char **ret_reason);
 void sn_listener_free(struct sn_listener *listener);
 /* To poll for rings. */

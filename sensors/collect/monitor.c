@@ -20,6 +20,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
+#include "sensors/collect/whereabouts.h"
 
 #define MS INT64_C(1000000)
 static const int64_t DRAIN_NS = 3 * MS, SWITCH_NS = MS / 4, NAP_NS = MS, IDLE_NS = 250 * MS;
@@ -48,6 +49,9 @@ static bool poll_for(struct sn_monitor *monitor, int file, void *of) {
 
 static const char *open_all(struct sn_monitor *monitor) {
   const char *reason = NULL;
+  if (!sn_proc_is_ours()) {
+    return "/proc is not that of the collector's pid namespace, so no program can be followed";
+  }
   monitor->listener = sn_listener_open(monitor->directory, monitor->options.mode, &reason);
   if (monitor->listener == NULL) return reason;
   if (stop_notice < 0) stop_notice = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -62,6 +66,7 @@ static const char *open_all(struct sn_monitor *monitor) {
       !sn_uplink_start(monitor)) {
     return "the system gives no descriptors or threads";
   }
+  sn_wanted_start(monitor);
   return NULL;
 }
 
@@ -86,7 +91,9 @@ struct sn_monitor *sn_monitor_new(const struct sn_monitor_options *options,
 
 void sn_monitor_free(struct sn_monitor *monitor) {
   if (monitor == NULL) return;
+  sn_wanted_free(monitor);
   sn_programs_free(monitor);
+  sn_refusals_looked(monitor, true);
   sn_uplink_free(monitor);
   sn_watches_free(monitor);
   sn_reader_free(monitor->reader);
@@ -103,8 +110,7 @@ void sn_monitor_free(struct sn_monitor *monitor) {
 
 /* --- what has happened */
 
-/* Announcements that are new or were just completed. */
-static void read_notices(struct sn_monitor *monitor) {
+void sn_monitor_notice(struct sn_monitor *monitor) {
   union {
     struct inotify_event event;
     char bytes[8192];
@@ -132,7 +138,7 @@ static void read_events(struct sn_monitor *monitor) {
       ((struct sn_program *)events[i].data.ptr)->gone = true;
     }
   }
-  if (count > 0) read_notices(monitor);
+  if (count > 0) sn_monitor_notice(monitor);
 }
 
 /* --- turns */
@@ -232,6 +238,7 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   bool known = monitor->uplink.clock_known;
   if (known && !monitor->clocked) step_lines(monitor);
   monitor->clocked = known;
+  sn_wanted_turn(monitor);
   if (known && !monitor->stopping) more |= sn_switching_slice(monitor, SWITCH_NS);
   int64_t sample_at = monitor->stopping ? INT64_MAX : sn_sampling_turn(monitor);
   sn_check_turn(monitor);
@@ -243,6 +250,7 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
 static void end(struct sn_monitor *monitor) {
   int64_t until = base_env_monotonic() + FLUSH_NS;
   monitor->stopping = true;
+  sn_wanted_turn(monitor); /* nobody puts anything on by himself any more */
   sn_periods_stop(monitor);
   sn_switching_off(monitor);
   for (unsigned i = 0; i < 5; i++) {

@@ -6,6 +6,7 @@
  *     objects.c       objects of a program, and what they are called
  *     watches.c       what the server wants to see
  *     switching.c     watches to switches, in slices
+ *     wanted.c        watches to what programs have on when they begin
  *     sampling.c      when sampled events are asked for samples, and what came of it
  *     periods.c       open periods, and their ends where a sensor goes off
  *     accountant.c    rings to messages
@@ -262,7 +263,8 @@ struct sn_part {
   uint32_t type;
   struct sn_part_event *events;
   uint32_t event_count;
-  bool sought; /* its description, in this program; else another one may have it */
+  bool sought;  /* its description, in this program; else another one may have it */
+  bool refused; /* it was said that it cannot be had, if it was to be said */
 };
 
 struct sn_intake {
@@ -281,13 +283,14 @@ struct sn_program {
   struct sn_monitor *monitor;
   struct sn_peer *peer;
   enum sn_program_state state;
-  bool own;              /* the monitor itself */
-  bool gone;             /* known to be dead: not only ending */
-  bool blank;            /* it has ended and never made a record */
-  int process;           /* pidfd; -1 */
-  uint64_t epoch;        /* of its names */
-  bool epoch_given;      /* ... and of no other program's */
-  uint32_t changes;      /* of its announcement, as of the last look */
+  bool own;         /* the monitor itself */
+  bool gone;        /* known to be dead: not only ending */
+  bool blank;       /* it has ended and never made a record */
+  int process;      /* pidfd; -1 */
+  uint64_t epoch;   /* of its names */
+  bool epoch_given; /* ... and of no other program's */
+  uint64_t seal;    /* of the machine, its boot, and the announcement; 0: its names do without */
+  uint32_t changes; /* of its announcement, as of the last look */
   uint64_t ended_number; /* of its last message; the announcement goes when it is acknowledged */
   int64_t seen_alive;    /* realtime */
   int64_t looked_at;     /* monotonic: at its map */
@@ -318,6 +321,28 @@ struct sn_program {
   int64_t scan_started, scan_after; /* monotonic */
 };
 
+/* --- naming.c */
+
+/* Of a program that was found: what its names will be made of. */
+void sn_naming_begin(struct sn_program *program);
+/* Before it is named: nobody else is called so from now on. */
+void sn_naming_give(struct sn_program *program);
+/* Appends what follows TYPE:MINOR in the name of the process, or of its OBJECT (0: none). */
+void sn_naming_put(struct base_buffer *out, const struct sn_program *program, uint32_t object);
+
+/* --- refusals.c */
+
+struct sn_refusal;
+
+/* Whether it was said that the announcement is not watched. */
+bool sn_refused(struct sn_monitor *monitor, const char *name);
+void sn_refuse(struct sn_monitor *monitor, const char *name, const char *reason);
+/* Around a look at all announcements: those that are gone are forgotten. ALL: whether they are gone or not. */
+void sn_refusals_look(struct sn_monitor *monitor);
+void sn_refusals_looked(struct sn_monitor *monitor, bool all);
+
+/* --- programs.c */
+
 void sn_programs_look(struct sn_monitor *monitor); /* at the directory */
 void sn_programs_add(struct sn_monitor *monitor, const char *name);
 /* New modules, names, pipes; the dead. */
@@ -336,6 +361,21 @@ bool sn_program_ready(
 bool sn_switching_slice(struct sn_monitor *monitor, int64_t budget_ns);
 void sn_switching_want(struct sn_monitor *monitor); /* of all programs */
 void sn_switching_off(struct sn_monitor *monitor);
+
+/* --- wanted.c */
+
+struct sn_page {
+  uint64_t number;         /* ours; 0: it has not been begun */
+  int file;                /* -1: there is none */
+  struct base_buffer rows; /* as they were written */
+  uint64_t commands;       /* as of which they are */
+  bool open;               /* we are one who switches anything on */
+};
+
+void sn_wanted_start(struct sn_monitor *monitor); /* nobody else collects here */
+void sn_wanted_turn(struct sn_monitor *monitor);
+void sn_wanted_beat(struct sn_monitor *monitor, uint64_t monotonic_ns);
+void sn_wanted_free(struct sn_monitor *monitor);
 
 /* --- sampling.c */
 
@@ -496,14 +536,19 @@ void sn_uplink_free(struct sn_monitor *monitor);
 
 /* --- the monitor */
 
+/* Announcements that are new or were just completed. */
+void sn_monitor_notice(struct sn_monitor *monitor);
+
 struct sn_monitor {
   struct sn_monitor_options options;
   char *directory;
   struct sn_listener *listener;
   struct sn_reader *reader;
   struct sn_uplink uplink;
+  struct sn_page page;
   struct sn_timeline lines[2]; /* by clock - 1 */
   struct sn_program *programs;
+  struct sn_refusal *refusals; /* announcements that are not watched */
   struct sn_known *known;
   struct sn_interest *interests;
   uint32_t next_name, next_process, next_relation;

@@ -2,7 +2,7 @@
  *
  * An object is known here from its first record, or from when somebody asks for it by name, until a scan of
  * the program's receptacles does not find it any more and what it left in the rings has been read. Its
- * name is TYPE:MINOR#PROCESS.OBJECT, of the epochs of both.                                          */
+ * name has the epochs of both (naming.c).                                                            */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static void grow(struct sn_entities *entities) {
 void sn_entity_print(struct base_buffer *out, const struct sn_program *program,
                      const struct sn_part *part, uint32_t type, uint64_t minor, uint32_t epoch) {
   const struct sn_type_description *described = sn_known_type(part->known, type);
-  base_buffer_printf(out, "%s:%" PRIu64 "#%" PRIu64 ".%" PRIu32,
-                     described != NULL ? described->name : "object", minor, program->epoch, epoch);
+  base_buffer_printf(out, "%s:%" PRIu64, described != NULL ? described->name : "object", minor);
+  sn_naming_put(out, program, epoch);
 }
 
 static struct sn_name *name_of(struct sn_program *program, const struct sn_part *part,

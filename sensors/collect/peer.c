@@ -5,6 +5,7 @@
 #include "sensors/collect/peer_impl.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "sensors/collect/whereabouts.h"
 
 /* --- finding */
 
@@ -120,49 +122,93 @@ static uint64_t most_bytes(const struct stat *status) {
   return bytes < ANNOUNCED_MAX ? bytes : ANNOUNCED_MAX;
 }
 
-static const char *check_header(struct sn_peer *peer, const struct stat *status) {
+static void read_identity(struct sn_peer *peer, const struct stat *status) {
   const struct sn_header *header = sn_peer_header(peer);
-  if (memcmp(header->magic, SN_MAGIC, sizeof header->magic) != 0) return "not an announcement";
-  if (header->layout != SN_LAYOUT) return "of another version";
-  if (header->header_bytes != sizeof *header) return "with a header of another size";
-  peer->identity = (struct sn_identity){.pid = header->pid,
-                                        .uid = header->uid,
+  peer->identity = (struct sn_identity){.announced_pid = header->pid,
+                                        .uid = status->st_uid,
                                         .clock = header->clock,
                                         .start_ticks = header->start_ticks,
                                         .announced_ns = header->announced_ns,
+                                        .process_space = header->process_space,
+                                        .time_space = header->time_space,
                                         .pair_stamp = header->pair_stamp,
                                         .pair_monotonic_ns = header->pair_monotonic_ns,
                                         .pair_realtime_ns = header->pair_realtime_ns,
-                                        .epoch = header->epoch};
-  /* Who it says it is must be who owns the file; its name must be its own. */
-  char name[128];
-  snprintf(name, sizeof name, "%" PRIu32 "-%" PRIu64 "-%" PRIx64 SN_SUFFIX, peer->identity.pid,
-           peer->identity.start_ticks, peer->identity.announced_ns);
-  if (strcmp(name, peer->name) != 0) return "of another name";
-  if (peer->identity.uid != status->st_uid) return "of another user's file";
-  if (peer->identity.pid == 0) return "of no process";
-  if (peer->identity.clock != SN_CLOCK_MONOTONIC && peer->identity.clock != SN_CLOCK_CYCLES) {
-    return "with an unknown clock";
-  }
-  return NULL;
+                                        .epoch = header->epoch,
+                                        .naming = header->naming};
+  memcpy(peer->identity.host, header->host, sizeof header->host);
+  peer->identity.host[sizeof header->host] = '\0';
 }
 
-static const char *open_file(struct sn_peer *peer) {
+/* Where its process is. What it says of its namespaces was the kernel's word to it; an earlier version does not say. */
+static const char *find_process(struct sn_identity *identity) {
+  const struct sn_whereabouts *ours = sn_whereabouts();
+  if (identity->time_space != 0 && ours->time_space != 0 &&
+      identity->time_space != ours->time_space) {
+    return "its program is in a time namespace of its own, with other clocks";
+  }
+  if (identity->process_space == 0 || ours->process_space == 0 ||
+      identity->process_space == ours->process_space) {
+    identity->pid = identity->announced_pid;
+    return NULL;
+  }
+  identity->pid =
+      sn_process_in(identity->process_space, identity->announced_pid, identity->start_ticks);
+  if (identity->pid != 0 || ours->sees_all) return NULL; /* or it has ended */
+  return "its program is in a pid namespace that cannot be seen from the collector's";
+}
+
+/* The owner of the file is the kernel's word; what a program takes itself for holds in its user namespace alone. */
+static const char *check_header(struct sn_peer *peer, const struct stat *status) {
+  const struct sn_header *header = sn_peer_header(peer);
+  if (memcmp(header->magic, SN_MAGIC, sizeof header->magic) != 0) return "it is no announcement";
+  if (header->layout != SN_LAYOUT || header->header_bytes != sizeof *header) {
+    return "its program was built with another version of the sensors, build it anew";
+  }
+  read_identity(peer, status);
+  char name[128];
+  snprintf(name, sizeof name, "%" PRIu32 "-%" PRIu64 "-%" PRIx64 SN_SUFFIX,
+           peer->identity.announced_pid, peer->identity.start_ticks, peer->identity.announced_ns);
+  if (strcmp(name, peer->name) != 0) return "it has not the name of its program";
+  if (peer->identity.announced_pid == 0) return "it is of no process";
+  if (peer->identity.clock != SN_CLOCK_MONOTONIC && peer->identity.clock != SN_CLOCK_CYCLES) {
+    return "its program has an unknown clock";
+  }
+  return find_process(&peer->identity);
+}
+
+/* Why a file cannot be opened, if it is one that we should be able to open: others' are not our business. */
+static const char *why_closed(const struct sn_peer *peer) {
+  struct stat status;
+  int error = errno;
+  bool other = lstat(peer->path, &status) != 0 || (status.st_uid != geteuid() && geteuid() != 0);
+  if (other || error == ENOENT) return NULL;
+  return error == EMFILE || error == ENFILE ? "the collector has no more descriptors"
+         : error == ELOOP                   ? "it is no file"
+                                            : "it cannot be opened";
+}
+
+static const char *open_file(struct sn_peer *peer, bool *ret_silent) {
   struct stat status;
   peer->file = open(peer->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-  if (peer->file < 0 || fstat(peer->file, &status) != 0) return "cannot be opened";
-  if (!S_ISREG(status.st_mode)) return "not a file";
-  if (status.st_size < (off_t)sizeof(struct sn_header)) return "too short";
+  if (peer->file < 0) {
+    const char *reason = why_closed(peer);
+    *ret_silent = reason == NULL;
+    return reason != NULL ? reason : "it is not there, or another user's";
+  }
+  if (fstat(peer->file, &status) != 0 || !S_ISREG(status.st_mode)) return "it is no file";
+  if (status.st_size < (off_t)sizeof(struct sn_header)) return "it is too short";
   peer->bytes = most_bytes(&status);
   peer->map = mmap(NULL, peer->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, peer->file, 0);
   if (peer->map == MAP_FAILED) {
     peer->map = NULL;
-    return "cannot be mapped";
+    return "it cannot be mapped";
   }
   return check_header(peer, &status);
 }
 
 struct sn_peer *sn_peer_open(const char *directory, const char *name, const char **ret_reason) {
+  bool silent = false;
   struct sn_peer *peer = base_xcalloc(1, sizeof *peer);
   size_t length = strlen(directory);
   peer->path = base_xmalloc(length + strlen(name) + 2);
@@ -170,10 +216,10 @@ struct sn_peer *sn_peer_open(const char *directory, const char *name, const char
   peer->path[length] = '/';
   peer->name = memcpy(peer->path + length + 1, name, strlen(name) + 1);
   peer->file = -1;
-  const char *reason = open_file(peer);
+  const char *reason = open_file(peer, &silent);
   if (reason != NULL) {
     sn_peer_free(peer);
-    *ret_reason = reason;
+    *ret_reason = silent ? NULL : reason;
     return NULL;
   }
   peer->next = all_peers;
@@ -212,8 +258,9 @@ const char *sn_peer_name(const struct sn_peer *peer) {
   return peer->name;
 }
 
-void sn_peer_give_epoch(struct sn_peer *peer, uint64_t epoch) {
-  __atomic_store_n(&sn_peer_header(peer)->epoch, epoch, __ATOMIC_RELAXED);
+void sn_peer_give_epoch(struct sn_peer *peer, uint64_t epoch, uint32_t naming) {
+  __atomic_store_n(&sn_peer_header(peer)->naming, naming, __ATOMIC_RELEASE);
+  __atomic_store_n(&sn_peer_header(peer)->epoch, epoch, __ATOMIC_RELEASE);
 }
 
 /* --- following */
@@ -307,36 +354,16 @@ bool sn_peer_update(struct sn_peer *peer) {
 
 /* --- alive */
 
-/* A file below /proc/PID, to its end, zero-terminated; NULL: not to be read. */
-static char *read_proc(uint32_t pid, const char *what) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, what);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return NULL;
-  size_t length = 0, room = 4096;
-  char *text = base_xmalloc(room + 1);
-  for (ssize_t got; (got = read(file, text + length, room - length)) > 0;) {
-    length += (size_t)got;
-    if (length == room) text = base_xrealloc(text, (room *= 2) + 1, 1);
-  }
-  close(file);
-  text[length] = '\0';
-  return text;
-}
-
 bool sn_peer_alive(const struct sn_peer *peer) {
-  char *text = read_proc(peer->identity.pid, "stat");
-  if (text == NULL) return false;
-  char *at = strrchr(text, ')');
-  bool dead = at == NULL || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X';
-  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
-  bool alive = !dead && at != NULL && strtoull(at, NULL, 10) == peer->identity.start_ticks;
+  uint64_t ticks = 0;
+  char *text = sn_proc_read(peer->identity.pid, "stat");
+  bool alive = text != NULL && sn_proc_started(text, &ticks) && ticks == peer->identity.start_ticks;
   free(text);
   return alive;
 }
 
 bool sn_peer_mapped(const struct sn_peer *peer) {
-  char *text = read_proc(peer->identity.pid, "maps");
+  char *text = sn_proc_read(peer->identity.pid, "maps");
   bool mapped = text == NULL || *text == '\0' || strstr(text, peer->name) != NULL;
   free(text);
   return mapped;
@@ -348,10 +375,14 @@ bool sn_peer_ended(const struct sn_peer *peer) {
 
 /* --- reading along */
 
+/* But for what the program has put on for us. */
 static void clear_switches(struct sn_peer *peer, uint64_t receptacle, uint32_t switches) {
   struct sn_receptacle *at = sn_peer_at(peer, receptacle, sizeof *at);
   for (uint32_t i = 0; at != NULL && i < switches; i++) {
-    __atomic_store_n(&sn_switches(at)[i], 0, __ATOMIC_SEQ_CST);
+    uint32_t word = __atomic_load_n(&sn_switches(at)[i], __ATOMIC_SEQ_CST);
+    if (word >> SN_GENERATION_SHIFT == peer->generation) continue;
+    __atomic_compare_exchange_n(&sn_switches(at)[i], &word, 0, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
   }
 }
 
@@ -434,16 +465,43 @@ void sn_peer_beat(struct sn_peer *peer, uint64_t monotonic_ns) {
   __atomic_store_n(&sn_peer_header(peer)->beat_ns, monotonic_ns, __ATOMIC_RELAXED);
 }
 
-void sn_peer_attach(struct sn_peer *peer, uint32_t ring_bytes) {
+bool sn_peer_is_of_page(const struct sn_peer *peer, uint64_t page) {
+  const struct sn_header *header = sn_peer_header(peer);
+  return page != 0 && __atomic_load_n(&header->generation, __ATOMIC_SEQ_CST) != 0 &&
+         __atomic_load_n(&header->page, __ATOMIC_SEQ_CST) == page;
+}
+
+/* The program may take us for its reader at the same time. */
+static enum sn_attached take_generation(struct sn_peer *peer, uint64_t page) {
   struct sn_header *header = sn_peer_header(peer);
-  uint32_t generation = (__atomic_load_n(&header->generation, __ATOMIC_ACQUIRE) + 1) & 0xffffffu;
-  peer->generation = generation != 0 ? generation : 1;
-  peer->attached = true;
+  uint32_t before = __atomic_load_n(&header->generation, __ATOMIC_SEQ_CST), next;
+  do {
+    if (sn_peer_is_of_page(peer, page)) {
+      peer->generation = __atomic_load_n(&header->generation, __ATOMIC_SEQ_CST) & 0xffffffu;
+      return SN_OF_PAGE;
+    }
+    next = (before + 1) & 0xffffffu;
+    if (next == 0) next = 1;
+  } while (!__atomic_compare_exchange_n(&header->generation, &before, next, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST));
+  peer->generation = next;
+  return before == 0 ? SN_FIRST : SN_TAKEN_OVER;
+}
+
+enum sn_attached sn_peer_attach_page(struct sn_peer *peer, uint32_t ring_bytes, uint64_t page) {
+  struct sn_header *header = sn_peer_header(peer);
   sn_peer_beat(peer, (uint64_t)base_env_monotonic());
   __atomic_store_n(&header->ring_bytes, ring_bytes, __ATOMIC_RELAXED);
-  __atomic_store_n(&header->generation, peer->generation, __ATOMIC_SEQ_CST);
+  enum sn_attached how = take_generation(peer, page);
+  __atomic_store_n(&header->page, page, __ATOMIC_SEQ_CST);
+  peer->attached = true;
   for (size_t i = 0; i < peer->module_count; i++) tell_module(peer, &peer->modules[i]);
   sn_peer_objects(peer, clear_object, peer);
+  return how;
+}
+
+void sn_peer_attach(struct sn_peer *peer, uint32_t ring_bytes) {
+  sn_peer_attach_page(peer, ring_bytes, 0);
 }
 
 /* --- modules and switches */
@@ -520,6 +578,7 @@ unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t 
   const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
   if (receptacle == NULL) return 0;
   uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
+  if (word >> SN_GENERATION_SHIFT != peer->generation) return 0;
   return word & SN_MODES & ~counted(peer, module, event);
 }
 

@@ -26,26 +26,44 @@ bool sn_directory_each(const char *directory, void (*visit)(void *context, const
 /* Whether NAME is that of a complete announcement. */
 bool sn_directory_is_name(const char *name);
 
-/* Maps and checks an announcement. NULL: *ret_reason (a constant) says why. */
+/* Maps and checks an announcement. NULL: *ret_reason (a constant, a sentence of it) says why, or is NULL: it is not
+ * there any more, or another user's whom we cannot watch. The file stays in either case.             */
 struct sn_peer *sn_peer_open(const char *directory, const char *name, const char **ret_reason);
 void sn_peer_free(struct sn_peer *peer); /* NULL is accepted; the file stays */
 /* Removes the file: the program has ended and its account is made. */
 bool sn_peer_remove(struct sn_peer *peer);
 
 struct sn_identity {
-  uint32_t pid, uid, clock; /* clock: enum sn_clock */
+  uint32_t pid;                       /* as we see it; 0: it has ended, in a namespace of its own */
+  uint32_t announced_pid;             /* as it sees itself */
+  uint32_t uid;                       /* of the file, as we see it */
+  uint32_t clock;                     /* enum sn_clock */
+  uint64_t process_space, time_space; /* namespaces; 0: not known */
+  char host[SN_HOST_ROOM + 1];        /* whatever it has written; "": not known */
   uint64_t start_ticks, announced_ns;
   uint64_t pair_stamp, pair_monotonic_ns, pair_realtime_ns;
-  uint64_t epoch; /* as an earlier reader has given it; 0: none has. Not to be trusted */
+  uint64_t epoch;  /* as an earlier reader has given it; 0: none has. Not to be trusted */
+  uint32_t naming; /* with epoch */
 };
 const struct sn_identity *sn_peer_identity(const struct sn_peer *peer);
 const char *sn_peer_name(const struct sn_peer *peer);
-void sn_peer_give_epoch(struct sn_peer *peer, uint64_t epoch);
+/* How a program is named from now on, whoever reads it. */
+void sn_peer_give_epoch(struct sn_peer *peer, uint64_t epoch, uint32_t naming);
 
 /* We are its reader from now on: everything is off, what another reader had on is no longer recorded;
  * switch 0 of each module says that we listen. RING_BYTES: wished for; 0: the default. Modules that are
  * found later are told as well.                                                                     */
 void sn_peer_attach(struct sn_peer *peer, uint32_t ring_bytes);
+/* The same, and PAGE is the number of our page of what is wanted (struct sn_wanted), 0: there is none. Who has read
+ * it is ours already, and what it has put on stays on.                                             */
+enum sn_attached {
+  SN_TAKEN_OVER, /* it had another reader before us */
+  SN_FIRST,      /* it had none */
+  SN_OF_PAGE     /* it had none, and has read the page */
+};
+enum sn_attached sn_peer_attach_page(struct sn_peer *peer, uint32_t ring_bytes, uint64_t page);
+/* Of one that is no more, and is not attached: whether it had read the page, and no other reader. */
+bool sn_peer_is_of_page(const struct sn_peer *peer, uint64_t page);
 /* Before sn_peer_attach: we do not listen to a module before sn_peer_listen says so (switch 0). */
 void sn_peer_keep_quiet(struct sn_peer *peer);
 bool sn_peer_listen(struct sn_peer *peer, uint32_t module, bool on);

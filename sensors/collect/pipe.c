@@ -43,7 +43,7 @@ size_t sn_peer_pipes(const struct sn_peer *peer) {
 
 static const char *check_handover(const struct sn_peer *peer, const struct sn_handover *handover) {
   if (handover->magic != SN_HANDOVER || handover->layout != SN_LAYOUT) return "not a ring";
-  if (handover->pid != peer->identity.pid) return "a ring of another process";
+  if (handover->pid != peer->identity.announced_pid) return "a ring of another process";
   if (strncmp(handover->announcement, peer->name, sizeof handover->announcement) != 0) {
     return "a ring of another program";
   }

@@ -3,9 +3,7 @@
  *     running ──dead, or another program by exec──▶ ending: what it left in its rings is read
  *             ──▶ ended: accounted for; the announcement goes when the server has it all
  *
- * A process is called TYPE:MINOR#EPOCH for each module. The epoch is when it started, in ms since 1970, or the
- * next that no other program of the machine has: objects are named by it, and one that was called like
- * another process's would share its periods. It is kept in the announcement, for the next collector. */
+ * A process has a name for each module (naming.c). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,33 +36,6 @@ bool sn_program_ready(const struct sn_program *program) {
 
 /* --- found */
 
-/* Of one that an earlier reader has named: what he gave it. */
-static bool has_epoch(const struct sn_identity *identity) {
-  return identity->epoch > 0 && identity->epoch < UINT64_C(1) << 60; /* else nobody wrote it */
-}
-
-static uint64_t epoch_of(const struct sn_identity *identity) {
-  if (has_epoch(identity)) return identity->epoch;
-  uint64_t tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
-  uint64_t since = identity->pair_monotonic_ns - identity->start_ticks * tick_ns;
-  return (identity->pair_realtime_ns - since) / 1000000u;
-}
-
-static bool is_taken(const struct sn_program *program) {
-  for (const struct sn_program *other = program->monitor->programs; other != NULL;
-       other = other->next) {
-    if (other != program && other->epoch_given && other->epoch == program->epoch) return true;
-  }
-  return false;
-}
-
-static void give_epoch(struct sn_program *program) {
-  if (program->epoch_given) return;
-  while (is_taken(program)) program->epoch++;
-  program->epoch_given = true;
-  sn_peer_give_epoch(program->peer, program->epoch);
-}
-
 static void watch_process(struct sn_program *program) {
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = program};
   program->process = (int)syscall(SYS_pidfd_open, sn_peer_identity(program->peer)->pid, 0);
@@ -95,19 +66,47 @@ static void start_line(struct sn_monitor *monitor, uint32_t clock) {
   sn_timeline_step(line, monitor->uplink.stepped);
 }
 
+/* One that has read our page has been on from its beginning, and has nothing open of a time before us. When we are
+ * about to leave, nobody would switch it off again. */
+static void attach(struct sn_program *program) {
+  struct sn_monitor *monitor = program->monitor;
+  struct sn_peer *peer = program->peer;
+  const struct sn_identity *identity = sn_peer_identity(peer);
+  uint64_t page = monitor->stopping ? 0 : monitor->page.number;
+  enum sn_attached how = SN_TAKEN_OVER;
+  if (!program->gone) {
+    sn_peer_keep_quiet(peer);
+    how = sn_peer_attach_page(peer, monitor->options.ring_bytes, page);
+  } else if (sn_peer_is_of_page(peer, page)) {
+    how = SN_OF_PAGE;
+  }
+  program->begun = how != SN_TAKEN_OVER;
+  if (how != SN_OF_PAGE) return;
+  const struct sn_timeline *line = &monitor->lines[identity->clock - 1];
+  int64_t announced = sn_timeline_time(line, identity->pair_stamp);
+  if (announced < program->losses_at) program->losses_at = announced;
+  if (program->gone) return;
+  program->enabled = true; /* until a scan knows it better */
+  program->enabled_at = base_env_monotonic();
+  if (!monitor->enabled) monitor->check_at = 0; /* it was at rest */
+  monitor->enabled = true;
+}
+
 void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   const char *reason;
-  if (is_known(monitor, name)) return;
+  if (is_known(monitor, name) || sn_refused(monitor, name)) return;
   struct sn_peer *peer = sn_peer_open(monitor->directory, name, &reason);
-  if (peer == NULL) return; /* nobody's: another version's, or not what it says */
+  if (peer == NULL) {
+    if (reason != NULL) sn_refuse(monitor, name, reason);
+    return;
+  }
   start_line(monitor, sn_peer_identity(peer)->clock);
   struct sn_program *program = base_xcalloc(1, sizeof *program);
   program->monitor = monitor;
   program->peer = peer;
   program->process = -1;
   program->own = sn_peer_identity(peer)->pid == (uint32_t)getpid();
-  program->epoch = epoch_of(sn_peer_identity(peer));
-  program->epoch_given = has_epoch(sn_peer_identity(peer)) && !is_taken(program);
+  sn_naming_begin(program);
   program->seen_alive = program->losses_at = sn_monitor_time(monitor);
   program->looked_at = base_env_monotonic();
   program->scan_wanted = true;
@@ -115,10 +114,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   program->changes = sn_peer_changes(peer) - 1;
   watch_process(program);
   program->gone = !sn_peer_alive(peer) || !sn_peer_mapped(peer);
-  if (!program->gone) {
-    sn_peer_keep_quiet(peer);
-    sn_peer_attach(peer, monitor->options.ring_bytes);
-  }
+  attach(program);
   program->attached = sn_timeline_stamp(&monitor->lines[SN_CLOCK_MONOTONIC - 1]);
   struct sn_program **link = &monitor->programs;
   while (*link != NULL) link = &(*link)->next;
@@ -130,7 +126,9 @@ static void found(void *context, const char *name) {
 }
 
 void sn_programs_look(struct sn_monitor *monitor) {
+  sn_refusals_look(monitor);
   sn_directory_each(monitor->directory, found, monitor);
+  sn_refusals_looked(monitor, false);
 }
 
 /* --- named */
@@ -147,14 +145,14 @@ static const char *type_name(const struct sn_part *part) {
 
 static char *text_of(struct sn_program *program, const struct sn_part *part, const char *type) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  give_epoch(program);
+  sn_naming_give(program);
   base_buffer_printf(&text, "%s:", type);
   if (part->minor != NULL) {
     base_buffer_puts(&text, part->minor);
   } else {
-    base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->pid);
+    base_buffer_printf(&text, "%" PRIu32, sn_peer_identity(program->peer)->announced_pid);
   }
-  base_buffer_printf(&text, "#%" PRIu64, program->epoch);
+  sn_naming_put(&text, program, 0);
   return text.data;
 }
 
@@ -274,12 +272,28 @@ static void add_part(struct sn_program *program, const struct sn_module_view *mo
   program->scan_wanted = true;
 }
 
+/* Of one that lives: that it is no more what announced itself is no news, and who may not be looked at is not seen
+ * to be that. */
+static void refuse_part(struct sn_program *program, struct sn_part *part) {
+  if (part->refused || program->state != SN_RUNNING) return;
+  part->refused = true;
+  const char *name = sn_peer_name(program->peer);
+  if (!sn_peer_alive(program->peer) || !sn_peer_mapped(program->peer)) return;
+  if (sn_refused(program->monitor, name)) return;
+  sn_refuse(program->monitor, name,
+            "the system does not let the collector read the description in it");
+}
+
 /* What could not be had from another program, which may have been dead, may be had from this one. */
 static void seek_descriptions(struct sn_program *program) {
   struct sn_module_view module;
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
-    if (part->sought || part->known->state != SN_KNOWN_BAD) continue;
+    if (part->known->state != SN_KNOWN_BAD) continue;
+    if (part->sought) {
+      refuse_part(program, part);
+      continue;
+    }
     if (!sn_peer_module(program->peer, i, &module)) continue;
     part->known = sn_known_of(program->monitor, program->peer, &module);
     part->sought = true;
@@ -308,7 +322,7 @@ static void follow_pipes(struct sn_program *program) {
   for (size_t i = program->intake_count; i < count; i++) {
     struct sn_pipe_view view;
     sn_pipe_view(program->peer, i, &view);
-    uint64_t id = base_hash(name, strlen(name), view.slot);
+    uint64_t id = base_hash(name, strlen(name), view.slot ^ program->seal);
     program->intakes[i] = (struct sn_intake){.id = id != 0 ? id : 1, .complete_at = INT64_MIN};
   }
   program->intake_count = count;
@@ -328,7 +342,10 @@ static void follow(struct sn_program *program) {
   bool changed = changes != program->changes;
   program->changes = changes;
   sn_peer_update(program->peer);
-  if (changed) program->scan_wanted = true;
+  if (changed) {
+    program->scan_wanted = true;
+    program->enabled_at = base_env_monotonic(); /* a module that it has loaded may have begun */
+  }
   seek_descriptions(program);
   if (changed || program->part_count < sn_peer_modules(program->peer) ||
       !sn_program_ready(program)) {
@@ -355,6 +372,7 @@ void sn_programs_follow(struct sn_monitor *monitor) {
 void sn_programs_beat(struct sn_monitor *monitor) {
   uint64_t now = (uint64_t)base_env_monotonic();
   int64_t time = sn_monitor_time(monitor);
+  sn_wanted_beat(monitor, now);
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     if (program->state != SN_RUNNING || program->gone) continue;
     sn_peer_beat(program->peer, now);

@@ -66,8 +66,22 @@ static bool is_awake(const struct sn_part *part, uint32_t e) {
   return known->holder != NULL && sn_interest_wants_process(known->interest, part->name->text);
 }
 
+/* What it has put on by itself, as it found it wanted when it began. */
+static void take_early(struct sn_program *program, struct sn_part *part, uint32_t e) {
+  const struct sn_event_description *event = part->known->events[e].event;
+  struct sn_part_event *state = &part->events[e];
+  if (event->assume_enabled) {
+    part->listening |= (sn_peer_switched(program->peer, part->index, 0) & SN_TRACE) != 0;
+  } else if (state->want == 0 && !sn_is_once(event)) {
+    state->want = sn_peer_switched(program->peer, part->index, e) & SN_TRACE;
+  }
+}
+
 static void switch_part(struct sn_program *program, struct sn_part *part) {
   bool any = false;
+  for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
+    if (part->known->events[e].event != NULL) take_early(program, part, e);
+  }
   for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
     const struct sn_known_event *known = &part->known->events[e];
     if (known->event == NULL || known->interest->count == 0) continue;

@@ -206,6 +206,7 @@ static void answer_ends(struct sn_monitor *monitor) {
   struct base_buffer *out = sn_uplink_answer(monitor);
   uint64_t done = monitor->commands;
   if (out == NULL || monitor->end_count == 0) return;
+  if (monitor->page.commands < done) done = monitor->page.commands;
   for (const struct sn_program *program = monitor->programs; program != NULL;
        program = program->next) {
     bool counts = program->state == SN_RUNNING && sn_program_ready(program);

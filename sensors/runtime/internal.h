@@ -5,6 +5,7 @@
  *     threads.c   threads and their rings, how a ring is handed over
  *     records.c   the long way of a sensor
  *     samples.c   rounds asked for
+ *     wanted.c    what is on from the beginning
  *
  * Whatever a sensor may come to works in a signal handler: no malloc, no lock that is waited for without
  * bound. Private memory of that kind comes from sn_private_new and is never given back to the system.
@@ -97,6 +98,7 @@ struct sn_module_state {
   struct sn_module_unit *unit;
   uint32_t *places; /* event number -> its entry in the receptacle of an object; SN_NO_PLACE */
   struct sn_object_kind *kinds; /* as module->types */
+  uint64_t *names;              /* of its events: sn_name_hash */
 };
 #define SN_NO_PLACE UINT32_MAX
 
@@ -109,6 +111,19 @@ struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_eve
 /* Of EVENT in the process; NULL: none. */
 struct sn_tally *sn_tally_of(const struct sn_module *module, const struct sn_event *event);
 void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t word, double value);
+
+/* Under the lock. Whether a row of the page of what is wanted is about events of the module. */
+bool sn_module_has(const struct sn_module_state *state, const struct sn_wanted_row *row);
+/* Puts them on, for the reader of GENERATION. */
+void sn_module_switch_on(const struct sn_module_state *state, const struct sn_wanted_row *row,
+                         uint32_t generation);
+/* The switches of objects that there are become as those of new ones would be. */
+void sn_modules_switch_objects(void);
+
+/* --- wanted.c */
+
+/* Puts on what is wanted of ONLY, NULL: of all modules. true: there was something. Under the lock. */
+bool sn_wanted_look(struct sn_module_state *only);
 
 /* --- threads.c */
 

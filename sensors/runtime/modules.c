@@ -172,7 +172,10 @@ static bool find_places(struct sn_module_state *state) {
   uint32_t numbers = module->event_greatest + 1;
   state->places = malloc(numbers * sizeof *state->places);
   state->kinds = calloc(module->type_count + 1, sizeof *state->kinds);
-  if (state->places == NULL || state->kinds == NULL) return false;
+  state->names = calloc(module->event_count + 1, sizeof *state->names);
+  if (state->places == NULL || state->kinds == NULL || state->names == NULL) return false;
+  for (uint32_t e = 0; e < module->event_count; e++)
+    state->names[e] = sn_name_hash(module->events[e].name);
   memset(state->places, 0xff, numbers * sizeof *state->places);
   for (uint32_t t = 0; t < module->type_count; t++) {
     struct sn_object_kind *kind = &state->kinds[t];
@@ -243,7 +246,10 @@ SN_EXPORT void sn_module_register(struct sn_module *module) {
   if (module->registered || !sn_lock(&guard)) return;
   if (!module->registered && module->event_greatest <= 65535) {
     module->registered = 1;
-    if (sn_announce() && module_add(module)) sn_changed();
+    if (sn_announce() && module_add(module)) {
+      sn_wanted_look(module->state);
+      sn_changed();
+    }
   }
   sn_unlock(&guard);
 }
@@ -267,6 +273,36 @@ SN_EXPORT void sn_module_withdraw(struct sn_module *module) {
     /* Another thread may be in a sensor of it at the end of the program: the state is not freed. */
   }
   sn_unlock(&guard);
+}
+
+/* --- what is on from the beginning */
+
+/* Sampled events wait for who asks for samples; of one that is good for one record only, the reader knows when. */
+static bool is_meant(const struct sn_event *event, uint64_t name, const struct sn_wanted_row *row) {
+  if (name != row->name || (event->flags & SN_ASSUME_ONE_TIME)) return false;
+  if (event->minor_type != SN_OBJECT_TRACED && event->minor_type != SN_SENSOR_TRACED) return false;
+  bool asks_process = consulted_type(event) == 0 || (event->flags & SN_ASSUME_ENABLED);
+  return (row->what & (asks_process ? SN_WANTED_PROCESS : SN_WANTED_OBJECTS)) != 0;
+}
+
+bool sn_module_has(const struct sn_module_state *state, const struct sn_wanted_row *row) {
+  const struct sn_module *module = state->module;
+  for (uint32_t e = 0; e < module->event_count; e++) {
+    if (is_meant(&module->events[e], state->names[e], row)) return true;
+  }
+  return false;
+}
+
+void sn_module_switch_on(const struct sn_module_state *state, const struct sn_wanted_row *row,
+                         uint32_t generation) {
+  const struct sn_module *module = state->module;
+  for (uint32_t e = 0; e < module->event_count; e++) {
+    const struct sn_event *event = &module->events[e];
+    if (!is_meant(event, state->names[e], row)) continue;
+    uint32_t number = event->flags & SN_ASSUME_ENABLED ? 0 : event->number;
+    __atomic_store_n(&sn_switches(&state->unit->receptacle)[number],
+                     generation << SN_GENERATION_SHIFT | SN_TRACE | SN_MEASURE, __ATOMIC_SEQ_CST);
+  }
 }
 
 struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_event *event,
@@ -416,6 +452,20 @@ static void copy_switches(const struct sn_module *module, struct sn_receptacle *
   }
 }
 
+/* Of a module that is no longer there, nothing is asked any more. */
+static bool is_registered(const struct sn_module *module) {
+  const struct sn_module_state *state = sn_process.modules;
+  while (state != NULL && state->module != module) state = state->next;
+  return state != NULL;
+}
+
+void sn_modules_switch_objects(void) {
+  for (uint32_t i = 0; i < object_count; i++) {
+    if (objects[i].live && is_registered(objects[i].module))
+      copy_switches(objects[i].module, objects[i].receptacle);
+  }
+}
+
 static struct sn_receptacle *receptacle_new(struct sn_module *module,
                                             const struct sn_object_kind *kind, uint64_t minor) {
   /* Nothing to be had, and nobody who would find it; and in such a child malloc may be what must not be called. */
@@ -457,13 +507,6 @@ static struct object *object_of(const struct sn_receptacle *receptacle) {
     for (number = 0; number < object_count && objects[number].receptacle != receptacle;) number++;
   }
   return number < object_count && objects[number].live ? &objects[number] : NULL;
-}
-
-/* Of a module that is no longer there, nothing is asked any more. */
-static bool is_registered(const struct sn_module *module) {
-  const struct sn_module_state *state = sn_process.modules;
-  while (state != NULL && state->module != module) state = state->next;
-  return state != NULL;
 }
 
 static void receptacle_end(struct object *object) {

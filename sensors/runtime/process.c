@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -316,6 +317,24 @@ static uint64_t start_ticks(void) {
   return ticks;
 }
 
+/* Namespaces are told apart by the number of their file. 0: not known. */
+static uint64_t namespace_of(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+/* The name of the machine, or of the container that is one of its own, up to the domain. */
+static void put_host(char *to) {
+  struct utsname names;
+  if (uname(&names) != 0) return;
+  size_t length = 0;
+  while (length + 1 < SN_HOST_ROOM && names.nodename[length] != '\0' &&
+         names.nodename[length] != '.') {
+    length++;
+  }
+  memcpy(to, names.nodename, length); /* behind it all is zero */
+}
+
 /* What it takes to look at the clock, at least. */
 static uint64_t stamp_ticks(uint32_t clock) {
   uint64_t least = UINT64_MAX;
@@ -336,6 +355,9 @@ static void fill_header(struct sn_header *header, uint64_t bytes) {
   header->pid = sn_process.pid;
   header->uid = (uint32_t)geteuid();
   header->start_ticks = start_ticks();
+  header->process_space = namespace_of("/proc/self/ns/pid");
+  header->time_space = namespace_of("/proc/self/ns/time");
+  put_host(header->host);
   header->clock = choose_clock();
   sn_process.stamp_ticks = stamp_ticks(header->clock);
   header->pair_monotonic_ns = sn_monotonic_ns();
@@ -539,7 +561,13 @@ void sn_restart(bool sound) {
   sn_modules_restart(sound);
   sn_threads_restart();
   *(uint32_t *)(uintptr_t)sn_process.same = 1;
-  if (filed && !file_publish()) sn_process.path = NULL;
+  if (!filed) return;
+  if (!file_publish()) {
+    sn_process.path = NULL;
+  } else if (sn_wanted_look(NULL)) { /* behind that: who is on is found */
+    sn_modules_switch_objects();
+    sn_changed();
+  }
 }
 
 /* --- beginning and end */

@@ -218,8 +218,10 @@ static unsigned char *open_slowly(struct sn_module *module, const struct sn_even
   if (__atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0) {
     /* A child that fork does not know of: the lock may have been held by another thread. */
     struct sn_guard guard;
-    if (sn_lock(&guard)) sn_unlock(&guard);
-    return NULL; /* nobody has enabled anything in it */
+    if (!sn_lock(&guard)) return NULL;
+    sn_unlock(&guard); /* what was on in its parent is off by now; some of it may be on again */
+    header = sn_process.header;
+    if (header == NULL) return NULL;
   }
   uint32_t *place = switch_of(module, event, receptacle);
   uint32_t word = __atomic_load_n(place, __ATOMIC_ACQUIRE);

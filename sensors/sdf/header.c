@@ -459,6 +459,23 @@ static void put_condition(struct header *header, const struct sn_event_descripti
     base_buffer_printf(header->out, "sn_enabled(&%s, %u)", header->module, event->number);
 }
 
+/* For arguments that are dear. */
+static void put_enabled(struct header *header, const struct sn_event_description *event,
+                        const struct parameters *parameters) {
+  struct base_buffer *out = header->out;
+  base_buffer_printf(out,
+                     "/* Not 0: %sSensor would do something now. */\n"
+                     "static inline int %sEnabled(",
+                     event->name, event->name);
+  if (parameters->receptacle != NULL && !event->assume_enabled)
+    base_buffer_printf(out, "const struct sn_receptacle *%s", parameters->receptacle->name);
+  else
+    base_buffer_puts(out, "void");
+  base_buffer_puts(out, ") { return ");
+  put_condition(header, event, parameters);
+  base_buffer_puts(out, "; }\n");
+}
+
 static void put_sampling(struct header *header, const struct sn_event_description *event) {
   struct base_buffer *out = header->out;
   if (event->minor == SN_MINOR_MESSAGE_SAMPLED) {
@@ -515,6 +532,7 @@ static void put_sensor(struct header *header, size_t index) {
   for (size_t i = 0; i < parameters.count; i++)
     base_buffer_printf(out, "%s%s", i > 0 ? ", " : "", parameters.items[i].name);
   base_buffer_puts(out, ");\n}\n");
+  put_enabled(header, event, &parameters);
   put_sampling(header, event);
   base_buffer_putc(out, '\n');
 }

@@ -11,6 +11,7 @@ collector that is kept from running for a second can take."""
 import glob
 import mmap
 import os
+import re
 import shutil
 import signal
 import struct
@@ -209,8 +210,9 @@ def what_is_asked_comes(world):
     phases = world.store.rows["Phase"]
     check([values[1] for _, _, values in phases] == ["one", "two"], f"phases {phases}")
     name = phases[0][2][0]
-    check(name.startswith("Worker:after#") and name[len("Worker:after#"):].isdigit(), f"process {name}")
-    check(abs(int(name.split("#")[1]) / 1000 - time.time()) < 3600, f"epoch of {name}")
+    epoch = re.fullmatch(r"Worker:after#(\d+)@[-\w]+:[0-9a-f]{8}", name)
+    check(epoch, f"process {name}")
+    check(abs(int(epoch.group(1)) / 1000 - time.time()) < 3600, f"epoch of {name}")
     check(abs(phases[0][0] / 1e9 - time.time()) < 3600 and phases[0][0] == phases[0][1], f"time of a phase {phases[0]} {time.time_ns()}")
     ends = [e for e in world.store.ends if e[0] == "Phase"]
     check(len(ends) == 1 and ends[0][3] == [name, None] and ends[0][1] > phases[1][0], f"ends {ends}")
@@ -381,8 +383,8 @@ def objects_by_name(world):
     target.do("step 0 100 3")
     world.wait(lambda: world.store.total("Step") == 3, "the object's records do not come")
     job = world.store.rows["Step"][0][2][1]
-    check(job.startswith("Job:7#" + name.split("#")[1] + "."), f"the object is called {job}")
-    world.watch("Step", ("Job", "Job:8#" + job.split("#")[1].replace(".8", ".9"), False))
+    check(re.sub(r"\.\d+@", "@", job) == "Job:7#" + name.split("#")[1], f"the object is called {job}")
+    world.watch("Step", ("Job", "Job:8#" + job.split("#")[1].replace(".8@", ".9@"), False))
     target.do("step 0 100 1")
     world.wait(lambda: world.store.total("Step") == 5, lambda: f"{world.store.total('Step')} steps came")
     target.do("release 7 1")
@@ -660,6 +662,96 @@ def forks_and_exec(world):
     world.end_all()
     after = world.store.rows["Phase"][0][2][0]
     check(after not in before, f"{after} is called as before")
+
+
+def live_briefly(world, count):
+    """So many programs, each with a child, that live a few ms. Returns how many sensors they have passed."""
+    brief = [subprocess.Popen([TARGET, "briefly", "5"], env=world.environment, stdout=subprocess.PIPE)
+             for _ in range(count)]
+    for process in brief:
+        process.communicate(timeout=PATIENCE)  # the child has that, too
+        check(process.returncode == 0, "a program that lives briefly failed")
+    return 12 * count
+
+
+def lives_are_short(world):
+    """What is wanted is known to a program before its first sensor, and of a dead one's records none is missed."""
+    target = world.target()
+    world.collect("--checkpoint", "1ms")
+    world.known(target)  # so is the description
+    world.watch("Tick")
+    world.watch("Step")
+    generated = sum(live_briefly(world, 10) for _ in range(12))
+    world.wait(lambda: world.store.total("Tick", "Step") + world.store.lost() >= generated,
+               lambda: f"of {generated} come {world.store.total('Tick', 'Step')}, {world.store.lost()} are lost")
+    world.end_all()
+    world.balance(generated, "Tick", "Step")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+    names = {values[0] for _, _, values in world.store.rows["Tick"]}
+    check(len(names) > 120, f"{len(names)} processes of 240")
+
+
+def wanted_no_more(world):
+    """The page goes with the last watch, and with its collector; one that a dead collector left goes for nobody."""
+    target = world.target()
+    page = os.path.join(world.directory, "collector.wanted")
+    with open(page, "wb") as file:
+        file.write(b"of nobody's")
+    live_briefly(world, 1)
+    world.collect()
+    world.known(target)
+    check(not os.path.exists(page), "there is a page, and nothing wanted")
+    watch = world.watch("Tick")
+    with open(page, "rb") as file:
+        content = file.read()
+    check(len(content) == 64 + 16, f"a page of {len(content)} bytes")
+    world.server.unwatch(watch)
+    check(world.server.end(PATIENCE), "no end")
+    check(not os.path.exists(page), "the page stays")
+    world.watch("Tick", ("Process", "Worker:*", True))
+    check(not os.path.exists(page), "a watch of processes by their names is one of all")
+    world.watch("Tick")
+    generated = live_briefly(world, 1) - 2
+    world.wait(lambda: world.store.total("Tick") + world.store.lost() >= generated, "they do not come")
+    world.end_all()
+    world.balance(generated, "Tick")
+    world.collector.kill()
+    world.collector.wait()
+    old = struct.pack("<8sIIQQ", b"tquelwn\n", 1, 1, 1, 1) + content[32:]
+    odd = [content[:8] + struct.pack("<I", 9) + content[12:], content[:40], b"", old]
+    for other in odd:
+        with open(page, "wb") as file:
+            file.write(other)
+        before = set(os.listdir(world.directory))
+        live_briefly(world, 1)
+        for name in set(os.listdir(world.directory)) - before:  # the child's: it did not say that it ends
+            with open(os.path.join(world.directory, name), "rb") as file:
+                check(file.read()[256:260] == bytes(4), f"somebody believes the page {other}")
+    os.unlink(page)
+    os.mkfifo(page)
+    live_briefly(world, 1)
+
+
+def the_dead_want_nothing(world):
+    """What is recorded for a collector that has just died is lost, and counted by the next one."""
+    target = world.target()
+    world.collect()
+    world.known(target)
+    world.watch("Tick")
+    world.watch("Step")
+    world.collector.kill()
+    world.collector.wait()
+    live_briefly(world, 5)
+    generated = 0
+    for path in glob.glob(world.directory + "/*.sensors"):
+        with open(path, "rb") as file:
+            mine = not os.path.basename(path).startswith((f"{target.pid}-", f"{world.collector.pid}-"))
+            if mine and file.read()[256:260] != bytes(4):
+                generated += 6
+    world.server.lose_peer()
+    world.collect()
+    world.end_all()
+    world.balance(generated, "Tick", "Step")
 
 
 def checkpoints_hold(world):
@@ -1095,7 +1187,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, another_database, many_processes, forks_and_exec,
-         checkpoints_hold, checkpoints_as_told, samples, without_stamps,
+         lives_are_short, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]
 

@@ -150,6 +150,25 @@ def all_that_is_asked(world):
     check(world.count("Ticks") > 0, "the query has no rows")
 
 
+def as_of_now(world):
+    """How it is now is answered when everything until then is known; and if that does not come, it is said."""
+    target = begin(world, 1)[0]
+    target.do("tick 2 500 0")
+    ask = "range of t is Tick retrieve (n = count(t for ever)) at now"
+    answers = [None]
+
+    def answered():  # who brings the records may have been busy
+        answers[0] = world.run(ask)
+        return "TQ-0853" not in answers[0][2]
+    world.until(answered, lambda: f"the answer is never final: {answers[0]}")
+    rows = answers[0][1].splitlines()[1:]
+    check([row.rpartition(",")[2] for row in rows] == [str(target.generated())], f"{target.generated()}: {answers[0]}")
+    os.kill(world.collector.pid, signal.SIGSTOP)
+    world.until(lambda: "TQ-0853" in world.run(ask)[2], "nothing is said of what is not known")
+    os.kill(world.collector.pid, signal.SIGCONT)
+    world.until(answered, lambda: f"the answer is not final again: {answers[0]}")
+
+
 def collector_is_killed(world):
     targets = begin(world, 2)
     for target in targets:
@@ -231,7 +250,7 @@ def switched_by_users(world):
 
     def name(of):
         listed[0] = world.run("\\ds")[1]
-        return re.search(rf"\bWorker:{of.pid}#\d+", listed[0])
+        return re.search(rf"\bWorker:{of.pid}#\S+", listed[0])
     world.until(lambda: name(target) and name(other), lambda: f"they are not listed: {listed[0]}")
     wanted = name(target).group(0)
     check(world.run(f'append to F (Process = "{wanted}") valid from now to forever')[0] == 0, "nothing is appended")
@@ -356,7 +375,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, switched_by_users, over_the_network]
 
 

@@ -8,6 +8,7 @@
 
 Everything that was started is killed at the end. Waiting is always for a condition, with a limit, never for
 a time. The standard error of all is kept, and shown when a scenario fails. """
+import fcntl
 import mmap
 import os
 import shutil
@@ -15,6 +16,7 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -26,6 +28,29 @@ LIMIT = 120.0 * float(os.environ.get('TEST_PATIENCE', '1'))
 
 class Failed(Exception):
     pass
+
+
+class Skipped(Exception):
+    """The machine does not allow what the scenario needs."""
+
+
+def apart(*options):
+    """What to start a program with that is to have namespaces of its own, by the OPTIONS of unshare(1)."""
+    command = ['unshare', *options]
+    try:
+        allowed = subprocess.run([*command, 'true'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, timeout=LIMIT).returncode == 0
+    except FileNotFoundError:
+        allowed = False
+    if not allowed:
+        raise Skipped(' '.join(command) + ' is not allowed here')
+    return command
+
+
+def called(host):
+    """What to start a program with whose machine is to be called HOST, behind `apart`."""
+    return [sys.executable, '-c', 'import os, socket, sys; socket.sethostname(sys.argv[1]); '
+            'os.execv(sys.argv[2], sys.argv[2:])', host]
 
 
 def wait_for(what, condition, limit=LIMIT):
@@ -82,13 +107,16 @@ class Ledger:
 
 
 class Ticker:
-    def __init__(self, world, name, count, pause_ns, threads):
+    def __init__(self, world, name, count, pause_ns, threads, within=()):
+        """WITHIN: the command that starts it, in a pid namespace of its own, where it is process 1."""
         self.name, self.world = name, world
+        before = self.announcements('1-')
         path = os.path.join(world.directory, 'ledger-%s-%d' % (name, len(world.processes)))
         self.ledger = Ledger(path)
-        self.process = world.spawn([world.ticker_path, name, path, str(count), str(pause_ns),
+        self.process = world.spawn([*within, world.ticker_path, name, path, str(count), str(pause_ns),
                                     str(threads)])
         wait_for('%s is ready' % name, lambda: self.ledger[2])
+        self.apart = self.announcements('1-') - before
 
     def go(self):
         self.ledger[0] = 1
@@ -102,15 +130,18 @@ class Ticker:
 
     def announcement(self):
         """The path of what the program shares with collectors."""
-        directory = os.path.join(self.world.directory, 'tquel')
-        name, = [n for n in os.listdir(directory) if n.startswith('%d-' % self.process.pid)]
-        return os.path.join(directory, name)
+        name, = self.apart or self.announcements('%d-' % self.process.pid)
+        return os.path.join(self.world.directory, 'tquel', name)
 
-    def give_epoch(self, epoch):
-        """As a collector does."""
+    def announcements(self, prefix):
+        return {name for name in os.listdir(os.path.join(self.world.directory, 'tquel'))
+                if name.startswith(prefix)}
+
+    def give_epoch(self, epoch, naming=0):
+        """As a collector does, or, with NAMING 0, as those of earlier versions did."""
         with open(self.announcement(), 'r+b') as file:
             file.seek(280)
-            file.write(struct.pack('<Q', epoch))
+            file.write(struct.pack('<QI', epoch, naming))
 
     def generated(self, announcement=None):
         """What the program itself has counted: records that its sensors made while they were on. Once it has
@@ -179,8 +210,17 @@ class World:
             raise Failed('the server ended with %s' % self.server.returncode)
         return self.shell('help', check=False).returncode == 0
 
-    def collect(self, *options):
-        self.collector = self.spawn([self.tquel, 'collect', *options])
+    def collect(self, *options, within=()):
+        self.collector = self.spawn([*within, self.tquel, 'collect', *options])
+
+    def collector_gone(self):
+        """Nobody collects in the directory, nor somebody whom who was started last has started."""
+        with open(os.path.join(self.directory, 'tquel', 'collector.lock'), 'rb') as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
 
     @staticmethod
     def kill(process):
@@ -210,8 +250,8 @@ class World:
         wait_for(relation + ' is announced',
                  lambda: self.shell('range of x is ' + relation, check=False).returncode == 0)
 
-    def ticker(self, name, count, pause_ns=0, threads=1):
-        return Ticker(self, name, count, pause_ns, threads)
+    def ticker(self, name, count, pause_ns=0, threads=1, within=()):
+        return Ticker(self, name, count, pause_ns, threads, within)
 
     def sql(self, query):
         """All rows; none while the table is not there."""

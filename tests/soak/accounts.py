@@ -40,10 +40,10 @@ class Accounts:
                 found[process]['stored'] += rows
         gone = sum(self.stage.removed(relation) for relation in SENSED)
         for row, in self.ask('select row from tq_sample where marks = ?', SAMPLE):
-            found[re.search(rb'Worker:\w+#\d+', row).group(0).decode()]['stored'] += 1
+            found[re.search(rb'Worker:\w+#[-\w@:]+', row).group(0).decode()]['stored'] += 1
         for name in ('Late', 'Rejected'):
             for relation, record in self.ask('select relation, record from "%s"' % name):
-                process = re.search(r'Worker:\w+#\d+', record)
+                process = re.search(r'Worker:\w+#[-\w@:]+', record)
                 if relation in SENSED + ('Weight',) and process:
                     found[process.group(0)][name] += 1
         for process, cause, count in self.ask('select source, cause, sum(count) from Lost group by 1, 2'):

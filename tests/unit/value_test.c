@@ -109,14 +109,31 @@ START_TEST(names) {
   static const struct {
     const char *text;
     bool good;
-  } cases[] = {{"Proc:1#2", true},     {"p:a:b#c#18446744073709551616", true},
-               {"Proc:é#0", true},     {"", false},
-               {"foo", false},         {"Proc:1", false},
-               {"Proc#1", false},      {":1#2", false},
-               {"Proc:#2", false},     {"Proc:1#", false},
-               {"Proc:1#x", false},    {"Proc:1#-2", false},
-               {"#:1#2", false},       {"Proc:1#2 ", false},
-               {"Proc:\xff#1", false}, {":#", false}};
+  } cases[] = {{"Proc:1#2", true},
+               {"p:a:b#c#18446744073709551616", true},
+               {"Proc:é#0", true},
+               {"", false},
+               {"foo", false},
+               {"Proc:1", false},
+               {"Proc#1", false},
+               {":1#2", false},
+               {"Proc:#2", false},
+               {"Proc:1#", false},
+               {"Proc:1#x", false},
+               {"Proc:1#-2", false},
+               {"#:1#2", false},
+               {"Proc:1#2 ", false},
+               {"Proc:\xff#1", false},
+               {":#", false},
+               {"Proc:1#2@db1", true},
+               {"Proc:1#2.3@db-1_a:5f3a9c20", true},
+               {"Proc:a@b#2", true},
+               {"Proc:1#2@", false},
+               {"Proc:1#@db1", false},
+               {"Proc:1#2.@db1", false},
+               {"Proc:1#2@db 1", false},
+               {"Proc:1#2@db@1", false},
+               {"Proc:1#2@d\xc3\xa9", false}};
   struct base_strings *strings = base_strings_new();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     union net_slot slot = {.s = base_strings_intern_text(strings, cases[i].text)};

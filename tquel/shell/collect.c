@@ -249,9 +249,11 @@ static void print_diag(void *context, const struct base_diag *diag) {
 
 static void tell(void *context, enum base_message message, const char *text) {
   struct collect *collect = context;
-  const char *format = message == MSG_ANNOUNCEMENT_CUT
-                           ? "the announcement %s was cut short; it is given up"
-                           : "the server refuses: %s";
+  const char *format = "the server refuses: %s";
+  if (message == MSG_ANNOUNCEMENT_CUT)
+    format = "the announcement %s was cut short; it is given up";
+  else if (message == MSG_NOT_WATCHED)
+    format = "a program is not watched, %s";
   base_report(&collect->diags, message, NULL, NULL, format, text);
 }
 

@@ -186,6 +186,8 @@ static inline void FileReadSensor(struct sn_receptacle *object, int32_t Block, i
   if (SN_UNLIKELY(sn_object_enabled(object, 1)))
     sn_FileSystem_record_FileRead(object, Block, Bytes, Caller);
 }
+/* Not 0: FileReadSensor would do something now. */
+static inline int FileReadEnabled(const struct sn_receptacle *object) { return sn_object_enabled(object, 1); }
 
 /* --- event 7: FileReadByUser, sensortraced */
 static __attribute__((noinline, unused)) void sn_FileSystem_record_FileReadByUser(uint64_t object, struct sn_receptacle *initiator, int32_t Block) {
@@ -203,6 +205,8 @@ static inline void FileReadByUserSensor(uint64_t object, struct sn_receptacle *i
   if (SN_UNLIKELY(sn_object_enabled(initiator, 7)))
     sn_FileSystem_record_FileReadByUser(object, initiator, Block);
 }
+/* Not 0: FileReadByUserSensor would do something now. */
+static inline int FileReadByUserEnabled(const struct sn_receptacle *initiator) { return sn_object_enabled(initiator, 7); }
 
 /* --- event 3: Startup, sensortraced */
 static inline __attribute__((always_inline)) void sn_FileSystem_record_Startup(int8_t int_, int16_t object, float Speed, double Load, int Ready, const char *Path, const char *Host, int32_t append) {
@@ -236,6 +240,8 @@ static inline void StartupSensor(int8_t int_, int16_t object, float Speed, doubl
   if (SN_UNLIKELY(sn_listening(&sn_FileSystem_1e4d6718cbdcf4ae)))
     sn_FileSystem_record_Startup(int_, object, Speed, Load, Ready, Path, Host, append);
 }
+/* Not 0: StartupSensor would do something now. */
+static inline int StartupEnabled(void) { return sn_listening(&sn_FileSystem_1e4d6718cbdcf4ae); }
 
 /* --- event 4: Free, receptaclesampled */
 static __attribute__((noinline, unused)) void sn_FileSystem_record_Free(int64_t Blocks) {
@@ -250,6 +256,8 @@ static inline void FreeSensor(int64_t Blocks) {
   if (SN_UNLIKELY(sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 4)))
     sn_FileSystem_record_Free(Blocks);
 }
+/* Not 0: FreeSensor would do something now. */
+static inline int FreeEnabled(void) { return sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 4); }
 
 /* --- event 5: Open, messagesampled */
 static __attribute__((noinline, unused)) void sn_FileSystem_record_Open(uint64_t object, int32_t Readers, const char *Note) {
@@ -271,6 +279,8 @@ static inline void OpenSensor(uint64_t object, int32_t Readers, const char *Note
   if (SN_UNLIKELY(sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 5)))
     sn_FileSystem_record_Open(object, Readers, Note);
 }
+/* Not 0: OpenSensor would do something now. */
+static inline int OpenEnabled(void) { return sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 5); }
 /* Whether a round of OpenSensor is asked for: 1 once for each. */
 static inline int OpenRequested(void) { return sn_sample_requested(&sn_FileSystem_1e4d6718cbdcf4ae, 5); }
 /* The round is complete. */
@@ -294,6 +304,8 @@ static inline void QueueSensor(const char *Disk, int32_t Length) {
   if (SN_UNLIKELY(sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 2)))
     sn_FileSystem_record_Queue(Disk, Length);
 }
+/* Not 0: QueueSensor would do something now. */
+static inline int QueueEnabled(void) { return sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 2); }
 /* The function is called at each request, in a thread of its own, and runs the sensor once
  * for each entity. Not 0: no memory, or no thread. */
 static inline int QueueOnSample(void (*function)(void *context), void *context) {
@@ -312,6 +324,8 @@ static inline void IdleSensor(void) {
   if (SN_UNLIKELY(sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 6)))
     sn_FileSystem_record_Idle();
 }
+/* Not 0: IdleSensor would do something now. */
+static inline int IdleEnabled(void) { return sn_enabled(&sn_FileSystem_1e4d6718cbdcf4ae, 6); }
 
 #ifdef __cplusplus
 }

@@ -113,6 +113,8 @@ static inline void ShortestSensor(void) {
   if (SN_UNLIKELY(sn_listening(&sn_RSTest_ee4360e07ad849ca)))
     sn_RSTest_record_Shortest();
 }
+/* Not 0: ShortestSensor would do something now. */
+static inline int ShortestEnabled(void) { return sn_listening(&sn_RSTest_ee4360e07ad849ca); }
 
 /* --- event 2: Short, sensortraced */
 static inline __attribute__((always_inline)) void sn_RSTest_record_Short(int32_t ADomain) {
@@ -127,6 +129,8 @@ static inline void ShortSensor(int32_t ADomain) {
   if (SN_UNLIKELY(sn_enabled(&sn_RSTest_ee4360e07ad849ca, 2)))
     sn_RSTest_record_Short(ADomain);
 }
+/* Not 0: ShortSensor would do something now. */
+static inline int ShortEnabled(void) { return sn_enabled(&sn_RSTest_ee4360e07ad849ca, 2); }
 
 /* --- event 3: Medium, sensortraced */
 static inline __attribute__((always_inline)) void sn_RSTest_record_Medium(int32_t ADomain, int64_t DblDomain) {
@@ -143,6 +147,8 @@ static inline void MediumSensor(int32_t ADomain, int64_t DblDomain) {
   if (SN_UNLIKELY(sn_enabled(&sn_RSTest_ee4360e07ad849ca, 3)))
     sn_RSTest_record_Medium(ADomain, DblDomain);
 }
+/* Not 0: MediumSensor would do something now. */
+static inline int MediumEnabled(void) { return sn_enabled(&sn_RSTest_ee4360e07ad849ca, 3); }
 
 /* --- event 4: Long, sensortraced */
 static inline __attribute__((always_inline)) void sn_RSTest_record_Long(int32_t ADomain, int64_t DblDomain, const char *StrDomain) {
@@ -164,6 +170,8 @@ static inline void LongSensor(int32_t ADomain, int64_t DblDomain, const char *St
   if (SN_UNLIKELY(sn_enabled(&sn_RSTest_ee4360e07ad849ca, 4)))
     sn_RSTest_record_Long(ADomain, DblDomain, StrDomain);
 }
+/* Not 0: LongSensor would do something now. */
+static inline int LongEnabled(void) { return sn_enabled(&sn_RSTest_ee4360e07ad849ca, 4); }
 
 #ifdef __cplusplus
 }

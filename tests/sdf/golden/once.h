@@ -99,6 +99,8 @@ static inline void ServedSensor(double Waited) {
   if (SN_UNLIKELY(sn_enabled(&sn_Once_e4d5066494987f49, 1)))
     sn_Once_record_Served(Waited);
 }
+/* Not 0: ServedSensor would do something now. */
+static inline int ServedEnabled(void) { return sn_enabled(&sn_Once_e4d5066494987f49, 1); }
 
 /* --- event 2: Moved, objecttraced */
 static __attribute__((noinline, unused)) void sn_Once_record_Moved(struct sn_receptacle *object, int32_t Length) {
@@ -113,6 +115,8 @@ static inline void MovedSensor(struct sn_receptacle *object, int32_t Length) {
   if (SN_UNLIKELY(sn_object_enabled(object, 2)))
     sn_Once_record_Moved(object, Length);
 }
+/* Not 0: MovedSensor would do something now. */
+static inline int MovedEnabled(const struct sn_receptacle *object) { return sn_object_enabled(object, 2); }
 
 #ifdef __cplusplus
 }

@@ -84,6 +84,8 @@ static inline void IterationSensor(int64_t IterNum) {
   if (SN_UNLIKELY(sn_enabled(&sn_PDE_eb9f8bba91840749, 1)))
     sn_PDE_record_Iteration(IterNum);
 }
+/* Not 0: IterationSensor would do something now. */
+static inline int IterationEnabled(void) { return sn_enabled(&sn_PDE_eb9f8bba91840749, 1); }
 
 #ifdef __cplusplus
 }

@@ -122,7 +122,9 @@ static void test_types(void) {
   begin();
   StartupSensor(small, two, speed, load, 5, "/a path", NULL, 7);
   came_not("nobody listens");
+  ok(!StartupEnabled(), "... and that can be asked");
   mock_on[0] = 1;
+  ok(StartupEnabled(), "... as can that somebody does");
   StartupSensor(small, two, speed, load, 5, "/a path", NULL, 7);
   put(&small, 1), put(&two, 2), put(&speed, 4), put(&load, 8), put(&yes, 1);
   put_text("/a path"), put_text(""), put_i4(7);

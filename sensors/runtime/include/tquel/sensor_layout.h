@@ -66,6 +66,9 @@ enum sn_mode {
 };
 #define SN_GENERATION_SHIFT 8
 
+/* Room for the name of a machine without its domain; a longer one is cut off. */
+#define SN_HOST_ROOM 40
+
 struct sn_header {
   /* by the program, once */
   char magic[8];
@@ -75,7 +78,9 @@ struct sn_header {
   uint64_t announced_ns; /* CLOCK_REALTIME */
   uint32_t clock, pad1;  /* enum sn_clock */
   uint64_t pair_stamp, pair_monotonic_ns, pair_realtime_ns; /* taken together */
-  uint64_t pad2[7];
+  uint64_t process_space,
+      time_space;          /* its pid and time namespaces, as numbers of files; 0: not known */
+  char host[SN_HOST_ROOM]; /* what it is called, so far; "" from programs of earlier versions */
   /* by the program: offset 128 */
   uint64_t bytes;   /* of the file: chunks before this are complete */
   uint32_t changes; /* grows with each unit made or closed */
@@ -90,7 +95,10 @@ struct sn_header {
   uint32_t pad4;
   uint64_t
       epoch; /* in its name and those of its objects, as its first reader gave it; 0: as yet none */
-  uint64_t pad5[12];
+  uint32_t naming; /* how names are made of it (sensors/collect/programs.c); before epoch */
+  uint32_t pad5;
+  uint64_t page; /* whose page of what is wanted goes for it (sn_wanted); 0: nobody's. By both */
+  uint64_t pad6[10];
 };
 
 #define SN_RING_BYTES     (256u << 10)
@@ -236,6 +244,47 @@ struct sn_handover {
 #define SN_SOCKET "collector"
 #define SN_SUFFIX ".sensors"
 
+/* --- what is wanted of programs that begin
+
+ * A file beside the announcements, while a reader wants anything: a program, a child, a library that is loaded
+ * looks into it before its first sensor, and puts on what it finds there. It is replaced as a whole when that
+ * changes, so nobody reads half of it; only the beat is written in place, and rows are as many as there are.
+ * A page whose beat is older than SN_BEAT_NS is a dead reader's and goes for nobody.                    */
+struct sn_wanted {
+  char magic[8];
+  uint32_t layout, rows; /* layout: SN_WANTED_LAYOUT */
+  uint64_t page;         /* of this reader alone, not 0 */
+  uint64_t beat_ns;      /* CLOCK_MONOTONIC when it was last there */
+  uint32_t ring_bytes;   /* as in the header of a program */
+  uint32_t pad[7];
+};
+struct sn_wanted_row {
+  uint64_t name; /* of an event: sn_name_hash */
+  uint32_t what, pad;
+};
+enum sn_wanted_what {
+  SN_WANTED_PROCESS = 1, /* of every process, where the process's receptacle is asked */
+  SN_WANTED_OBJECTS = 2  /* of every object and initiator, where theirs is */
+};
+#define SN_WANTED_NAME     SN_SOCKET ".wanted"
+#define SN_WANTED_MAGIC    "tquelwn\n"
+#define SN_WANTED_LAYOUT   1
+#define SN_WANTED_ROWS_MAX (1u << 20) /* rows behind these are not looked at */
+
+/* Names of events are the same in capitals and small letters (FNV-1a). */
+static inline uint64_t sn_name_hash(const char *name) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (; *name != '\0'; name++) {
+    const unsigned char letter = SN_AS(unsigned char, *name);
+    const unsigned char small =
+        letter >= 'A' && letter <= 'Z' ? SN_AS(unsigned char, letter + 32) : letter;
+    hash = (hash ^ small) * UINT64_C(0x100000001b3);
+  }
+  return hash;
+}
+
+typedef char sn_wanted_is_64_bytes[sizeof(struct sn_wanted) == 64 ? 1 : -1];
+typedef char sn_wanted_row_is_16_bytes[sizeof(struct sn_wanted_row) == 16 ? 1 : -1];
 typedef char sn_header_is_384_bytes[sizeof(struct sn_header) == 384 ? 1 : -1];
 typedef char sn_chunk_is_64_bytes[sizeof(struct sn_chunk) == 64 ? 1 : -1];
 typedef char sn_receptacle_is_64_bytes[sizeof(struct sn_receptacle) == 64 ? 1 : -1];
