@@ -264,20 +264,36 @@ bool st_ahead_is_full(struct st_database *database) {
   return st_ahead_bytes(database) > ahead->limit;
 }
 
+bool st_ahead_has_room(struct st_database *database) {
+  uint64_t limit = database->ahead.limit;
+  if (limit == 0) return true; /* in memory there is none */
+  return st_ahead_bytes(database) <= limit / 2 && st_ahead_waits(database) < limit / 4;
+}
+
+bool st_ahead_make_room(struct st_database *database) {
+  if (st_ahead_has_room(database)) return true;
+  database->ahead.try_at = 0;
+  cut(database);
+  return st_ahead_has_room(database);
+}
+
+const char *st_ahead_why(struct st_database *database, struct base_buffer *out) {
+  const char *failure = st_ahead_failure(database);
+  if (failure) {
+    base_buffer_printf(out, "it cannot be brought into the file: %s", failure);
+    return "free space; it goes on then";
+  }
+  if (st_ahead_holder(database, false, out))
+    base_buffer_puts(out, " reads an old state of the database");
+  else
+    base_buffer_puts(out, "an old state of the database is read");
+  return "end whoever reads so long, or allow a longer log: --log-limit MIB";
+}
+
 enum base_status st_ahead_refuse(struct st_database *database) {
   struct base_buffer why = BASE_BUFFER_EMPTY;
   unsigned long long limit = database->ahead.limit >> 20;
-  const char *failure = st_ahead_failure(database);
-  const char *hint = "free space; it goes on then";
-  if (failure) {
-    base_buffer_printf(&why, "it cannot be brought into the file: %s", failure);
-  } else {
-    hint = "end whoever reads so long, or allow a longer log: --log-limit MIB";
-    if (st_ahead_holder(database, false, &why))
-      base_buffer_puts(&why, " reads an old state of the database");
-    else
-      base_buffer_puts(&why, "an old state of the database is read");
-  }
+  const char *hint = st_ahead_why(database, &why);
   base_report_hint(database->diags, MSG_LOG_LIMIT, NULL, NULL, hint,
                    "the write-ahead log of %s has come to its limit of %llu MiB, as %s",
                    database->label, limit, base_buffer_text(&why));

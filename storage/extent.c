@@ -26,6 +26,22 @@ enum base_status st_count(struct st_database *database, const char *name, int64_
   return status;
 }
 
+enum base_status st_count_from(struct st_database *database, const char *name, net_chronon time,
+                               int64_t most, int64_t *ret) {
+  struct st_table *table = NULL;
+  enum base_status status = st_catalogue_find(database, name, &table);
+  *ret = 0;
+  if (status != BASE_OK || table->view) return status;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&sql, "SELECT count(*) FROM (SELECT 1 FROM ");
+  st_sql_name(&sql, table->name);
+  base_buffer_printf(&sql, " WHERE %s>=%" PRId64 " LIMIT %" PRId64 ")",
+                     st_kind_is_event(table->kind) ? "at_lo" : "start_lo", time, most);
+  status = st_query_integer(database, base_buffer_text(&sql), 0, ret);
+  base_buffer_done(&sql);
+  return status;
+}
+
 /* The rows of TABLE, held, if they are in memory as they are now; else NULL. */
 static enum base_status rows_in_memory(struct st_database *database, struct st_table *table,
                                        struct st_cached **ret) {

@@ -361,6 +361,33 @@ enum base_status st_remove_any(struct st_database *database, const char *name, s
   return status == BASE_OK ? note_removed(database, table, NET_FOREVER, *ret_removed) : status;
 }
 
+enum base_status st_count_old(struct st_database *database, const char *name, net_chronon limit,
+                              int64_t most, int64_t *ret) {
+  struct st_table *table = NULL;
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  int64_t logged = 0;
+  *ret = 0;
+  enum base_status status = st_catalogue_find(database, name, &table);
+  if (status != BASE_OK || table->view) return status;
+  base_buffer_puts(&sql, "SELECT count(*) FROM (SELECT 1 FROM ");
+  st_sql_name(&sql, table->name);
+  base_buffer_printf(&sql, " WHERE %s<%" PRId64 " AND %s<%" PRId64, start_of(table), limit,
+                     last_of(table), limit);
+  if (!st_kind_is_event(table->kind)) base_buffer_puts(&sql, " AND stop_lo IS NOT NULL");
+  base_buffer_printf(&sql, " LIMIT %" PRId64 ")", most);
+  status = st_query_integer(database, base_buffer_text(&sql), 0, ret);
+  if (status == BASE_OK && *ret < most && st_log_is_possible(database, table)) {
+    base_buffer_clear(&sql);
+    base_buffer_puts(&sql, "SELECT ifnull(sum(rows),0) FROM tq_log WHERE relation=");
+    st_sql_text(&sql, table->name);
+    base_buffer_printf(&sql, " AND last<%" PRId64, limit);
+    status = st_query_integer(database, base_buffer_text(&sql), 0, &logged);
+  }
+  base_buffer_done(&sql);
+  *ret = logged < most - *ret ? *ret + logged : most;
+  return status;
+}
+
 bool st_waits(struct st_database *database, const char *name) {
   struct st_table *table = NULL;
   return st_catalogue_look(database, name, &table) == BASE_OK && table->waiting.count > 0;

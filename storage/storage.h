@@ -63,7 +63,7 @@ void st_rollback_to(struct st_database *database);
 /* --- ahead.c: the write-ahead log, which somebody who reads one state for long keeps from beginning anew. Beyond its
  * limit st_begin fails (TQ-0517), and what failed may pass. */
 
-/* Bytes of it that are in use since the last commit; how many there may be. */
+/* Bytes of it that are in use since the last commit; how many there may be: 0, in memory, where there is no log. */
 uint64_t st_ahead_bytes(const struct st_database *database);
 uint64_t st_ahead_limit(const struct st_database *database);
 /* Bytes of it that are not in the file yet. */
@@ -72,6 +72,14 @@ uint64_t st_ahead_waits(struct st_database *database);
 uint64_t st_commits(const struct st_database *database);
 /* Is it beyond its limit, and cannot begin anew? */
 bool st_ahead_is_full(struct st_database *database);
+/* Is there room in it for work that can wait? Half of its limit is left to who cannot, and not much of it is to be brought
+ * into the file already. */
+bool st_ahead_has_room(struct st_database *database);
+/* The same, after trying to bring it into the file and to have it begin anew; outside of transactions. Where readers come
+ * and go they are waited for, a quarter of a second at most. */
+bool st_ahead_make_room(struct st_database *database);
+/* Appends why it does not begin anew: who reads, or what failed. Returns a hint, static. */
+const char *st_ahead_why(struct st_database *database, struct base_buffer *out);
 /* Why it could not be brought into the file when that was last tried; NULL: it could, as far as nobody reads it. */
 const char *st_ahead_failure(const struct st_database *database);
 /* In a process of its own: brings what is in the log of the database PATH into its file. */
@@ -185,6 +193,9 @@ enum base_status st_remove_old(struct st_database *database, const char *name, n
  * *RET_DONE: it is empty. */
 enum base_status st_remove_any(struct st_database *database, const char *name, size_t rows,
                                size_t *ret_removed, bool *ret_done) BASE_MUST_USE;
+/* How many rows there are that are over before LIMIT, MOST at most; *RET of those that are logged as well. */
+enum base_status st_count_old(struct st_database *database, const char *name, net_chronon limit,
+                              int64_t most, int64_t *ret) BASE_MUST_USE;
 /* Of the rows that wait for the commit (net_store's append) those that are over before LIMIT are not written; as
  * st_remove_old otherwise. Nothing that is in the file is looked at. */
 enum base_status st_drop_waiting(struct st_database *database, const char *name, net_chronon limit,
@@ -211,6 +222,10 @@ enum base_status st_clear_open(struct st_database *database, const char *name,
                                net_chronon since) BASE_MUST_USE;
 enum base_status st_count(struct st_database *database, const char *name,
                           int64_t *ret) BASE_MUST_USE;
+/* How many of NAME's rows begin at TIME or later, and 0 for a view; no more than MOST are counted. Those that are only
+ * logged begin before their relation's checkpoint, and are not looked at. */
+enum base_status st_count_from(struct st_database *database, const char *name, net_chronon time,
+                               int64_t most, int64_t *ret) BASE_MUST_USE;
 /* Adds whole or open rows, in whatever order they are, as put does (engine/store.h) one by one. They are
  * written in the order of time, which is fastest. */
 enum base_status st_put_rows(struct st_database *database, const char *name,

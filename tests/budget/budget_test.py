@@ -56,6 +56,38 @@ def fails_alone(world):
         equal(world.run(*database, '-c', 'print P').out, f'{ROWS}\n')
 
 
+def most_memory(world, *arguments):
+    """Bytes that it had at most."""
+    child = world.start(*arguments)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    equal(child.returncode, 0)
+    return usage.ru_maxrss << 10
+
+
+def into_a_file(world):
+    """the text of a relation that is copied into a file is not in memory as a whole; one that finds no room leaves nothing"""
+    rows(world)
+    result = world.run('a.db', '--timeline', 'abstract', '-q', '-c',
+                       BEGIN + PAIRS + 'retrieve R (p.v, w = q.v) where p.v < 400')
+    equal((result.code, result.err), (0, ''))
+    database = str(world.directory / 'a.db')
+    counted = most_memory(world, '--format', 'count', database, '-c', 'print R')
+    copied = most_memory(world, database, '-c', f'copy R into "{world.directory}/large.ndjson"')
+    large = (world.directory / 'large.ndjson').read_bytes()
+    shown = world.run('--format', 'ndjson', 'a.db', '-c', 'print R').out.encode()
+    check(large == shown, 'it is what is shown')
+    check(len(large) > 12 << 20, f'{len(large)} bytes')
+    check(copied < counted + len(large) // 2, f'{copied} bytes instead of {counted}, for {len(large)}')
+    before = sorted(os.listdir(world.directory))
+    result = world.run('-c', 'ulimit -f 2000; trap "" XFSZ; exec "$0" a.db -c \'copy R into "large.ndjson"\'', world.tquel,
+                       program='sh')
+    equal(result.code, 3, result.err)
+    check('cannot write' in result.err, result.err)
+    equal(sorted(os.listdir(world.directory)), before)
+    check((world.directory / 'large.ndjson').read_bytes() == large, 'what was there stays')
+
+
 def through_a_server(world):
     """a server's limits hold for each statement, also for those that take long; nobody else notices"""
     rows(world)
@@ -78,4 +110,4 @@ def through_a_server(world):
     equal(world.stop(), 0)
 
 
-main([on_the_disk, fails_alone, through_a_server])
+main([on_the_disk, fails_alone, into_a_file, through_a_server])

@@ -137,6 +137,11 @@ bool engine_load(struct engine *engine, const struct scenario *scenario) {
       return false;
     if (engine_run(engine, ranges_text(engine->arena, input->name)) != ANSWER_ROWS) return false;
   }
+  for (size_t i = 0; i < scenario->loss_count; i++) {
+    const struct loss *loss = &scenario->losses[i];
+    if (!loss->dropped && engine_run(engine, loss_text(scenario, loss)) != ANSWER_ROWS)
+      return false;
+  }
   for (int i = 0; i < 2; i++)
     if (engine_run(engine, clock_range_text(engine->arena, scenario, i)) >= ANSWER_BROKEN)
       return false;

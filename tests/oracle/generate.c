@@ -165,6 +165,28 @@ static void make_inputs(struct scenario *scenario) {
   }
 }
 
+/* Of processes the names are such as processes have: their losses are their own. */
+static void name_processes(struct scenario *scenario, struct input *input) {
+  size_t process = input->domain_count - 1;
+  for (size_t i = 0; i < input->count && scenario->compensated; i++)
+    input->rows[i].values[process].s = PICK(scenario, "a#1", "a#1", "b#1");
+}
+
+void scenario_lose(struct scenario *scenario) {
+  for (size_t i = 0; i < scenario->input_count; i++) name_processes(scenario, &scenario->inputs[i]);
+  scenario->loss_count = 1 + below(scenario, LOSSES_MAX);
+  for (size_t i = 0; i < scenario->loss_count; i++) {
+    struct loss *loss = &scenario->losses[i];
+    loss->in = PICK(scenario, "Lost", "Lost", "Lost", "Lost", "Late", "Rejected");
+    bool lost = strcmp(loss->in, "Lost") == 0;
+    loss->relation = PICK(scenario, "R", "R", "S", "E", lost ? "" : "R");
+    loss->source = PICK(scenario, "", "a#1", "b#1", "host");
+    loss->from = some_time(scenario);
+    loss->to = loss->from + (net_chronon)(lost ? 1 + below(scenario, 4) : 0) * scenario->unit;
+    if (!lost) loss->to = (net_chronon)i; /* what tells it from others */
+  }
+}
+
 void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t seed) {
   *scenario = (struct scenario){.arena = arena, .random = {seed * 7919 + 13}, .seed = seed};
   scenario->real = chance(scenario, 25);

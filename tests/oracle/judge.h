@@ -14,6 +14,7 @@
 #define DOMAINS_MAX    5
 #define RELATIONS_MAX  8
 #define STATEMENTS_MAX 14
+#define LOSSES_MAX     4
 
 /* What an expression gives: 'i'nteger, 'f'loat, 's'tring, 'b'ool, 't'emporal. */
 struct input_domain {
@@ -43,6 +44,15 @@ struct input {
       in_process; /* reported by sensors: the entity is its process's own, which the first domain names */
   struct input_row rows[ROWS_MAX];
   size_t count;
+  bool dropped;
+};
+
+/* Records of one input, or of all, are not there: in Lost, or one each in Late or Rejected. */
+struct loss {
+  const char *in;       /* the relation that says so */
+  const char *relation; /* "": all */
+  const char *source;
+  net_chronon from, to;
   bool dropped;
 };
 
@@ -81,12 +91,16 @@ struct scenario {
   const char *sequence;   /* NULL: full */
   struct input inputs[RELATIONS_MAX];
   size_t input_count;
+  struct loss losses[LOSSES_MAX];
+  size_t loss_count;
   struct statement statements[STATEMENTS_MAX];
   size_t statement_count;
 };
 
 /* --- generate.c */
 void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t seed);
+/* Records of some of the inputs are lost. */
+void scenario_lose(struct scenario *scenario);
 bool is_kind(const struct input *input, const char *kind);
 uint64_t below(struct scenario *scenario, uint64_t bound);
 bool chance(struct scenario *scenario, unsigned percent);
@@ -118,6 +132,8 @@ const char *create_text(struct base_arena *arena, const struct input *input);
 const char *header_text(struct base_arena *arena, const struct input *input);
 const char *row_text(struct base_arena *arena, const struct input *input,
                      const struct input_row *row);
+/* The statement that says so. */
+const char *loss_text(const struct scenario *scenario, const struct loss *loss);
 /* The whole as a script for people. */
 /* Does one of the first STATEMENTS statements name WORD? */
 bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word);

@@ -353,9 +353,31 @@ static void note_origin(struct oracle *oracle, net_chronon time) {
   oracle->no_origin = false;
 }
 
+static bool all_clocks_tick(const struct ng_query *query, net_chronon time) {
+  for (size_t i = 0; i < query->variable_count; i++)
+    if (query->variables[i].relation->kind == NG_REL_CLOCK &&
+        time % query->variables[i].relation->every != 0)
+      return false;
+  return true;
+}
+
+/* The last time not after FIRST at which all clocks of QUERY tick. */
+static net_chronon when_clocks_tick(const struct ng_query *query, net_chronon first) {
+  int64_t every = 1;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_relation *relation = query->variables[i].relation;
+    if (relation->kind == NG_REL_CLOCK && relation->every > every) every = relation->every;
+  }
+  net_chronon time = first / every * every;
+  if (time > first) time -= every;
+  while (!all_clocks_tick(query, time)) time -= every;
+  return time;
+}
+
 /* On the real timeline, unless it is given: the start of the earliest tuple of the inputs. Nothing has
  * happened before where there is no tuple at all. A clock cannot tick at `beginning`: where the query
- * has one, the first finite instant in the other inputs.                                            */
+ * has one, the first finite instant in the other inputs; and it ticks at the multiples of its unit, so the origin is the
+ * last time before at which all clocks of the query do.                                              */
 static void find_origin(struct oracle *oracle) {
   const struct ng_query *query = oracle->query;
   oracle->origin = query->origin_given ? query->origin : NET_BEGINNING;
@@ -376,6 +398,7 @@ static void find_origin(struct oracle *oracle) {
         if (row[k].i != NET_BEGINNING && row[k].i != NET_FOREVER) note_origin(oracle, row[k].i);
     }
   }
+  if (clock && !oracle->no_origin) oracle->origin = when_clocks_tick(query, oracle->origin);
 }
 
 static void take_inputs(struct oracle *oracle) {

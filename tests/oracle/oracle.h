@@ -37,9 +37,28 @@ void oracle_make_set(struct oracle_relation *relation);
 void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
                     bool in_process, const struct net_layout *layout, struct oracle_relation *ret);
 
-/* The same of a sampled relation: a period joins consecutive samples of one entity with equal values. */
+/* Records that may have happened in [from, to) and are not there: those with PROCESS in the field `process`
+ * of their relation, or (ANYBODY, or no such field) any. */
+struct oracle_loss {
+  bool anybody;
+  base_string_id process;
+  net_chronon from, to;
+};
+struct oracle_losses {
+  const struct oracle_loss *items;
+  size_t count;
+  int process; /* field; negative: none */
+};
+
+/* The same of a sampled relation: a period joins consecutive samples of one entity with equal values; samples
+ * are not consecutive if one may have been lost between them. */
 void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret);
+                    bool in_process, const struct oracle_losses *losses,
+                    const struct net_layout *layout, struct oracle_relation *ret);
+/* The periods of a traced relation, as far as they are certain: one that a lost record may have ended stops
+ * there at the earliest. */
+void oracle_lose(struct base_arena *arena, const struct oracle_relation *periods,
+                 const struct oracle_losses *losses, struct oracle_relation *ret);
 struct oracle_world {
   void *context;
   /* The tuples of a relation (traced ones: as periods). Never NULL for a relation of the query. */

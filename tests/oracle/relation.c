@@ -111,6 +111,34 @@ void oracle_periods(struct base_arena *arena, const struct oracle_relation *reco
   }
 }
 
+/* --- losses */
+
+/* The first chronon behind AFTER and before BEFORE at which a record of ROW's process may have been lost, or
+ * BEFORE. */
+static net_chronon lost_at(const struct oracle_losses *losses, const struct net_layout *layout,
+                           const union net_slot *row, net_chronon after, net_chronon before) {
+  net_chronon first = before;
+  for (size_t i = 0; i < losses->count; i++) {
+    const struct oracle_loss *loss = &losses->items[i];
+    bool apart = !loss->anybody && losses->process >= 0;
+    if (apart && row[layout->fields[losses->process].slot].s != loss->process) continue;
+    net_chronon at = loss->from > after ? loss->from : after + 1;
+    if (at < loss->to && at < first) first = at;
+  }
+  return first;
+}
+
+void oracle_lose(struct base_arena *arena, const struct oracle_relation *periods,
+                 const struct oracle_losses *losses, struct oracle_relation *ret) {
+  *ret = (struct oracle_relation){.layout = periods->layout};
+  for (size_t i = 0; i < periods->count; i++) {
+    oracle_add(arena, ret, periods->tuples[i].row, periods->tuples[i].definite);
+    union net_slot *row = ret->tuples[i].row;
+    net_chronon at = lost_at(losses, ret->layout, row, row[0].i, row[3].i);
+    if (at < row[2].i) row[2].i = at;
+  }
+}
+
 /* --- sampled relations */
 
 static bool same_sample(const struct oracle_relation *records, size_t i, size_t j) {
@@ -140,17 +168,26 @@ static long neighbour(const struct oracle_relation *records, size_t i, const str
   return found;
 }
 
+/* Do samples I and J, the one next to the other, say of the time between them that nothing changed? */
+static bool joined(const struct oracle_relation *records, const struct oracle_losses *losses,
+                   size_t i, size_t j) {
+  const union net_slot *a = records->tuples[i].row, *b = records->tuples[j].row;
+  return same_sample(records, i, j) &&
+         lost_at(losses, records->layout, a, a[0].i, b[0].i) == b[0].i;
+}
+
 void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret) {
+                    bool in_process, const struct oracle_losses *losses,
+                    const struct net_layout *layout, struct oracle_relation *ret) {
   *ret = (struct oracle_relation){.layout = layout};
   struct entity entity = entity_of(records, by, in_process);
   union net_slot *row = BASE_NEW_ARRAY(arena, layout->slot_count, union net_slot);
   for (size_t i = 0; i < records->count; i++) {
     if (replaced_at_once(records, i, &entity)) continue;
     long before = neighbour(records, i, &entity, false), after, last = (long)i;
-    if (before >= 0 && same_sample(records, i, (size_t)before)) continue; /* not the first */
+    if (before >= 0 && joined(records, losses, (size_t)before, i)) continue; /* not the first */
     while ((after = neighbour(records, (size_t)last, &entity, true)) >= 0 &&
-           same_sample(records, i, (size_t)after))
+           joined(records, losses, (size_t)last, (size_t)after))
       last = after;
     const union net_slot *record = records->tuples[i].row;
     row[0].i = before < 0 ? NET_BEGINNING : records->tuples[before].row[0].i + 1;

@@ -170,6 +170,19 @@ const char *row_text(struct base_arena *arena, const struct input *input,
   return text;
 }
 
+const char *loss_text(const struct scenario *scenario, const struct loss *loss) {
+  struct scenario times = *scenario;
+  const char *from = time_text(&times, loss->from);
+  if (strcmp(loss->in, "Lost") != 0)
+    return base_arena_printf(scenario->arena,
+                             "append to %s (relation = \"%s\", record = \"%lld\") at %s", loss->in,
+                             loss->relation, (long long)loss->to, from);
+  return base_arena_printf(scenario->arena,
+                           "append to Lost (relation = \"%s\", source = \"%s\", cause = \"full\", "
+                           "count = 1) start %s stop %s",
+                           loss->relation, loss->source, from, time_text(&times, loss->to));
+}
+
 /* --- the whole */
 
 bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word) {
@@ -210,6 +223,9 @@ void scenario_print(struct base_buffer *out, const struct scenario *scenario, si
       if (!input->rows[j].dropped) base_buffer_puts(out, row_text(arena, input, &input->rows[j]));
   }
   base_buffer_puts(out, "--- query\n");
+  for (size_t i = 0; i < scenario->loss_count; i++)
+    if (!scenario->losses[i].dropped)
+      base_buffer_printf(out, "%s\n", loss_text(scenario, &scenario->losses[i]));
   for (size_t i = 0; i < scenario->input_count; i++)
     if (!scenario->inputs[i].dropped)
       print_ranges(out, scenario, statements, scenario->inputs[i].name);

@@ -227,6 +227,8 @@ static bool try_row(struct shrinking *shrinking, const struct input *input, stru
 static bool try_data(struct shrinking *shrinking) {
   struct scenario *scenario = shrinking->scenario;
   bool any = false;
+  for (size_t i = 0; i < scenario->loss_count; i++)
+    any = try_flag(shrinking, &scenario->losses[i].dropped) || any;
   for (size_t i = 0; i < scenario->input_count; i++) {
     struct input *input = &scenario->inputs[i];
     if (input->dropped || try_flag(shrinking, &input->dropped)) continue;

@@ -229,6 +229,10 @@ static void add_setting(struct scenario *scenario) {
     statement->text = costs_text(scenario);
     return;
   }
+  if (scenario->loss_count > 0 && chance(scenario, 50)) {
+    statement->text = PICK(scenario, "set losses ignored", "set losses uncertain");
+    return;
+  }
   switch (below(scenario, 6)) {
     case 0:
       statement->text = TEXT("set origin %s", time_text(scenario, some_time(scenario)));

@@ -199,6 +199,7 @@ void judge_scenario(uint64_t seed, bool verbose, bool selftest, struct tally *ta
   struct base_arena *arena = base_arena_new();
   struct scenario *scenario = BASE_NEW(arena, struct scenario);
   scenario_init(scenario, arena, seed);
+  if (seed % 4 == 1) scenario_lose(scenario);
   struct reference reference = {.world = world_new(arena, scenario)};
   draw(scenario, arena, &reference, verbose, tally);
   for (size_t i = 0; selftest && i < scenario->statement_count; i++)

@@ -13,6 +13,8 @@ struct world_relation {
   struct oracle_relation records; /* traced, sampled */
   bool in_process;                /* the entities of these */
   struct oracle_relation rows;
+  struct oracle_relation certain; /* the same, as far as losses leave it so, for who only looks */
+  struct oracle_losses losses;
   const struct ng_query *query; /* derived */
   struct oracle_origin origin;  /* found once and kept */
   bool view, may_fail;          /* a view's errors are those of every query over it */
@@ -28,6 +30,8 @@ struct world {
   struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
+  bool looking; /* what is evaluated is only looked at */
+  bool losses_ignored;
   net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
   struct oracle_origin origin;
@@ -54,8 +58,15 @@ static void each_relation(void *context, void (*on_name)(void *, const char *), 
     on_name(on_context, world->relations[i].ng.name);
 }
 
+static const struct oracle_relation *shown(const struct world *world,
+                                           const struct world_relation *relation) {
+  return world->losses_ignored ? &relation->rows : &relation->certain;
+}
+
 static const struct oracle_relation *find_rows(void *context, const char *name) {
-  return &find(context, name)->rows;
+  const struct world *world = context;
+  const struct world_relation *relation = find(context, name);
+  return world->looking ? shown(world, relation) : &relation->rows;
 }
 
 static bool is_made_of_inputs(struct world *world, const struct world_relation *relation) {
@@ -119,25 +130,63 @@ static void put_row(struct world *world, const struct input *input, const struct
   oracle_add(world->arena, rows, slots, row->definite);
 }
 
-/* What the records of a traced or sampled relation say. */
-static void show(struct world *world, struct world_relation *relation) {
-  if (relation->ng.kind == NG_REL_TRACED)
-    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->in_process,
-                   relation->ng.layout, &relation->rows);
-  else if (relation->ng.kind == NG_REL_SAMPLED)
-    oracle_samples(world->arena, &relation->records, relation->ng.by, relation->in_process,
-                   relation->ng.layout, &relation->rows);
-  else
-    relation->rows = relation->records;
-  oracle_make_set(&relation->rows);
+static void show_samples(struct world *world, struct world_relation *relation,
+                         const struct oracle_losses *losses, struct oracle_relation *ret) {
+  oracle_samples(world->arena, &relation->records, relation->ng.by, relation->in_process, losses,
+                 relation->ng.layout, ret);
 }
 
-static void add_input(struct world *world, const struct input *input) {
+/* What the records of a traced or sampled relation say. */
+static void show(struct world *world, struct world_relation *relation) {
+  if (relation->ng.kind == NG_REL_TRACED) {
+    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->in_process,
+                   relation->ng.layout, &relation->rows);
+    oracle_make_set(&relation->rows);
+    oracle_lose(world->arena, &relation->rows, &relation->losses, &relation->certain);
+  } else if (relation->ng.kind == NG_REL_SAMPLED) {
+    show_samples(world, relation, &(struct oracle_losses){.process = -1}, &relation->rows);
+    oracle_make_set(&relation->rows);
+    show_samples(world, relation, &relation->losses, &relation->certain);
+  } else {
+    relation->rows = relation->records;
+    oracle_make_set(&relation->rows);
+    relation->certain = relation->rows;
+  }
+  oracle_make_set(&relation->certain);
+}
+
+/* What Lost, Late and Rejected say of INPUT. */
+static struct oracle_losses losses_of(struct world *world, const struct scenario *scenario,
+                                      const struct input *input) {
+  struct oracle_loss *items = BASE_NEW_ARRAY(world->arena, LOSSES_MAX, struct oracle_loss);
+  struct oracle_losses losses = {.items = items, .process = -1};
+  for (size_t i = 0; i < input->domain_count; i++)
+    if (strcmp(input->domains[i].name, "Process") == 0) losses.process = (int)i;
+  for (size_t i = 0; i < scenario->loss_count; i++) {
+    const struct loss *loss = &scenario->losses[i];
+    bool lost = strcmp(loss->in, "Lost") == 0, of_process = lost && strchr(loss->source, '#');
+    bool named = strcmp(loss->relation, input->name) == 0;
+    /* A process of which nothing is known here brings what names it, and nothing else. */
+    bool perhaps = !*loss->relation && (!of_process || losses.process >= 0);
+    if (loss->dropped || (!named && !perhaps)) continue;
+    items[losses.count++] = (struct oracle_loss){
+        .anybody = !of_process,
+        .process = of_process ? base_strings_intern_text(world->strings, loss->source) : 0,
+        .from = loss->from,
+        /* What cannot be read has the latest time before it. */
+        .to = lost ? loss->to : loss->from + (strcmp(loss->in, "Late") == 0 ? 1 : 2)};
+  }
+  return losses;
+}
+
+static void add_input(struct world *world, const struct scenario *scenario,
+                      const struct input *input) {
   struct world_relation *relation = &world->relations[world->relation_count++];
   bool period = is_kind(input, "period"), traced = is_kind(input, "traced");
   const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
   relation->records.layout = layout;
   relation->in_process = input->in_process;
+  relation->losses = losses_of(world, scenario, input);
   for (size_t i = 0; i < input->count; i++)
     if (!input->rows[i].dropped) put_row(world, input, &input->rows[i], &relation->records);
   relation->ng = (struct ng_relation){.name = input->name, .layout = layout, .by = input->by};
@@ -183,7 +232,7 @@ struct world *world_new(struct base_arena *arena, const struct scenario *scenari
                                     .strings = world->strings};
   add_clocks(world, scenario);
   for (size_t i = 0; i < scenario->input_count; i++)
-    if (!scenario->inputs[i].dropped) add_input(world, &scenario->inputs[i]);
+    if (!scenario->inputs[i].dropped) add_input(world, scenario, &scenario->inputs[i]);
   return world;
 }
 
@@ -242,6 +291,8 @@ static void apply_setting(struct world *world, const char *text) {
       set_time(&bound, &settings->origin_given, &settings->origin);
     else if (strcmp(words, "averaging origin") == 0)
       set_time(&bound, &settings->averaging_origin_given, &settings->averaging_origin);
+    else if (strcmp(words, "losses") == 0)
+      world->losses_ignored = strcmp(value->name.text, "ignored") == 0;
     else if (strcmp(words, "parallel") == 0)
       settings->coverage = strcmp(value->name.text, "coverage") == 0;
     else if (strcmp(words, "compensate") == 0)
@@ -299,10 +350,26 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   return *ret_why ? BASE_END : BASE_OK;
 }
 
+/* Evaluates the view anew for who only looks. Where that fails and the other did not, nothing is said of it. */
+static void look_at_view(struct world *world, struct world_relation *view,
+                         const struct ng_query *query) {
+  struct oracle_origin origin = {0};
+  bool unsaid = false, may_fail = false;
+  struct oracle_world oracle = oracle_of(world, &origin, &unsaid);
+  world->looking = true;
+  const char *why = oracle_evaluate(world->arena, &oracle, query, &view->certain, &may_fail);
+  inherit(world, query, &may_fail, &unsaid);
+  world->looking = false;
+  view->may_fail = view->may_fail || may_fail;
+  view->unsaid = view->unsaid || unsaid || why;
+}
+
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why) {
   const struct ng_query *query;
+  world->looking = !statement->name && !world->losses_ignored;
   enum base_status status = retrieve(world, statement, ret, ret_why, &query);
+  world->looking = false;
   if (status != BASE_OK || !statement->name) return status;
   struct world_relation *relation = &world->relations[world->relation_count++];
   relation->ng = (struct ng_relation){
@@ -313,6 +380,11 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   relation->view = statement->view;
   relation->may_fail = world->may_fail;
   relation->unsaid = world->unsaid;
+  relation->certain = relation->rows;
+  if (relation->view) look_at_view(world, relation, query);
+  world->may_fail = relation->may_fail;
+  world->unsaid = relation->unsaid;
+  if (relation->view) *ret = *shown(world, relation);
   add_variables(world, relation);
   return BASE_OK;
 }
@@ -347,7 +419,7 @@ static void follow_up(struct world *world, struct world_relation *changed,
   show(world, changed);
   changed->unsaid = changed->unsaid || outcome->unsaid;
   *add_contents(world, outcome) =
-      (struct contents){changed->ng.name, changed->rows, false, changed->unsaid};
+      (struct contents){changed->ng.name, *shown(world, changed), false, changed->unsaid};
   for (size_t i = 0; i < world->relation_count && outcome->status == BASE_OK; i++) {
     struct world_relation *derived = &world->relations[i];
     if (derived == changed || !depends_on(world, derived, changed)) continue;
@@ -363,11 +435,14 @@ static void follow_up(struct world *world, struct world_relation *changed,
         oracle_evaluate(world->arena, &oracle, &query, &derived->rows, &derived->may_fail);
     inherit(world, &query, &derived->may_fail, &derived->unsaid);
     if (!derived->origin.found) derived->origin = origin;
+    derived->certain = derived->rows;
+    if (derived->view && !outcome->why) look_at_view(world, derived, &query);
     /* A view is not stored: that it fails now is known when somebody asks for it, or never. */
     if (outcome->why) outcome->status = derived->view ? BASE_AGAIN : BASE_END;
     outcome->may_fail = outcome->may_fail || derived->may_fail;
-    *add_contents(world, outcome) = (struct contents){
-        derived->ng.name, derived->rows, derived->view && derived->may_fail, derived->unsaid};
+    *add_contents(world, outcome) =
+        (struct contents){derived->ng.name, *shown(world, derived),
+                          derived->view && derived->may_fail, derived->unsaid};
   }
   if (outcome->status != BASE_OK) memcpy(world->relations, kept, sizeof kept);
 }

@@ -6,6 +6,7 @@ needed is given back; disks are full; and readers end with their server. Prints 
 import contextlib
 import os
 import random
+import re
 import resource
 import signal
 import sqlite3
@@ -45,10 +46,13 @@ class Feed:
         self.process.stdin.flush()
         self.sent += count
 
-    def end(self):
+    def end_without_a_count(self):
         self.process.stdin.close()
         self.process.wait(PATIENCE)
         equal(self.process.returncode, 0)
+
+    def end(self):
+        self.end_without_a_count()
         equal((self.count('E'), self.count('Late')), (self.sent, 0))
 
     def count(self, relation):
@@ -354,6 +358,76 @@ def destroyed(world):
     equal(world.run('check-database', world.database).out, 'consistent\n')
 
 
+def said(world, number):
+    return [line for line in world.log().splitlines() if number in line]
+
+
+def waits(world, what):
+    """Removal of WHAT has stopped, says so once, and has left room for others."""
+    until(lambda: said(world, 'warning TQ-0518'), 'the server says that it waits')
+    line, = said(world, 'warning TQ-0518')
+    check(f'{what} stays for now' in line and f'process {os.getpid()} (python3' in line, line)
+    world.good('create event G (x = i4) create event H (x = i4)')
+    check('TQ-0517' not in world.log(), world.log())
+
+
+def accounts(world, relation):
+    """(tuples there, gone, behind) of RELATION."""
+    text = world.good(f'\\d {relation}')
+    return [int((re.search(rf'^{name}: +(\d+)', text, re.M) or [0, 0])[1]) for name in ('tuples', 'gone', 'behind')]
+
+
+def aged_beside_a_reader(world):
+    """what is old goes until half of the log is taken, beside somebody who reads one state; the rest with his end, and all is counted"""
+    world.serve('--log-limit', '1')
+    feed = Feed(world)
+    feed.send(40000)
+    feed.end_without_a_count()
+    until(lambda: feed.count('E') == 40000, 'they come')
+    until(lambda: not in_the_way(world), 'the log can begin anew')
+    with snapshot(world):
+        world.good('modify E to keep nothing')
+        waits(world, 'what is old')
+        there, gone, behind = accounts(world, 'E')
+        equal((there + gone, behind > 0), (40000, True), (there, gone, behind))
+    until(lambda: said(world, 'note TQ-0519'), 'the server says that it goes on')
+    there, gone, behind = accounts(world, 'E')
+    equal((there + gone, there <= 10001, behind), (40000, True, 0), (there, gone, behind))
+    equal((world.stop(), 'error' in world.log()), (0, False), world.log())
+
+
+def destroyed_beside_a_reader(world):
+    """of what was destroyed the rest goes with the end of somebody who read one state, though nothing else happens"""
+    world.serve('--log-limit', '1')
+    prepare_much(world, world.good)
+    until(lambda: not in_the_way(world), 'the log can begin anew')
+    with snapshot(world):
+        world.good('destroy E')
+        waits(world, 'what was destroyed')
+        check(tables(world, 'tq_gone*'), 'it is there')
+    until(lambda: not tables(world, 'tq_gone*'), 'it goes')
+    until(lambda: said(world, 'note TQ-0519'), 'the server says so')
+    equal((world.count('F'), world.stop(), 'error' in world.log()), (1, 0, False), world.log())
+
+
+def saved_beside_a_reader(world):
+    """what is saved until a time goes as far as there is room; kill -9, and the next server counts what went before it"""
+    world.serve('--log-limit', '1', timeline='real')
+    world.write('old.csv', 'at,x,s\n' + rows(1, 130001).decode())
+    equal(world.shell('create event E (x = i8, s = text) copy E from "old.csv"').code, 0)
+    until(lambda: not in_the_way(world), 'the log can begin anew')
+    with snapshot(world):
+        world.shell('save E until "2020-01-01"')
+        waits(world, 'what is old')
+        there, gone, _ = accounts(world, 'E')
+        equal((there + gone, there > 0, gone > 0), (130000, True, True), (there, gone))
+        world.kill()
+    world.serve(timeline='real')
+    check('is gone now, with 130000 tuples' in world.log(), world.log())
+    equal(world.stop(), 0)
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
 def given_back_at_the_end(world):
     """a session that ends gives back what it has deleted, for a while"""
     def run(text):
@@ -446,4 +520,4 @@ def opened_full(world):
 
 if __name__ == '__main__':
     main([held, own, stopped, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, ends_without, given_back,
-          destroyed, given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])
+          destroyed, aged_beside_a_reader, destroyed_beside_a_reader, saved_beside_a_reader, given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])

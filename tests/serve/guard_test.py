@@ -202,6 +202,31 @@ def deaf(world):
     peer.close()
 
 
+def silent(world):
+    """connections that say nothing are bounded by their number, are told, and keep nobody out"""
+    world.serve()
+    peers = []
+    for _ in range(200):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(world.socket)  # waits where the socket's queue is full
+        peer.settimeout(PATIENCE)
+        peers.append(peer)
+    equal(world.good('retrieve (a = 1)', '--format', 'count'), '1\n')
+    until(lambda: number_of(world) < 120, 'few are left')
+    told = 0
+    for peer in peers[:100]:  # some may have been ended for their time, without a word
+        data = peer.recv(1 << 16)
+        told += b'has not said who it is' in data
+    check(told > 0, 'they are told')
+    for peer in peers:
+        peer.close()
+    until(lambda: 'TQ-0643' in world.log(), 'it is said')
+
+
+def number_of(world):
+    return len(os.listdir(f'/proc/{world.server.pid}/fd'))
+
+
 # --- who connects to a hostile server
 
 class Impostor:
@@ -483,4 +508,4 @@ def names(world):
 
 
 if __name__ == '__main__':
-    main([every_field, columns, many_rows, endless_report, deaf, impostor, looks, conditions, strangers, equal_losses, noise, names, squatter])
+    main([every_field, columns, many_rows, endless_report, deaf, silent, impostor, looks, conditions, strangers, equal_losses, noise, names, squatter])

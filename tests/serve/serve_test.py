@@ -562,13 +562,15 @@ def read_as_here(world):
     world.write('rows.csv', 'start,stop,v\n' + rows)
     world.serve()
     world.good('create period P (v = i4) copy P from "rows.csv" create event E (a = i4) '
-               'create event D (Process = text) append to E (a = 3) at 40')
+               'create event D (Process = text) append to E (a = 3) at 40 create traced R (k = c1) by k '
+               'append to R (k = "a") at 1 append to R (k = "a") at 90 append to Lost (relation = "R") start 4 stop 5')
     long = 'p.v + q.v + 0 * p.v = 5000'
     script = f"""range of p is P range of q is P set unit 7 range of c is Clock(3) set unit 5
 set sequence closest set parallel coverage set origin 3 set averaging origin 5 set rule self-joins off
 range of e is E with credibility 100 set compensate "D 1" retrieve (n = count(q)) where q.v = 1
 retrieve (p.v, w = q.v, e.a) where {long} and p.v < 4999 when p overlap q
   retrieve (p.v, c = avgc(q)) where {long} retrieve (p.v, w = q.v) where {long} when p ; within 3 q
+range of r is R set losses ignored retrieve (p.v, w = q.v, r.k) where {long}
 retrieve (a = avg(p.v for ever)) where {long} when p overlap q and p overlap c set compensate on
 explain retrieve (p.v) where {long} retrieve (p.v) where p.v < 3 retrieve (d = span(p)) where {long}
   retrieve (x = 1 / (p.v - 2500)) where {long} retrieve (p.v)

@@ -333,6 +333,17 @@ turn
 commit
 sql select fires from tq_node_stats where relation = 'Seen' and kind = 'relation-store'
 | 4
+sql select relation from tq_node_stats where kind = 'display' order by relation
+| Note
+| Seen
+stop 1
+row n d 9000 P:a#1 five
+check c all 10000
+turn
+commit
+sql select relation from tq_node_stats where kind = 'display' order by relation
+sql select fires from tq_node_stats where relation = 'Seen' and kind = 'relation-store'
+| 5
 """)
 
 scenario('what is refused before it has changed anything lets the network be', ANNOUNCED.replace('open -', 'open db') + """

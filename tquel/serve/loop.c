@@ -43,7 +43,7 @@ static void gather(struct server *server, struct server_loop *loop) {
   for (size_t i = 0; i < server->peer_count; i++) {
     const struct server_peer *peer = server->peers[i];
     short events = sn_connection_events(peer->connection);
-    if (!server_shell_is_ready(peer) && !server_shell_reading(peer)) events &= (short)~POLLIN;
+    if (!server_shell_is_ready(peer) && !server_shell_is_busy(peer)) events &= (short)~POLLIN;
     add(loop, sn_connection_descriptor(peer->connection), events);
   }
   for (size_t i = 0; i < server->reading_count; i++) {
@@ -64,6 +64,8 @@ static int64_t next_due(const struct server *server) {
   }
   for (size_t i = 0; i < server->reading_count; i++)
     if (server_reading_waits(server->readings[i])) return 0;
+  int64_t unheard = server_unheard_due(server, now);
+  if (unheard < due) due = unheard;
   return due < 0 ? 0 : due > SLEEP_NS ? SLEEP_NS : due;
 }
 
@@ -82,8 +84,10 @@ static void accept_all(struct server *server, const struct server_loop *loop) {
     if (!loop->polled[i].revents) continue;
     struct sn_connection *connection;
     while (server->peer_count < server->peers_max &&
-           (connection = sn_acceptor_next(server->acceptors[i])) != NULL)
+           (connection = sn_acceptor_next(server->acceptors[i])) != NULL) {
       server_peer_add(server, connection);
+      if (!server_peer_make_room(server)) return; /* nobody is sent away unheard */
+    }
   }
 }
 
@@ -92,6 +96,7 @@ static void serve_peers(struct server *server, const struct server_loop *loop, s
     struct server_peer *peer = server->peers[i];
     short revents = loop->polled[loop->first_peer + i].revents;
     if (peer->over) continue;
+    peer->heard = true;
     if (revents || server_peer_waits(peer) || sn_connection_unsent(peer->connection) > 0)
       server_peer_turn(peer, revents);
   }
@@ -109,6 +114,7 @@ static void run_session(struct server *server) {
 static void tick_peers(struct server *server, int64_t began) {
   int64_t now = base_env_monotonic();
   bool deaf = now - began > DEAF_NS;
+  server_say_unheard(server, now);
   for (size_t i = 0; i < server->peer_count; i++) {
     struct server_peer *peer = server->peers[i];
     if (deaf && peer->pinged) peer->pinged = now;

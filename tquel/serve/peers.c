@@ -1,12 +1,15 @@
 /* Peers: from the connection to the shell or source that it turns out to be, and to its end.
  *
- * Who connects has PATIENCE to say HELLO. Sources are pinged when they are silent and are given up when they
+ * Who connects has PATIENCE to say HELLO; where many do who do not, those go first of whom there are most, so that all
+ * others find a place. Sources are pinged when they are silent and are given up when they
  * do not answer: a collector that hangs would hold checkpoints up. Shells are not: one that was stopped
  * may go on tomorrow, and what it costs is bounded. */
+#include <netdb.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
@@ -22,11 +25,91 @@
 #define PATIENCE_NS (10 * NS_PER_S)
 #define SILENCE_NS  (10 * NS_PER_S)
 #define ANSWER_NS   (20 * NS_PER_S)
+/* Between two reports of connections that were ended for others. */
+#define UNHEARD_NS (60 * NS_PER_S)
+
+/* --- those who wait --------------------------------------------------------------------------- */
+
+static char *origin_of(const struct sn_connection *connection) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  char host[NI_MAXHOST] = "an address that is not known";
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  if (sn_connection_is_local(connection)) {
+    base_buffer_printf(&text, "user %lld", (long long)sn_connection_uid(connection));
+  } else {
+    if (getpeername(sn_connection_descriptor(connection), (struct sockaddr *)&address, &length) ==
+        0)
+      (void)getnameinfo((struct sockaddr *)&address, length, host, sizeof host, NULL, 0,
+                        NI_NUMERICHOST);
+    base_buffer_puts(&text, host);
+  }
+  return text.data;
+}
+
+static bool is_waiting(const struct server_peer *peer) {
+  return !peer->over && (!peer->greeted || peer->leaving);
+}
+
+static size_t waiting_of(const struct server *server, const char *origin /* NULL: of all */) {
+  size_t count = 0;
+  for (size_t i = 0; i < server->peer_count; i++)
+    count += is_waiting(server->peers[i]) &&
+             (origin == NULL || strcmp(server->peers[i]->origin, origin) == 0);
+  return count;
+}
+
+/* The one that has waited longest, of those who have most that wait; NULL: none has had its turn yet. */
+static struct server_peer *most_tiresome(const struct server *server) {
+  struct server_peer *found = NULL;
+  size_t most = 0;
+  for (size_t i = 0; i < server->peer_count; i++) {
+    struct server_peer *peer = server->peers[i];
+    if (!is_waiting(peer) || !peer->heard) continue;
+    size_t count = waiting_of(server, peer->origin);
+    if (count < most || (count == most && found->since <= peer->since)) continue;
+    found = peer;
+    most = count;
+  }
+  return found;
+}
+
+bool server_peer_make_room(struct server *server) {
+  size_t most =
+      server->peers_max / 4 < SERVER_WAITING_MOST ? server->peers_max / 4 + 1 : SERVER_WAITING_MOST;
+  if (waiting_of(server, NULL) <= most) return true;
+  struct server_peer *peer = most_tiresome(server);
+  if (peer == NULL) return false;
+  if (!peer->leaving) {
+    server->unheard++;
+    sn_connection_goodbye(peer->connection, MSG_NOT_GREETED,
+                          "it has not said who it is, and others wait");
+    (void)sn_connection_pump(peer->connection, 0);
+  }
+  peer->over = true;
+  return true;
+}
+
+int64_t server_unheard_due(const struct server *server, int64_t now) {
+  if (server->unheard == 0) return INT64_MAX;
+  return server->unheard_said == 0 ? 0 : server->unheard_said + UNHEARD_NS - now;
+}
+
+void server_say_unheard(struct server *server, int64_t now) {
+  if (server_unheard_due(server, now) > 0) return;
+  base_report_hint(&server->diags, MSG_NOT_GREETED, NULL, NULL,
+                   "whoever opens connections and says nothing is to be stopped",
+                   "%zu connection%s that had not said who they are were ended, as others waited",
+                   server->unheard, server->unheard == 1 ? "" : "s");
+  server->unheard = 0;
+  server->unheard_said = now;
+}
 
 void server_peer_add(struct server *server, struct sn_connection *connection) {
   struct server_peer *peer = base_xcalloc(1, sizeof *peer);
   *peer = (struct server_peer){
       .server = server, .connection = connection, .since = base_env_monotonic()};
+  peer->origin = origin_of(connection);
   base_grow(&server->peers, &server->peer_capacity, server->peer_count + 1, sizeof *server->peers);
   server->peers[server->peer_count++] = peer;
 }
@@ -36,6 +119,7 @@ void server_peer_free(struct server_peer *peer) {
   if (peer->source) server_source_close(peer, sn_connection_said_goodbye(peer->connection));
   sn_connection_free(peer->connection);
   free(peer->user);
+  free(peer->origin);
   free(peer);
 }
 
@@ -148,8 +232,7 @@ void server_peer_turn(struct server_peer *peer, short revents) {
     peer->waits = i + 1 == SERVER_MESSAGES;
     if (peer->waits) break;
   }
-  struct server_reading *reading = server_shell_reading(peer);
-  while (reading && sn_connection_next(peer->connection, &message))
+  while (server_shell_is_busy(peer) && sn_connection_next(peer->connection, &message))
     server_shell_cancel(peer); /* who waits for an answer has nothing else to say */
   /* What came before the end is looked at first; but who is gone takes no answers. */
   if (sn_connection_said_goodbye(peer->connection)) alive = false;
@@ -192,7 +275,10 @@ void server_peer_tick(struct server_peer *peer, int64_t now) {
 int64_t server_peer_due(const struct server_peer *peer, int64_t now) {
   /* Handshakes and last words go on by themselves, as long as somebody looks. */
   if (!peer->greeted || peer->leaving) return NS_PER_S / 2;
-  if (!peer->source) return server_inquiry_due(peer, now);
+  if (!peer->source) {
+    int64_t inquiry = server_inquiry_due(peer, now), shell = server_shell_due(peer, now);
+    return inquiry < shell ? inquiry : shell;
+  }
   if (peer->pinged) return peer->pinged + ANSWER_NS - now + 1;
   return SILENCE_NS - sn_connection_silence(peer->connection) + 1;
 }

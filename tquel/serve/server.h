@@ -20,6 +20,9 @@
  * gets no new statement done. */
 #define SERVER_DISPLAY_BYTES ((size_t)4 << 20)
 #define SERVER_RESULT_BYTES  ((size_t)1 << 20)
+/* Connections that have not said who they are, or have been told to go: with more, some of those who have most of
+ * them are ended at once. */
+#define SERVER_WAITING_MOST ((size_t)64)
 /* Messages of one peer in one turn of the loop, so that all have their turn. */
 #define SERVER_MESSAGES 64
 
@@ -32,6 +35,8 @@ struct server_reading;
 struct server_peer {
   struct server *server;
   struct sn_connection *connection;
+  char *origin; /* the user of this machine, or the address, from whom it comes */
+  bool heard;   /* it has had a turn */
   bool greeted;
   char *user;                 /* who it is, once it has greeted */
   bool owner;                 /* he may do everything; others what permits allow them */
@@ -120,6 +125,8 @@ struct server {
   uint32_t last_request; /* of READ_ENTRY */
   struct server_said *said;
   size_t said_count, said_capacity, unsaid;
+  size_t unheard;       /* connections that were ended before they greeted, since that was said */
+  int64_t unheard_said; /* monotonic ns; 0: it never was */
   int64_t
       checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
 };
@@ -146,6 +153,11 @@ void server_turn(struct server *server, bool wait);
 
 /* Takes CONNECTION. */
 void server_peer_add(struct server *server, struct sn_connection *connection);
+/* After one was added: where too many have not greeted, one of them goes, or (false) will be able to in the next turn. */
+bool server_peer_make_room(struct server *server);
+/* When (ns from NOW on) it is to be said how many went so, and that. */
+int64_t server_unheard_due(const struct server *server, int64_t now);
+void server_say_unheard(struct server *server, int64_t now);
 /* Sends and receives; looks at what came. */
 void server_peer_turn(struct server_peer *peer, short revents);
 /* Has it something that can be looked at without waiting? */
@@ -175,8 +187,11 @@ void server_shell_report(struct server_shell *shell, const struct base_diag *dia
 /* It has been sent an error of its statement by somebody else. */
 void server_shell_told(struct server_shell *shell);
 
-/* Has a reader its statement? Then there is nothing to do for the shell but to look for a CANCEL. */
-struct server_reading *server_shell_reading(const struct server_peer *peer);
+/* Has a reader its statement, or does it wait for checkpoints? Then there is nothing to do for the shell but to look
+ * for a CANCEL. */
+bool server_shell_is_busy(const struct server_peer *peer);
+/* In how many ns from NOW (monotonic) its tick has something to do; INT64_MAX: never. */
+int64_t server_shell_due(const struct server_peer *peer, int64_t now);
 /* The statement is not wanted any more, nor are those behind it. */
 void server_shell_cancel(struct server_peer *peer);
 /* The reader is done: what is behind the statement is run, or the shell is told. */

@@ -15,6 +15,10 @@
 
 /* So often the connection is looked at while a statement runs. */
 #define LOOK_NS 20000000
+/* So long a statement waits for checkpoints (tql_rest.awaits), and what collectors were told as to how often they
+ * come on top; and so often it is tried. */
+#define AWAIT_NS (2 * (int64_t)1000000000)
+#define TRY_NS   20000000
 /* So long a statement that only looks holds everybody up, before a reader runs it. */
 #define PATIENCE_NS 100000000
 /* The longest text of statements that is taken in pieces. */
@@ -33,6 +37,9 @@ struct server_shell {
   struct tql_rest rest;                    /* of the text, what is not done */
   struct server_reading *reading;          /* a reader runs that one; NULL: none does */
   struct base_buffer held;                 /* of displays, until its result is over */
+  int64_t awaits_until,
+      try_at;      /* monotonic ns: it waits for checkpoints (tql_rest.awaits); 0: it does not */
+  size_t awaiting; /* which statement of the text does */
   bool running;
   bool cancelled;    /* its statement is not wanted any more */
   bool told;         /* an error of the text that runs was sent to it */
@@ -146,16 +153,19 @@ static void tell_dropped(struct server_shell *shell) {
   shell->dropped = 0;
 }
 
+static void run(struct server_shell *shell, bool here);
+
 void server_shell_tick(struct server_peer *peer) {
   struct server_shell *shell = peer->shell;
   server_inquiry_tick(peer, base_env_monotonic());
+  if (server_shell_due(peer, base_env_monotonic()) == 0) run(shell, false);
   shell_output_flush(&shell->output);
   if (shell->dropped && sn_connection_unsent(peer->connection) < SERVER_DISPLAY_BYTES / 2)
     tell_dropped(shell);
 }
 
 bool server_shell_is_ready(const struct server_peer *peer) {
-  if (peer->inquiry || server_shell_reading(peer)) return false;
+  if (peer->inquiry || server_shell_is_busy(peer)) return false;
   return sn_connection_unsent(peer->connection) < SERVER_RESULT_BYTES;
 }
 
@@ -242,13 +252,16 @@ static uint8_t exit_code(const struct base_diag_sink *diags, enum base_status st
 /* Runs what is not done yet, until a statement takes longer than PATIENCE. */
 static enum base_status run_part(struct server_shell *shell, int64_t patience) {
   struct server *server = shell->peer->server;
-  struct tql_part part = {.name = base_buffer_text(&shell->name),
-                          .first_line = (int)shell->statements.first_line,
-                          .text = base_buffer_text(&shell->text),
-                          .length = shell->text.length,
-                          .single_transaction = shell->statements.single_transaction,
-                          .first = shell->rest.next,
-                          .count = SIZE_MAX};
+  struct tql_part part = {
+      .name = base_buffer_text(&shell->name),
+      .first_line = (int)shell->statements.first_line,
+      .text = base_buffer_text(&shell->text),
+      .length = shell->text.length,
+      .single_transaction = shell->statements.single_transaction,
+      .first = shell->rest.next,
+      .count = SIZE_MAX,
+      .now = shell->rest.now,
+      .may_wait = shell->awaits_until == 0 || base_env_monotonic() < shell->awaits_until};
   if (server->reader && server->reader->texts++ > 0) {
     part.first = server->reader->statement;
     part.count = 1;
@@ -261,6 +274,7 @@ static enum base_status run_part(struct server_shell *shell, int64_t patience) {
   base_env_interrupt_source(is_cancelled, shell);
   enum base_status status =
       tql_seat_run_part(shell->seat, &part, &shell->output.output, &shell->rest);
+  if (status != BASE_AGAIN) shell->rest.now = 0;
   base_env_interrupt_source(NULL, NULL);
   shell_output_flush(&shell->output);
   shell->running = false;
@@ -301,11 +315,25 @@ static bool end_cancelled(struct server_shell *shell) {
   return true;
 }
 
+/* The statement is tried again when checkpoints may have come. */
+static void await(struct server_shell *shell) {
+  int64_t now = base_env_monotonic();
+  if (shell->awaits_until == 0 || shell->awaiting != shell->rest.next)
+    shell->awaits_until = now + AWAIT_NS + 2 * shell->peer->server->checkpoint_ns;
+  shell->awaiting = shell->rest.next;
+  shell->try_at = now + TRY_NS;
+}
+
 /* HERE: the next statement runs here, however long it takes. */
 static void run(struct server_shell *shell, bool here) {
   struct server *server = shell->peer->server;
   base_diag_sink_clear(&server->diags);
   enum base_status status = run_part(shell, here || server->reader ? 0 : PATIENCE_NS);
+  if (status == BASE_AGAIN && shell->rest.awaits) {
+    await(shell);
+    return;
+  }
+  shell->awaits_until = 0;
   if (status == BASE_AGAIN) {
     shell->statements.name = sn_string_from(base_buffer_text(&shell->name), shell->name.length);
     shell->statements.text = sn_string_from(base_buffer_text(&shell->text), shell->text.length);
@@ -328,13 +356,22 @@ static void run(struct server_shell *shell, bool here) {
   base_diag_sink_clear(&server->diags);
 }
 
-struct server_reading *server_shell_reading(const struct server_peer *peer) {
-  return peer->shell ? peer->shell->reading : NULL;
+bool server_shell_is_busy(const struct server_peer *peer) {
+  return peer->shell && (peer->shell->reading || peer->shell->awaits_until);
+}
+
+int64_t server_shell_due(const struct server_peer *peer, int64_t now) {
+  if (!peer->shell || peer->shell->awaits_until == 0) return INT64_MAX;
+  return peer->shell->try_at > now ? peer->shell->try_at - now : 0;
 }
 
 void server_shell_cancel(struct server_peer *peer) {
-  peer->shell->cancelled = true;
-  server_reading_cancel(peer->shell->reading);
+  struct server_shell *shell = peer->shell;
+  shell->cancelled = true;
+  if (shell->reading) server_reading_cancel(shell->reading);
+  if (shell->awaits_until == 0) return;
+  shell->awaits_until = 0;
+  (void)end_cancelled(shell);
 }
 
 static void end_reading(struct server_shell *shell) {
@@ -348,6 +385,7 @@ void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status 
   struct server_shell *shell = peer->shell;
   end_reading(shell);
   shell->rest.next++;
+  shell->rest.now = 0;
   shell->output.results += shell->rest.shows_rows && status == BASE_OK;
   if (code != 0 || status != BASE_OK)
     finish(shell, code, status);

@@ -18,7 +18,9 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   struct base_buffer text = BASE_BUFFER_EMPTY;
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
-  enum base_status status = session_run_figures(session, query, &rows, &text);
+  enum base_status status = session_begin_doubts(session, query, NULL);
+  if (status == BASE_OK) status = session_run_figures(session, query, &rows, &text);
+  session_end_doubts(session, status == BASE_OK);
   if (status == BASE_OK) {
     status = tql_rows_finish(&rows, session->strings);
   }
@@ -122,10 +124,13 @@ enum base_status session_explain(struct tql_session *session,
   if (query->name != NULL) status = session_query_defined_now(session, &query);
   if (status != BASE_OK) return status;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
-  status = session_add_views(session, query, plan, false);
+  bool once = query->name == NULL;
+  if (once) status = session_begin_doubts(session, query, NULL);
+  if (status == BASE_OK) status = session_add_views(session, query, plan, false);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
-  if (status != BASE_OK) return status;
-  return explain(session, plan, query->name != NULL);
+  if (status == BASE_OK) status = explain(session, plan, !once);
+  if (once) session_end_doubts(session, false);
+  return status;
 }
 
 /* --- tquel explain */

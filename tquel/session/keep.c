@@ -428,6 +428,18 @@ enum base_status session_keep(struct tql_session *session, const struct tql_anal
 
 /* --- what is said */
 
+/* Removal is held up. */
+static void describe_waiting(struct tql_session *session, struct session_relation *relation,
+                             struct base_buffer *out) {
+  int64_t count = session_count_old(session, relation, INT64_MAX);
+  if (relation->expiring && !relation->view &&
+      st_count(session->database, relation->ng.name, &count) != BASE_OK)
+    return;
+  if (count > 0)
+    base_buffer_printf(out, "behind:     %lld tuple%s that should be gone (TQ-0518)\n",
+                       (long long)count, count == 1 ? "" : "s");
+}
+
 void session_describe_age(struct tql_session *session, struct session_relation *relation,
                           struct base_buffer *out) {
   net_chronon limit = NET_BEGINNING;
@@ -441,6 +453,7 @@ void session_describe_age(struct tql_session *session, struct session_relation *
     }
     base_buffer_putc(out, '\n');
   }
+  if (session->keep.waits) describe_waiting(session, relation, out);
   if (!relation->incomplete) return;
   base_buffer_printf(out, "gone:       %lld tuple%s that ended before ",
                      (long long)relation->removed, relation->removed == 1 ? "" : "s");

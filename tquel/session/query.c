@@ -1,5 +1,6 @@
 /* What is asked once: retrieve, print, computing a derived relation from its inputs; and from when the
  * aggregates of a query count.                                                                       */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,15 @@ static enum base_status earliest_of_view(struct tql_session *session, struct ses
   return status;
 }
 
+/* The last time not after FIRST at which all clocks of QUERY tick, as they do in all queries: at multiples of their
+ * units. */
+static net_chronon begin_of_clocks(const struct ng_query *query, net_chronon first) {
+  int64_t period = ng_clocks_period(query);
+  if (period == 0) return first;
+  int64_t past = first % period < 0 ? first % period + period : first % period;
+  return first > NET_BEGINNING + past ? first - past : first;
+}
+
 static bool has_clock(const struct ng_query *query) {
   for (size_t i = 0; i < query->variable_count; i++)
     if (query->variables[i].relation->kind == NG_REL_CLOCK) return true;
@@ -65,7 +75,7 @@ static bool has_clock(const struct ng_query *query) {
 }
 
 /* The earliest tuple among the query's own inputs; false while they are all empty. A clock cannot tick
- * at `beginning`: where the query has one, the first finite instant in its inputs. */
+ * at `beginning`: where the query has one, the first finite instant in its inputs, or when its clocks tick before that. */
 static enum base_status earliest_tuple(struct tql_session *session, const struct ng_query *query,
                                        bool *ret_any, net_chronon *ret) {
   bool finite = has_clock(query);
@@ -83,6 +93,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
                       : st_extent(session->database, relation->name, &any, &first, &last);
     if (status == BASE_OK && any) note_first(ret_any, ret, first);
   }
+  if (*ret_any) *ret = begin_of_clocks(query, *ret);
   session_end_origins(session);
   return status;
 }
@@ -270,7 +281,8 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   bool used = use_kept && session_use_kept(session, true);
   if (query == NULL) {
     status = session_rows_of(session, relation, rows);
-  } else {
+    if (status == BASE_OK) status = session_doubt_rows(session, relation, rows);
+  } else if (!session_is_beyond(session, query)) {
     status = session_run_once(session, query, rows);
   }
   session_use_kept(session, false);
@@ -282,14 +294,15 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   status = print_rows(session, rows);
   if (status != BASE_OK) return status;
   const struct session_relation *view = query ? session_whole_view(session, query) : relation;
-  if (view != NULL && view->view && same && session->diags->count == diags)
+  bool whole = !session_is_in_doubt(session) && !session->seat->losses_ignored;
+  if (view != NULL && view->view && same && whole && session->diags->count == diags)
     session_keep_result(session, view, &before, rows);
   return BASE_OK;
 }
 
 static enum base_status show(struct tql_session *session, const struct ng_query *query,
                              struct session_relation *relation) {
-  enum base_status status = BASE_OK;
+  enum base_status status = session_begin_doubts(session, query, relation);
   bool again = true;
   for (int i = 0; i < 2 && again && status == BASE_OK; i++) {
     struct tql_rows rows;
@@ -301,6 +314,46 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
     status = show_once(session, query, relation, i == 0, &rows, &again);
     session_spare_rows(session, &rows.rows);
     tql_rows_done(&rows);
+  }
+  session_end_doubts(session, status == BASE_OK);
+  return status;
+}
+
+/* More rows than that are not counted. */
+enum { WITHHELD_MOST = 100000 };
+
+/* Rows of a derived relation stand in its table as soon as they are known, and are shown when none can come any more
+ * that begins before them: how many are not. `print` shows them. */
+static enum base_status report_withheld(struct tql_session *session,
+                                        const struct session_relation *relation,
+                                        const struct base_range *range) {
+  int64_t count = 0;
+  if (!session_is_derived(relation) || relation->view || relation->checkpoint == NET_FOREVER)
+    return BASE_OK;
+  enum base_status status = st_count_from(session->database, relation->ng.name,
+                                          relation->checkpoint, WITHHELD_MOST, &count);
+  if (status != BASE_OK || count == 0) return status;
+  struct base_buffer time = BASE_BUFFER_EMPTY, rows = BASE_BUFFER_EMPTY;
+  net_time_print(&time, session->timeline, relation->checkpoint);
+  base_buffer_printf(&rows, "%" PRId64 "%s", count, count == WITHHELD_MOST ? " or more" : "");
+  base_report_hint(
+      session->diags, MSG_WITHHELD, session->source, range, "print shows all that is known of it",
+      "%s tuple%s of %s %s not looked at: it is final only before %s", base_buffer_text(&rows),
+      count == 1 ? "" : "s", relation->ng.name, count == 1 ? "is" : "are", base_buffer_text(&time));
+  base_buffer_done(&time);
+  base_buffer_done(&rows);
+  return BASE_OK;
+}
+
+static enum base_status report_all_withheld(struct tql_session *session,
+                                            const struct ng_query *query) {
+  uint64_t walk = ++session->walks;
+  enum base_status status = BASE_OK;
+  for (size_t i = 0; i < query->variable_count && status == BASE_OK; i++) {
+    if (query->variables[i].relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    if (input != NULL && session_visit(input, walk))
+      status = report_withheld(session, input, &session->statement->range);
   }
   return status;
 }
@@ -320,7 +373,9 @@ enum base_status session_retrieve(struct tql_session *session,
     status = session_check_history(session, query, query->name);
   if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
-  return show(session, query, NULL);
+  if (session_awaits(session, query)) return BASE_CANCEL;
+  status = show(session, query, NULL);
+  return status == BASE_OK ? report_all_withheld(session, query) : status;
 }
 
 enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,

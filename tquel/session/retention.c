@@ -52,20 +52,26 @@ static void print_until(struct tql_session *session, struct base_buffer *out,
   net_time_print(out, session->timeline, relation->until);
 }
 
-/* RELATION, of which EXPIRED tuples have gone already, goes. */
+/* What has gone of RELATION before, by age or in slices, counts: that is in the file, so it is exact after a restart, too. */
 static enum base_status destroy(struct tql_session *session, struct session_relation *relation,
-                                const char *until, size_t expired) {
+                                int64_t *ret_count) {
   int64_t count = 0;
   enum base_status status = BASE_OK;
   if (!relation->view) status = st_count(session->database, relation->ng.name, &count);
   if (status == BASE_OK) status = st_destroy(session->database, relation->ng.name);
-  if (status != BASE_OK) return status;
-  count += (int64_t)expired;
+  *ret_count = count + relation->removed;
+  return status;
+}
+
+/* Once it is committed. */
+static void forget(struct tql_session *session, struct session_relation *relation, int64_t count) {
+  struct base_buffer until = BASE_BUFFER_EMPTY;
+  print_until(session, &until, relation);
   base_report(session->diags, MSG_EXPIRED, NULL, NULL,
-              "%s was kept until %s and is gone now, with %lld tuple%s", relation->ng.name, until,
-              (long long)count, count == 1 ? "" : "s");
+              "%s was kept until %s and is gone now, with %lld tuple%s", relation->ng.name,
+              base_buffer_text(&until), (long long)count, count == 1 ? "" : "s");
+  base_buffer_done(&until);
   session_remove_relation(session, relation);
-  return BASE_OK;
 }
 
 static void report_kept(struct tql_session *session, struct session_relation *relation,
@@ -84,12 +90,17 @@ static enum base_status drop_expired(struct tql_session *session,
   struct base_buffer until = BASE_BUFFER_EMPTY;
   print_until(session, &until, relation);
   const char *users = session_dependants(session, session->arena, relation);
-  enum base_status status = BASE_OK;
-  if (users != NULL)
-    report_kept(session, relation, base_buffer_text(&until), users);
-  else
-    status = destroy(session, relation, base_buffer_text(&until), 0);
+  if (users != NULL) report_kept(session, relation, base_buffer_text(&until), users);
   base_buffer_done(&until);
+  if (users != NULL) return BASE_OK;
+  int64_t count = 0;
+  enum base_status status = st_begin(session->database);
+  if (status == BASE_OK) status = destroy(session, relation, &count);
+  if (status == BASE_OK) status = st_commit(session->database);
+  if (status == BASE_OK)
+    forget(session, relation, count);
+  else
+    st_rollback(session->database);
   return status;
 }
 
@@ -98,25 +109,18 @@ enum base_status session_expire(struct tql_session *session) {
       session->options.explain_only)
     return BASE_OK;
   net_chronon now = base_env_now();
-  size_t expired = 0;
-  for (size_t i = 0; i < session->relation_count; i++)
-    expired += session->relations[i]->expires && session->relations[i]->until <= now;
-  if (expired == 0) return BASE_OK;
-  enum base_status status = st_begin(session->database);
+  enum base_status status = BASE_OK;
   /* From the youngest on: what is computed from a relation goes before it. */
   for (size_t i = session->relation_count; status == BASE_OK && i-- > 0;) {
     struct session_relation *relation = session->relations[i];
     if (relation->expires && relation->until <= now) status = drop_expired(session, relation);
   }
-  if (status == BASE_OK) status = st_commit(session->database);
-  if (status != BASE_OK) st_rollback(session->database);
   return status;
 }
 
 /* --- while the session goes on */
 
-/* The youngest that is past its time and can go: what is computed from a relation goes before it. */
-static struct session_relation *next_expired(struct tql_session *session) {
+struct session_relation *session_next_expired(struct tql_session *session) {
   bool waits = session->timeline != NET_TIMELINE_REAL || session->options.readonly ||
                session->options.explain_only;
   net_chronon now = waits ? 0 : base_env_now();
@@ -152,36 +156,30 @@ static void end_readers(struct tql_session *session, struct session_relation *re
   session_drop_live(session);
   relation->live = false;
   relation->expiring = true;
-  relation->expired = 0;
 }
 
 enum base_status session_expire_some(struct tql_session *session, size_t rows, bool *ret_any) {
-  struct session_relation *relation = next_expired(session);
+  struct session_relation *relation = session_next_expired(session);
   size_t removed = 0;
+  int64_t count = 0;
   bool done = true;
   *ret_any = relation != NULL;
   if (relation == NULL) return BASE_OK;
   if (!relation->expiring) end_readers(session, relation);
-  struct base_buffer until = BASE_BUFFER_EMPTY;
-  print_until(session, &until, relation);
   enum base_status status = st_begin(session->database);
   if (status == BASE_OK && !relation->view)
     status = st_remove_any(session->database, relation->ng.name, rows, &removed, &done);
-  if (status == BASE_OK && !done) {
-    relation->expired += removed;
-    relation->removed += (int64_t)removed;
-    relation->incomplete = removed > 0;
-    relation->gone = NET_FOREVER;
-  }
-  if (status == BASE_OK && done)
-    status = destroy(session, relation, base_buffer_text(&until), relation->expired + removed);
+  if (status == BASE_OK && done) status = destroy(session, relation, &count);
   if (status == BASE_OK) status = st_commit(session->database);
   if (status != BASE_OK) {
-    st_rollback(session->database);
-    enum base_status reloaded = session_load_catalogue(session);
-    (void)reloaded; /* reported, and it is tried again */
+    st_rollback(session->database); /* what is known in memory has not changed */
+  } else if (done) {
+    forget(session, relation, count + (int64_t)removed);
+  } else if (removed > 0) {
+    relation->removed += (int64_t)removed;
+    relation->incomplete = true;
+    relation->gone = NET_FOREVER;
   }
-  base_buffer_done(&until);
   return status;
 }
 

@@ -83,8 +83,8 @@ static void given_free(struct net_source *base) {
   free(source);
 }
 
-static struct net_source *open_given(const struct session_given *given,
-                                     const struct net_layout *layout, uint32_t batch_rows) {
+struct net_source *session_open_given(const struct session_given *given,
+                                      const struct net_layout *layout, uint32_t batch_rows) {
   struct given_source *source = base_xcalloc(1, sizeof *source);
   source->source = (struct net_source){.next = given_next, .free = given_free};
   source->given = given;
@@ -98,7 +98,7 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   struct tql_session *session = context;
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   if (ng == session->given.relation) {
-    *ret = open_given(&session->given, layout, rows);
+    *ret = session_open_given(&session->given, layout, rows);
     return BASE_OK;
   }
   struct session_relation *relation = session_of(session, ng);
@@ -107,7 +107,10 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   struct net_source *inner = NULL;
   struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
   enum base_status status = BASE_OK;
-  if (session_is_kept(session, relation)) {
+  struct session_doubt *doubt = session_doubt_of(session, relation);
+  if (doubt != NULL && form == NET_SCAN_TUPLES) {
+    status = session_open_doubtful(session, doubt, &scan, &inner);
+  } else if (session_is_kept(session, relation)) {
     inner = session_open_kept(session, relation, layout, rows);
   } else {
     status = store->class->scan(store, &scan, &inner);
@@ -380,6 +383,39 @@ static bool reads_closed(struct tql_session *session, const struct ng_query *que
   return true;
 }
 
+/* Up to when all is known of RELATION, or of what it is a view of. */
+static net_chronon known_until(struct tql_session *session, struct session_relation *relation,
+                               uint64_t walk) {
+  net_chronon known = NET_FOREVER;
+  if (!session_visit(relation, walk)) return known;
+  if (!relation->view)
+    return relation->has_pending && relation->checkpoint == NET_FOREVER ? NET_BEGINNING
+                                                                        : relation->checkpoint;
+  for (size_t i = 0; i < relation->input_count; i++) {
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    net_chronon of_it = input != NULL ? known_until(session, input, walk) : NET_BEGINNING;
+    if (of_it < known) known = of_it;
+  }
+  return known;
+}
+
+static net_chronon reads_until(struct tql_session *session, const struct ng_query *query) {
+  net_chronon known = session->given.relation != NULL ? session->given.checkpoint : NET_FOREVER;
+  uint64_t walk = ++session->walks;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    net_chronon of_it = input != NULL ? known_until(session, input, walk) : NET_FOREVER;
+    if (of_it < known) known = of_it;
+  }
+  return known;
+}
+
+bool session_is_beyond(struct tql_session *session, const struct ng_query *query) {
+  const struct ng_expr *at = query->at;
+  return at != NULL && at->op == NG_T_CONSTANT && at->instant.lo != NET_FOREVER &&
+         at->instant.lo >= reads_until(session, query);
+}
+
 static enum base_status make_plan(struct tql_session *session, const struct one_off *one_off,
                                   bool speculate) {
   struct ng_plan *plan = one_off->plan;
@@ -390,6 +426,7 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
   if (status != BASE_OK) return status;
   if (is_over_store(session)) ng_plan_over_store(plan);
   if (speculate) ng_plan_may_speculate(plan);
+  ng_plan_known_until(plan, reads_until(session, one_off->query));
   bool kept = one_off->figures != NULL ? one_off->query->name != NULL : one_off->store_name != NULL;
   status = session_transform(session, plan, kept);
   session->counters.network_ns += base_env_monotonic() - began;

@@ -128,6 +128,32 @@ static enum base_status make_table(struct tql_session *session, struct session_r
   return status;
 }
 
+static enum base_status collect_periods(void *context, const struct net_batch *batch) {
+  for (uint32_t i = 0; i < batch->count; i++)
+    if (net_batch_row(batch, i)[2].i != NET_OPEN) /* its end comes with the last batch */
+      net_rows_add_copy(context, net_batch_row(batch, i), NET_DEFINITE);
+  return BASE_OK;
+}
+
+enum base_status session_doubtful_samples(struct tql_session *session,
+                                          const struct session_relation *relation,
+                                          const struct net_losses *losses, int process,
+                                          struct net_rows *ret, bool *ret_matters) {
+  struct net_source *source = NULL;
+  enum base_status status = open_samples(session, relation, NET_FOREVER, &source);
+  if (status != BASE_OK) return status;
+  struct net_network *network =
+      net_network_new(session->strings, session->timeline, session->diags);
+  struct net_node *sink =
+      net_create_display(network, relation->ng.name, relation->ng.layout, collect_periods, ret);
+  struct net_node *periods = build_chain(network, relation, source, sink, NULL);
+  net_samples_set_losses(periods, losses, process, ret_matters);
+  net_freeze(network);
+  status = net_run(network);
+  net_network_free(network);
+  return status;
+}
+
 enum base_status session_put_samples(struct tql_session *session, struct session_relation *relation,
                                      const struct net_rows *rows) {
   enum base_status status = st_samples_add(session->database, relation->ng.name, rows);

@@ -90,6 +90,7 @@ void tql_seat_text(struct tql_seat *seat, struct base_buffer *out) {
     base_buffer_printf(out, "set rule %s %s\n", ng_rule_info((enum ng_rule)rule)->name,
                        seat->switches.off[rule] ? "off" : "on");
   if (seat->manual) base_buffer_puts(out, "set checkpoint manual\n");
+  if (seat->losses_ignored) base_buffer_puts(out, "set losses ignored\n");
   base_arena_free(arena);
   if (seat->memory_set) base_buffer_printf(out, "set memory %zu\n", seat->memory >> 20);
   if (seat->time_limit_set)
@@ -131,7 +132,9 @@ void session_sweep_displays(struct tql_session *session) {
 bool session_is_displayed(const struct tql_session *session,
                           const struct session_relation *relation) {
   for (size_t i = 0; i < session->display_count; i++)
-    if (strcasecmp(session->displays[i]->name, relation->ng.name) == 0) return true;
+    if (session->displays[i]->seat != NULL &&
+        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
+      return true;
   return false;
 }
 
@@ -147,6 +150,13 @@ const char *tql_session_display(const struct tql_session *session) {
   return NULL;
 }
 
+/* It stays in the list until the next one begins: somebody may be walking along it. The row of its node goes. */
+static void end_display(struct tql_session *session, struct session_display *display) {
+  display->seat = NULL;
+  session->asks_changed = true;
+  session_forget_node_stats(session);
+}
+
 /* A view may be in the live network for its display alone, and ask sensors for records. */
 static bool shows_view(struct tql_session *session, const struct session_display *display) {
   const struct session_relation *relation = session_find(session, display->name);
@@ -159,9 +169,8 @@ void tql_seat_stop_displays(struct tql_seat *seat) {
   for (size_t i = 0; i < session->display_count; i++) {
     struct session_display *display = session->displays[i];
     if (display->seat != seat) continue;
-    display->seat = NULL;
+    end_display(session, display);
     rebuild |= shows_view(session, display);
-    session->asks_changed = true;
   }
   if (rebuild) session_drop_live(session);
 }
@@ -171,8 +180,7 @@ void session_end_displays(struct tql_session *session, const char *relation) {
     struct session_display *display = session->displays[i];
     struct tql_seat *seat = display->seat;
     if (seat == NULL || strcasecmp(display->name, relation) != 0) continue;
-    display->seat = NULL;
-    session->asks_changed = true;
+    end_display(session, display);
     if (seat != session->seat && seat->output.live_over != NULL)
       seat->output.live_over(seat->output.context, relation);
   }

@@ -182,17 +182,23 @@ static void account(struct tql_session *session, const struct tql_statement *sta
   }
 }
 
+static int64_t now_of(const struct tql_seat *seat, int64_t given) {
+  if (given != 0) return given;
+  return seat->now ? seat->now : base_env_now();
+}
+
+/* NOW: what `now` is; 0: as of the seat. */
 static enum base_status run_one(struct tql_session *session, const struct tql_statement *statement,
-                                int64_t patience) {
+                                int64_t patience, int64_t now) {
   size_t errors = session->diags->errors;
   session->statement = statement;
-  session->seat->time.now = session->seat->now ? session->seat->now : base_env_now();
+  session->seat->time.now = now_of(session->seat, now);
   session->counters = (struct session_counters){0};
   session_forget_kept_before(session, statement->kind);
   int64_t began = base_env_monotonic();
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
-  session->impatient = false;
+  session->impatient = session->awaits = false;
   session->patient_until = INT64_MAX;
   if (patience > 0 && only_looks(statement)) session->patient_until = began + patience;
   session_budget_begin(session);
@@ -212,7 +218,8 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
   session_has_shown(session);
   /* What was to be committed with the group is as if it had not been. */
   if (session->group_open && st_has_failed(session->database)) session_take_back(session);
-  if (status == BASE_CANCEL && session->impatient) return give_back(session, before);
+  if (status == BASE_CANCEL && (session->impatient || session->awaits))
+    return give_back(session, before);
   /* Whatever has no place of its own (the database, a disk) happened at this statement. */
   for (size_t i = before; i < session->diags->count; i++) {
     struct base_diag *diag = &session->diags->items[i];
@@ -295,11 +302,16 @@ enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part 
   if (next < count && count - next > part->count) end = next + part->count;
   /* What was said of a text that does not parse is said once. */
   int64_t patience = parsed && !part->single_transaction ? seat->patience : 0;
+  session->may_wait = part->may_wait;
   while (next < end && status == BASE_OK) {
-    status = run_one(session, statements[next], patience);
+    status = run_one(session, statements[next], patience, next == part->first ? part->now : 0);
     if (status == BASE_OK) next++;
+    session->may_wait = part->may_wait || next > part->first;
   }
-  *ret = (struct tql_rest){next, next < end && statements[next]->kind != TQL_S_EXPLAIN};
+  *ret = (struct tql_rest){.next = next,
+                           .shows_rows = next < end && statements[next]->kind != TQL_S_EXPLAIN,
+                           .awaits = status == BASE_AGAIN && session->awaits,
+                           .now = seat->time.now};
   if (status == BASE_OK && !parsed) status = BASE_USER;
   session->single_transaction = false;
   if (session->in_script_transaction) {

@@ -154,6 +154,9 @@ enum base_status tql_seat_run(struct tql_seat *seat, const char *name, int first
 struct tql_rest {
   size_t next;     /* the first statement that was not done */
   bool shows_rows; /* BASE_AGAIN: it has a result, and not a text */
+  bool
+      awaits; /* BASE_AGAIN: before it can be done, checkpoints must come (await.c), and it took no time */
+  int64_t now; /* ns: what `now` was in it */
 };
 struct tql_part {
   const char *name;
@@ -162,6 +165,9 @@ struct tql_part {
   size_t length;
   bool single_transaction;
   size_t first, count;
+  int64_t now; /* ns: what `now` is in the first statement; 0: as of the seat */
+  bool
+      may_wait; /* with a patience: BASE_AGAIN, too, where checkpoints are behind what it names of time */
 };
 enum base_status tql_seat_run_part(struct tql_seat *seat, const struct tql_part *part,
                                    const struct tql_output *output,

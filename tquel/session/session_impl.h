@@ -47,9 +47,8 @@ struct session_relation {
   bool view;     /* derived, and not stored */
   bool scripted; /* tquel explain: the script has made it, as it is there or anew */
   bool expires;  /* kept until UNTIL */
-  bool expiring; /* it is past that, and its tuples go: EXPIRED of them so far (retention.c) */
+  bool expiring; /* it is past that, and its tuples go (retention.c) */
   bool expiry_said;
-  size_t expired;
   net_chronon until;
   bool ages; /* tuples are kept for AGE (keep.c) */
   int64_t age;
@@ -162,6 +161,8 @@ struct session_display {
 };
 
 /* Results of views that stand for them (kept.c). */
+struct net_losses;
+struct session_doubt;
 struct session_kept;
 struct session_kept_views {
   struct session_kept *items; /* the oldest first */
@@ -196,6 +197,7 @@ struct tql_seat {
   int64_t time_limit;              /* ns; 0: none */
   int64_t patience;                /* ns: a statement that takes longer is given back; 0: none is */
   bool manual;                     /* set checkpoint manual */
+  bool losses_ignored;             /* set losses ignored */
   struct net_time_context time;    /* of its statements: now, when it came, its zone */
   int64_t now;                     /* 0: each statement's now is when it begins */
   struct ng_switches switches;     /* those of seat 0 hold for the live network, too */
@@ -215,6 +217,8 @@ struct session_upkeep {
   bool unused;                  /* there are many */
   bool shortens;                /* they were given back, but the file has still its length */
   int64_t gone_at;              /* when more goes of what was destroyed */
+  bool gone_waits;              /* that it does not was said */
+  int64_t room_at;              /* when the log is next asked to begin anew for what can wait */
   double row_ns;                /* what a row of it takes; 0: not measured */
 };
 
@@ -239,6 +243,8 @@ struct session_keep {
   bool removed;            /* something was, since PLACE was the first */
   int64_t walk_ns;         /* until the next round */
   double row_ns;           /* what a row takes; 0: not measured */
+  double row_bytes;        /* of the write-ahead log, in the same way */
+  bool waits;              /* that what is old stays for now was said */
   bool
       exact; /* it is asked what a replay is to read, not what may go: worth to look at many rows */
 };
@@ -318,11 +324,15 @@ struct tql_session {
   struct session_counters counters;
   struct session_given given;
   struct session_kept_views kept;
+  struct session_doubt *doubts; /* of the statement that runs (doubt.c) */
+  size_t doubt_count, doubt_capacity;
   struct session_spares spares;
   bool single_transaction;
   bool in_script_transaction;
   int64_t patient_until; /* monotonic ns: then the statement is given back; INT64_MAX: it is not */
   bool impatient;        /* it is to be */
+  bool may_wait,
+      awaits; /* it may be given back until checkpoints have come; it is, for that (await.c) */
   size_t
       memory_usual;   /* bytes that a statement may take where nobody says: half of the machine's */
   size_t memory_said; /* bytes that the process had when that was said to be too much */
@@ -536,6 +546,32 @@ void session_print_row(struct tql_session *session, struct base_buffer *out,
 void session_print_tuple(struct tql_session *session, struct base_buffer *out,
                          const struct net_layout *layout, const union net_slot *row);
 
+/* The tuples of GIVEN before its checkpoint, with the domains of LAYOUT. */
+struct net_source *session_open_given(const struct session_given *given,
+                                      const struct net_layout *layout, uint32_t batch_rows);
+
+/* --- doubt.c: what may have been lost of what a retrieve or print reads */
+
+/* From here to session_end_doubts what QUERY, or RELATION (one of both is NULL), reads is read with what Lost, Late and
+ * Rejected say of it, unless the seat ignores losses. Not nested. */
+enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
+                                      struct session_relation *relation) BASE_MUST_USE;
+/* SAID: a note says of which relations tuples were not as certain as they are stored. */
+void session_end_doubts(struct tql_session *session, bool said);
+/* Is anything read so that was lost? */
+bool session_is_in_doubt(const struct tql_session *session);
+/* What is known of RELATION; NULL: nothing of it was lost. */
+struct session_doubt *session_doubt_of(const struct tql_session *session,
+                                       const struct session_relation *relation);
+/* A stream of what SCAN says of DOUBT's relation, in the form of tuples. */
+enum base_status session_open_doubtful(struct tql_session *session, struct session_doubt *doubt,
+                                       const struct net_scan *scan,
+                                       struct net_source **ret) BASE_MUST_USE;
+/* The tuples of RELATION, all of them in ROWS, as far as they are certain. */
+enum base_status session_doubt_rows(struct tql_session *session,
+                                    const struct session_relation *relation,
+                                    struct tql_rows *rows) BASE_MUST_USE;
+
 /* --- query.c: what is asked once */
 
 /* The derived relation or view that STATEMENT defines by QUERY, without its definition. In ARENA. */
@@ -576,6 +612,16 @@ enum base_status session_recompute(struct tql_session *session,
 /* ... all derived relations that depend on RELATION, in order. */
 enum base_status session_recompute_dependants(
     struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
+
+/* --- await.c */
+
+/* Is QUERY, which runs once, to be given back until what it reads is known as far as the times that have come which
+ * it names (session->awaits)? If that cannot be had, it is said (TQ-0853), and the answer is no.          */
+bool session_awaits(struct tql_session *session, const struct ng_query *query);
+
+/* Is QUERY's result at a time from which on not all is known that it reads? Then nothing of it is final, whatever is
+ * computed. */
+bool session_is_beyond(struct tql_session *session, const struct ng_query *query);
 
 /* --- write.c: statements' own writes */
 
@@ -675,6 +721,8 @@ enum base_status session_save(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
 /* Destroys what was to be kept until a time that has passed. */
 enum base_status session_expire(struct tql_session *session) BASE_MUST_USE;
+/* The youngest that is past its time and can go: what is computed from a relation goes before it. NULL: there is none. */
+struct session_relation *session_next_expired(struct tql_session *session);
 /* The same, while the session goes on: a slice of it, some ROWS of one relation. *RET_ANY: there was something to do. */
 enum base_status session_expire_some(struct tql_session *session, size_t rows,
                                      bool *ret_any) BASE_MUST_USE;
@@ -719,6 +767,9 @@ void session_warn_plan(struct tql_session *session, const struct ng_plan *plan);
 /* --- aging.c: what is old goes */
 /* Between two groups: some rows, for some milliseconds, if it is time. */
 void session_age_some(struct tql_session *session);
+/* How many tuples of RELATION are older than they are kept, MOST at most. */
+int64_t session_count_old(struct tql_session *session, struct session_relation *relation,
+                          int64_t most);
 /* Does more come than goes, so that a group that has been open for OPEN_NS is to be committed, as what is old waits? */
 bool session_age_waits(const struct tql_session *session, int64_t open_ns);
 /* So many nanoseconds from NOW (monotonic) more is to be done; INT64_MAX: nothing is. */
@@ -821,6 +872,12 @@ enum base_status session_revise_samples(struct tql_session *session,
 enum base_status session_build_samples(struct tql_session *session,
                                        struct session_relation *relation,
                                        struct net_node **ret_access) BASE_MUST_USE;
+/* Adds to RET the relation's tuples as its samples say and LOSSES leave certain (field PROCESS of a record says
+ * whose it is; negative: none does). *RET_MATTERS: set if the losses make a difference. */
+enum base_status session_doubtful_samples(struct tql_session *session,
+                                          const struct session_relation *relation,
+                                          const struct net_losses *losses, int process,
+                                          struct net_rows *ret, bool *ret_matters) BASE_MUST_USE;
 /* Writes what is known of the runs that may go on; before every commit. */
 enum base_status session_save_runs(struct tql_session *session) BASE_MUST_USE;
 enum base_status session_take_round(struct tql_session *session, struct session_relation *relation,
@@ -924,6 +981,16 @@ int64_t session_fold_due(const struct tql_session *session, int64_t now);
  * next session. */
 void session_fold_all(struct tql_session *session);
 
+/* Is there room in the write-ahead log for what can wait? It is made to begin anew where that can be, once in a while. */
+bool session_has_room(struct tql_session *session);
+/* In how many ns from NOW on it is worth to ask that again; 0: there is room. */
+int64_t session_room_due(const struct tql_session *session, int64_t now);
+/* WHAT ("what is old") is not removed for now: says so, if *SAID is not set, and sets it. The reason is the first error since
+ * BEFORE, which is dropped, or if there is none the write-ahead log. */
+void session_say_removal_waits(struct tql_session *session, const char *what, size_t before,
+                               bool *said);
+/* WHAT has been removed: says so where *SAID is set, and clears it. */
+void session_say_removed(struct tql_session *session, const char *what, bool *said);
 /* Between groups: says who keeps the write-ahead log long, gives unused pages back for some ms (upkeep.c). */
 void session_upkeep(struct tql_session *session);
 /* In how many ns from NOW on there is something to do. */

@@ -8,7 +8,7 @@ static const char *const names[] = {
     "checkpoint", "parallel",      "sequence",     "origin", "averaging origin",
     "unit",       "durable every", "durable",      "rule",   "unbounded",
     "compensate", "future limit",  "source grace", "cache",  "checkpoint every",
-    "memory",     "time limit",
+    "memory",     "time limit",    "losses",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -210,6 +210,8 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "checkpoint") == 0)
     return choose(session, statement, "auto", "manual", &session->seat->manual);
   if (strcmp(name, "checkpoint every") == 0) return set_checkpoint_every(session, statement);
+  if (strcmp(name, "losses") == 0)
+    return choose(session, statement, "uncertain", "ignored", &session->seat->losses_ignored);
   if (strcmp(name, "parallel") == 0)
     return choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
   if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);

@@ -174,6 +174,7 @@ bool tql_session_describe_nodes(struct tql_session *session, const char *name,
     if (!has_live_nodes(session, written[i].relation)) list(&listing, &written[i], name);
   for (const struct net_node *node = session->live ? net_network_first(session->live) : NULL;
        node != NULL; node = net_node_next(node)) {
+    if (is_idle_display(session, node)) continue;
     struct st_node_stats stats = figures_of(arena, node);
     list(&listing, &stats, name);
   }

@@ -608,27 +608,68 @@ static enum base_status copy_from(struct tql_session *session,
 
 /* --- copy into a file */
 
-/* A regular file is replaced as a whole or not at all; a pipe or device is written to. */
-static bool write_file(struct tql_session *session, const char *path,
-                       const struct base_buffer *content) {
+/* A regular file is replaced as a whole or not at all; a pipe or device is written to. What has been formatted is
+ * written as it comes, so that no more of it is in memory than that. */
+struct copy_target {
+  const char *path, *written; /* where it goes, and meanwhile */
+  FILE *file;
+  int error; /* errno of the first failure; 0: there was none */
+};
+
+enum { COPY_POUR_AT = 1 << 16 };
+
+static void open_target(struct tql_session *session, const char *path, struct copy_target *ret) {
   struct stat known;
   bool special = stat(path, &known) == 0 && !S_ISREG(known.st_mode);
-  const char *target =
-      special ? path
-              : base_arena_printf(session->statement_arena, "%s.%ld.part", path, (long)getpid());
-  FILE *file = fopen(target, "wb");
-  if (file == NULL) return false;
-  bool good = fwrite(base_buffer_text(content), 1, content->length, file) == content->length;
-  good &= fflush(file) == 0;
-  int error = errno;
-  good &= fclose(file) == 0;
-  if (!special && good) good = rename(target, path) == 0;
-  if (good) return true;
-  if (errno == 0) errno = error;
-  error = errno;
-  if (!special) unlink(target);
-  errno = error;
+  *ret = (struct copy_target){.path = path, .written = path};
+  if (!special)
+    ret->written = base_arena_printf(session->statement_arena, "%s.%ld.part", path, (long)getpid());
+  ret->file = fopen(ret->written, "wb");
+  if (ret->file == NULL) ret->error = errno;
+}
+
+static void pour_into(void *context, struct base_buffer *out) {
+  struct copy_target *target = context;
+  if (target->error == 0 &&
+      fwrite(base_buffer_text(out), 1, out->length, target->file) != out->length)
+    target->error = errno;
+  base_buffer_clear(out);
+}
+
+/* False: nothing has changed at its path, and errno says why. */
+static bool close_target(struct copy_target *target) {
+  bool own = target->written != target->path;
+  if (target->file == NULL) {
+    errno = target->error;
+    return false;
+  }
+  if (fflush(target->file) != 0 && target->error == 0) target->error = errno;
+  if (fclose(target->file) != 0 && target->error == 0) target->error = errno;
+  if (target->error == 0 && own && rename(target->written, target->path) != 0)
+    target->error = errno;
+  if (target->error == 0) return true;
+  if (own) unlink(target->written);
+  errno = target->error;
   return false;
+}
+
+static bool write_file(struct tql_session *session, const char *path, enum tql_format format,
+                       const struct tql_rows *rows) {
+  struct copy_target target;
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  open_target(session, path, &target);
+  if (target.file != NULL) {
+    const struct tql_format_context context = {.format = format,
+                                               .timeline = session->timeline,
+                                               .strings = session->strings,
+                                               .pour = pour_into,
+                                               .pour_context = &target,
+                                               .pour_at = COPY_POUR_AT};
+    tql_format_rows(&out, &context, rows);
+    pour_into(&target, &out);
+  }
+  base_buffer_done(&out);
+  return close_target(&target);
 }
 
 static enum base_status copy_into(struct tql_session *session,
@@ -651,19 +692,13 @@ static enum base_status copy_into(struct tql_session *session,
   }
   if (status == BASE_OK) {
     session->counters.rows_out += rows.rows.count;
-    struct tql_format_context context = {.format = ndjson ? TQL_FORMAT_NDJSON : TQL_FORMAT_CSV,
-                                         .timeline = session->timeline,
-                                         .strings = session->strings};
-    struct base_buffer out = BASE_BUFFER_EMPTY;
-    tql_format_rows(&out, &context, &rows);
     int64_t began = base_env_monotonic();
-    if (!write_file(session, statement->path, &out)) {
+    if (!write_file(session, statement->path, ndjson ? TQL_FORMAT_NDJSON : TQL_FORMAT_CSV, &rows)) {
       base_report(session->diags, MSG_CANNOT_WRITE, session->source, &statement->path_range,
                   "cannot write %s: %s", statement->path, strerror(errno));
       status = BASE_SYSTEM;
     }
     session->counters.output_ns += base_env_monotonic() - began;
-    base_buffer_done(&out);
   }
   tql_rows_done(&rows);
   return status;

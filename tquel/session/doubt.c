@@ -1,0 +1,392 @@
+/* What may have been lost of what a retrieve or print reads (tquel(7), "loss").
+ *
+ *      Lost, Late, Rejected ──▶ losses of a relation, by process ──▶ its tuples, as far as they are certain
+ *
+ * Nothing of it is stored: the table of a traced or sampled relation says what its records say, and a loss
+ * may become known long after them. Who asks has the losses of what he reads collected once (session_begin_doubts);
+ * relations of which nothing was lost are read as ever. Of a traced one the stored periods are read in the
+ * place of its records (ng_relation's in_doubt), each with the stop that it has for sure; a sampled one is made
+ * anew from its samples, as a period does not tell at which times the entity was looked at.
+ *
+ * A tuple of Lost concerns the relation that it names, or, naming none, all that its source may bring. A source
+ * that is called like a process, with a # in its name, brings what its process says alone, where the relation
+ * has a domain that tells.                                                                           */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/losses.h"
+#include "tquel/session/session_impl.h"
+
+struct session_doubt {
+  struct session_relation *relation;
+  int process; /* its domain; -1: it has none */
+  struct net_losses losses;
+  uint64_t lost, late, rejected; /* records */
+  bool uncounted;                /* more were lost */
+  net_chronon from, to;          /* all of them */
+  bool matters;                  /* a tuple is not as it would be without */
+  struct net_rows samples;       /* sampled: its tuples; layout NULL: not made yet */
+  struct session_given given;    /* these */
+};
+
+/* --- what was lost */
+
+static bool may_be_in_doubt(const struct session_relation *relation) {
+  return relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+}
+
+/* The domain that says whose records they are; -1: none does. */
+static int process_domain(const struct session_relation *relation) {
+  const struct net_layout *layout = relation->ng.layout;
+  int index = net_layout_find(layout, "Process");
+  if (index < 0) return -1;
+  enum net_base_type base = layout->fields[index].type.base;
+  return base == NET_STRING || base == NET_NAME ? index : -1;
+}
+
+static void note(struct session_doubt *doubt, struct net_loss loss) {
+  if (loss.from >= loss.to) return;
+  net_losses_add(&doubt->losses, loss);
+  if (loss.from < doubt->from) doubt->from = loss.from;
+  if (loss.to > doubt->to) doubt->to = loss.to;
+}
+
+static bool is_text(const struct tql_session *session, base_string_id id, const char *text) {
+  size_t length;
+  return strcasecmp(base_strings_text(session->strings, id, &length), text) == 0;
+}
+
+/* A tuple of Lost, which may be about DOUBT's relation. */
+static void note_lost(const struct tql_session *session, struct session_doubt *doubt,
+                      const struct net_layout *layout, const union net_slot *row) {
+  base_string_id relation = row[layout->fields[0].slot].s, source = row[layout->fields[1].slot].s;
+  int64_t count = row[layout->fields[3].slot].i;
+  size_t length;
+  bool of_process = strchr(base_strings_text(session->strings, source, &length), '#') != NULL;
+  bool told_apart = of_process && doubt->process >= 0;
+  if (!is_text(session, relation, doubt->relation->ng.name)) {
+    if (!is_text(session, relation, "") || (of_process && doubt->process < 0)) return;
+  }
+  if (count > 0)
+    doubt->lost += (uint64_t)count;
+  else
+    doubt->uncounted = true;
+  note(doubt, (struct net_loss){!told_apart, told_apart ? source : 0, row[0].i, row[3].i});
+}
+
+/* A tuple of Late or Rejected. A record that cannot be read has the latest time that was seen before it: it may have
+ * ended also what began then. */
+static void note_diverted(const struct tql_session *session, struct session_doubt *doubt,
+                          const struct net_layout *layout, const union net_slot *row, bool late) {
+  if (!is_text(session, row[layout->fields[0].slot].s, doubt->relation->ng.name)) return;
+  doubt->late += late;
+  doubt->rejected += !late;
+  note(doubt, (struct net_loss){true, 0, row[0].i, net_chronon_add(row[1].i, late ? 1 : 2)});
+}
+
+enum which { LOST, LATE, REJECTED };
+
+static void note_row(const struct tql_session *session, enum which which,
+                     const struct net_layout *layout, const union net_slot *row) {
+  for (size_t i = 0; i < session->doubt_count; i++) {
+    struct session_doubt *doubt = &session->doubts[i];
+    if (which == LOST)
+      note_lost(session, doubt, layout, row);
+    else
+      note_diverted(session, doubt, layout, row, which == LATE);
+  }
+}
+
+static enum base_status read_losses(struct tql_session *session, enum which which) {
+  static const char *const names[] = {"Lost", "Late", "Rejected"};
+  const struct session_relation *relation = session_find(session, names[which]);
+  if (relation == NULL) return BASE_OK;
+  struct net_store *store = st_net(session->database);
+  struct net_source *source = NULL;
+  struct net_batch batch;
+  struct net_scan scan = {.relation = relation->ng.name,
+                          .layout = relation->ng.layout,
+                          .form = NET_SCAN_TUPLES,
+                          .checkpoint = NET_FOREVER};
+  enum base_status status = store->class->scan(store, &scan, &source);
+  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
+    for (uint32_t i = 0; i < batch.count; i++)
+      note_row(session, which, batch.layout, net_batch_row(&batch, i));
+  if (source != NULL) source->free(source);
+  return status == BASE_END ? BASE_OK : status;
+}
+
+/* --- for a statement */
+
+static void add(struct tql_session *session, struct session_relation *relation) {
+  base_grow(&session->doubts, &session->doubt_capacity, session->doubt_count + 1,
+            sizeof *session->doubts);
+  session->doubts[session->doubt_count++] = (struct session_doubt){
+      .relation = relation,
+      .process = process_domain(relation),
+      .from = NET_FOREVER,
+      .to = NET_BEGINNING,
+  };
+}
+
+static void add_read(struct tql_session *session, struct session_relation *relation,
+                     uint64_t walk) {
+  if (!session_visit(relation, walk)) return;
+  if (may_be_in_doubt(relation)) add(session, relation);
+  for (size_t i = 0; relation->view && i < relation->input_count; i++) {
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL) add_read(session, input, walk);
+  }
+}
+
+static void free_doubt(struct session_doubt *doubt) {
+  doubt->relation->ng.in_doubt = false;
+  net_losses_done(&doubt->losses);
+  if (doubt->samples.layout != NULL) net_rows_done(&doubt->samples);
+}
+
+enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
+                                      struct session_relation *relation) {
+  uint64_t walk = ++session->walks;
+  enum base_status status = BASE_OK;
+  BASE_CHECK(session->doubt_count == 0, "doubts-nested");
+  if (session->seat->losses_ignored) return BASE_OK;
+  if (relation != NULL) add_read(session, relation, walk);
+  for (size_t i = 0; query != NULL && i < query->variable_count; i++) {
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    if (input != NULL && !query->variables[i].costs) add_read(session, input, walk);
+  }
+  for (int which = LOST; which <= REJECTED && status == BASE_OK && session->doubt_count > 0;
+       which++)
+    status = read_losses(session, (enum which)which);
+  size_t kept = 0;
+  for (size_t i = 0; i < session->doubt_count; i++) {
+    struct session_doubt *doubt = &session->doubts[i];
+    if (doubt->losses.count == 0) {
+      free_doubt(doubt);
+      continue;
+    }
+    net_losses_settle(&doubt->losses);
+    doubt->relation->ng.in_doubt = doubt->relation->kind == ST_TRACED;
+    session->doubts[kept++] = *doubt;
+  }
+  session->doubt_count = kept;
+  if (status != BASE_OK) session_end_doubts(session, false);
+  return status;
+}
+
+static void count_of(struct base_buffer *out, uint64_t count, const char *what) {
+  if (count == 0) return;
+  base_buffer_printf(out, "%s%llu record%s %s", out->length > 0 ? ", " : "",
+                     (unsigned long long)count, count == 1 ? "" : "s", what);
+}
+
+static void say(struct tql_session *session, const struct session_doubt *doubt) {
+  struct base_buffer counts = BASE_BUFFER_EMPTY, times = BASE_BUFFER_EMPTY;
+  count_of(&counts, doubt->lost, "lost");
+  if (doubt->uncounted)
+    base_buffer_printf(
+        &counts, "%s",
+        counts.length > 0 ? " and others that nobody counted" : "records lost that nobody counted");
+  count_of(&counts, doubt->late, "late");
+  count_of(&counts, doubt->rejected, "rejected");
+  net_time_print(&times, session->timeline, doubt->from);
+  base_buffer_puts(&times, " and ");
+  net_time_print(&times, session->timeline, doubt->to);
+  base_report_hint(session->diags, MSG_LOSSES, session->source,
+                   session->statement ? &session->statement->range : NULL,
+                   "set losses ignored takes what is there for all there was",
+                   "%s: %s between %s: what they may have ended has an uncertain stop",
+                   doubt->relation->ng.name, base_buffer_text(&counts), base_buffer_text(&times));
+  base_buffer_done(&counts);
+  base_buffer_done(&times);
+}
+
+void session_end_doubts(struct tql_session *session, bool said) {
+  for (size_t i = 0; i < session->doubt_count; i++) {
+    if (said && session->doubts[i].matters) say(session, &session->doubts[i]);
+    free_doubt(&session->doubts[i]);
+  }
+  free(session->doubts);
+  session->doubts = NULL;
+  session->doubt_count = session->doubt_capacity = 0;
+}
+
+bool session_is_in_doubt(const struct tql_session *session) {
+  return session->doubt_count > 0;
+}
+
+struct session_doubt *session_doubt_of(const struct tql_session *session,
+                                       const struct session_relation *relation) {
+  for (size_t i = 0; i < session->doubt_count; i++)
+    if (session->doubts[i].relation == relation) return &session->doubts[i];
+  return NULL;
+}
+
+/* --- tuples of traced relations */
+
+/* ROW, whose process is PROCESS, as far as it is certain; CHECKPOINT: of its relation. */
+static void doubt_row(struct session_doubt *doubt, base_string_id process, union net_slot *row,
+                      net_chronon checkpoint) {
+  struct net_period period = {{row[0].i, row[1].i}, {row[2].i, row[3].i}};
+  net_chronon stop;
+  if (row[2].i == NET_OPEN) period.stop.lo = checkpoint < row[3].i ? checkpoint : row[3].i;
+  if (!net_losses_cut(&doubt->losses, process, period, &stop)) return;
+  row[2].i = stop;
+  doubt->matters = true;
+}
+
+/* The periods of INNER, with those of TO's domains that its rows have. */
+struct doubtful_source {
+  struct net_source source;
+  struct net_source *inner;
+  struct session_doubt *doubt;
+  struct base_arena *arena;
+  net_chronon checkpoint;
+  int process;       /* slot in the rows of INNER; -1: nobody's in particular */
+  uint32_t *sources; /* of each slot of the rows behind their times, in those of INNER */
+  struct net_batch_builder builder;
+};
+
+static enum base_status doubtful_next(struct net_source *base, struct net_batch *ret) {
+  struct doubtful_source *source = (struct doubtful_source *)base;
+  const struct net_layout *layout = source->builder.layout;
+  struct net_batch batch;
+  enum base_status status = source->inner->next(source->inner, &batch);
+  if (status != BASE_OK) return status;
+  net_batch_builder_clear(&source->builder);
+  for (uint32_t i = 0; i < batch.count; i++) {
+    const union net_slot *row = net_batch_row(&batch, i);
+    union net_slot *out = net_batch_builder_add(&source->builder, net_batch_marks(&batch, i));
+    uint32_t times = layout->first_domain_slot;
+    net_row_copy(out, row, times);
+    for (uint32_t k = times; k < layout->slot_count; k++) out[k] = row[source->sources[k - times]];
+    doubt_row(source->doubt, source->process < 0 ? 0 : row[source->process].s, out,
+              source->checkpoint);
+  }
+  *ret = net_batch_builder_batch(&source->builder, batch.checkpoint);
+  ret->more = batch.more;
+  return BASE_OK;
+}
+
+static void doubtful_free(struct net_source *base) {
+  struct doubtful_source *source = (struct doubtful_source *)base;
+  source->inner->free(source->inner);
+  net_batch_builder_done(&source->builder);
+  base_arena_free(source->arena);
+  free(source);
+}
+
+/* LAYOUT, and behind it the process, if it is asked for and LAYOUT has it not. */
+static const struct net_layout *with_process(struct base_arena *arena,
+                                             const struct session_doubt *doubt,
+                                             const struct net_layout *layout, int *ret_slot) {
+  *ret_slot = -1;
+  if (doubt->process < 0) return layout;
+  const struct net_field *process = &doubt->relation->ng.layout->fields[doubt->process];
+  int index = net_layout_find(layout, process->name);
+  const struct net_layout *wider = layout;
+  if (index < 0) {
+    struct net_field *fields = BASE_NEW_ARRAY(arena, layout->field_count + 1, struct net_field);
+    memcpy(fields, layout->fields, layout->field_count * sizeof *fields);
+    index = (int)layout->field_count;
+    fields[index] = *process;
+    wider = net_layout_new(arena, layout->tuple_class, fields, layout->field_count + 1);
+  }
+  *ret_slot = (int)wider->fields[index].slot;
+  return wider;
+}
+
+static enum base_status open_traced(struct tql_session *session, struct session_doubt *doubt,
+                                    const struct net_scan *scan, struct net_source **ret) {
+  struct doubtful_source *source = base_xcalloc(1, sizeof *source);
+  const struct net_layout *layout = scan->layout;
+  *source = (struct doubtful_source){
+      .source = {.next = doubtful_next, .free = doubtful_free},
+      .doubt = doubt,
+      .arena = base_arena_new(),
+      .checkpoint = scan->checkpoint,
+  };
+  struct net_scan inner = *scan;
+  struct net_wanted wanted = scan->wanted ? *scan->wanted : NET_WANTED_ALL;
+  wanted.stop_lo_max = NET_FOREVER; /* stops may be earlier than they are stored */
+  inner.wanted = &wanted;
+  inner.layout = with_process(source->arena, doubt, layout, &source->process);
+  source->sources = BASE_NEW_ARRAY(source->arena, layout->slot_count + 1, uint32_t);
+  for (uint32_t f = 0; f < layout->field_count; f++)
+    for (uint32_t k = 0; k < net_type_slots(layout->fields[f].type.base); k++)
+      source->sources[layout->fields[f].slot - layout->first_domain_slot + k] =
+          inner.layout->fields[f].slot + k;
+  net_batch_builder_init(&source->builder, layout, scan->batch_rows);
+  struct net_store *store = st_net(session->database);
+  enum base_status status = store->class->scan(store, &inner, &source->inner);
+  if (status == BASE_OK) {
+    *ret = &source->source;
+    return BASE_OK;
+  }
+  net_batch_builder_done(&source->builder);
+  base_arena_free(source->arena);
+  free(source);
+  return status;
+}
+
+/* --- those of sampled ones */
+
+static int by_start(const void *a, const void *b) {
+  const union net_slot *x = *(const union net_slot *const *)a,
+                       *y = *(const union net_slot *const *)b;
+  return (x[0].i > y[0].i) - (x[0].i < y[0].i);
+}
+
+static void sort_rows(struct net_rows *rows) {
+  struct net_rows sorted;
+  union net_slot **places = base_xcalloc(rows->count + 1, sizeof *places);
+  for (size_t i = 0; i < rows->count; i++) places[i] = net_rows_row(rows, i);
+  qsort(places, rows->count, sizeof *places, by_start);
+  net_rows_init(&sorted, rows->layout);
+  for (size_t i = 0; i < rows->count; i++) net_rows_add_copy(&sorted, places[i], NET_DEFINITE);
+  free(places);
+  net_rows_done(rows);
+  *rows = sorted;
+}
+
+static enum base_status make_samples(struct tql_session *session, struct session_doubt *doubt) {
+  if (doubt->samples.layout != NULL) return BASE_OK;
+  net_rows_init(&doubt->samples, doubt->relation->ng.layout);
+  enum base_status status = session_doubtful_samples(
+      session, doubt->relation, &doubt->losses, doubt->process, &doubt->samples, &doubt->matters);
+  sort_rows(&doubt->samples);
+  doubt->given =
+      (struct session_given){&doubt->relation->ng, &doubt->samples, doubt->relation->checkpoint};
+  return status;
+}
+
+enum base_status session_open_doubtful(struct tql_session *session, struct session_doubt *doubt,
+                                       const struct net_scan *scan, struct net_source **ret) {
+  if (doubt->relation->kind == ST_TRACED) return open_traced(session, doubt, scan, ret);
+  enum base_status status = make_samples(session, doubt);
+  if (status == BASE_OK) *ret = session_open_given(&doubt->given, scan->layout, scan->batch_rows);
+  return status;
+}
+
+enum base_status session_doubt_rows(struct tql_session *session,
+                                    const struct session_relation *relation,
+                                    struct tql_rows *rows) {
+  struct session_doubt *doubt = session_doubt_of(session, relation);
+  if (doubt == NULL) return BASE_OK;
+  if (relation->kind == ST_TRACED) {
+    const struct net_layout *layout = rows->rows.layout;
+    int slot = doubt->process < 0 ? -1 : (int)layout->fields[doubt->process].slot;
+    for (size_t i = 0; i < rows->rows.count; i++) {
+      union net_slot *row = net_rows_row(&rows->rows, i);
+      doubt_row(doubt, slot < 0 ? 0 : row[slot].s, row, relation->checkpoint);
+    }
+    return BASE_OK;
+  }
+  enum base_status status = make_samples(session, doubt);
+  if (status != BASE_OK) return status;
+  tql_rows_clear(rows);
+  net_rows_add_all(&rows->rows, doubt->samples.rows, doubt->samples.marks, doubt->samples.count);
+  return BASE_OK;
+}
