@@ -273,6 +273,26 @@ static void look_at_objects(struct report *report, struct sn_program *program, i
   if (program->objects_wanted) sn_peer_objects(program->peer, add_object, &objects);
 }
 
+/* What its records are a part of. */
+static void add_usage(struct report *report, struct sn_program *program) {
+  struct base_buffer *cells = &report->cells;
+  const struct sn_part *named = NULL;
+  uint32_t pid = sn_peer_identity(program->peer)->pid;
+  for (size_t i = program->part_count; i-- > 0;)
+    if (program->parts[i].name != NULL) named = &program->parts[i];
+  if (named == NULL || pid == 0 || !base_usage_look(&program->usage, (pid_t)pid)) return;
+  cell(cells, named->name->text);
+  cell(cells, "");
+  cell(cells, "");
+  cell(cells, program->own ? "collector" : "program");
+  cell(cells, "");
+  cell(cells, "");
+  cell(cells, "");
+  cell_number(cells, (uint64_t)program->usage.a_second);
+  cell(cells, "");
+  report->rows++;
+}
+
 static void report_program(struct report *report, struct sn_program *program) {
   int64_t now = base_env_monotonic();
   int64_t elapsed = program->reported_at != 0 ? now - program->reported_at : 0;
@@ -289,7 +309,12 @@ static void report_program(struct report *report, struct sn_program *program) {
   }
   base_buffer_append(&report->cells, base_buffer_text(&report->objects), report->objects.length);
   report->rows += report->object_rows;
+  add_usage(report, program);
   program->reported_at = now;
+}
+
+static bool is_reported(const struct sn_program *program) {
+  return program->state == SN_RUNNING && sn_program_ready(program);
 }
 
 /* A process's rows stand in one message: a message replaces them. */
@@ -301,7 +326,7 @@ void sn_report_all(struct sn_monitor *monitor, uint32_t request) {
   for (unsigned i = 0; i < REPORT_COLUMNS; i++) cell(&report.cells, "");
   report.rows = 1; /* all rows of before are replaced */
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
-    if (program->state != SN_RUNNING || !sn_program_ready(program)) continue;
+    if (!is_reported(program)) continue;
     report_program(&report, program);
     if (report.cells.length > REPORT_BYTES) flush(&report, true);
   }
@@ -313,6 +338,7 @@ void sn_report_all(struct sn_monitor *monitor, uint32_t request) {
 }
 
 static bool has_changed(const struct sn_program *program) {
+  if (!is_reported(program)) return false;
   for (size_t i = 0; i < program->part_count; i++) {
     const struct sn_part *part = &program->parts[i];
     for (uint32_t e = 1; part->name != NULL && e < part->event_count; e++) {
@@ -328,6 +354,12 @@ static bool has_changed(const struct sn_program *program) {
   return program->reported_at == 0 || program->report_wanted;
 }
 
+static void add_program(struct report *report, struct sn_program *program) {
+  program->report_wanted = false;
+  report_program(report, program);
+  if (report->cells.length > REPORT_BYTES) flush(report, true);
+}
+
 void sn_report_turn(struct sn_monitor *monitor) {
   int64_t now = base_env_monotonic();
   if (now < monitor->report_at || !sn_uplink_is_up(monitor)) return;
@@ -337,12 +369,12 @@ void sn_report_turn(struct sn_monitor *monitor) {
   struct report report = {
       .monitor = monitor, .cells = BASE_BUFFER_EMPTY, .objects = BASE_BUFFER_EMPTY};
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
-    if (program->state != SN_RUNNING || !sn_program_ready(program) || !has_changed(program)) {
-      continue;
-    }
-    program->report_wanted = false;
-    report_program(&report, program);
-    if (report.cells.length > REPORT_BYTES) flush(&report, true);
+    if (!program->own && has_changed(program)) add_program(&report, program);
+  }
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    /* What we cost belongs to what the others make. */
+    bool due = has_changed(program) || (report.rows > 0 && is_reported(program));
+    if (program->own && due) add_program(&report, program);
   }
   if (report.rows > 0) flush(&report, false);
   base_buffer_done(&report.cells);

@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 
+#include "engine/base/usage.h"
 #include "sensors/collect/listener.h"
 #include "sensors/collect/monitor.h"
 #include "sensors/collect/peer.h"
@@ -313,6 +314,7 @@ struct sn_program {
   int64_t losses_at;   /* realtime: accounted up to here */
   int64_t reported_at; /* monotonic */
   bool report_wanted;  /* its switches have changed */
+  struct base_usage usage;
   /* the scan that brings its switches in line with the watches */
   bool scan_wanted, scanning, objects_wanted;
   uint32_t scan;             /* number */

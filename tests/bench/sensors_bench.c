@@ -23,6 +23,7 @@
 
 #include "sensors/collect/listener.h"
 #include "sensors/collect/peer.h"
+#include "tests/bench/sensor_sizes.h"
 #include "measure.h" /* made from tests/sdf/good/measure.sdf */
 #ifdef HAVE_LTTNG
 #include "tests/bench/lttng_points.h"
@@ -375,6 +376,7 @@ int main(int argc, char **argv) {
 #endif
   printf("\n24-byte records from process to process: %.1f M/s; bare ring %.1f M/s; ratio %.2f\n",
          median(passed, runs) / 1e6, median(bare, runs) / 1e6, median(ratio, runs));
+  print_sensor_sizes();
   sn_listener_free(listener);
   remove_directory();
   return 0;

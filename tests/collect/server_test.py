@@ -299,6 +299,31 @@ def over_the_network(world):
     check(all(0 < hi - lo < 10 ** 11 for lo, hi in rows), "times are not bounded")
 
 
+def what_it_takes(world):
+    """While records are made, what they cost the program, and what collector and server take."""
+    target = world.target()
+    world.serve()
+    world.collect()
+    world.ask(TICKS)
+    world.recording(target)
+
+    def lines():
+        target.do("tick 1 5000 0")
+        said = re.findall(r"^overhead: .*", world.run("\\ds")[1], re.M)
+        return [line for line in said if line.startswith((f"overhead: Worker:{target.pid}#", "overhead: TquelCollector:",
+                                                          "overhead: server "))]
+    found = []
+
+    def all_three():
+        found[:] = lines()
+        return len(found) == 3
+    world.until(all_three, lambda: world.run("\\ds")[1])
+    shares = re.search(r" ([0-9.e+-]+)%, ([0-9.e+-]+) of ([0-9.e+-]+) ms ", found[0])
+    check(shares is not None, str(found))
+    percent, sensors, of = (float(share) for share in shares.groups())
+    check(0 < sensors < of and abs(100 * sensors / (of - sensors) - percent) <= 0.1 * percent, str(shares.groups()))
+
+
 def objects(world):
     """A query of one object switches its sensors alone; its periods end with it, and those of samples."""
     target = world.target("P1")
@@ -375,7 +400,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, switched_by_users, over_the_network]
 
 

@@ -429,6 +429,24 @@ sensors P:a#1,Busy,,on,3,0,1,5,2
 | waiting: ...
 """)
 
+scenario('sensors: what monitoring takes', """open - real sensor
+source c inc1 hostA
+describe c busy.sdf
+sensors P:a#1,Busy,,off,3,0,0,5,0 P:a#1,,,program,,,,300000000, server,,,server,,,,7000000,
+| process  relation  object  state  records  lost  per s  ns each  asked for by
+| P:a#1 ...
+sensors P:a#1,Busy,,off,3,0,10000,50,0 P:a#1,Note,,off,9,0,1000,500,0 P:a#1,Note,Job:1#1.1@h:00000000,off,9,0,100,500,0 P:a#1,,,program,,,,300000000, T:c#1,,,collector,,,,2500000, P:b#1,Busy,,off,3,0,1000000,50,0 P:b#1,,,program,,,,100000000, P:c#1,,,program,,,,100000000, server,,,server,,,,7000000,
+| process  relation  object                state  records  lost    per s  ns each  asked for by
+| P:a#1 ...
+| P:a#1 ...
+| P:a#1 ...
+| P:b#1 ...
+| overhead: P:b#1 100%, 50 of 100 ms of processor time a second
+| overhead: P:a#1 0.33%, 1 of 300 ms of processor time a second
+| overhead: T:c#1 2.5 ms of processor time a second
+| overhead: server 7 ms of processor time a second
+""")
+
 scenario('sensors: what is watched and not there, and who is waited for', ANNOUNCED + """
 run 0 set source grace 3600000 ms
 run 0 range of i is Iteration

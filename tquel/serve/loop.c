@@ -115,6 +115,7 @@ static void tick_peers(struct server *server, int64_t began) {
   int64_t now = base_env_monotonic();
   bool deaf = now - began > DEAF_NS;
   server_say_unheard(server, now);
+  (void)base_usage_look(&server->usage, 0);
   for (size_t i = 0; i < server->peer_count; i++) {
     struct server_peer *peer = server->peers[i];
     if (deaf && peer->pinged) peer->pinged = now;

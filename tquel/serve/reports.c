@@ -4,6 +4,7 @@
  * with a row without a process all that the source has said. A long report comes in several messages. What a
  * message costs is linear in its rows and in those that are kept, and these are bounded: rows beyond
  * are counted, and \ds says so. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
@@ -192,11 +193,23 @@ void server_reports_free(struct server_reports *reports) {
   free(reports);
 }
 
+/* The server's own row. TEXT is of 24 bytes, and lasts as long as the row. */
+static struct tql_sensor_report own_row(struct server *server, char *text) {
+  struct tql_sensor_report report;
+  for (size_t i = 0; i < TQL_SENSOR_CELLS; i++) report.cells[i] = "";
+  (void)base_usage_look(&server->usage, 0);
+  snprintf(text, 24, "%lld", (long long)server->usage.a_second);
+  report.cells[TQL_SENSOR_PROCESS] = report.cells[TQL_SENSOR_STATE] = "server";
+  report.cells[TQL_SENSOR_COST] = text;
+  return report;
+}
+
 void server_reports_describe(struct server *server, struct tql_seat *seat,
                              struct base_buffer *out) {
   struct tql_sensor_report *all = NULL;
   size_t count = 0, capacity = 0, not_kept = 0;
   bool any = false;
+  char usage[24];
   for (size_t i = 0; i < server->peer_count; i++) {
     const struct server_source *source = server->peers[i]->source;
     any |= server_source_is_collector(server->peers[i]);
@@ -208,6 +221,8 @@ void server_reports_describe(struct server *server, struct tql_seat *seat,
       all[count++] = reports->rows.items[row].report;
     }
   }
+  base_grow(&all, &capacity, count + 1, sizeof *all);
+  all[count++] = own_row(server, usage);
   tql_seat_describe_sensors(seat, all, count, out);
   if (not_kept > 0)
     base_buffer_printf(out, "%zu more rows were reported than are kept\n", not_kept);

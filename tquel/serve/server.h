@@ -9,6 +9,7 @@
 #ifndef TQL_SERVE_SERVER_H
 #define TQL_SERVE_SERVER_H
 
+#include "engine/base/usage.h"
 #include "engine/control.h"
 #include "sensors/wire/connection.h"
 #include "sensors/wire/records.h"
@@ -125,6 +126,7 @@ struct server {
   uint32_t last_request; /* of READ_ENTRY */
   struct server_said *said;
   size_t said_count, said_capacity, unsaid;
+  struct base_usage usage; /* of this process */
   size_t unheard;       /* connections that were ended before they greeted, since that was said */
   int64_t unheard_said; /* monotonic ns; 0: it never was */
   int64_t

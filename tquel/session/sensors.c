@@ -422,7 +422,8 @@ void tql_session_describe_sensors(struct tql_session *session,
   memcpy(add_row(&table), heading, sizeof heading);
   if (!owner) table.rows[0][COLUMNS - 1] = "";
   for (size_t i = 0; i < report_count; i++) {
-    if (!sees_report(sight, session, &reports[i])) continue;
+    bool of_process = reports[i].cells[TQL_SENSOR_RELATION][0] == '\0';
+    if (of_process || !sees_report(sight, session, &reports[i])) continue;
     const char **row = add_row(&table);
     for (size_t c = 0; c < TQL_SENSOR_CELLS; c++)
       row[c] = reports[i].cells[c] != NULL ? shown(table.arena, reports[i].cells[c]) : "";
@@ -445,6 +446,7 @@ void tql_session_describe_sensors(struct tql_session *session,
   else
     put_table(&table, out);
   put_rejected(session, sight, out);
+  if (owner) session_put_overhead(reports, report_count, out);
   struct watch_text text = {session, COMPARISONS, reports, report_count, out};
   if (owner) tql_session_each_watch(session, put_watch, &text);
   for (size_t k = 0; k < session->relation_count; k++) {

@@ -302,7 +302,8 @@ void tql_session_each_watch(const struct tql_session *session,
                             void (*each)(void *context, const struct net_watch *watch,
                                          size_t holders),
                             void *context);
-/* What a collector says of one sensor in one process. */
+/* What a collector says of one sensor in one process; or, with no relation, of a process: what it is (program,
+ * collector, server) for its state, and for the cost the processor time that it takes, in ns a second. */
 enum {
   TQL_SENSOR_PROCESS,
   TQL_SENSOR_RELATION,

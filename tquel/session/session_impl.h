@@ -943,6 +943,12 @@ void session_mark_watches(struct tql_session *session);
 /* Is READER a standing query, or a view that somebody looks at? */
 bool session_stands(const struct tql_session *session, const struct session_relation *reader);
 
+/* --- overhead.c */
+
+/* Appends what monitoring takes, as far as collectors have reported it, if anything is recorded. */
+void session_put_overhead(const struct tql_sensor_report *reports, size_t count,
+                          struct base_buffer *out);
+
 /* --- askers.c: who they are told for */
 
 /* What a network has watched, from when it is built until it goes. */
