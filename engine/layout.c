@@ -199,8 +199,8 @@ static int order_instants(struct net_instant a, struct net_instant b) {
   return order != 0 ? order : order_integers(a.hi, b.hi);
 }
 
-static int order_field(const struct net_field *field, const struct base_strings *strings,
-                       net_chronon bound, const union net_slot *a, const union net_slot *b) {
+int net_field_compare(const struct net_field *field, const struct base_strings *strings,
+                      net_chronon bound, const union net_slot *a, const union net_slot *b) {
   uint32_t slot = field->slot;
   int order = 0;
   switch (field->type.base) {
@@ -233,7 +233,7 @@ int net_row_compare(const struct net_layout *layout, const struct base_strings *
     order = order_instants(net_slot_stop(a, 2, bound), net_slot_stop(b, 2, bound));
   }
   for (uint32_t i = 0; i < layout->field_count && order == 0; i++) {
-    order = order_field(&layout->fields[i], strings, bound, a, b);
+    order = net_field_compare(&layout->fields[i], strings, bound, a, b);
   }
   return order;
 }

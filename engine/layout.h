@@ -102,6 +102,10 @@ uint64_t net_row_domains_hash(const struct net_layout *layout, const union net_s
 void net_row_make_absolute(const struct net_layout *layout, uint32_t field_count,
                            const uint32_t *starts, enum net_timeline timeline,
                            net_chronon reference, union net_slot *row);
+/* One domain of two rows: <0, 0, >0. Strings by bytes; open instants as [bound, hi]; temporal values by their
+ * coefficients, which is no order of theirs but always the same. */
+int net_field_compare(const struct net_field *field, const struct base_strings *strings,
+                      net_chronon bound, const union net_slot *a, const union net_slot *b);
 /* Output order (implicit times in the order of the columns, then the domains): <0, 0, >0. Strings by
  * bytes. Open stops are compared as [bound, hi].                                                   */
 int net_row_compare(const struct net_layout *layout, const struct base_strings *strings,

@@ -39,7 +39,8 @@ void oracle_average_at(const struct oracle_evaluation *e, const struct oracle_va
     if (uncertain_until(member, t)) ret->definite = false;
     if (!member->definite || member->condition != NET_TRUE) continue;
     net_chronon from = member->time.start.hi, to = member->time.stop.lo;
-    if (from <= t && t < to && member->argument.base == NET_INTEGER) ret->whole_w += member->argument.i;
+    if (from <= t && t < to && member->argument.base == NET_INTEGER)
+      ret->whole_w += member->argument.i;
     if (from <= t && t < to) w += number(&member->argument);
     if (to > t) to = t;
     if (e->averaging_known && from < e->averaging_origin) from = e->averaging_origin;

@@ -260,6 +260,19 @@ static bool compare(struct base_buffer *out, const struct base_strings *strings,
   return same;
 }
 
+bool same_sequence(struct base_buffer *out, const struct base_strings *strings,
+                   const struct oracle_relation *expected, const struct oracle_relation *got) {
+  bool same = same_layout(expected->layout, got->layout) && expected->count == got->count;
+  for (size_t i = 0; i < expected->count && same; i++)
+    same = expected->tuples[i].definite == got->tuples[i].definite &&
+           oracle_same_row(expected->layout, strings, expected->tuples[i].row, strings,
+                           got->tuples[i].row);
+  for (size_t i = 0; i < expected->count && !same; i++)
+    list(out, "-", strings, expected, &expected->tuples[i]);
+  for (size_t i = 0; i < got->count && !same; i++) list(out, "+", strings, got, &got->tuples[i]);
+  return same;
+}
+
 bool same_relation(struct base_buffer *out, const struct base_strings *strings,
                    enum net_timeline timeline, const struct oracle_relation *expected,
                    const struct oracle_relation *got) {

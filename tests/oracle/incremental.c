@@ -169,8 +169,7 @@ static bool pass(struct course *course, struct engine *engine, unsigned portion)
   const char *time = time_text(&times, course->checkpoints[portion]);
   bool any = false, good = true;
   for (size_t i = 0; i < times.input_count; i++) any |= course->stored[i];
-  if (!any)
-    return run(course, engine, base_arena_printf(course->arena, "checkpoint %s", time));
+  if (!any) return run(course, engine, base_arena_printf(course->arena, "checkpoint %s", time));
   for (size_t i = 0; i < times.input_count && good; i++)
     if (!course->stored[i])
       good =

@@ -69,9 +69,10 @@ struct statement {
   char kinds[PARTS_MAX]; /* of the targets */
   size_t target_count, where_count, when_count;
   const char *start, *stop, *at;
-  bool event;   /* what the result is */
-  bool endless; /* its starts may be `beginning` */
-  bool valid;   /* written as `valid` clauses */
+  const char *order; /* sort by ..., or NULL */
+  bool event;        /* what the result is */
+  bool endless;      /* its starts may be `beginning` */
+  bool valid;        /* written as `valid` clauses */
   bool view;
   bool dropped;
 };
@@ -160,6 +161,7 @@ struct outcome {
   bool may_fail; /* an error at run time is as good */
   bool unsaid;   /* so is anything */
   bool has_rows;
+  bool ordered; /* the rows come in their order */
   struct oracle_relation rows;
   struct contents *contents;
   size_t content_count;
@@ -170,7 +172,18 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
                                 struct oracle_relation *ret, const char **ret_why);
 struct base_strings *world_strings(struct world *world);
 
+/* --- order.c */
+
+/* Whether rows of LAYOUT have an order that the last bits of doubles have no part in. */
+bool oracle_is_ordered(const struct net_layout *layout);
+/* False: it names what the rows do not have. */
+bool oracle_order(struct oracle_relation *relation, const struct base_strings *strings,
+                  const struct tql_order *order);
+
 /* --- engine.c: the session's side */
+/* Row by row. */
+bool same_sequence(struct base_buffer *out, const struct base_strings *strings,
+                   const struct oracle_relation *expected, const struct oracle_relation *got);
 struct engine_options {
   bool rules_off;
   uint32_t batch_rows;

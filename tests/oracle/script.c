@@ -84,6 +84,7 @@ const char *statement_text(struct base_arena *arena, const struct statement *sta
     base_buffer_putc(&out, ')');
   }
   put_clauses(&out, statement);
+  if (statement->order) base_buffer_puts(&out, statement->order);
   const char *text = base_arena_strdup(arena, base_buffer_text(&out));
   base_buffer_done(&out);
   return text;

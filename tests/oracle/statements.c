@@ -251,6 +251,39 @@ static void add_setting(struct scenario *scenario) {
   }
 }
 
+/* A result that is shown comes in an order sometimes. Drawn apart, so that what else the seed gives stays. */
+static const char *draw_order(struct scenario *scenario, const struct statement *statement) {
+  struct base_random random = {scenario->seed * 1000003 + scenario->statement_count};
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  if (base_random_below(&random, 100) >= 40) return NULL;
+  size_t keys = base_random_below(&random, 3);
+  for (size_t i = 0; i < keys; i++) {
+    size_t target = base_random_below(&random, statement->target_count + 1);
+    const char *text = target < statement->target_count ? statement->targets[target] : "start";
+    base_buffer_printf(&out, "%s%.*s%s", i > 0 ? ", " : " sort by ", (int)strcspn(text, " "), text,
+                       base_random_below(&random, 2) ? " descending" : "");
+  }
+  if (statement->target_count > 0 && base_random_below(&random, 3) == 0) {
+    const char *text = statement->targets[base_random_below(&random, statement->target_count)];
+    base_buffer_printf(&out, " limit %d by %.*s", (int)base_random_below(&random, 3),
+                       (int)strcspn(text, " "), text);
+  }
+  if (base_random_below(&random, 2))
+    base_buffer_printf(&out, " limit %d", (int)base_random_below(&random, 5));
+  if (base_random_below(&random, 3) == 0)
+    base_buffer_printf(&out, " offset %d", (int)base_random_below(&random, 3));
+  const char *text = out.length > 0 ? TEXT("%s", base_buffer_text(&out)) : NULL;
+  base_buffer_done(&out);
+  return text;
+}
+
+/* Temporal values have no order, and computed doubles none that is known to the last bit. */
+static bool has_plain_targets(const struct statement *statement) {
+  for (size_t i = 0; i < statement->target_count; i++)
+    if (strchr("isb", statement->kinds[i]) == NULL) return false;
+  return true;
+}
+
 static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   struct choice choice = {.scenario = scenario};
   collect_sources(&choice, avoid, context);
@@ -275,6 +308,7 @@ static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, 
     statement.modes = PICK(scenario, "unique ", "coalesced ", "coalesced ", "unique coalesced ");
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   if (named && !statement.modes && chance(scenario, 10)) statement.view = true;
+  if (!named && has_plain_targets(&statement)) statement.order = draw_order(scenario, &statement);
   scenario->statements[scenario->statement_count++] = statement;
 }
 

@@ -24,6 +24,8 @@ static bool agree(struct base_buffer *why, const struct outcome *expected,
   if (engine->lacking && expected->status == BASE_END) return true;
   if (expected->may_fail && is_run_time_error(engine, answer)) return true;
   if (expected->status == BASE_USER && answer == ANSWER_REFUSED) return true;
+  if (expected->status == BASE_OK && answer == ANSWER_ROWS && expected->ordered)
+    return same_sequence(why, engine->strings, &expected->rows, &engine->result);
   if (expected->status == BASE_OK && answer == ANSWER_ROWS)
     return !expected->has_rows ||
            same_relation(why, engine->strings, engine->timeline, &expected->rows, &engine->result);

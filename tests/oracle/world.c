@@ -347,6 +347,10 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   struct oracle_world oracle = oracle_of(world, &world->origin, &world->unsaid);
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
   inherit(world, *ret_query, &world->may_fail, &world->unsaid);
+  const struct tql_order *order = bound.statement->order;
+  bool ordered = *ret_why == NULL && order != NULL && oracle_is_ordered(ret->layout);
+  if (ordered && !oracle_order(ret, world->strings, order)) return BASE_USER;
+  if (order != NULL && !ordered) world->unsaid = true;
   return *ret_why ? BASE_END : BASE_OK;
 }
 
@@ -518,6 +522,7 @@ struct outcome world_run(struct world *world, const struct statement *statement)
       outcome.has_rows = outcome.status == BASE_OK;
       outcome.may_fail = outcome.has_rows && world->may_fail;
       outcome.unsaid = world->unsaid;
+      outcome.ordered = statement->order != NULL && outcome.has_rows;
       return outcome;
     default:
       return change(world, statement);

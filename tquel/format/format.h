@@ -25,7 +25,7 @@ enum tql_format {
 int tql_format_find(const char *name);
 const char *tql_format_name(enum tql_format format);
 
-/* A result: rows in output order. */
+/* A result: rows in output order, or as tql_rows_sort has put them. */
 struct tql_rows {
   const char *name; /* of the relation, or NULL */
   struct net_rows rows;
@@ -46,6 +46,23 @@ void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch);
  * filling open stops) included, one stays, definite if any is. BASE_OK; for rows that may spill also
  * BASE_CANCEL: interrupted, or there was no room on the disk, as the budget says.                     */
 enum base_status tql_rows_finish(struct tql_rows *rows, const struct base_strings *strings);
+
+/* Another order than that, of some rows. */
+enum { TQL_SORT_BY_START = -1, TQL_SORT_BY_STOP = -2 };
+struct tql_sort_column {
+  int field; /* of the layout, or TQL_SORT_BY_...; the start of an event is its instant */
+  bool descending;
+};
+struct tql_sort {
+  const struct tql_sort_column *keys, *groups;
+  size_t key_count, group_count;
+  int64_t limit, group_limit, offset; /* rows of all, rows of each group, rows that are left out first; -1: not said */
+};
+/* Puts ROWS, which are finished, in the order of the keys; ties go by all domains in their order, then by the times.
+ * The first of each group stay, and of these those that offset and limit leave. *RET_TIES: how many rows a limit has
+ * left out whose keys are those of the last one before. BASE_CANCEL: interrupted. */
+enum base_status tql_rows_sort(struct tql_rows *rows, const struct tql_sort *sort,
+                               const struct base_strings *strings, size_t *ret_ties);
 
 struct tql_format_context {
   enum tql_format format;

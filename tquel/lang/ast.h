@@ -114,6 +114,23 @@ struct tql_clauses {
   struct base_range where_range, when_range, start_range, stop_range, at_range; /* of the keyword */
 };
 
+/* What a result is sorted by: an element of the target list, by its name or as V.DOMAIN, or a time. */
+enum tql_sort_kind { TQL_SORT_ELEMENT, TQL_SORT_START, TQL_SORT_STOP, TQL_SORT_AT };
+struct tql_sort_key {
+  enum tql_sort_kind kind;
+  struct tql_name of, name; /* of an element; OF is absent where the name stands alone */
+  bool descending;
+  struct base_range range;
+};
+
+/* sort by KEYS limit LIMIT by GROUPS limit OF_ALL offset OFFSET; what is not given is 0 keys, or negative. */
+struct tql_order {
+  struct tql_sort_key *keys, *groups;
+  size_t key_count, group_count;
+  int64_t limit, group_limit, offset;
+  struct base_range range; /* of its first word */
+};
+
 struct tql_domain_def {
   struct tql_name name;
   struct tql_name type; /* i4, c20, text, ... */
@@ -159,12 +176,12 @@ struct tql_statement {
   /* RANGE: variable .variable over relation .name, or a call Clock(n): .expr is the TQL_E_CALL;
    *        .credibility -1, 0 or 100
    * CREATE: .relation_kind, .persistent, .name, .domains, .by (traced/sampled)
-   * RETRIEVE: .unique, .coalesced, .name (absent: print the result), .targets, .clauses
+   * RETRIEVE: .unique, .coalesced, .name (absent: print the result), .targets, .clauses, .order (or NULL)
    * APPEND: .name, .targets, .clauses     DELETE: .variable, .clauses
    * REPLACE: .variable, .targets, .clauses
    * COPY: .name, .path, .copy_into, .following, .within (NULL or duration/integer),
    *       .ordered_by_stop, .skipping_errors
-   * DISPLAY, PRINT, DESTROY: .names; destroy integrity, destroy permit: .words which of the two,
+   * DISPLAY, PRINT (with .order), DESTROY: .names; destroy integrity, destroy permit: .words which of the two,
    *      .name the relation, .numbers integers, none of them for all
    * HELP: .name, or .topic (a string), or neither
    * EXPLAIN: .inner (the retrieve), .analyze
@@ -189,6 +206,7 @@ struct tql_statement {
   struct tql_name by;
   struct tql_target_list targets;
   struct tql_clauses clauses;
+  struct tql_order *order;
   const char *path;
   struct base_range path_range;
   bool copy_into, following, ordered_by_stop, skipping_errors;

@@ -120,6 +120,22 @@ struct tql_clauses *tql_clause_valid(struct tql_parser *parser, struct tql_claus
                                      const struct tql_span *at, struct tql_expr *from,
                                      struct tql_expr *to);
 
+/* ORDER NULL begins one. */
+struct tql_order *tql_order_sort(struct tql_parser *parser, struct tql_order *order,
+                                 const struct tql_span *at, const struct tql_list *keys);
+/* GROUPS NULL: of all rows. */
+struct tql_order *tql_order_limit(struct tql_parser *parser, struct tql_order *order,
+                                  const struct tql_span *at, const struct tql_span *number_at,
+                                  const struct tql_lexeme *number, const struct tql_list *groups);
+struct tql_order *tql_order_offset(struct tql_parser *parser, struct tql_order *order,
+                                   const struct tql_span *at, const struct tql_span *number_at,
+                                   const struct tql_lexeme *number);
+struct tql_sort_key tql_sort_of_domain(struct tql_parser *parser, const struct tql_span *span,
+                                       const struct tql_name *of, const struct tql_lexeme *domain,
+                                       const struct tql_span *domain_span);
+/* Returns STATEMENT. */
+struct tql_statement *tql_set_order(struct tql_statement *statement, struct tql_order *order);
+
 enum { TQL_MODE_UNIQUE = 1, TQL_MODE_COALESCED = 2 };
 
 struct tql_relation_head {

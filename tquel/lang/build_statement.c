@@ -175,6 +175,67 @@ struct tql_statement *tql_build_retrieve(struct tql_parser *parser, const struct
   return statement;
 }
 
+/* --- the order of a result */
+
+static struct tql_order *begun(struct tql_parser *parser, struct tql_order *order,
+                               const struct tql_span *at) {
+  if (order != NULL) return order;
+  order = BASE_NEW(parser->arena, struct tql_order);
+  order->limit = order->group_limit = order->offset = -1;
+  order->range = at->range;
+  return order;
+}
+
+static int64_t number_of(struct tql_parser *parser, const struct tql_span *at,
+                         const struct tql_lexeme *number) {
+  return tql_build_literal(parser, TQL_E_INTEGER, at, number)->integer;
+}
+
+struct tql_order *tql_order_sort(struct tql_parser *parser, struct tql_order *order,
+                                 const struct tql_span *at, const struct tql_list *keys) {
+  order = begun(parser, order, at);
+  once(parser, at, order->key_count > 0, "sort");
+  order->keys = keys->items;
+  order->key_count = keys->count;
+  return order;
+}
+
+struct tql_order *tql_order_limit(struct tql_parser *parser, struct tql_order *order,
+                                  const struct tql_span *at, const struct tql_span *number_at,
+                                  const struct tql_lexeme *number, const struct tql_list *groups) {
+  order = begun(parser, order, at);
+  int64_t *limit = groups != NULL ? &order->group_limit : &order->limit;
+  once(parser, at, *limit >= 0, "limit");
+  *limit = number_of(parser, number_at, number);
+  if (groups == NULL) return order;
+  order->groups = groups->items;
+  order->group_count = groups->count;
+  return order;
+}
+
+struct tql_order *tql_order_offset(struct tql_parser *parser, struct tql_order *order,
+                                   const struct tql_span *at, const struct tql_span *number_at,
+                                   const struct tql_lexeme *number) {
+  order = begun(parser, order, at);
+  once(parser, at, order->offset >= 0, "offset");
+  order->offset = number_of(parser, number_at, number);
+  return order;
+}
+
+struct tql_sort_key tql_sort_of_domain(struct tql_parser *parser, const struct tql_span *span,
+                                       const struct tql_name *of, const struct tql_lexeme *domain,
+                                       const struct tql_span *domain_span) {
+  return (struct tql_sort_key){.kind = TQL_SORT_ELEMENT,
+                               .of = *of,
+                               .name = tql_name(parser, domain_span, domain),
+                               .range = span->range};
+}
+
+struct tql_statement *tql_set_order(struct tql_statement *statement, struct tql_order *order) {
+  statement->order = order;
+  return statement;
+}
+
 struct tql_statement *tql_build_update(struct tql_parser *parser, enum tql_statement_kind kind,
                                        const struct tql_span *span, const struct tql_name *name,
                                        const struct tql_list *targets,
@@ -337,8 +398,7 @@ struct tql_statement *tql_build_modify(struct tql_parser *parser, const struct t
 
 struct tql_statement *tql_build_modify_age(struct tql_parser *parser, const struct tql_span *span,
                                            const struct tql_name *relation,
-                                           const struct tql_name *structure,
-                                           struct tql_expr *age) {
+                                           const struct tql_name *structure, struct tql_expr *age) {
   struct tql_statement *statement = tql_build_modify(parser, span, relation, structure, NULL);
   statement->expr = age;
   return statement;

@@ -234,7 +234,8 @@ static const char *const operator_names[] = {
     "and", "or",  "**",  "!=",  "<=",  ">=",      "'='",    "'<'",     "'>'",   "'+'",
     "'-'", "'*'", "'/'", "'|'", "';'", "overlap", "extend", "precede", "equal", "contain",
 };
-static const char *const clause_names[] = {"where", "when", "start", "stop", "at", "valid"};
+static const char *const clause_names[] = {"where", "when", "start",  "stop",  "at",
+                                           "valid", "sort", "offset", "limit"};
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])
 
@@ -354,6 +355,11 @@ static const char *hint_sql(const struct error *error) {
       {"insert", "write: append to RELATION (domain = value, ...)"},
       {"update", "write: replace V (domain = value, ...) where ..."},
       {"drop", "write: destroy RELATION"},
+      {"order", "write: sort by ELEMENT descending, ..."},
+      {"group", "each aggregate has its groups: count(V by V.domain)"},
+      {"having", "a condition on aggregates stands in where, as any other"},
+      {"top", "write: sort by ELEMENT descending limit N"},
+      {"fetch", "write: limit N"},
       {"quit", "leave the shell with \\q"},
       {"exit", "leave the shell with \\q"},
   };

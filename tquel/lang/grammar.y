@@ -59,15 +59,19 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   TRUE_WORD "true" UNIQUE "unique" VALID "valid" WHEN "when" WHERE "where"
 
 %token <struct tql_lexeme>
-  ANALYZE "analyze" BEGIN_WORD "begin" CONTAIN "contain" CREDIBILITY "credibility" EACH "each"
+  ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" EACH "each"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
-  FOLLOWING "following" INSTANT "instant" INTEGRITY "integrity" ORDERED "ordered"
+  FOLLOWING "following" INSTANT "instant" INTEGRITY "integrity" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
-  PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" TRACED "traced" UNTIL "until"
+  PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" TRACED "traced" UNTIL "until"
   VIEW "view" WITH "with" WITHIN "within"
 
 /* After `set` only; everywhere else the word is a plain name. */
 %token <struct tql_lexeme> RULE "rule"
+
+/* Behind `retrieve` these three are names, as contextual words are: a result has to be said before it is sorted. */
+%precedence NO_NAME
+%precedence SORT LIMIT OFFSET
 
 /* Loosest first. The thesis states no precedences; its formulas fix these. */
 %left OR
@@ -102,6 +106,9 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %type <enum tql_relation_kind> relation_kind
 %type <struct tql_relation_head> create_head
 %type <bool> analyze_option
+%type <struct tql_order *> order
+%type <struct tql_list *> sort_keys
+%type <struct tql_sort_key> sort_key sort_of
 
 %%
 
@@ -115,7 +122,8 @@ input:
 statement:
   range | create | retrieve | append | delete | replace | copy
 | DISPLAY names     { $$ = tql_build_names(parser, TQL_S_DISPLAY, &@$, $names); }
-| PRINT names       { $$ = tql_build_names(parser, TQL_S_PRINT, &@$, $names); }
+| PRINT names order
+    { $$ = tql_set_order(tql_build_names(parser, TQL_S_PRINT, &@$, $names), $order); }
 | destroy
 | help | explain | checkpoint | set | index | modify | save | define
 ;
@@ -175,9 +183,9 @@ by_option:
 /* --- retrieve and the updates -------------------------------------------------------------- */
 
 retrieve:
-  RETRIEVE retrieve_modes relation_name_option targets clauses
-    { $$ = tql_build_retrieve(parser, &@$, $retrieve_modes, &$relation_name_option, $targets,
-                              &@targets, $clauses); }
+  RETRIEVE retrieve_modes relation_name_option targets clauses order
+    { $$ = tql_set_order(tql_build_retrieve(parser, &@$, $retrieve_modes, &$relation_name_option,
+                                            $targets, &@targets, $clauses), $order); }
 ;
 
 retrieve_modes:
@@ -189,7 +197,7 @@ retrieve_modes:
 ;
 
 relation_name_option:
-  %empty     { $$ = (struct tql_name){0}; }
+  %empty     %prec NO_NAME { $$ = (struct tql_name){0}; }
 | name
 | INTO name  { $$ = $name; }
 ;
@@ -239,6 +247,35 @@ clauses:
 | clauses VALID AT full                { $$ = tql_clause_at(parser, $1, &@VALID, $full, true); }
 | clauses VALID FROM full[a] TO full[b]
     { $$ = tql_clause_valid(parser, $1, &@VALID, $a, $b); }
+;
+
+/* --- the order of a result ----------------------------------------------------------------- */
+
+order:
+  %empty                           { $$ = NULL; }
+| order SORT BY sort_keys          { $$ = tql_order_sort(parser, $1, &@SORT, $sort_keys); }
+| order LIMIT INTEGER              { $$ = tql_order_limit(parser, $1, &@LIMIT, &@3, &$3, NULL); }
+| order LIMIT INTEGER BY sort_keys { $$ = tql_order_limit(parser, $1, &@LIMIT, &@3, &$3, $5); }
+| order OFFSET INTEGER             { $$ = tql_order_offset(parser, $1, &@OFFSET, &@3, &$3); }
+;
+
+sort_keys:
+  sort_key                { $$ = tql_list_add(parser, NULL, sizeof $1, &$1); }
+| sort_keys ',' sort_key  { $$ = tql_list_add(parser, $1, sizeof $3, &$3); }
+;
+
+sort_key:
+  sort_of
+| sort_of ASCENDING   { $$ = $1; }
+| sort_of DESCENDING  { $$ = $1; $$.descending = true; }
+;
+
+sort_of:
+  name                       { $$ = (struct tql_sort_key){.kind = TQL_SORT_ELEMENT, .name = $name, .range = @$.range}; }
+| name[of] '.' NAME[domain]  { $$ = tql_sort_of_domain(parser, &@$, &$of, &$domain, &@domain); }
+| START                      { $$ = (struct tql_sort_key){.kind = TQL_SORT_START, .range = @$.range}; }
+| STOP                       { $$ = (struct tql_sort_key){.kind = TQL_SORT_STOP, .range = @$.range}; }
+| AT                         { $$ = (struct tql_sort_key){.kind = TQL_SORT_AT, .range = @$.range}; }
 ;
 
 /* --- copy ---------------------------------------------------------------------------------- */
@@ -329,9 +366,9 @@ setting_words:
 
 /* Every word but those that open a statement. */
 setting_word:
-  NAME | ANALYZE | BEGIN_WORD | CONTAIN | CREDIBILITY | EACH | END_WORD | EQUAL | ERRORS | EVENT
-| EVER | EXTEND | FOLLOWING | INSTANT | INTEGRITY | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
-| PLAIN | PRECEDE | SAMPLED | SKIPPING | TRACED | UNTIL | VIEW | WITH | WITHIN
+  NAME | ANALYZE | ASCENDING | BEGIN_WORD | CONTAIN | CREDIBILITY | DESCENDING | EACH | END_WORD | EQUAL | ERRORS | EVENT
+| EVER | EXTEND | FOLLOWING | INSTANT | INTEGRITY | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
+| PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | TRACED | UNTIL | VIEW | WITH | WITHIN
 | AT | BY | COALESCED | FOR | FROM | INTO | IS | OF | ON | START | STOP | TO | UNIQUE | VALID | WHEN
 | WHERE
 ;
@@ -558,9 +595,11 @@ name: word ;
 word:
   NAME         { $$ = tql_name(parser, &@1, &$1); }
 | ANALYZE      { $$ = tql_name(parser, &@1, &$1); }
+| ASCENDING    { $$ = tql_name(parser, &@1, &$1); }
 | BEGIN_WORD   { $$ = tql_name(parser, &@1, &$1); }
 | CONTAIN      { $$ = tql_name(parser, &@1, &$1); }
 | CREDIBILITY  { $$ = tql_name(parser, &@1, &$1); }
+| DESCENDING   { $$ = tql_name(parser, &@1, &$1); }
 | EACH         { $$ = tql_name(parser, &@1, &$1); }
 | END_WORD     { $$ = tql_name(parser, &@1, &$1); }
 | EQUAL        { $$ = tql_name(parser, &@1, &$1); }
@@ -571,6 +610,8 @@ word:
 | FOLLOWING    { $$ = tql_name(parser, &@1, &$1); }
 | INSTANT      { $$ = tql_name(parser, &@1, &$1); }
 | INTEGRITY    { $$ = tql_name(parser, &@1, &$1); }
+| LIMIT        { $$ = tql_name(parser, &@1, &$1); }
+| OFFSET       { $$ = tql_name(parser, &@1, &$1); }
 | ORDERED      { $$ = tql_name(parser, &@1, &$1); }
 | OVERLAP      { $$ = tql_name(parser, &@1, &$1); }
 | PERIOD       { $$ = tql_name(parser, &@1, &$1); }
@@ -580,6 +621,7 @@ word:
 | PRECEDE      { $$ = tql_name(parser, &@1, &$1); }
 | SAMPLED      { $$ = tql_name(parser, &@1, &$1); }
 | SKIPPING     { $$ = tql_name(parser, &@1, &$1); }
+| SORT         { $$ = tql_name(parser, &@1, &$1); }
 | TRACED       { $$ = tql_name(parser, &@1, &$1); }
 | UNTIL        { $$ = tql_name(parser, &@1, &$1); }
 | VIEW         { $$ = tql_name(parser, &@1, &$1); }

@@ -48,6 +48,40 @@ static void print_targets(struct base_buffer *out, const struct tql_target_list 
   base_buffer_putc(out, ')');
 }
 
+static void print_keys(struct base_buffer *out, const struct tql_sort_key *keys, size_t count) {
+  static const char *const times[] = {
+      [TQL_SORT_START] = "start", [TQL_SORT_STOP] = "stop", [TQL_SORT_AT] = "at"};
+  for (size_t i = 0; i < count; i++) {
+    const struct tql_sort_key *key = &keys[i];
+    base_buffer_puts(out, i > 0 ? ", " : " by ");
+    if (key->of.text != NULL) {
+      tql_print_name(out, key->of.text);
+      base_buffer_putc(out, '.');
+    }
+    if (key->kind == TQL_SORT_ELEMENT)
+      tql_print_name(out, key->name.text);
+    else
+      base_buffer_puts(out, times[key->kind]);
+    if (key->descending) base_buffer_puts(out, " descending");
+  }
+}
+
+static void print_number(struct base_buffer *out, const char *word, int64_t number) {
+  if (number < 0) return;
+  base_buffer_puts(out, word);
+  base_buffer_int(out, number);
+}
+
+static void print_order(struct base_buffer *out, const struct tql_order *order) {
+  if (order == NULL) return;
+  if (order->key_count > 0) base_buffer_puts(out, " sort");
+  print_keys(out, order->keys, order->key_count);
+  print_number(out, " limit ", order->group_limit);
+  print_keys(out, order->groups, order->group_count);
+  print_number(out, " limit ", order->limit);
+  print_number(out, " offset ", order->offset);
+}
+
 static void print_names(struct base_buffer *out, const char *before,
                         const struct tql_statement *statement, const char *after) {
   if (statement->name_count == 0) return;
@@ -96,6 +130,7 @@ static void print_retrieve(struct base_buffer *out, const struct tql_statement *
   if (statement->name.text != NULL) print_word(out, " ", &statement->name);
   print_targets(out, &statement->targets);
   print_clauses(out, &statement->clauses);
+  print_order(out, statement->order);
 }
 
 static void print_update(struct base_buffer *out, const char *words, const struct tql_name *name,
@@ -242,6 +277,7 @@ void tql_print_statement(struct base_buffer *out, const struct tql_statement *st
       break;
     case TQL_S_PRINT:
       print_names(out, "print ", statement, "");
+      print_order(out, statement->order);
       break;
     case TQL_S_DESTROY:
       print_destroy(out, statement);

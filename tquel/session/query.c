@@ -189,6 +189,7 @@ static enum base_status print_rows(struct tql_session *session, struct tql_rows 
   session->doing = "showing the result";
   session_has_shown(session);
   enum base_status status = tql_rows_finish(rows, session->strings);
+  if (status == BASE_OK) status = session_order_rows(session, rows);
   if (status != BASE_OK) return status;
   session->counters.rows_out += rows->rows.count;
   if (session->output->rows != NULL) session->output->rows(session->output->context, rows);
@@ -295,6 +296,7 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   if (status != BASE_OK) return status;
   const struct session_relation *view = query ? session_whole_view(session, query) : relation;
   bool whole = !session_is_in_doubt(session) && !session->seat->losses_ignored;
+  if (session->statement != NULL && session->statement->order != NULL) whole = false;
   if (view != NULL && view->view && same && whole && session->diags->count == diags)
     session_keep_result(session, view, &before, rows);
   return BASE_OK;
@@ -367,12 +369,19 @@ enum base_status session_retrieve(struct tql_session *session,
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
   if (status != BASE_OK) return status;
+  if (query->name != NULL && session_refuse_order(session, statement, query->name))
+    return BASE_USER;
   if (query->name != NULL && statement->kind != TQL_S_VIEW)
     status = session_check_bounds(session, query);
   if (status == BASE_OK && query->name != NULL && statement->kind != TQL_S_VIEW)
     status = session_check_history(session, query, query->name);
   if (status != BASE_OK) return status;
   if (query->name != NULL) return define(session, statement, query);
+  struct tql_sort sort; /* what is wrong with it is said before anything is computed */
+  if (statement->order != NULL) {
+    status = session_analyse_order(session, statement, query->layout, &sort);
+    if (status != BASE_OK) return status;
+  }
   if (session_awaits(session, query)) return BASE_CANCEL;
   status = show(session, query, NULL);
   return status == BASE_OK ? report_all_withheld(session, query) : status;

@@ -943,6 +943,20 @@ void session_mark_watches(struct tql_session *session);
 /* Is READER a standing query, or a view that somebody looks at? */
 bool session_stands(const struct tql_session *session, const struct session_relation *reader);
 
+/* --- order.c */
+
+/* What the statement's order means for rows of LAYOUT; it has one. BASE_USER after a diagnostic. */
+enum base_status session_analyse_order(struct tql_session *session,
+                                       const struct tql_statement *statement,
+                                       const struct net_layout *layout,
+                                       struct tql_sort *ret) BASE_MUST_USE;
+/* Reports that what is stored as NAME can have none, if the statement has one. */
+bool session_refuse_order(struct tql_session *session, const struct tql_statement *statement,
+                          const char *name);
+/* The rows, finished, as the statement that runs wants them. */
+enum base_status session_order_rows(struct tql_session *session,
+                                    struct tql_rows *rows) BASE_MUST_USE;
+
 /* --- overhead.c */
 
 /* Appends what monitoring takes, as far as collectors have reported it, if anything is recorded. */
