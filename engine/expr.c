@@ -85,6 +85,13 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_LEFT] = OP("si", 's', true, "left"),
     [NET_OP_RIGHT] = OP("si", 's', true, "right"),
     [NET_OP_LENGTH] = OP("s", 'i', false, "length"),
+    [NET_OP_LOWER] = OP("s", 's', false, "lower"),
+    [NET_OP_UPPER] = OP("s", 's', false, "upper"),
+    [NET_OP_TRIM] = OP("s", 's', false, "trim"),
+    [NET_OP_SUBSTRING] = OP("sii", 's', true, "substring"),
+    [NET_OP_POSITION] = OP("ss", 'i', false, "position"),
+    [NET_OP_SUBSTITUTE] = OP("sss", 's', false, "substitute"),
+    [NET_OP_SPLIT] = OP("ssi", 's', true, "split"),
     [NET_OP_MATCHES] = OP("s", 't', false, "matches"),
     [NET_OP_DURATION] = OP("", 'm', false, "duration"),
     [NET_OP_T_NEG] = OP("m", 'm', false, "-"),
@@ -148,7 +155,7 @@ const char *net_eval_error_text(enum net_eval_error error) {
     case NET_EVAL_TEXT:
       return "a string that is no number";
     case NET_EVAL_COUNT:
-      return "a negative number of characters";
+      return "a negative number of characters, or a part before the first,";
     case NET_EVAL_CUT:
       return "a condition that changes with time would cut a period whose ends are uncertain";
     case NET_EVAL_POLE:
@@ -552,7 +559,9 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
       return net_temporal_operation(machine->program, step->op, args);
     case NET_OP_S_TO_I: case NET_OP_S_TO_F: case NET_OP_I_TO_S:
     case NET_OP_F_TO_S: case NET_OP_B_TO_S: case NET_OP_CONCAT: case NET_OP_LEFT:
-    case NET_OP_RIGHT: case NET_OP_LENGTH: case NET_OP_MATCHES:
+    case NET_OP_RIGHT: case NET_OP_LENGTH: case NET_OP_LOWER: case NET_OP_UPPER:
+    case NET_OP_TRIM: case NET_OP_SUBSTRING: case NET_OP_POSITION: case NET_OP_SUBSTITUTE:
+    case NET_OP_SPLIT: case NET_OP_MATCHES:
       return net_string_operation(machine->program, step, args);
     case NET_OP_T_COMPARE:
       return net_temporal_compare(machine->program, (enum net_comparison)step->i, machine->moment,

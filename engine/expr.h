@@ -76,6 +76,13 @@ enum net_op {
   NET_OP_LEFT, /* string, integer; fail when it is negative */
   NET_OP_RIGHT,
   NET_OP_LENGTH,
+  NET_OP_LOWER, /* each character for itself, as Unicode maps it */
+  NET_OP_UPPER,
+  NET_OP_TRIM,       /* blanks, tabs and ends of lines at both sides */
+  NET_OP_SUBSTRING,  /* string, first character (1), how many; fails when that is negative */
+  NET_OP_POSITION,   /* string, string -> where the second begins first (1); 0: nowhere */
+  NET_OP_SUBSTITUTE, /* string, what is replaced, by what */
+  NET_OP_SPLIT,      /* string, separator, number of the part (1); fails when that is less than 1 */
   NET_OP_MATCHES, /* .s = pattern (pattern.h) -> truth */
   /* temporal values */
   NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
@@ -157,7 +164,7 @@ enum net_eval_error {
   NET_EVAL_FORM,      /* a temporal value that is no ratio of linear functions */
   NET_EVAL_RANGE,     /* conversion out of range */
   NET_EVAL_TEXT,      /* a string that is no number */
-  NET_EVAL_COUNT,     /* a negative number of characters */
+  NET_EVAL_COUNT,     /* a negative number of characters, a part before the first */
   NET_EVAL_CUT,       /* a condition that would cut a period whose ends are uncertain */
   NET_EVAL_POLE,      /* a temporal value without a value at some time of the period */
   NET_EVAL_TICKS,     /* of no expression: a clock would tick too often at once */

@@ -36,6 +36,9 @@ enum net_eval_error net_temporal_compare(const struct net_program *program,
 /* Steps that take or make strings. expr_string.c. */
 enum net_eval_error net_string_operation(const struct net_program *program,
                                          const struct net_step *step, struct net_value *args);
+/* Of these the ones that take texts apart or change them. expr_text.c. */
+enum net_eval_error net_text_operation(const struct net_program *program, enum net_op op,
+                                       struct net_value *args);
 /* Steps on instants. expr_time.c. */
 enum net_eval_error net_time_operation(const struct net_step *step, struct net_value *args);
 /* The second form of a finished program, if it has one; the arena keeps its steps (of this size, so many

@@ -1,5 +1,5 @@
 /* Strings in expression programs: ascii, concat, left, right, length, patterns, and numbers read from
- * strings.
+ * strings. Those that take strings apart and change them are in expr_text.c.
  *
  * A string that is made here is interned like one that came from outside; whoever keeps it in a row
  * marks it when the table is swept, and one that nobody keeps is forgotten then. So a standing query
@@ -186,6 +186,9 @@ enum net_eval_error net_string_operation(const struct net_program *program,
     case NET_OP_LENGTH:
       args[0].i = count_points(text_of(program, args[0].s));
       return NET_EVAL_OK;
+    case NET_OP_LOWER: case NET_OP_UPPER: case NET_OP_TRIM: case NET_OP_SUBSTRING:
+    case NET_OP_POSITION: case NET_OP_SUBSTITUTE: case NET_OP_SPLIT:
+      return net_text_operation(program, step->op, args);
     case NET_OP_MATCHES:
       args[0].i = matches(program, step->s, args[0].s) ? NET_TRUE : NET_FALSE;
       return NET_EVAL_OK;

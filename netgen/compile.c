@@ -241,6 +241,27 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
     case NG_LENGTH:
       emit_op(compiler, NET_OP_LENGTH);
       break;
+    case NG_LOWER:
+      emit_op(compiler, NET_OP_LOWER);
+      break;
+    case NG_UPPER:
+      emit_op(compiler, NET_OP_UPPER);
+      break;
+    case NG_TRIM:
+      emit_op(compiler, NET_OP_TRIM);
+      break;
+    case NG_SUBSTRING:
+      emit_op(compiler, NET_OP_SUBSTRING);
+      break;
+    case NG_POSITION:
+      emit_op(compiler, NET_OP_POSITION);
+      break;
+    case NG_SUBSTITUTE:
+      emit_op(compiler, NET_OP_SUBSTITUTE);
+      break;
+    case NG_SPLIT:
+      emit_op(compiler, NET_OP_SPLIT);
+      break;
     case NG_MATCHES:
       emit(compiler, (struct net_step){.op = NET_OP_MATCHES, .s = expr->string});
       break;

@@ -299,6 +299,8 @@ static struct range range_of(const struct ng_expr *expr, const struct known *arg
       return convert(expr, &args[0]);
     case NG_LENGTH:
       return (struct range){0, INT64_MAX, args[0].can_fail};
+    case NG_POSITION:
+      return (struct range){0, INT64_MAX, args[0].can_fail || args[1].can_fail};
     default:
       return whole_range(true);
   }
@@ -337,6 +339,8 @@ static bool float_can_fail(const struct ng_expr *expr) {
 /* Parts of strings are asked for by counts that may be negative. */
 static bool string_can_fail(const struct ng_expr *expr, const struct known *args) {
   if (expr->op == NG_LEFT || expr->op == NG_RIGHT) return args[1].range.lo < 0;
+  if (expr->op == NG_SUBSTRING) return args[2].range.lo < 0;
+  if (expr->op == NG_SPLIT) return args[2].range.lo < 1;
   return expr->op == NG_ASCII && expr->args[0]->type.base == NET_BOOL;
 }
 

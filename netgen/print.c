@@ -118,6 +118,20 @@ static const char *function(const struct ng_expr *expr) {
       return "right";
     case NG_LENGTH:
       return "length";
+    case NG_LOWER:
+      return "lower";
+    case NG_UPPER:
+      return "upper";
+    case NG_TRIM:
+      return "trim";
+    case NG_SUBSTRING:
+      return "substring";
+    case NG_POSITION:
+      return "position";
+    case NG_SUBSTITUTE:
+      return "substitute";
+    case NG_SPLIT:
+      return "split";
     case NG_LATER:
       return "later";
     case NG_EARLIER:

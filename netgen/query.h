@@ -126,6 +126,13 @@ enum ng_op {
   NG_LEFT,    /* string, integer: so many code points */
   NG_RIGHT,
   NG_LENGTH,  /* of a string, in code points */
+  NG_LOWER,
+  NG_UPPER,
+  NG_TRIM,
+  NG_SUBSTRING,  /* string, first character, how many */
+  NG_POSITION,   /* string, string: an integer */
+  NG_SUBSTITUTE, /* three strings */
+  NG_SPLIT,      /* string, string, which part */
   NG_MATCHES, /* args[0] against the pattern .string (`*`, `?`, `[..]`) */
   NG_EQ,
   NG_NE,

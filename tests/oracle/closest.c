@@ -75,6 +75,7 @@ static bool is_safe_integer(const struct ng_expr *expr, struct extent a, struct 
                                 : (struct extent){0, greatest(a.hi, -a.lo)};
       return true;
     case NG_LENGTH:
+    case NG_POSITION:
       *ret = (struct extent){0, INT64_MAX};
       return true;
     case NG_CONVERT:
@@ -133,7 +134,15 @@ static bool is_safe(const struct ng_expr *expr, struct extent *ret) {
     case NG_NOT:
     case NG_MATCHES:
     case NG_CONCAT:
+    case NG_LOWER:
+    case NG_UPPER:
+    case NG_TRIM:
+    case NG_SUBSTITUTE:
       return true;
+    case NG_SUBSTRING:
+      return b.lo >= 0;
+    case NG_SPLIT:
+      return b.lo >= 1;
     case NG_LEFT:
     case NG_RIGHT:
       return b.lo >= 0;

@@ -84,12 +84,32 @@ const char *number(struct choice *choice, int depth) {
   }
 }
 
+static const char *changed_string(struct choice *choice, int depth) {
+  struct scenario *scenario = choice->scenario;
+  const char *inner = string(choice, depth - 1), *other = string(choice, 0);
+  switch (below(scenario, 5)) {
+    case 0:
+      return TEXT("%s(%s)", PICK(scenario, "lower", "upper", "trim"), inner);
+    case 1:
+      return TEXT("substring(%s, %d, %d)", inner, (int)below(scenario, 4) - 1,
+                  (int)below(scenario, 4));
+    case 2:
+      return TEXT("substitute(%s, %s, %s)", inner, other, string(choice, 0));
+    case 3:
+      return TEXT("ascii(position(%s, %s))", inner, other);
+    default:
+      return TEXT("split(%s, %s, %s)", inner, other,
+                  chance(scenario, 80) ? PICK(scenario, "1", "2") : integer(choice, 0));
+  }
+}
+
 const char *string(struct choice *choice, int depth) {
   struct scenario *scenario = choice->scenario;
   bool any = has_domain(choice, 's');
   if (!any || chance(scenario, 10))
     return string_text(scenario->arena, PICK(scenario, "a", "b", "x"));
   if (depth == 0 || chance(scenario, 55)) return domain(choice, 's');
+  if (chance(scenario, 30)) return changed_string(choice, depth);
   switch (below(scenario, 4)) {
     case 0:
       return TEXT("concat(%s, %s)", string(choice, depth - 1), string(choice, depth - 1));
@@ -186,5 +206,9 @@ const char *condition(struct choice *choice, int depth) {
                                 : TEXT("%s %s %s", whole, operator, left);
   }
   const char *left = integer(choice, 1);
+  if (chance(scenario, 6))
+    return TEXT("%s in (%s, %s, 3)", left, integer(choice, 0), integer(choice, 1));
+  if (chance(scenario, 6))
+    return TEXT("(%s between %s and %s)", left, integer(choice, 0), integer(choice, 1));
   return TEXT("%s %s %s", left, comparison(scenario), integer(choice, 1));
 }

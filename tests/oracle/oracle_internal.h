@@ -97,6 +97,10 @@ struct oracle_value oracle_temporal_operation(struct oracle *oracle, enum ng_op 
 struct oracle_value oracle_text_operation(struct oracle *oracle, const struct ng_expr *expr,
                                           const struct oracle_value *a,
                                           const struct oracle_value *b);
+/* lower, upper, trim, substring, position, substitute, split. */
+struct oracle_value oracle_text_change(struct oracle *oracle, const struct ng_expr *expr,
+                                       const struct oracle_value *a, const struct oracle_value *b,
+                                       const struct oracle_value *c);
 bool oracle_matches(const struct oracle *oracle, base_string_id text, base_string_id pattern);
 bool oracle_number_of_text(const char *text, struct net_type type, struct oracle_value *ret);
 

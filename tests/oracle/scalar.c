@@ -421,10 +421,13 @@ enum net_truth oracle_condition(struct oracle *oracle, const struct ng_expr *exp
 /* --- all scalars */
 
 static struct oracle_value operation(struct oracle *oracle, const struct ng_expr *expr) {
-  struct oracle_value a = oracle_scalar(oracle, expr->args[0]), b = {0};
+  struct oracle_value a = oracle_scalar(oracle, expr->args[0]), b = {0}, c = {0};
   if (expr->arg_count > 1) b = oracle_scalar(oracle, expr->args[1]);
+  if (expr->arg_count > 2) c = oracle_scalar(oracle, expr->args[2]);
   if (oracle->error) return a;
   if (expr->op == NG_CONVERT) return convert(oracle, expr->type, a);
+  if (expr->op >= NG_LOWER && expr->op <= NG_SPLIT)
+    return oracle_text_change(oracle, expr, &a, &b, &c);
   if (expr->op == NG_ASCII || expr->op == NG_CONCAT || expr->op == NG_LEFT ||
       expr->op == NG_RIGHT || expr->op == NG_LENGTH)
     return oracle_text_operation(oracle, expr, &a, &b);
@@ -499,6 +502,13 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_LEFT:
     case NG_RIGHT:
     case NG_LENGTH:
+    case NG_LOWER:
+    case NG_UPPER:
+    case NG_TRIM:
+    case NG_SUBSTRING:
+    case NG_POSITION:
+    case NG_SUBSTITUTE:
+    case NG_SPLIT:
       return operation(oracle, expr);
     default:
       oracle_fail(oracle, "expression");

@@ -147,3 +147,125 @@ struct oracle_value oracle_text_operation(struct oracle *oracle, const struct ng
   base_buffer_done(&out);
   return result;
 }
+
+/* --- texts as characters, each a number */
+
+struct characters {
+  uint32_t *items;
+  size_t count;
+};
+
+static struct characters characters_of(struct oracle *oracle, base_string_id id) {
+  const char *text = base_strings_text(oracle->world->strings, id, NULL);
+  struct characters result = {
+      BASE_NEW_ARRAY(oracle->arena, (size_t)code_points(text) + 1, uint32_t), 0};
+  for (; *text; text += step(text)) {
+    uint32_t character = (unsigned char)text[0];
+    for (size_t i = 1; i < step(text); i++) character = character << 8 | (unsigned char)text[i];
+    result.items[result.count++] = character; /* its bytes, as one number */
+  }
+  return result;
+}
+
+static void put_character(struct base_buffer *out, uint32_t character) {
+  for (int shift = 24; shift >= 0; shift -= 8)
+    if (character >> shift) base_buffer_putc(out, (char)(character >> shift));
+}
+
+static bool begins_at(struct characters text, size_t at, struct characters part) {
+  for (size_t i = 0; i < part.count; i++)
+    if (at + i >= text.count || text.items[at + i] != part.items[i]) return false;
+  return true;
+}
+
+static bool is_white(uint32_t character) {
+  return character == ' ' || (character >= 9 && character <= 13);
+}
+
+/* The generator's texts have no other letters that change. */
+static uint32_t other_case(uint32_t character, bool lower) {
+  if (lower && character >= 'A' && character <= 'Z') return character + 32;
+  if (!lower && character >= 'a' && character <= 'z') return character - 32;
+  if (character == 0xC3A9 && !lower) return 0xC389;
+  if (character == 0xC389 && lower) return 0xC3A9;
+  return character;
+}
+
+static void put_part(struct base_buffer *out, struct characters text, struct characters by,
+                     int64_t wanted) {
+  int64_t part = 1;
+  for (size_t i = 0; i < text.count;) {
+    if (by.count > 0 && begins_at(text, i, by)) {
+      part++;
+      i += by.count;
+    } else {
+      if (part == wanted) put_character(out, text.items[i]);
+      i++;
+    }
+  }
+}
+
+static void put_substituted(struct base_buffer *out, struct characters text, struct characters what,
+                            struct characters by) {
+  for (size_t i = 0; i < text.count;) {
+    if (what.count > 0 && begins_at(text, i, what)) {
+      for (size_t j = 0; j < by.count; j++) put_character(out, by.items[j]);
+      i += what.count;
+    } else {
+      put_character(out, text.items[i++]);
+    }
+  }
+}
+
+static int64_t position_of(struct characters text, struct characters part) {
+  for (size_t i = 0; i <= text.count; i++)
+    if (begins_at(text, i, part)) return (int64_t)i + 1;
+  return 0;
+}
+
+static void put_trimmed(struct base_buffer *out, struct characters text) {
+  size_t first = 0, end = text.count;
+  while (first < end && is_white(text.items[first])) first++;
+  while (end > first && is_white(text.items[end - 1])) end--;
+  for (size_t i = first; i < end; i++) put_character(out, text.items[i]);
+}
+
+struct oracle_value oracle_text_change(struct oracle *oracle, const struct ng_expr *expr,
+                                       const struct oracle_value *a, const struct oracle_value *b,
+                                       const struct oracle_value *c) {
+  struct oracle_value result = {.base = expr->type.base};
+  struct characters text = characters_of(oracle, a->s);
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  bool counted = expr->op == NG_SUBSTRING || expr->op == NG_SPLIT;
+  if (counted && c->i < (expr->op == NG_SPLIT ? 1 : 0)) {
+    oracle_fail(oracle, "negative length");
+    return result;
+  }
+  switch (expr->op) {
+    case NG_POSITION:
+      result.i = position_of(text, characters_of(oracle, b->s));
+      return result;
+    case NG_TRIM:
+      put_trimmed(&out, text);
+      break;
+    case NG_SUBSTRING:
+      for (size_t i = 0; i < text.count; i++) {
+        int64_t place = (int64_t)i + 1;
+        bool before = b->i > INT64_MAX - c->i || place < b->i + c->i;
+        if (place >= b->i && before) put_character(&out, text.items[i]);
+      }
+      break;
+    case NG_SUBSTITUTE:
+      put_substituted(&out, text, characters_of(oracle, b->s), characters_of(oracle, c->s));
+      break;
+    case NG_SPLIT:
+      put_part(&out, text, characters_of(oracle, b->s), c->i);
+      break;
+    default:
+      for (size_t i = 0; i < text.count; i++)
+        put_character(&out, other_case(text.items[i], expr->op == NG_LOWER));
+  }
+  result.s = base_strings_intern_text(oracle->world->strings, base_buffer_text(&out));
+  base_buffer_done(&out);
+  return result;
+}

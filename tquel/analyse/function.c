@@ -16,6 +16,7 @@ enum shape {
   OF_STRING,    /* one string; an integer */
   TWO_STRINGS,  /* a string */
   PART,         /* a string and how many of its characters; a string */
+  OF_TEXTS,     /* as .takes says: s a string, i an integer */
   OF_VARIABLE,  /* duration */
   OF_SPAN,      /* a temporal expression: an integer */
   OF_EVENT,     /* a temporal expression that is an event: an integer */
@@ -27,42 +28,50 @@ struct function {
   enum ng_op op;
   enum net_base_type base; /* TO_TYPE */
   uint32_t width;
-  int which; /* span, chronon: midpoint, lo, hi */
+  int which;         /* span, chronon: midpoint, lo, hi */
+  const char *takes; /* OF_TEXTS */
 };
 
 static const struct function functions[] = {
-    {"abs", KEEP_NUMBER, NG_ABS, NET_INTEGER, 8, 0},
-    {"ascii", OF_SCALAR, NG_ASCII, NET_STRING, 0, 0},
-    {"atan", TO_FLOAT, NG_ATAN, NET_FLOAT, 8, 0},
-    {"chronon", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 0},
-    {"chronon_hi", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 2},
-    {"chronon_lo", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 1},
-    {"concat", TWO_STRINGS, NG_CONCAT, NET_STRING, 0, 0},
-    {"cos", TO_FLOAT, NG_COS, NET_FLOAT, 8, 0},
-    {"duration", OF_VARIABLE, NG_DURATION, NET_TEMPORAL, 0, 0},
-    {"exp", TO_FLOAT, NG_EXP, NET_FLOAT, 8, 0},
-    {"f4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0},
-    {"f8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0},
-    {"float4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0},
-    {"float8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0},
-    {"i1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0},
-    {"i2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0},
-    {"i4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0},
-    {"i8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0},
-    {"int1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0},
-    {"int2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0},
-    {"int4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0},
-    {"int8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0},
-    {"left", PART, NG_LEFT, NET_STRING, 0, 0},
-    {"length", OF_STRING, NG_LENGTH, NET_INTEGER, 8, 0},
-    {"log", TO_FLOAT, NG_LOG, NET_FLOAT, 8, 0},
-    {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0},
-    {"right", PART, NG_RIGHT, NET_STRING, 0, 0},
-    {"sin", TO_FLOAT, NG_SIN, NET_FLOAT, 8, 0},
-    {"span", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 0},
-    {"span_hi", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 2},
-    {"span_lo", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 1},
-    {"sqrt", TO_FLOAT, NG_SQRT, NET_FLOAT, 8, 0},
+    {"abs", KEEP_NUMBER, NG_ABS, NET_INTEGER, 8, 0, NULL},
+    {"ascii", OF_SCALAR, NG_ASCII, NET_STRING, 0, 0, NULL},
+    {"atan", TO_FLOAT, NG_ATAN, NET_FLOAT, 8, 0, NULL},
+    {"chronon", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 0, NULL},
+    {"chronon_hi", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 2, NULL},
+    {"chronon_lo", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 1, NULL},
+    {"concat", TWO_STRINGS, NG_CONCAT, NET_STRING, 0, 0, NULL},
+    {"cos", TO_FLOAT, NG_COS, NET_FLOAT, 8, 0, NULL},
+    {"duration", OF_VARIABLE, NG_DURATION, NET_TEMPORAL, 0, 0, NULL},
+    {"exp", TO_FLOAT, NG_EXP, NET_FLOAT, 8, 0, NULL},
+    {"f4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0, NULL},
+    {"f8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0, NULL},
+    {"float4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0, NULL},
+    {"float8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0, NULL},
+    {"i1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0, NULL},
+    {"i2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0, NULL},
+    {"i4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0, NULL},
+    {"i8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0, NULL},
+    {"int1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0, NULL},
+    {"int2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0, NULL},
+    {"int4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0, NULL},
+    {"int8", TO_TYPE, NG_CONVERT, NET_INTEGER, 8, 0, NULL},
+    {"left", PART, NG_LEFT, NET_STRING, 0, 0, NULL},
+    {"length", OF_STRING, NG_LENGTH, NET_INTEGER, 8, 0, NULL},
+    {"log", TO_FLOAT, NG_LOG, NET_FLOAT, 8, 0, NULL},
+    {"lower", OF_TEXTS, NG_LOWER, NET_STRING, 0, 0, "s"},
+    {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0, NULL},
+    {"position", OF_TEXTS, NG_POSITION, NET_INTEGER, 8, 0, "ss"},
+    {"right", PART, NG_RIGHT, NET_STRING, 0, 0, NULL},
+    {"sin", TO_FLOAT, NG_SIN, NET_FLOAT, 8, 0, NULL},
+    {"span", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 0, NULL},
+    {"span_hi", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 2, NULL},
+    {"span_lo", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 1, NULL},
+    {"split", OF_TEXTS, NG_SPLIT, NET_STRING, 0, 0, "ssi"},
+    {"sqrt", TO_FLOAT, NG_SQRT, NET_FLOAT, 8, 0, NULL},
+    {"substitute", OF_TEXTS, NG_SUBSTITUTE, NET_STRING, 0, 0, "sss"},
+    {"substring", OF_TEXTS, NG_SUBSTRING, NET_STRING, 0, 0, "sii"},
+    {"trim", OF_TEXTS, NG_TRIM, NET_STRING, 0, 0, "s"},
+    {"upper", OF_TEXTS, NG_UPPER, NET_STRING, 0, 0, "s"},
 };
 
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
@@ -100,14 +109,14 @@ static bool check_count(const struct tql_binder *binder, const struct tql_expr *
                         const struct function *function) {
   bool two =
       function->shape == TWO_INTEGERS || function->shape == TWO_STRINGS || function->shape == PART;
-  size_t wanted = two ? 2 : 1;
+  size_t wanted = function->shape == OF_TEXTS ? strlen(function->takes) : two ? 2 : 1;
   if (call->args.count == wanted) return true;
+  static const char *const words[] = {"", "one argument", "two arguments", "three arguments"};
   bool time = function->shape == OF_SPAN || function->shape == OF_EVENT;
   base_report_hint(
       binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
       time && call->args.count > 1 ? "put the operator , in parentheses: span((a , b))" : NULL,
-      "%s takes %s, not %zu", function->name, wanted == 2 ? "two arguments" : "one argument",
-      call->args.count);
+      "%s takes %s, not %zu", function->name, words[wanted], call->args.count);
   return false;
 }
 
@@ -138,6 +147,9 @@ static bool takes(const struct function *function, size_t index, struct net_type
     case PART:
       *ret_words = index == 0 ? "a string first" : "an integer second";
       return index == 0 ? is_text(type) : type.base == NET_INTEGER;
+    case OF_TEXTS:
+      *ret_words = function->takes[index] == 's' ? "a string" : "an integer";
+      return function->takes[index] == 's' ? is_text(type) : type.base == NET_INTEGER;
     case OF_STRING:
       *ret_words = "a string";
       return is_text(type);
@@ -154,9 +166,10 @@ static bool check_argument(const struct tql_binder *binder, const struct functio
                            size_t index, const struct ng_expr *arg) {
   const char *words;
   if (takes(function, index, arg->type, &words)) return true;
-  bool text =
-      function->shape == TWO_STRINGS || function->shape == PART || function->shape == OF_STRING;
-  bool printable = arg->type.base != NET_TEMPORAL && index == 0;
+  bool text = function->shape == TWO_STRINGS || function->shape == PART ||
+              function->shape == OF_STRING ||
+              (function->shape == OF_TEXTS && function->takes[index] == 's');
+  bool printable = arg->type.base != NET_TEMPORAL && (index == 0 || function->shape == OF_TEXTS);
   base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
                    &arg->range, text && printable ? "ascii(...) makes a string of a value" : NULL,
                    "%s takes %s, not %s", function->name, words, tql_type_words(arg->type));
@@ -185,7 +198,7 @@ static bool check_count_of_characters(const struct tql_binder *binder,
 
 static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct tql_expr *call,
                                         const struct function *function) {
-  const struct ng_expr *args[2] = {NULL, NULL};
+  const struct ng_expr *args[3] = {NULL, NULL, NULL};
   bool fits = true;
   for (size_t i = 0; i < call->args.count; i++) {
     args[i] = tql_bind_scalar(binder, call->args.items[i]);
@@ -213,8 +226,10 @@ static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct 
     default:
       break;
   }
-  if (!args[1]) return tql_new_unary(binder, function->op, type, call->range, args[0]);
-  return tql_new_binary(binder, function->op, type, call->range, args[0], args[1]);
+  struct ng_expr *bound = tql_new_expr(binder, function->op, type, call->range);
+  bound->arg_count = (unsigned)call->args.count;
+  for (size_t i = 0; i < call->args.count; i++) bound->args[i] = args[i];
+  return bound;
 }
 
 static const struct ng_expr *bind_duration(struct tql_binder *binder, const struct tql_expr *call) {

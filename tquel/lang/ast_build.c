@@ -156,6 +156,29 @@ struct tql_expr *tql_build_expr(struct tql_parser *parser, enum tql_expr_kind ki
   return expr;
 }
 
+/* In halves, so that a long list is not deep. */
+static struct tql_expr *any_of(struct tql_parser *parser, const struct tql_span *span,
+                               struct tql_expr *expr, struct tql_expr **alternatives,
+                               size_t count) {
+  if (count == 1) return tql_build_expr(parser, TQL_E_EQ, span, expr, alternatives[0]);
+  struct tql_expr *left = any_of(parser, span, expr, alternatives, count / 2);
+  struct tql_expr *right = any_of(parser, span, expr, alternatives + count / 2, count - count / 2);
+  return tql_build_expr(parser, TQL_E_OR, span, left, right);
+}
+
+struct tql_expr *tql_build_in(struct tql_parser *parser, const struct tql_span *span,
+                              struct tql_expr *expr, const struct tql_list *alternatives) {
+  return any_of(parser, span, expr, alternatives->items, alternatives->count);
+}
+
+struct tql_expr *tql_build_between(struct tql_parser *parser, const struct tql_span *span,
+                                   struct tql_expr *expr, struct tql_expr *first,
+                                   struct tql_expr *last) {
+  struct tql_expr *from = tql_build_expr(parser, TQL_E_GE, span, expr, first);
+  return tql_build_expr(parser, TQL_E_AND, span, from,
+                        tql_build_expr(parser, TQL_E_LE, span, expr, last));
+}
+
 struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_span *span,
                                   struct tql_expr *left, struct tql_expr *within,
                                   struct tql_expr *right) {

@@ -56,6 +56,13 @@ void tql_check_minimum(struct tql_parser *parser);
 struct tql_expr *tql_build_expr(struct tql_parser *parser, enum tql_expr_kind kind,
                                 const struct tql_span *span, struct tql_expr *left,
                                 struct tql_expr *right);
+/* EXPR = any of ALTERNATIVES. */
+struct tql_expr *tql_build_in(struct tql_parser *parser, const struct tql_span *span,
+                              struct tql_expr *expr, const struct tql_list *alternatives);
+/* EXPR >= FIRST and EXPR <= LAST */
+struct tql_expr *tql_build_between(struct tql_parser *parser, const struct tql_span *span,
+                                   struct tql_expr *expr, struct tql_expr *first,
+                                   struct tql_expr *last);
 struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_span *span,
                                   struct tql_expr *left, struct tql_expr *within,
                                   struct tql_expr *right);

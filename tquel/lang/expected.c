@@ -231,10 +231,11 @@ static const char *const operand_names[] = {
     "'('",  "'-'",    "'+'",     "begin", "end",      "start", "stop",
 };
 static const char *const operator_names[] = {
-    "and", "or",  "**",  "!=",  "<=",  ">=",      "'='",    "'<'",     "'>'",   "'+'",
-    "'-'", "'*'", "'/'", "'|'", "';'", "overlap", "extend", "precede", "equal", "contain",
+    "and",    "or",      "**",    "!=",      "<=",  ">=",      "'='", "'<'",
+    "'>'",    "'+'",     "'-'",   "'*'",     "'/'", "'|'",     "';'", "overlap",
+    "extend", "precede", "equal", "contain", "in",  "between",
 };
-static const char *const clause_names[] = {"where", "when", "start",  "stop",  "at",
+static const char *const clause_names[] = {"where", "when", "start",  "stop", "at",
                                            "valid", "sort", "offset", "limit"};
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])

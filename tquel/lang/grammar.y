@@ -59,9 +59,9 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   TRUE_WORD "true" UNIQUE "unique" VALID "valid" WHEN "when" WHERE "where"
 
 %token <struct tql_lexeme>
-  ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" EACH "each"
+  ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" EACH "each"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
-  FOLLOWING "following" INSTANT "instant" INTEGRITY "integrity" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
+  FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
   PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" TRACED "traced" UNTIL "until"
   VIEW "view" WITH "with" WITHIN "within"
@@ -77,7 +77,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %left OR
 %left AND
 %precedence NOT
-%nonassoc PRECEDE EQUAL CONTAIN '=' UNEQUAL '<' '>' AT_MOST AT_LEAST
+%nonassoc PRECEDE EQUAL CONTAIN IN BETWEEN '=' UNEQUAL '<' '>' AT_MOST AT_LEAST
 %left '|'
 %left ';'
 %left ','
@@ -366,8 +366,9 @@ setting_words:
 
 /* Every word but those that open a statement. */
 setting_word:
-  NAME | ANALYZE | ASCENDING | BEGIN_WORD | CONTAIN | CREDIBILITY | DESCENDING | EACH | END_WORD | EQUAL | ERRORS | EVENT
-| EVER | EXTEND | FOLLOWING | INSTANT | INTEGRITY | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
+  NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CONTAIN | CREDIBILITY | DESCENDING | EACH | END_WORD
+| EQUAL | ERRORS | EVENT
+| EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
 | PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | TRACED | UNTIL | VIEW | WITH | WITHIN
 | AT | BY | COALESCED | FOR | FROM | INTO | IS | OF | ON | START | STOP | TO | UNIQUE | VALID | WHEN
 | WHERE
@@ -481,6 +482,9 @@ full:
 | full '>' full          { $$ = tql_build_expr(parser, TQL_E_GT, &@$, $1, $3); }
 | full AT_MOST full      { $$ = tql_build_expr(parser, TQL_E_LE, &@$, $1, $3); }
 | full AT_LEAST full     { $$ = tql_build_expr(parser, TQL_E_GE, &@$, $1, $3); }
+| tight IN '(' by_list ')'               { $$ = tql_build_in(parser, &@$, $1, $by_list); }
+| tight BETWEEN tight AND tight  %prec BETWEEN
+    { $$ = tql_build_between(parser, &@$, $1, $3, $5); }
 | full '|' full          { $$ = tql_build_expr(parser, TQL_E_CHOICE, &@$, $1, $3); }
 | full ';' full          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | full ';' WITHIN distance full  %prec ';'
@@ -502,6 +506,9 @@ expr:
 | expr '>' expr          { $$ = tql_build_expr(parser, TQL_E_GT, &@$, $1, $3); }
 | expr AT_MOST expr      { $$ = tql_build_expr(parser, TQL_E_LE, &@$, $1, $3); }
 | expr AT_LEAST expr     { $$ = tql_build_expr(parser, TQL_E_GE, &@$, $1, $3); }
+| tight IN '(' by_list ')'               { $$ = tql_build_in(parser, &@$, $1, $by_list); }
+| tight BETWEEN tight AND tight  %prec BETWEEN
+    { $$ = tql_build_between(parser, &@$, $1, $3, $5); }
 | expr '|' expr          { $$ = tql_build_expr(parser, TQL_E_CHOICE, &@$, $1, $3); }
 | expr ';' expr          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | expr ';' WITHIN distance expr  %prec ';'
@@ -597,6 +604,7 @@ word:
 | ANALYZE      { $$ = tql_name(parser, &@1, &$1); }
 | ASCENDING    { $$ = tql_name(parser, &@1, &$1); }
 | BEGIN_WORD   { $$ = tql_name(parser, &@1, &$1); }
+| BETWEEN      { $$ = tql_name(parser, &@1, &$1); }
 | CONTAIN      { $$ = tql_name(parser, &@1, &$1); }
 | CREDIBILITY  { $$ = tql_name(parser, &@1, &$1); }
 | DESCENDING   { $$ = tql_name(parser, &@1, &$1); }
@@ -608,6 +616,7 @@ word:
 | EVER         { $$ = tql_name(parser, &@1, &$1); }
 | EXTEND       { $$ = tql_name(parser, &@1, &$1); }
 | FOLLOWING    { $$ = tql_name(parser, &@1, &$1); }
+| IN           { $$ = tql_name(parser, &@1, &$1); }
 | INSTANT      { $$ = tql_name(parser, &@1, &$1); }
 | INTEGRITY    { $$ = tql_name(parser, &@1, &$1); }
 | LIMIT        { $$ = tql_name(parser, &@1, &$1); }

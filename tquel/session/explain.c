@@ -18,9 +18,11 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   struct base_buffer text = BASE_BUFFER_EMPTY;
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
-  enum base_status status = session_begin_doubts(session, query, NULL);
+  /* What is stored is computed from what there is, as it would be if nothing were lost. */
+  bool looks = query->name == NULL;
+  enum base_status status = looks ? session_begin_doubts(session, query, NULL) : BASE_OK;
   if (status == BASE_OK) status = session_run_figures(session, query, &rows, &text);
-  session_end_doubts(session, status == BASE_OK);
+  if (looks) session_end_doubts(session, status == BASE_OK);
   if (status == BASE_OK) {
     status = tql_rows_finish(&rows, session->strings);
   }

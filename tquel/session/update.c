@@ -104,10 +104,19 @@ static bool same_values(const struct update *update, const struct cut *a, const 
                 (layout->slot_count - first) * sizeof *a->result) == 0;
 }
 
-static bool same_cut(const struct cut *a, const struct cut *b) {
-  return a->definite == b->definite && same_instant(a->portion.start, b->portion.start) &&
+static bool same_portion(const struct cut *a, const struct cut *b) {
+  return same_instant(a->portion.start, b->portion.start) &&
          same_instant(a->portion.stop, b->portion.stop) && a->own_start == b->own_start &&
          a->own_stop == b->own_stop;
+}
+
+/* Of a portion that goes for sure nothing else can go perhaps. CUT becomes the surer of the two. */
+static bool is_said(const struct update *update, struct cut *cut, const struct cut *again) {
+  if (!same_portion(cut, again)) return false;
+  if (update->statement->kind == TQL_S_REPLACE)
+    return cut->definite == again->definite && same_values(update, cut, again);
+  if (again->definite && !cut->definite) *cut = *again;
+  return true;
 }
 
 /* One tuple cannot become two different ones at one time. */
@@ -317,7 +326,7 @@ static enum base_status cut_tuple(struct update *update, size_t index, const siz
     struct cut cut = make_cut(update, tuple, order[i]);
     bool known = false;
     for (size_t k = 0; k < used && !known; k++) {
-      known = same_cut(&cuts[k], &cut) && same_values(update, &cuts[k], &cut);
+      known = is_said(update, &cuts[k], &cut);
       if (!contradict(update, &cuts[k], &cut)) continue;
       status =
           report_tuple(update, MSG_REPLACE_AMBIGUOUS, tuple, "make the condition choose one tuple",
