@@ -158,12 +158,18 @@ bool ng_expr_reads_open(const struct ng_expr *expr) {
 
 /* --- what keys say */
 
+const struct ng_expr *ng_expr_words(const struct ng_expr *expr) {
+  bool same = expr->op == NG_CONVERT && expr->type.base == NET_STRING &&
+              expr->args[0]->type.base == NET_NAME;
+  return same ? expr->args[0] : expr;
+}
+
 static bool is_key(const struct ng_node *node, const struct ng_expr *conjunct) {
-  if (conjunct->op != NG_EQ || conjunct->args[0]->op != NG_COLUMN ||
-      conjunct->args[1]->op != NG_COLUMN) {
-    return false;
-  }
-  const struct ng_column *a = conjunct->args[0]->column, *b = conjunct->args[1]->column;
+  if (conjunct->op != NG_EQ) return false;
+  const struct ng_expr *left = ng_expr_words(conjunct->args[0]);
+  const struct ng_expr *right = ng_expr_words(conjunct->args[1]);
+  if (left->op != NG_COLUMN || right->op != NG_COLUMN) return false;
+  const struct ng_column *a = left->column, *b = right->column;
   for (size_t i = 0; i < node->key_count; i++) {
     const struct ng_key *key = &node->keys[i];
     if ((key->left == a && key->right == b) || (key->left == b && key->right == a)) return true;

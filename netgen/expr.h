@@ -46,6 +46,9 @@ bool ng_expr_can_fail(const struct ng_expr *expr);
 /* The values an integer expression can have; the whole of int64 when it may overflow. */
 void ng_expr_range(const struct ng_expr *expr, int64_t *ret_lo, int64_t *ret_hi);
 
+/* EXPR, or the name that it makes a string of: both are the same words, in slots that are equal when they are. */
+const struct ng_expr *ng_expr_words(const struct ng_expr *expr);
+
 /* What of the predicate of JOIN its keys do not say; NULL: nothing. */
 const struct ng_expr *ng_join_rest(struct base_arena *arena, const struct ng_node *join);
 

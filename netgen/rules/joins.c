@@ -10,7 +10,9 @@
  * An equality of what is computed of one side with what is computed of the other is a hash key, as far as
  * both are of one type of one slot: a domain as it is, or the column of an apply below the join, so that
  * A.process / 2 = B.process / 2 is computed once for each row and not for each pair. An integer and a float
- * are equal in other ways than their bits say. The predicate keeps the equality all the same.
+ * are equal in other ways than their bits say. The predicate keeps the equality all the same. A name that is
+ * compared with a string is a key as it is: both are the same words of the same table, and a domain that is no
+ * apply's column is one that a control arc can be made of (control_arcs.c).
  *
  * A predicate that can fail stays in its selection: inside the join an error would count even where
  * another conjunct, or the overlap of tuples whose end is not known yet, turns out false; an equality that is
@@ -48,12 +50,23 @@ static bool is_key(const struct ng_node *join, const struct ng_expr *conjunct,
   if (conjunct->op != NG_EQ || conjunct->args[0]->type.base != conjunct->args[1]->type.base)
     return false;
   for (int swap = 0; swap < 2; swap++) {
-    ret_sides[0] = conjunct->args[swap];
-    ret_sides[1] = conjunct->args[!swap];
+    ret_sides[0] = ng_expr_words(conjunct->args[swap]);
+    ret_sides[1] = ng_expr_words(conjunct->args[!swap]);
     if (in_side(join->inputs[0], ret_sides[0]) && in_side(join->inputs[1], ret_sides[1]))
       return true;
   }
   return false;
+}
+
+/* COLUMN as an operand beside OTHER: of a name and a string the name becomes a string. */
+static const struct ng_expr *compared(struct base_arena *arena, const struct ng_column *column,
+                                      const struct ng_column *other) {
+  const struct ng_expr *expr = ng_expr_column(arena, column);
+  if (column->type.base == other->type.base || column->type.base == NET_STRING) return expr;
+  struct ng_expr *string = ng_expr_new(arena, NG_CONVERT, other->type);
+  string->arg_count = 1;
+  string->args[0] = expr;
+  return string;
 }
 
 /* *CONJUNCT, if it is a key, becomes an equality of columns. */
@@ -62,8 +75,8 @@ static bool key_of(struct ng_plan *plan, struct ng_node *join, const struct ng_e
   const struct ng_expr *sides[2];
   if (!is_key(join, *conjunct, sides)) return false;
   *ret = (struct ng_key){computed(plan, join, 0, sides[0]), computed(plan, join, 1, sides[1])};
-  const struct ng_expr *both[2] = {ng_expr_column(plan->arena, ret->left),
-                                   ng_expr_column(plan->arena, ret->right)};
+  const struct ng_expr *both[2] = {compared(plan->arena, ret->left, ret->right),
+                                   compared(plan->arena, ret->right, ret->left)};
   if (sides[0]->op != NG_COLUMN || sides[1]->op != NG_COLUMN)
     *conjunct = ng_expr_make(plan->arena, NG_EQ, 2, both);
   return true;

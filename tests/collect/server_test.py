@@ -239,12 +239,12 @@ def off_again(world):
     world.switched_off(target)
 
 
-def switched_by_users(world):
+def switched_by_users(world, kind="name"):
     """What users write into a relation that a standing query joins with a sensor's switches that sensor."""
     target, other = world.target(), world.target()
     world.serve()
     world.collect()
-    check(world.run("create period F (Process = name) create event G (x = i4)")[0] == 0, "they are not created")
+    check(world.run(f"create period F (Process = {kind}) create event G (x = i4)")[0] == 0, "they are not created")
     world.ask("range of t is Tick range of f is F retrieve into X (t.Number) where t.Process = f.Process when t overlap f")
     listed = [None]
 
@@ -261,6 +261,15 @@ def switched_by_users(world):
     check(world.run(f'range of f is F delete f where f.Process = "{wanted}"')[0] == 0, "nothing is deleted")
     world.switched_off(target)
     check(world.count("X") == 0 and world.server.poll() is None, "the query has rows")
+
+
+def switched_by_text(world):
+    """So does text, also where it says more: what is no process switches nothing."""
+    switched_by_users(world, "text")
+    world.until(lambda: world.run('append to F (Process = "nobody") valid from now to forever')[0] == 0,
+                "nothing is appended")
+    world.until(lambda: 'Process = "nobody" (1): no such process' in world.run("\\ds")[1], "it is not said")
+    world.switched_off(world.targets[0])
 
 
 def over_the_network(world):
@@ -401,7 +410,7 @@ def texts(world):
 
 
 CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
-         objects, switched_by_users, over_the_network]
+         objects, switched_by_users, switched_by_text, over_the_network]
 
 
 def main():

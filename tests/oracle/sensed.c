@@ -74,12 +74,12 @@ static const struct input kinds[] = {
     {.name = "P",
      .kind = "period",
      .by = -1,
-     .domains = {{"k", "name", 's'}, {"d", "name", 's'}, {"x", "i4", 'i'}},
+     .domains = {{"k", "name", 's'}, {"d", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "E",
      .kind = "event",
      .by = -1,
-     .domains = {{"k", "name", 's'}, {"d", "name", 's'}, {"x", "i4", 'i'}},
+     .domains = {{"k", "name", 's'}, {"d", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
 };
 
