@@ -478,12 +478,41 @@ static const char *hint_parenthesis(const struct error *error) {
                            open->first_line, open->first_column);
 }
 
+/* where e.s matches "a*": words that other languages compare strings with, behind an operand. */
+static const char *hint_matching(const struct error *error) {
+  static const char *const words[] = {"matches", "like", "ilike", "regexp", "glob"};
+  if (error->token->kind != TQL_T_NAME || !has(error->expected, "'='") ||
+      has(error->expected, "is"))
+    return NULL;
+  for (size_t i = 0; i < COUNT_OF(words); i++) {
+    if (token_is(error, words[i]))
+      return "a string is compared with a pattern by =, where * and ? stand for other characters: "
+             "where e.s = \"a*\"";
+  }
+  return NULL;
+}
+
+/* What stands for one of a unit in English: each second. */
+static const char *unit_of(const struct error *error) {
+  static const struct {
+    const char *word, *duration;
+  } rows[] = {{"second", "1 s"}, {"minute", "1 min"}, {"hour", "1 h"},
+              {"day", "1 d"},    {"week", "1 week"},  {"millisecond", "1 ms"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (token_is(error, rows[i].word)) return rows[i].duration;
+  return NULL;
+}
+
 /* count(p for 5); count(p for each -5): there, no number but an integer is expected. */
 static const char *hint_window(const struct error *error) {
   if (has(error->expected, "each") && !has(error->expected, "name"))
     return "a window is for each 5, for each 10 s, for each instant or for ever";
   if (!has(error->expected, "duration") || !has(error->expected, "instant")) return NULL;
   if (has(error->expected, "float") || has(error->expected, "on")) return NULL; /* modify */
+  const char *one = unit_of(error);
+  if (one != NULL)
+    return base_arena_printf(error->reader->parser.arena, "a window is so many units: for each %s",
+                             one);
   return "a window is longer than nothing: for each 5, for each 10 s; or for each instant";
 }
 
@@ -492,12 +521,20 @@ static bool is_calculation(int kind) {
          kind == '-' || kind == '*' || kind == '/' || kind == '(' || kind == ')';
 }
 
+/* A number, and behind it a word that is no unit: what is to be a duration was taken for a number and a name. */
+static const char *not_a_unit(const struct error *error) {
+  return base_arena_printf(
+      error->reader->parser.arena,
+      "\"%s\" is no unit: those of durations are ns, us, ms, s, min, h, d and week",
+      slice(error, &error->reader->previous));
+}
+
 /* a ; within -5 ms b: the word was taken for a name, and what is wrong shows behind the calculation only. */
 static const char *hint_distance(const struct error *error) {
   const struct tql_reader *reader = error->reader;
   struct tql_lexer lexer;
   struct tql_token token;
-  bool sought = false, first = false;
+  bool sought = false, first = false, number = false, word = false;
   int before = 0;
   size_t limit = error->token->span.first;
   if (error->token->kind == TQL_T_WITHIN && has(error->expected, "';'"))
@@ -509,11 +546,14 @@ static const char *hint_distance(const struct error *error) {
   for (tql_lexer_next(&lexer, &token); token.kind != TQL_T_END_OF_TEXT && token.kind != TQL_BAD;
        tql_lexer_next(&lexer, &token)) {
     bool taken = first && (token.kind == TQL_T_INTEGER || token.kind == TQL_T_DURATION);
+    word = number && token.kind == TQL_T_NAME;
+    number = first && token.kind == TQL_T_INTEGER;
     first = token.kind == TQL_T_WITHIN && (before == ';' || reader->opener.kind == TQL_T_COPY);
     sought = first || (sought && !taken && is_calculation(token.kind));
     before = token.kind;
   }
   tql_lexer_done(&lexer);
+  if (word && error->token->kind == TQL_T_NAME) return not_a_unit(error);
   return sought ? "after within stands a duration or an integer, with no sign: within 5 ms" : NULL;
 }
 
@@ -535,9 +575,9 @@ static const char *hint_target(const struct error *error) {
 
 static const char *hint_of(const struct error *error) {
   static const char *(*const makers[])(const struct error *) = {
-      hint_foreign,         hint_sql,    hint_semicolon,   hint_misspelt,
-      hint_distance,        hint_unit,   hint_parenthesis, hint_keyword_as_name,
-      hint_misspelt_before, hint_window, hint_target,
+      hint_foreign,  hint_sql,    hint_matching,    hint_semicolon,       hint_misspelt,
+      hint_distance, hint_unit,   hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
+      hint_window,   hint_target,
   };
   for (size_t i = 0; i < COUNT_OF(makers); i++) {
     const char *hint = makers[i](error);
