@@ -113,6 +113,11 @@ static const char *const schema_7 =
     "  removed INTEGER NOT NULL" /* how many */
     ") STRICT;";
 
+/* What version 8 added (source.c): whose sensors a relation is of; NULL: of every task force that has such an event. */
+static const char *const schema_8 =
+    "ALTER TABLE tq_announced ADD COLUMN taskforce TEXT;"
+    "ALTER TABLE tq_announced ADD COLUMN event TEXT;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -141,8 +146,8 @@ bool st_kind_is_event(enum st_kind kind) {
 }
 
 void st_sql_schema(struct base_buffer *sql) {
-  base_buffer_printf(sql, "%s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
-                     schema_6, schema_7);
+  base_buffer_printf(sql, "%s %s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
+                     schema_6, schema_7, schema_8);
 }
 
 /* Within the transaction that creates the file. */
@@ -194,7 +199,8 @@ enum base_status st_schema_upgrade(struct st_database *database) {
   if (database->version < 4) base_buffer_puts(&sql, schema_4);
   if (database->version < 5) base_buffer_puts(&sql, schema_5);
   if (database->version < 6) base_buffer_puts(&sql, schema_6);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_7, ST_SCHEMA_VERSION);
+  if (database->version < 7) base_buffer_puts(&sql, schema_7);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_8, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

@@ -193,17 +193,43 @@ enum base_status st_description_save(struct st_database *database, uint64_t dige
 enum base_status st_announced_save(struct st_database *database,
                                    const struct st_announced *announced) {
   sqlite3_stmt *statement = NULL;
-  enum base_status status =
-      prepare_write(database,
-                    "INSERT INTO tq_announced VALUES (?1, ?2, ?3, ?4) ON CONFLICT (relation)"
-                    " DO UPDATE SET digest = ?2, holder = ?3, persistent = ?4",
-                    &statement);
+  enum base_status status = prepare_write(
+      database,
+      "INSERT INTO tq_announced VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (relation)"
+      " DO UPDATE SET digest = ?2, holder = ?3, persistent = ?4, taskforce = ?5,"
+      " event = ?6",
+      &statement);
   if (status != BASE_OK) return status;
   sqlite3_bind_text(statement, 1, announced->relation, -1, SQLITE_STATIC);
   sqlite3_bind_int64(statement, 2, (int64_t)announced->digest);
   if (announced->holder >= 0) sqlite3_bind_int(statement, 3, announced->holder);
   sqlite3_bind_int64(statement, 4, announced->persistent);
+  sqlite3_bind_text(statement, 5, announced->taskforce, -1, SQLITE_STATIC);
+  sqlite3_bind_text(statement, 6, announced->event, -1, SQLITE_STATIC);
   return finish(database, statement, "noting what sensors announce");
+}
+
+static const char *optional_text(struct base_arena *arena, sqlite3_stmt *statement, int column) {
+  return sqlite3_column_type(statement, column) == SQLITE_NULL
+             ? NULL
+             : st_column_text(arena, statement, column);
+}
+
+enum base_status st_description(struct st_database *database, struct base_arena *arena,
+                                uint64_t digest, const char **ret) {
+  sqlite3_stmt *statement = NULL;
+  *ret = NULL;
+  if (database->version < 5) return BASE_OK;
+  enum base_status status =
+      st_prepare(database, "SELECT text FROM tq_description WHERE digest = ?1", false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_int64(statement, 1, (int64_t)digest);
+  int code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) *ret = st_column_text(arena, statement, 0);
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    status = st_fail(database, "reading a description");
+  sqlite3_finalize(statement);
+  return status;
 }
 
 enum base_status st_announced(struct st_database *database, struct base_arena *arena,
@@ -217,8 +243,11 @@ enum base_status st_announced(struct st_database *database, struct base_arena *a
       st_query_integer(database, "SELECT count(*) FROM tq_announced", 0, &count);
   if (status != BASE_OK || count == 0) return status;
   status = st_prepare(database,
-                      "SELECT relation, digest, ifnull(holder, -1), persistent FROM tq_announced"
-                      " ORDER BY relation LIMIT ?1",
+                      database->version < 8
+                          ? "SELECT relation, digest, ifnull(holder, -1), persistent, NULL, NULL"
+                            " FROM tq_announced ORDER BY relation LIMIT ?1"
+                          : "SELECT relation, digest, ifnull(holder, -1), persistent, taskforce,"
+                            " event FROM tq_announced ORDER BY relation LIMIT ?1",
                       false, &statement);
   if (status != BASE_OK) return status;
   sqlite3_bind_int64(statement, 1, count);
@@ -230,7 +259,9 @@ enum base_status st_announced(struct st_database *database, struct base_arena *a
         (struct st_announced){.relation = st_column_text(arena, statement, 0),
                               .digest = (uint64_t)sqlite3_column_int64(statement, 1),
                               .holder = sqlite3_column_int(statement, 2),
-                              .persistent = sqlite3_column_int64(statement, 3) != 0};
+                              .persistent = sqlite3_column_int64(statement, 3) != 0,
+                              .taskforce = optional_text(arena, statement, 4),
+                              .event = optional_text(arena, statement, 5)};
   if (code != SQLITE_DONE) status = st_fail(database, "reading what sensors announce");
   sqlite3_finalize(statement);
   if (status != BASE_OK) return status;

@@ -428,11 +428,17 @@ enum base_status st_loss_save(struct st_database *database,
 /* The text of a description, by its digest. */
 enum base_status st_description_save(struct st_database *database, uint64_t digest,
                                      const char *text, size_t length) BASE_MUST_USE;
+/* *RET: in ARENA; NULL: it is not there. */
+enum base_status st_description(struct st_database *database, struct base_arena *arena,
+                                uint64_t digest, const char **ret) BASE_MUST_USE;
 struct st_announced {
   const char *relation;
   uint64_t digest; /* of the description that it was made from; 0: nobody has announced it yet */
   int holder;      /* the domain whose receptacles switch its sensor, beside Process; -1: none */
   bool persistent; /* wanted as a whole, also if nobody asks */
+  const char
+      *taskforce; /* its event EVENT alone; NULL: of every task force that has one of its name */
+  const char *event;
 };
 /* All of them, in ARENA. st_destroy forgets them. */
 enum base_status st_announced(struct st_database *database, struct base_arena *arena,

@@ -250,9 +250,10 @@ static void describe(struct sn_monitor *monitor, struct sn_known *known) {
   for (size_t i = 0; i < description->event_count; i++) {
     const struct sn_event_description *event = &description->events[i];
     struct sn_known_event *place = &known->events[event->number];
-    *place = (struct sn_known_event){.event = event,
-                                     .interest = sn_interest_of(monitor, event->name),
-                                     .value_count = sn_payload_values(event)};
+    *place = (struct sn_known_event){
+        .event = event,
+        .interest = sn_interest_of_event(monitor, description->name, event->name),
+        .value_count = sn_payload_values(event)};
     const struct sn_type_description *asked = sn_asked_type(event);
     if (asked != NULL) place->place = asking[asked - description->types]++;
     if (event->holder == SN_HOLDER_OBJECT && event->object != NULL) {

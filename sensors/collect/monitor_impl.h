@@ -57,7 +57,8 @@ struct sn_watch {
   struct sn_watch *same_hash; /* of its interest's index */
   struct sn_interest *interest;
   uint32_t id;
-  bool stale; /* of a connection that is over; gone when the new one has said all */
+  bool stale;  /* of a connection that is over; gone when the new one has said all */
+  bool copied; /* of one for the events of all task forces */
   bool starts_only;
   int64_t every, origin;
   int64_t since;  /* realtime: when it came */
@@ -71,7 +72,7 @@ struct sn_watch {
 /* All that is wanted of a relation; stays once it is there. */
 struct sn_interest {
   struct sn_interest *next;
-  char *relation;
+  char *relation; /* TASKFORCE.EVENT; EVENT: what was wanted of that of every task force */
   struct sn_watch *watches[2]; /* [1]: with an exact value besides Process */
   struct sn_watch **index;     /* of the latter, by domain and value */
   size_t index_size, count, exact;
@@ -100,6 +101,10 @@ struct sn_sample_clock {
 };
 
 struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relation);
+struct sn_interest *sn_interest_of_event(struct sn_monitor *monitor, const char *taskforce,
+                                         const char *event);
+/* Does who says WANTED, "EVENT" or "TASKFORCE.EVENT", mean RELATION, the latter? */
+bool sn_relation_means(const char *wanted, const char *relation);
 void sn_watches_free(struct sn_monitor *monitor);
 /* Takes a command. false: it is none. */
 bool sn_watch_adjust(struct sn_monitor *monitor, const struct sn_message_adjust_object *command);

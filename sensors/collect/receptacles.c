@@ -38,9 +38,12 @@ static char *copy_of(struct sn_string string) {
 }
 
 static void count(struct sn_monitor *monitor, const char *relation, bool on) {
-  struct sn_interest *interest = sn_interest_of(monitor, relation);
-  interest->counted = on;
-  interest->counted_before = false;
+  (void)sn_interest_of(monitor, relation); /* so that it is there for descriptions to come */
+  for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
+    if (!sn_relation_means(relation, each->relation)) continue;
+    each->counted = on;
+    each->counted_before = false;
+  }
   monitor->commands++;
   sn_switching_want(monitor);
 }
@@ -269,7 +272,8 @@ static void add_program(struct report *report, struct sn_program *program) {
     for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
       const struct sn_event_description *event = part->known->events[e].event;
       if (event == NULL) continue;
-      if (*report->relation != '\0' && strcasecmp(event->name, report->relation) != 0) continue;
+      const char *relation = part->known->events[e].interest->relation;
+      if (*report->relation != '\0' && !sn_relation_means(report->relation, relation)) continue;
       add_process(report, program, part, e);
       add_objects(report, program, part, e);
     }

@@ -24,6 +24,7 @@
 /* --- rows */
 
 static unsigned what_of(const struct sn_watch *watch) {
+  if (watch->copied) return 0; /* it is said by the name that it was copied for */
   for (uint32_t i = 0; i < watch->value_count; i++) {
     if (watch->values[i].process) return 0;
   }

@@ -15,17 +15,52 @@
 
 enum { LOOSE, EXACT };
 
-struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relation) {
+static struct sn_interest *find_interest(const struct sn_monitor *monitor, const char *relation) {
   struct sn_interest *interest = monitor->interests;
   while (interest != NULL && strcasecmp(interest->relation, relation) != 0) {
     interest = interest->next;
   }
+  return interest;
+}
+
+struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relation) {
+  struct sn_interest *interest = find_interest(monitor, relation);
   if (interest != NULL) return interest;
   interest = base_xcalloc(1, sizeof *interest);
   interest->relation = base_xstrdup(relation);
   interest->checked = monitor->checked_all;
   interest->next = monitor->interests;
   monitor->interests = interest;
+  return interest;
+}
+
+static void add_to(struct sn_monitor *monitor, struct sn_interest *interest,
+                   struct sn_watch *watch);
+static struct sn_watch *copy_of_watch(const struct sn_watch *watch);
+
+/* Who says EVENT means that of each task force. */
+bool sn_relation_means(const char *wanted, const char *relation) {
+  const char *event = strchr(relation, '.');
+  return strcasecmp(wanted, relation) == 0 || (event != NULL && strcasecmp(wanted, event + 1) == 0);
+}
+
+/* What was wanted of EVENT of whatever task force before this one came is wanted of it. */
+struct sn_interest *sn_interest_of_event(struct sn_monitor *monitor, const char *taskforce,
+                                         const char *event) {
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  struct sn_interest *last = monitor->interests;
+  base_buffer_printf(&name, "%s.%s", taskforce, event);
+  struct sn_interest *interest = sn_interest_of(monitor, name.data);
+  base_buffer_done(&name);
+  const struct sn_interest *all = find_interest(monitor, event);
+  if (monitor->interests == last || all == NULL) return interest;
+  interest->counted = all->counted;
+  interest->counted_before = all->counted_before;
+  for (unsigned list = 0; list < 2; list++) {
+    for (const struct sn_watch *watch = all->watches[list]; watch != NULL; watch = watch->next) {
+      add_to(monitor, interest, copy_of_watch(watch));
+    }
+  }
   return interest;
 }
 
@@ -134,6 +169,34 @@ static bool read_values(struct sn_watch *watch, const struct sn_message_adjust_o
   return sn_reading_end(&reading);
 }
 
+static void add_to(struct sn_monitor *monitor, struct sn_interest *interest,
+                   struct sn_watch *watch) {
+  unsigned list = is_exact(watch) ? EXACT : LOOSE;
+  watch->interest = interest;
+  watch->next = interest->watches[list];
+  interest->watches[list] = watch;
+  interest->count++;
+  monitor->watched++;
+  monitor->sampled = true; /* or it turns out that it is not */
+  index_add(interest, watch);
+}
+
+/* One that is no interest's as yet. */
+static struct sn_watch *copy_of_watch(const struct sn_watch *watch) {
+  struct sn_watch *copy = base_xcalloc(1, sizeof *copy);
+  *copy = *watch;
+  copy->copied = true;
+  copy->same_hash = NULL;
+  copy->values = base_xcalloc(watch->value_count + 1u, sizeof *copy->values);
+  for (uint32_t i = 0; i < watch->value_count; i++) {
+    const struct sn_watch_value *value = &watch->values[i];
+    copy->values[i] = *value;
+    copy->values[i].domain = base_xstrdup(value->domain);
+    copy->values[i].text = copy_of(sn_string_from(value->text, value->length));
+  }
+  return copy;
+}
+
 static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust_object *command) {
   struct sn_watch *watch = base_xcalloc(1, sizeof *watch);
   watch->id = command->watch;
@@ -147,15 +210,13 @@ static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust
     return false;
   }
   char *relation = copy_of(command->relation);
-  struct sn_interest *interest = watch->interest = sn_interest_of(monitor, relation);
+  add_to(monitor, sn_interest_of(monitor, relation), watch);
+  for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
+    if (each != watch->interest && sn_relation_means(relation, each->relation)) {
+      add_to(monitor, each, copy_of_watch(watch));
+    }
+  }
   free(relation);
-  unsigned list = is_exact(watch) ? EXACT : LOOSE;
-  watch->next = interest->watches[list];
-  interest->watches[list] = watch;
-  interest->count++;
-  monitor->watched++;
-  monitor->sampled = true; /* or it turns out that it is not */
-  index_add(interest, watch);
   return true;
 }
 

@@ -92,13 +92,18 @@ struct sn_object_kind {
   uint32_t type, switches, entries;
 };
 
+/* sn_name_hash of EVENT, and of TASKFORCE.EVENT. */
+struct sn_event_names {
+  uint64_t alone, whole;
+};
+
 struct sn_module_state {
   struct sn_module_state *next;
   struct sn_module *module;
   struct sn_module_unit *unit;
   uint32_t *places; /* event number -> its entry in the receptacle of an object; SN_NO_PLACE */
   struct sn_object_kind *kinds; /* as module->types */
-  uint64_t *names;              /* of its events: sn_name_hash */
+  struct sn_event_names *names; /* of its events */
 };
 #define SN_NO_PLACE UINT32_MAX
 

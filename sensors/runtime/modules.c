@@ -174,8 +174,11 @@ static bool find_places(struct sn_module_state *state) {
   state->kinds = calloc(module->type_count + 1, sizeof *state->kinds);
   state->names = calloc(module->event_count + 1, sizeof *state->names);
   if (state->places == NULL || state->kinds == NULL || state->names == NULL) return false;
-  for (uint32_t e = 0; e < module->event_count; e++)
-    state->names[e] = sn_name_hash(module->events[e].name);
+  uint64_t taskforce = sn_name_hash_on(sn_name_hash(module->name), ".");
+  for (uint32_t e = 0; e < module->event_count; e++) {
+    const char *name = module->events[e].name;
+    state->names[e] = (struct sn_event_names){sn_name_hash(name), sn_name_hash_on(taskforce, name)};
+  }
   memset(state->places, 0xff, numbers * sizeof *state->places);
   for (uint32_t t = 0; t < module->type_count; t++) {
     struct sn_object_kind *kind = &state->kinds[t];
@@ -278,8 +281,10 @@ SN_EXPORT void sn_module_withdraw(struct sn_module *module) {
 /* --- what is on from the beginning */
 
 /* Sampled events wait for who asks for samples; of one that is good for one record only, the reader knows when. */
-static bool is_meant(const struct sn_event *event, uint64_t name, const struct sn_wanted_row *row) {
-  if (name != row->name || (event->flags & SN_ASSUME_ONE_TIME)) return false;
+static bool is_meant(const struct sn_event *event, const struct sn_event_names *name,
+                     const struct sn_wanted_row *row) {
+  if (name->alone != row->name && name->whole != row->name) return false;
+  if (event->flags & SN_ASSUME_ONE_TIME) return false;
   if (event->minor_type != SN_OBJECT_TRACED && event->minor_type != SN_SENSOR_TRACED) return false;
   bool asks_process = consulted_type(event) == 0 || (event->flags & SN_ASSUME_ENABLED);
   return (row->what & (asks_process ? SN_WANTED_PROCESS : SN_WANTED_OBJECTS)) != 0;
@@ -288,7 +293,7 @@ static bool is_meant(const struct sn_event *event, uint64_t name, const struct s
 bool sn_module_has(const struct sn_module_state *state, const struct sn_wanted_row *row) {
   const struct sn_module *module = state->module;
   for (uint32_t e = 0; e < module->event_count; e++) {
-    if (is_meant(&module->events[e], state->names[e], row)) return true;
+    if (is_meant(&module->events[e], &state->names[e], row)) return true;
   }
   return false;
 }
@@ -298,7 +303,7 @@ void sn_module_switch_on(const struct sn_module_state *state, const struct sn_wa
   const struct sn_module *module = state->module;
   for (uint32_t e = 0; e < module->event_count; e++) {
     const struct sn_event *event = &module->events[e];
-    if (!is_meant(event, state->names[e], row)) continue;
+    if (!is_meant(event, &state->names[e], row)) continue;
     uint32_t number = event->flags & SN_ASSUME_ENABLED ? 0 : event->number;
     __atomic_store_n(&sn_switches(&state->unit->receptacle)[number],
                      generation << SN_GENERATION_SHIFT | SN_TRACE | SN_MEASURE, __ATOMIC_SEQ_CST);

@@ -347,6 +347,61 @@ def names(world):
     equal('that of c', [name for name in again if ':c#' in name], ['Worker:c#1700000000002'])
 
 
+def clockwork(world, name, count=1000):
+    """A process of the other task force."""
+    ticker = world.ticker_path
+    world.ticker_path = os.path.join(os.path.dirname(ticker), 'clockwork')
+    process = world.ticker(name, count)
+    world.ticker_path = ticker
+    return process
+
+
+def task_forces(world):
+    """Events of one name in two task forces are two relations, with all that goes with them."""
+    a, = start(world, 'a')
+    b = clockwork(world, 'b')
+    world.known('Clockwork_Tick')
+    shown = world.run('\\d Clockwork_Tick')
+    expect('its domains: ' + shown, 'Count = i8' in shown and 'Number' not in shown)
+    expect('whose it is: ' + shown, 'task force: Clockwork, its event Tick' in shown)
+    expect('whose Tick is', 'task force: Ticker, its event Tick' in world.run('\\d Tick'))
+    world.run('range of c is Clockwork_Tick retrieve into Counts (c.Count)')
+    wait_for('Clockwork_Tick is on in b', lambda: enabled(world, 'Clockwork_Tick', 'b'))
+    expect('Tick is off in a', enabled(world, 'Tick', 'a') is False)
+    a.go()
+    a.done()
+    b.go()
+    b.done()
+    settled(world, 'Clockwork_Tick', 1000)
+    equal('nothing of Tick', world.accounted('Tick'), 0)
+    world.run('range of t is Tick retrieve into Ticks (t.Number) destroy Counts')
+    wait_for('Tick is on in a', lambda: enabled(world, 'Tick', 'a'))
+    wait_for('Clockwork_Tick is off in b', lambda: enabled(world, 'Clockwork_Tick', 'b') is False)
+    more = [clockwork(world, 'c', 500), world.ticker('d', 500)]
+    for process in more:
+        process.go()
+        process.done()
+    settled(world, 'Tick', 500)
+    equal('nothing more of Clockwork_Tick', world.count('Clockwork_Tick'), 1000)
+    equal('rejected', world.count('Rejected'), 0)
+    world.run('\\count Clockwork_Tick on')
+    last = clockwork(world, 'e', 300)
+    last.go()
+    last.done()
+    wait_for('e has counted 300', lambda: re.search(
+        r'Worker:e#\S+ +Clockwork_Tick .*\b300\b', world.run('\\dr Clockwork_Tick')))
+    expect('no others are counted', 'Worker:d#' not in world.run('\\dr Clockwork_Tick'))
+    world.end(world.server)
+    world.serve()
+    b = clockwork(world, 'f', 200)
+    world.run('range of c is Clockwork_Tick retrieve into Counts (c.Count)')
+    wait_for('Clockwork_Tick is on in f', lambda: enabled(world, 'Clockwork_Tick', 'f'))
+    b.go()
+    b.done()
+    settled(world, 'Clockwork_Tick', 1200)
+    expect('the note: ' + world.said(), 'TQ-0778' in world.said())
+
+
 def own_names(world):
     """A name says on which machine, and of which of its boots; it is the same whoever collects."""
     host = re.sub(r'[^-\w]', '_', os.uname().nodename.split('.')[0][:39], flags=re.ASCII)
@@ -1034,7 +1089,7 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              ended_unseen, server_killed, program_killed, overload, uncertain_where_lost, last_records]
 
 
-SCENARIOS += [own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
+SCENARIOS += [task_forces, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
 
 
 SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes]

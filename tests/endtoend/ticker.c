@@ -10,7 +10,7 @@
  * first thread enters a Phase and opens one of three doors
  * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
  * ledger and stays until `stop` is set. All the time it weighs the doors, but those of the ledger's bits `unweighed`;
- * those of the bits `away` are not there. */
+ * those of the bits `away` are not there. `clockwork` is the same program with the sensors of clockwork.sdf. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef CLOCKWORK
+#include "clockwork.h"
+#else
 #include "ticker.h"
+#endif
 
 #define THREADS_MAX 16
 #define DOORS       3

@@ -8,7 +8,7 @@ A scenario is a script of tests/session/driver.c with, behind `|`, what is to be
     | 1: at_lo,at_hi,definite,x
 
 `| ...` stands for any number of lines. `again` starts another process, `limit BYTES` lets its files grow no
-further, `limit` lifts that; `sql QUERY` reads the file `db` as sqlite3 does. Files that scripts name are
+further, `limit` lifts that; `sql QUERY` reads the file `db` as sqlite3 does, `edit SQL` changes it. Files that scripts name are
 written into a directory of their own.
 """
 import contextlib
@@ -41,7 +41,11 @@ BUSY = """(taskforce (name Pool))
 (event (name Busy) (location Worker) (timestamp true) (relation traced) (key Thread)
   (domains (domain (name Thread) (type integer)) (domain (name Job) (type integer))))
 """
-FILES = {'busy.sdf': BUSY, 'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
+# Of other task forces: one whose Iteration does not go with PDE's, one whose does, and one whose name is the system's.
+POOL = SDF.replace('(name PDE)', '(name Pool)').replace('(name IterNum)', '(name Count)')
+MIRROR = SDF.replace('(name PDE)', '(name Mirror)')
+TQ = POOL.replace('(name Pool)', '(name tq)')
+FILES = {'pool.sdf': POOL, 'mirror.sdf': MIRROR, 'tq.sdf': TQ, 'busy.sdf': BUSY, 'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
          'e.csv': 'at,x\n1,7\n2,8\n'}
 
 ANNOUNCED = """open - real sensor
@@ -104,6 +108,12 @@ def read(directory, query):
         return ['|'.join(map(str, row)) for row in database.execute(query)]
 
 
+def edit(directory, script):
+    with contextlib.closing(sqlite3.connect(pathlib.Path(directory) / 'db')) as database:
+        database.executescript(script)
+    return []
+
+
 def play(program, text, directory):
     """Runs the script, a process from each `open` to the `die` or the end."""
     process = start(program, directory)
@@ -120,6 +130,8 @@ def play(program, text, directory):
             continue
         if line.startswith('sql '):
             printed = read(directory, line[4:])
+        elif line.startswith('edit '):
+            printed = edit(directory, line[5:])
         else:
             process.stdin.write(line + '\n' + ('' if line == 'die' else 'mark\n'))
             process.stdin.flush()
@@ -568,6 +580,139 @@ run 0 print Iteration
 run 0 print Rejected
 | 0: ...
 | 0: ...,Iteration,"the domain IterNum of Iteration is of type i8 here, and text there"...
+""")
+
+scenario('task forces: events of one name are relations of their own', """open db real sensor
+source c inc1
+describe c pde.sdf
+describe c pool.sdf
+| TQ-0778 Iteration is of the task force PDE here; what the task force Pool calls so is the relation Pool_Iteration
+| TQ-0778 Reading is ...
+| TQ-0778 Note is ...
+| TQ-0778 Load is ...
+stream t c Iteration pde.sdf
+stream u c Iteration pool.sdf
+row t d 1000 PDESolver:P1#5 1
+row u d 2000 PDESolver:P2#6 2
+run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
+run 0 create persistent traced Pool_Iteration (Process = name, Count = i8) by Process
+turn
+| + Iteration
+| + Pool_Iteration
+check c all 4000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,4000,forever,true,PDESolver:P1#5,1
+run 0 print Pool_Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Count
+| 0: 2000,2000,4000,forever,true,PDESolver:P2#6,2
+run 0 print Rejected
+| 0: at_lo,...
+close c good
+commit
+again
+open db real sensor
+source c inc2
+describe c pool.sdf
+stream u c Iteration pool.sdf
+row u d 5000 PDESolver:P3#7 3
+describe c pde.sdf
+describe c newer.sdf
+describe c other.sdf
+| TQ-0774...
+| describe: user
+check c all 6000
+turn
+| + Iteration
+| + Pool_Iteration
+run 0 print Pool_Iteration
+| ...
+| 0: 5000,5000,6000,forever,true,PDESolver:P3#7,3
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,...,PDESolver:P1#5,1
+""")
+
+scenario('task forces: equal descriptions are of two relations, and of one that somebody has created', """open - real sensor
+run 0 create traced Iteration (Process = name, IterNum = i8) by Process
+source c inc1
+describe c pde.sdf
+describe c mirror.sdf
+| TQ-0778 Reading ...Mirror_Reading
+| TQ-0778 Note ...Mirror_Note
+| TQ-0778 Load ...Mirror_Load
+stream t c Iteration pde.sdf
+stream u c Iteration mirror.sdf
+stream n c Note mirror.sdf
+row t d 1000 PDESolver:P1#5 1
+row u d 2000 PDESolver:P2#6 2
+row n d 2000 PDESolver:P2#6 text
+describe c pool.sdf
+| TQ-0778 Iteration is of another task force here; what the task force Pool calls so is the relation Pool_Iteration
+| TQ-0778 Reading ...Pool_Reading
+| TQ-0778 Note ...Pool_Note
+| TQ-0778 Load ...Pool_Load
+check c all 4000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,4000,forever,true,PDESolver:P1#5,1
+| 0: 2000,2000,4000,forever,true,PDESolver:P2#6,2
+run 0 print Mirror_Note
+| 0: at_lo,at_hi,definite,Process,Text
+| 0: 2000,2000,true,PDESolver:P2#6,text
+""")
+
+scenario('task forces: a database that knew nothing of them goes on', """open db real sensor
+source c inc1
+describe c pde.sdf
+stream t c Iteration pde.sdf
+row t d 1000 PDESolver:P1#5 1
+close c good
+commit
+again
+edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; PRAGMA user_version = 7
+open db real sensor
+source c inc2
+describe c mirror.sdf
+stream u c Iteration mirror.sdf
+row u d 2000 PDESolver:P2#6 2
+describe c pool.sdf
+| TQ-0778 Iteration ...Pool_Iteration
+describe c other.sdf
+| TQ-0774...
+| describe: user
+run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
+turn
+| + Iteration
+check c all 4000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,...
+| 0: 2000,...
+sql select relation, taskforce, event from tq_announced where relation like '%Iteration' order by 1
+| Iteration|None|None
+| Pool_Iteration|Pool|Iteration
+""")
+
+scenario('task forces: names that others have, or the system', """open - real sensor
+source c inc1
+describe c pde.sdf
+run 0 create event Pool_Note (x = i4)
+run 0 retrieve into Pool_Load (n = 1)
+describe c tq.sdf
+| TQ-0778 ...of_tq_Iteration
+| TQ-0778 ...of_tq_Reading
+| TQ-0778 ...of_tq_Note
+| TQ-0778 ...of_tq_Load
+describe c pool.sdf
+| TQ-0778 ...Pool_Iteration
+| TQ-0778 ...Pool_Reading
+| TQ-0774 ...Pool_Note has the domain x here, and not there
+| TQ-0774 ...Pool_Load is a derived relation here
+| describe: user
 """)
 
 scenario('an older description comes behind a newer one', """open - real sensor

@@ -287,7 +287,7 @@ START_TEST(a_file_of_the_first_version) {
   ck_assert_str_eq(outside(path, "PRAGMA user_version"), "1");
   database = open_at(path);
   ck_assert_int_eq(count(database, "E"), 1);
-  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "7\n0");
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_rule"), "8\n0");
   ck_assert_str_eq(outside(path,
                            "SELECT count(*) FROM sqlite_master WHERE type='index' AND "
                            "sql LIKE '%ifnull(stop_lo,-9223372036854775807)%'"),
@@ -424,7 +424,7 @@ START_TEST(a_file_of_the_third_version) {
   ok(st_commit(database));
   st_close(database);
   ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT relation, fires FROM tq_node_stats"),
-                   "7\nE|1");
+                   "8\nE|1");
 }
 END_TEST
 
@@ -448,7 +448,7 @@ START_TEST(a_file_of_the_fourth_version) {
   database = open_at(path);
   const struct st_source one = {"inc1", "here", UINT64_MAX, false, 5};
   const struct st_pipe pipe = {UINT64_MAX - 1, "P:a#1", UINT64_MAX, NET_BEGINNING, 5};
-  const struct st_announced e = {"E", UINT64_MAX, -1, true};
+  const struct st_announced e = {"E", UINT64_MAX, -1, true, "Plant", "e"};
   ok(st_begin(database));
   ok(st_source_save(database, &one));
   ok(st_pipes_save(database, &pipe, 1));
@@ -467,6 +467,8 @@ START_TEST(a_file_of_the_fourth_version) {
   ck_assert_uint_eq(announced_count, 1);
   ck_assert_uint_eq(announced[0].digest, UINT64_MAX);
   ck_assert_int_eq(announced[0].holder, -1);
+  ck_assert_str_eq(announced[0].taskforce, "Plant");
+  ck_assert_str_eq(announced[0].event, "e");
   ok(st_begin(database));
   ok(st_sources_forget(database, 6));
   ok(st_destroy(database, "E"));

@@ -229,11 +229,14 @@ void server_receptacles_ask(struct server_peer *peer, const char *relation) {
   struct server_inquiry *inquiry = open_inquiry(peer, name);
   if (++peer->server->last_request == 0) peer->server->last_request = 1; /* 0: by itself */
   inquiry->request = peer->server->last_request;
-  char *what = base_arena_printf(inquiry->arena, "receptacles%s%s", *name ? " " : "", name);
+  struct base_buffer what = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&what, *name ? "receptacles " : "receptacles");
+  if (*name) tql_session_put_sensor_name(peer->server->session, name, &what);
   const struct sn_message_read_entry read = {.request = inquiry->request,
-                                             .what = sn_string_of(what)};
+                                             .what = sn_string_from(what.data, what.length)};
   for (size_t i = 0; i < inquiry->awaited_count; i++)
     (void)sn_put_read_entry(sn_connection_out(inquiry->awaited[i]->connection), 0, &read);
+  base_buffer_done(&what);
   if (inquiry->awaited_count == 0) answer(peer);
 }
 
@@ -241,7 +244,8 @@ void server_receptacles_ask(struct server_peer *peer, const char *relation) {
 
 static void tell_count(struct server_peer *source, const char *relation, bool on) {
   struct base_buffer name = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&name, "count %s", relation);
+  base_buffer_puts(&name, "count ");
+  tql_session_put_sensor_name(source->server->session, relation, &name);
   const struct sn_message_write_entry write = {.name = sn_string_from(name.data, name.length),
                                                .value = sn_string_of(on ? "on" : "off")};
   (void)sn_put_write_entry(sn_connection_out(source->connection), 0, &write);
@@ -329,13 +333,17 @@ static const char *copy_cell(struct server_inquiry *inquiry, struct sn_string te
   return copy;
 }
 
-static bool take_rows(struct server_inquiry *inquiry, const struct sn_message_report *report) {
+static bool take_rows(struct server_inquiry *inquiry, const struct server_source *source,
+                      const struct sn_message_report *report) {
   struct sn_reading reading = sn_reading_from(report->cells);
   for (uint32_t r = 0; r < report->rows && !reading.bad; r++) {
     struct row row;
+    struct sn_string process = {0};
     for (size_t i = 0; i < SHOWN; i++) row.cells[i] = "";
     for (uint32_t i = 0; i < report->columns && !reading.bad; i++) {
       struct sn_string text = sn_get_bytes(&reading);
+      if (i == PROCESS) process = text;
+      if (i == RELATION) text = server_source_relation(source, process, text);
       if (i < REPORTED && inquiry->bytes < ANSWER_BYTES)
         row.cells[i] = copy_cell(inquiry, text, i == HISTOGRAM ? HISTOGRAM_BYTES : CELL_BYTES);
     }
@@ -361,7 +369,7 @@ bool server_receptacles_take(struct server_peer *source, const struct sn_message
     struct server_inquiry *inquiry = peer->inquiry;
     if (!inquiry || inquiry->request == 0 || inquiry->request != report->request) continue;
     if (!is_awaited(inquiry, source)) return true;
-    if (!take_rows(inquiry, report)) return false;
+    if (!take_rows(inquiry, source->source, report)) return false;
     if (report->more) return true;
     has_answered(inquiry, source);
     if (inquiry->awaited_count == 0) answer(peer);

@@ -9,7 +9,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/printable.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/sources.h"
 
 /* Bytes of the reports of one source. */
 #define REPORTS_BYTES ((size_t)64 << 20)
@@ -76,12 +76,16 @@ void server_reports_forget(struct server_reports *reports, const char *process) 
 /* --- a message -------------------------------------------------------------------------------- */
 
 /* The cells that are of use, each as far as it is shown. */
-static bool read_row(struct sn_reading *reading, uint32_t columns, struct row *ret) {
+static bool read_row(const struct server_source *source, struct sn_reading *reading,
+                     uint32_t columns, struct row *ret) {
   struct base_buffer texts = BASE_BUFFER_EMPTY;
+  struct sn_string process = {0};
   size_t places[TQL_SENSOR_CELLS] = {0};
   for (uint32_t i = 0; i < columns && !reading->bad; i++) {
     struct sn_string text = sn_get_bytes(reading);
     if (i >= TQL_SENSOR_CELLS) continue;
+    if (i == TQL_SENSOR_PROCESS) process = text;
+    if (i == TQL_SENSOR_RELATION) text = server_source_relation(source, process, text);
     places[i] = texts.length;
     base_buffer_append(&texts, text.bytes, base_utf8_cut(text.bytes, text.length, CELL_BYTES));
     base_buffer_putc(&texts, '\0');
@@ -100,12 +104,13 @@ static void rows_done(struct rows *rows) {
 }
 
 /* False: they are not what the message says. */
-static bool read_rows(const struct sn_message_report *message, struct rows *ret) {
+static bool read_rows(const struct server_source *source, const struct sn_message_report *message,
+                      struct rows *ret) {
   struct sn_reading reading = sn_reading_from(message->cells);
   *ret = (struct rows){0};
   for (uint32_t i = 0; i < message->rows; i++) {
     struct row row;
-    if (!read_row(&reading, message->columns, &row)) break;
+    if (!read_row(source, &reading, message->columns, &row)) break;
     base_grow(&ret->items, &ret->capacity, ret->count + 1, sizeof *ret->items);
     ret->items[ret->count++] = row;
   }
@@ -168,11 +173,12 @@ static enum base_status keep_costs(struct tql_session *session, struct server_re
   return status;
 }
 
-bool server_reports_take(struct server_reports **reports, struct tql_session *session,
-                         const struct sn_message_report *message, enum base_status *ret_status) {
+bool server_reports_take(struct server_source *source, const struct sn_message_report *message,
+                         enum base_status *ret_status) {
+  struct server_reports **reports = &source->reports;
   struct rows rows;
   *ret_status = BASE_OK;
-  if (!read_rows(message, &rows)) return false;
+  if (!read_rows(source, message, &rows)) return false;
   if (!*reports) *reports = base_xcalloc(1, sizeof **reports);
   struct server_reports *kept = *reports;
   if (!kept->unfinished && rows.count > 0 && !*process_of(&rows.items[0])) {
@@ -183,7 +189,7 @@ bool server_reports_take(struct server_reports **reports, struct tql_session *se
   for (size_t i = 0; i < rows.count; i++) keep(kept, &rows.items[i]);
   free(rows.items);
   kept->unfinished = message->more;
-  if (!message->more) *ret_status = keep_costs(session, kept);
+  if (!message->more) *ret_status = keep_costs(source->peer->server->session, kept);
   return true;
 }
 

@@ -284,10 +284,13 @@ void server_counts_free(struct server *server);
 
 /* What collectors said of sensors, of one source. */
 struct server_reports;
-/* Takes MESSAGE, a report about sensors; what they cost is kept by SESSION, when the report is complete
+/* Takes MESSAGE, a report of SOURCE about sensors; what they cost is kept by the session, when the report is complete
  * (*RET_STATUS). False: it makes no sense, and nothing was taken. */
-bool server_reports_take(struct server_reports **reports, struct tql_session *session,
-                         const struct sn_message_report *message, enum base_status *ret_status);
+bool server_reports_take(struct server_source *source, const struct sn_message_report *message,
+                         enum base_status *ret_status);
+/* Which relation EVENT of PROCESS is of, as the source reports it; good until the catalogue changes. */
+struct sn_string server_source_relation(const struct server_source *source,
+                                        struct sn_string process, struct sn_string event);
 /* PROCESS has ended. REPORTS may be NULL. */
 void server_reports_forget(struct server_reports *reports, const char *process);
 void server_reports_free(struct server_reports *reports);

@@ -211,6 +211,20 @@ static enum server_taken take_description(struct server_source *source,
   return taken(status);
 }
 
+/* The name of a process, and behind its end that of its task force. */
+static char *name_of(const struct sn_message_process *process) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_append(&text, process->name.bytes, process->name.length);
+  base_buffer_putc(&text, '\0');
+  base_buffer_append(&text, process->taskforce.bytes, process->taskforce.length);
+  base_buffer_putc(&text, '\0');
+  return text.data;
+}
+
+static const char *task_force_of(const char *process) {
+  return *process ? process + strlen(process) + 1 : "";
+}
+
 static enum server_taken take_process(struct server_source *source,
                                       const struct sn_message *message) {
   struct sn_message_process process;
@@ -226,7 +240,7 @@ static enum server_taken take_process(struct server_source *source,
     return SERVER_TAKEN;
   }
   if (source->processes.count >= NUMBERED_MAX) return SERVER_WRONG;
-  char *name = text_of(process.name);
+  char *name = name_of(&process);
   server_table_add(&source->processes, process.process)->value.pointer = name;
   tql_source_process(source->source, name, true);
   return SERVER_TAKEN;
@@ -402,6 +416,24 @@ static const char *process_name(const struct server_source *source, uint32_t pro
   return entry ? entry->value.pointer : NULL;
 }
 
+/* Looked for only where a name means several relations: that takes as long as there are processes. */
+struct sn_string server_source_relation(const struct server_source *source,
+                                        struct sn_string process, struct sn_string event) {
+  const struct tql_session *session = source->peer->server->session;
+  char *name = text_of(event);
+  const char *found = name;
+  for (size_t i = 0; i < source->processes.capacity && tql_session_is_ambiguous(session, name);
+       i++) {
+    const struct server_entry *entry = &source->processes.entries[i];
+    if (!entry->key || !sn_string_is(process, entry->value.pointer)) continue;
+    found = tql_session_relation_of(session, task_force_of(entry->value.pointer), name);
+    if (found != name) break;
+  }
+  if (found != name) event = sn_string_of(found);
+  free(name);
+  return event;
+}
+
 static enum server_taken take_pipe(struct server_source *source, const struct sn_message *message) {
   struct sn_message_pipe pipe;
   if (!sn_get_pipe(message, &pipe)) return SERVER_WRONG;
@@ -454,14 +486,16 @@ static enum server_taken take_loss(struct server_source *source, const struct sn
   if (!sn_get_loss(message, &loss)) return SERVER_WRONG;
   const char *process = process_name(source, loss.process);
   if (!process || loss.from > loss.to) return SERVER_WRONG;
-  char *relation = text_of(loss.relation), *cause = text_of(loss.cause);
+  char *event = text_of(loss.relation), *cause = text_of(loss.cause);
+  const char *relation =
+      tql_session_relation_of(source->peer->server->session, task_force_of(process), event);
   enum base_status status = BASE_OK;
   if (may_append(source->peer, relation))
     status =
         tql_source_loss(source->source, process, relation, cause, loss.total, loss.from, loss.to);
   else
     refuse_append(source, relation);
-  free(relation);
+  free(event);
   free(cause);
   return taken(status);
 }
@@ -479,8 +513,7 @@ static enum server_taken take_report(struct server_source *source,
   if (!sn_get_report(message, &report)) return SERVER_WRONG;
   if (!sn_string_is(report.what, "sensors"))
     return server_receptacles_take(source->peer, &report) ? SERVER_TAKEN : SERVER_WRONG;
-  if (!server_reports_take(&source->reports, source->peer->server->session, &report, &status))
-    return SERVER_WRONG;
+  if (!server_reports_take(source, &report, &status)) return SERVER_WRONG;
   return taken(status);
 }
 

@@ -27,11 +27,12 @@ static void put_object(struct base_buffer *out, const struct base_strings *strin
 
 static void tell(struct server_peer *peer, const struct server_watch *watch, bool on) {
   const struct base_strings *strings = tql_session_strings(peer->server->session);
-  struct base_buffer *out = sn_connection_out(peer->connection);
+  struct base_buffer *out = sn_connection_out(peer->connection), name = BASE_BUFFER_EMPTY;
+  tql_session_put_sensor_name(peer->server->session, watch->watch->relation, &name);
   const struct sn_message_adjust_object message = {
       .watch = watch->number,
       .on = on,
-      .relation = sn_string_of(watch->watch->relation),
+      .relation = sn_string_from(name.data, name.length),
       .starts_only = watch->watch->starts_only,
       .every = watch->watch->every,
       .origin = watch->watch->origin,
@@ -40,6 +41,7 @@ static void tell(struct server_peer *peer, const struct server_watch *watch, boo
   size_t at = sn_begin_adjust_object(out, 0, &message);
   for (uint32_t i = 0; i < message.count; i++) put_object(out, strings, &watch->watch->objects[i]);
   (void)sn_message_end(out, at);
+  base_buffer_done(&name);
 }
 
 static void tell_all(struct server *server, const struct server_watch *watch, bool on) {

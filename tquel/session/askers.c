@@ -165,6 +165,8 @@ const char *session_askers_of(const struct session_askers *askers, const char *p
 void session_describe_announced(struct tql_session *session,
                                 const struct session_relation *relation, struct base_buffer *out) {
   if (!relation->announced) return;
+  if (relation->taskforce != NULL && tql_session_is_ambiguous(session, relation->event))
+    base_buffer_printf(out, "task force: %s, its event %s\n", relation->taskforce, relation->event);
   struct base_arena *arena = base_arena_new();
   const char *text = session_askers_of(session_askers_new(session, arena, relation), NULL, NULL);
   base_buffer_printf(out, "sensors:    asked for by %s\n", *text != '\0' ? text : "-");

@@ -1,6 +1,7 @@
 /* Announced relations: what programs say of their sensors becomes relations of the catalogue.
  *
- *      description ──▶ events ──▶ relation is missing: created
+ *      description ──▶ events ──▶ relation is missing: created, for the events of this task force
+ *                                 relation is there, for another task force: another name (taskforces.c)
  *                                 relation is there, and goes with the event: used
  *                                 relation is there, and does not: the description is refused
  *
@@ -112,6 +113,7 @@ static struct session_description *read_description(struct tql_session *session,
   for (size_t i = 0; i < read->event_count; i++) events[i] = event_of(arena, &read->events[i]);
   struct session_description *made = BASE_NEW(arena, struct session_description);
   *made = (struct session_description){.digest = digest,
+                                       .taskforce = base_arena_strdup(arena, read->name),
                                        .arena = arena,
                                        .events = events,
                                        .event_count = read->event_count,
@@ -176,7 +178,31 @@ const char *session_misfit(struct tql_session *session, const struct session_rel
   return NULL;
 }
 
+const char *session_event_misfit(struct tql_session *session,
+                                 const struct session_relation *relation,
+                                 const struct session_event *event) {
+  if (session_is_derived(relation))
+    return base_arena_printf(session->statement_arena, "%s is a %s here", relation->ng.name,
+                             relation->view ? "view" : "derived relation");
+  return session_misfit(session, relation, event->layout, session_kind_of(event->kind), event->by);
+}
+
+const struct session_description *session_known_description(struct tql_session *session,
+                                                            uint64_t digest) {
+  const struct session_description *known = session_description_of(session, digest);
+  const char *text = NULL;
+  if (known != NULL || digest == 0) return known;
+  enum base_status status =
+      st_description(session->database, session->statement_arena, digest, &text);
+  return status == BASE_OK && text != NULL ? read_description(session, digest, text, strlen(text))
+                                           : NULL;
+}
+
 /* --- the catalogue */
+
+static const char *copy_of(struct tql_session *session, const char *text) {
+  return text != NULL ? base_arena_strdup(session->arena, text) : NULL;
+}
 
 /* RELATION is one that sensors make records of, by what the catalogue says. */
 static void mark(struct tql_session *session, struct session_relation *relation,
@@ -185,6 +211,8 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   relation->announced = from->digest != 0;
   relation->persistent = from->persistent;
   relation->holder = from->holder;
+  relation->event = copy_of(session, from->event);
+  relation->taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
   relation->ng.sensor = NULL;
   if (!relation->announced) return;
   uint32_t *objects = BASE_NEW_ARRAY(session->arena, 2, uint32_t);
@@ -215,7 +243,12 @@ enum base_status session_load_announced(struct tql_session *session) {
 enum base_status session_save_announced(struct tql_session *session,
                                         struct session_relation *relation, uint64_t digest,
                                         int holder, bool persistent) {
-  struct st_announced saved = {relation->ng.name, digest, holder, persistent};
+  struct st_announced saved = {.relation = relation->ng.name,
+                               .digest = digest,
+                               .holder = holder,
+                               .persistent = persistent,
+                               .taskforce = relation->taskforce,
+                               .event = relation->event};
   enum base_status status = st_announced_save(session->database, &saved);
   if (status == BASE_OK) mark(session, relation, &saved);
   return status;
@@ -227,31 +260,34 @@ static int holder_in(const struct session_relation *relation, const struct sessi
   return net_layout_find(relation->ng.layout, event->domains[event->holder].name);
 }
 
-static enum base_status create(struct tql_session *session, const struct session_event *event,
-                               struct session_relation **ret) {
-  struct st_relation made = {.name = event->name,
+/* It is for that task force alone. */
+static enum base_status create(struct tql_session *session, const char *name, const char *taskforce,
+                               const struct session_event *event, struct session_relation **ret) {
+  struct st_relation made = {.name = name,
                              .kind = event->kind,
                              .domains = event->domains,
                              .domain_count = event->domain_count,
                              .by = event->by,
                              .checkpoint = NET_BEGINNING};
   enum base_status status = st_create(session->database, &made);
-  if (status == BASE_OK) *ret = session_add_relation(session, &made);
-  return status;
+  if (status != BASE_OK) return status;
+  *ret = session_add_relation(session, &made);
+  (*ret)->taskforce = copy_of(session, taskforce);
+  (*ret)->event = copy_of(session, event->name);
+  session_note_place(session, taskforce, event->name, name);
+  return BASE_OK;
 }
 
 static enum base_status announce(struct tql_session *session, struct session_source *state,
-                                 uint64_t digest, const struct session_event *event) {
-  struct session_relation *relation = session_find(session, event->name);
+                                 const struct session_description *description,
+                                 const struct session_event *event) {
+  uint64_t digest = description->digest;
+  const char *name = session_place_of(session, description->taskforce, event);
+  struct session_relation *relation = session_find(session, name);
   enum base_status status = BASE_OK;
-  if (relation == NULL) status = create(session, event, &relation);
+  if (relation == NULL) status = create(session, name, description->taskforce, event, &relation);
   if (status != BASE_OK) return status;
-  const char *misfit =
-      session_is_derived(relation)
-          ? base_arena_printf(session->statement_arena, "%s is a %s here", relation->ng.name,
-                              relation->view ? "view" : "derived relation")
-          : session_misfit(session, relation, event->layout, session_kind_of(event->kind),
-                           event->by);
+  const char *misfit = session_event_misfit(session, relation, event);
   if (misfit == NULL && relation->feed != NULL && !relation->feed->ended)
     misfit = base_arena_printf(session->statement_arena, "%s has a feed", relation->ng.name);
   if (misfit != NULL) {
@@ -280,7 +316,7 @@ static enum base_status announce_all(struct tql_session *session, struct session
   enum base_status status = st_description_save(session->database, digest, text, length);
   bool refused = false;
   for (size_t i = 0; i < description->event_count && status == BASE_OK; i++) {
-    status = announce(session, state, digest, &description->events[i]);
+    status = announce(session, state, description, &description->events[i]);
     refused |= status == BASE_USER;
     if (status == BASE_USER) status = BASE_OK;
   }

@@ -293,6 +293,15 @@ int64_t tql_session_checkpoint_every(const struct tql_session *session);
 const char *tql_session_sensors_of(struct tql_session *session, const char *name,
                                    bool *ret_announced);
 
+/* Which relation EVENT of a program of TASKFORCE is of: its name, EVENT itself where nothing is known of it. */
+const char *tql_session_relation_of(const struct tql_session *session, const char *taskforce,
+                                    const char *event);
+/* Are there task forces whose EVENT is of a relation that is called otherwise? */
+bool tql_session_is_ambiguous(const struct tql_session *session, const char *event);
+/* What collectors know the announced relation NAME by: TASKFORCE.EVENT, or NAME for the events of all. */
+void tql_session_put_sensor_name(struct tql_session *session, const char *name,
+                                 struct base_buffer *out);
+
 /* SENSOR hears which records of announced relations somebody asks for (engine/ingest.h), from the next turn on;
  * it lives until the session is closed or another is set. Values of watches that are strings are ids of the
  * session's table. NULL: nobody.                                                                     */

@@ -101,8 +101,11 @@ struct session_relation {
   bool runs_changed;    /* since they were written */
   /* made by sensors (described.c, sensors.c) */
   bool announced;
-  bool persistent;         /* all of it is asked for, always */
-  uint64_t digest;         /* of the description that announced it */
+  bool persistent; /* all of it is asked for, always */
+  uint64_t digest; /* of the description that announced it */
+  const char
+      *taskforce; /* it is for that one's event EVENT alone; NULL: for every one's of its name */
+  const char *event;
   int holder;              /* the domain whose receptacles switch its sensor; -1: none */
   bool brought, asked_for; /* by sources or sensors; by somebody: as of session_find_asked_for */
   struct net_control_entry *asked; /* all of it */

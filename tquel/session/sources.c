@@ -328,11 +328,18 @@ enum base_status tql_source_relation(struct tql_source *source, const char *name
     status = refuse_relation(session, name, relation);
   if (status == BASE_OK && digest == 0 && !relation->announced)
     status = begin_feed(session, relation);
+  char *place = NULL;
+  if (status == BASE_OK)
+    place = base_xstrdup(digest == 0 ? relation->ng.name
+                                     : session_place_of(session, description->taskforce, event));
   status = session_leave_source(session, status);
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK) {
+    free(place);
+    return status;
+  }
   struct tql_stream *stream = base_xcalloc(1, sizeof *stream);
   stream->source = source;
-  stream->relation_name = base_xstrdup(digest == 0 ? relation->ng.name : event->name);
+  stream->relation_name = place;
   stream->digest = digest;
   stream->layout = digest == 0 ? session_write_layout(relation) : event->layout;
   stream->kind = digest == 0 ? relation->ng.kind : session_kind_of(event->kind);

@@ -69,6 +69,7 @@ struct session_event {
 };
 struct session_description {
   uint64_t digest;
+  const char *taskforce;
   struct base_arena *arena;
   const struct session_event *events;
   size_t event_count;
@@ -91,7 +92,23 @@ const struct session_event *session_event_of(const struct session_description *d
 /* Why records of LAYOUT, KIND and key BY do not go with RELATION, in the statement's arena; NULL: they do. */
 const char *session_misfit(struct tql_session *session, const struct session_relation *relation,
                            const struct net_layout *layout, enum ng_relation_kind kind, int by);
+/* ... of EVENT, in the same way. */
+const char *session_event_misfit(struct tql_session *session,
+                                 const struct session_relation *relation,
+                                 const struct session_event *event);
+/* The description with DIGEST, also where it was announced to an earlier session; NULL: there is none. */
+const struct session_description *session_known_description(struct tql_session *session,
+                                                            uint64_t digest);
 void session_descriptions_free(struct tql_session *session);
+
+/* --- taskforces.c */
+/* What the relation of EVENT of TASKFORCE is called, in the statement's arena or as long as the catalogue is: one that is
+ * there, or that is to be created. */
+const char *session_place_of(struct tql_session *session, const char *taskforce,
+                             const struct session_event *event);
+/* The relation NAME has been made for it: says so, if that is another name. */
+void session_note_place(struct tql_session *session, const char *taskforce, const char *event,
+                        const char *name);
 
 /* --- sources.c */
 /* Does it hold checkpoints back? NOW: monotonic. */

@@ -259,7 +259,7 @@ struct sn_wanted {
   uint32_t pad[7];
 };
 struct sn_wanted_row {
-  uint64_t name; /* of an event: sn_name_hash */
+  uint64_t name; /* sn_name_hash of TASKFORCE.EVENT; of EVENT: that of every task force */
   uint32_t what, pad;
 };
 enum sn_wanted_what {
@@ -271,9 +271,8 @@ enum sn_wanted_what {
 #define SN_WANTED_LAYOUT   1
 #define SN_WANTED_ROWS_MAX (1u << 20) /* rows behind these are not looked at */
 
-/* Names of events are the same in capitals and small letters (FNV-1a). */
-static inline uint64_t sn_name_hash(const char *name) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+/* Names of events are the same in capitals and small letters (FNV-1a). HASH: of what is before it. */
+static inline uint64_t sn_name_hash_on(uint64_t hash, const char *name) {
   for (; *name != '\0'; name++) {
     const unsigned char letter = SN_AS(unsigned char, *name);
     const unsigned char small =
@@ -281,6 +280,10 @@ static inline uint64_t sn_name_hash(const char *name) {
     hash = (hash ^ small) * UINT64_C(0x100000001b3);
   }
   return hash;
+}
+
+static inline uint64_t sn_name_hash(const char *name) {
+  return sn_name_hash_on(UINT64_C(0xcbf29ce484222325), name);
 }
 
 typedef char sn_wanted_is_64_bytes[sizeof(struct sn_wanted) == 64 ? 1 : -1];
