@@ -235,6 +235,7 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   sn_accountant_turn(monitor, DRAIN_NS, &more);
   pace(monitor);
   sn_programs_end(monitor);
+  if (!monitor->stopping) sn_programs_tell(monitor);
   bool known = monitor->uplink.clock_known;
   if (known && !monitor->clocked) step_lines(monitor);
   monitor->clocked = known;

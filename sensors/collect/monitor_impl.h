@@ -269,8 +269,10 @@ struct sn_part {
   uint32_t type;
   struct sn_part_event *events;
   uint32_t event_count;
-  bool sought;  /* its description, in this program; else another one may have it */
-  bool refused; /* it was said that it cannot be had, if it was to be said */
+  bool sought;                /* its description, in this program; else another one may have it */
+  bool refused;               /* it was said that it cannot be had, if it was to be said */
+  struct sn_receptacle *self; /* of our own sensors; NULL: none */
+  bool told;                  /* SensorProcess has a tuple of it */
 };
 
 struct sn_intake {
@@ -354,6 +356,8 @@ void sn_programs_look(struct sn_monitor *monitor); /* at the directory */
 void sn_programs_add(struct sn_monitor *monitor, const char *name);
 /* New modules, names, pipes; the dead. */
 void sn_programs_follow(struct sn_monitor *monitor);
+/* Says who is there, if somebody asks for SensorProcess (self.h). */
+void sn_programs_tell(struct sn_monitor *monitor);
 void sn_programs_beat(struct sn_monitor *monitor);
 void sn_programs_adopt(struct sn_monitor *monitor);
 void sn_programs_end(struct sn_monitor *monitor);

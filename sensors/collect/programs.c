@@ -16,6 +16,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
+#include "sensors/collect/self.h"
 
 enum { PASSES_AT_END = 3 };
 static const int64_t LOOK_AT_MAP_NS = INT64_C(2000000000);
@@ -169,6 +170,9 @@ static void put_process(struct sn_program *program, const struct sn_part *part,
 static void process_ends(struct sn_program *program, struct sn_part *part) {
   struct sn_monitor *monitor = program->monitor;
   if (part->name == NULL) return;
+  sn_self_process_ended(part->self);
+  part->self = NULL;
+  part->told = false;
   sn_uplink_process_ends(monitor, part->process, part->name->text);
   sn_name_end(monitor, part->name);
   part->name = NULL;
@@ -377,6 +381,28 @@ void sn_programs_beat(struct sn_monitor *monitor) {
     if (program->state != SN_RUNNING || program->gone) continue;
     sn_peer_beat(program->peer, now);
     program->seen_alive = time;
+  }
+}
+
+/* --- SensorProcess */
+
+/* Who is there is told when somebody begins to ask, and of those that come later at once. */
+static void tell_part(const struct sn_program *program, struct sn_part *part) {
+  bool there = part->name != NULL && part->known->state == SN_KNOWN_GOOD;
+  if (!there || program->state != SN_RUNNING) return;
+  if (part->self == NULL) part->self = sn_self_process(part->process);
+  bool tells = sn_self_tells(part->self);
+  if (tells && !part->told) {
+    sn_self_tell(part->self, part->name->text, part->known->description->name,
+                 sn_peer_identity(program->peer)->pid);
+  }
+  part->told = tells;
+}
+
+void sn_programs_tell(struct sn_monitor *monitor) {
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (!sn_program_ready(program)) continue;
+    for (size_t i = 0; i < program->part_count; i++) tell_part(program, &program->parts[i]);
   }
 }
 

@@ -20,6 +20,7 @@ TYPES = {
     "Tick": "nii", "Phase": "nt", "Step": "nni", "Done": "nnnfb", "Depth": "nni", "Level": "nni",
     "Beat": "ni", "Unstamped": "ni", "Patient": "ni",
     "CollectorDrained": "nii", "CollectorCommand": "nt", "CollectorLost": "nti",
+    "SensorProcess": "nntti",
 }
 
 

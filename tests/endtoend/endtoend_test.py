@@ -402,6 +402,55 @@ def task_forces(world):
     expect('the note: ' + world.said(), 'TQ-0778' in world.said())
 
 
+def the_system(world):
+    """The collector tells of the processes that it watches, to those who ask: periods, open as long as they are there."""
+    a, = start(world, 'a')
+    equal('nobody asks', world.count('SensorProcess'), 0)
+    world.run('range of s is SensorProcess retrieve into Watched (s.Watched, s.TaskForce) where s.TaskForce = "Ticker"')
+
+    def periods(where='1'):
+        return sorted(name.split(':')[1].split('#')[0] for name, in
+                      world.sql('select Watched from Watched where ' + where))
+    wait_for('a is there', lambda: periods('stop_lo is null') == ['a'])
+    b = clockwork(world, 'b')
+    c = world.ticker('c', 1000)
+    wait_for('c is there', lambda: periods('stop_lo is null') == ['a', 'c'])
+    wait_for('all are told', lambda: world.sql(
+        'select count(*) from SensorProcess where stop_lo is null') == [(4,)])
+    a.kill()
+    wait_for('a has ended', lambda: periods('stop_lo is null') == ['c'])
+    # Before it has said who it is, a process is called by its number.
+    equal('both', [name for name in periods() if not name.isdigit()], ['a', 'c'])
+    pids = world.sql("select Pid from SensorProcess where Watched like 'Worker:c#%'")
+    equal('its number', pids, [(c.process.pid,)])
+    # Who was there while Tick had rows of him: joined by the name.
+    world.run('range of s is SensorProcess range of t is Tick '
+              'retrieve into Seen (s.Pid, t.Number) where s.Watched = t.Process')
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'c'))
+    c.go()
+    c.done()
+    wait_for('all of c', lambda: world.count('Seen', 'Pid = %d' % c.process.pid) == 1000)
+    # Programs that were there while records of them were lost.
+    world.run('range of s is SensorProcess range of l is Lost retrieve into Losers '
+              '(s.Watched, s.TaskForce, l.relation, l.count) where s.Watched = l.source when s overlap l')
+    e = world.ticker('e', 200000)
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'e'))
+    world.collector.send_signal(signal.SIGSTOP)
+    e.go()
+    e.done()
+    world.collector.send_signal(signal.SIGCONT)
+    wait_for('e has lost records', lambda: world.sql(
+        "select distinct TaskForce, relation from Losers where Watched like 'Worker:e#%'") == [('Ticker', 'Tick')])
+    world.run('destroy Losers destroy Seen destroy Watched')
+    wait_for('it is off', lambda: 'SensorProcess' in world.run('\\ds') and
+             world.sql('select count(*) from SensorProcess where stop_lo is null') == [(0,)])
+    told = world.count('SensorProcess')
+    b.kill()
+    world.ticker('d', 1)
+    wait_for('d is there', lambda: enabled(world, 'Tick', 'd') is not None)
+    equal('nothing more', world.count('SensorProcess'), told)
+
+
 def own_names(world):
     """A name says on which machine, and of which of its boots; it is the same whoever collects."""
     host = re.sub(r'[^-\w]', '_', os.uname().nodename.split('.')[0][:39], flags=re.ASCII)
@@ -1089,7 +1138,7 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              ended_unseen, server_killed, program_killed, overload, uncertain_where_lost, last_records]
 
 
-SCENARIOS += [task_forces, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
+SCENARIOS += [task_forces, the_system, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
 
 
 SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes]
