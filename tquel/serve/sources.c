@@ -422,8 +422,8 @@ struct sn_string server_source_relation(const struct server_source *source,
   const struct tql_session *session = source->peer->server->session;
   char *name = text_of(event);
   const char *found = name;
-  for (size_t i = 0; i < source->processes.capacity && tql_session_is_ambiguous(session, name);
-       i++) {
+  bool ambiguous = tql_session_is_ambiguous(session, name);
+  for (size_t i = 0; ambiguous && i < source->processes.capacity; i++) {
     const struct server_entry *entry = &source->processes.entries[i];
     if (!entry->key || !sn_string_is(process, entry->value.pointer)) continue;
     found = tql_session_relation_of(session, task_force_of(entry->value.pointer), name);
