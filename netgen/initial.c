@@ -36,9 +36,10 @@ struct initial {
   bool events_outside;  /* one of them is an event variable */
   bool aggregates_at;   /* aggregates contribute the value they have at the result's instant */
   struct ng_exprs conjuncts;
-  struct ng_exprs changing;      /* bound conjuncts of where that compare temporal values */
-  const struct ng_expr *cut_too; /* what can fail is tested with them */
-  struct ng_alternative at;      /* the result's instant, when the result is an event */
+  struct ng_exprs changing;        /* bound conjuncts of where that compare temporal values */
+  const struct ng_expr *cut_too;   /* what can fail is tested with them */
+  struct ng_lowered_input *doubts; /* as the query's */
+  struct ng_alternative at;        /* the result's instant, when the result is an event */
 };
 
 /* --- leaves */
@@ -444,6 +445,12 @@ static void collect_aggregates(struct initial *initial) {
     initial->lowering.aggregates[i] = node->own.items[node->own.count - 1];
     add_product(initial, rule, node);
   }
+  for (size_t i = 0; i < query->doubt_count; i++) {
+    const struct ng_variable *variable = &query->doubts[i].variable;
+    struct ng_node *node = leaf(initial, variable, variable->relation);
+    initial->doubts[i] = input_of(node);
+    add_product(initial, rule, node);
+  }
 }
 
 /* A query of constants alone: one period tuple from the origin to forever. */
@@ -503,6 +510,19 @@ static const struct ng_node *aggregate_at(const struct initial *initial, const s
   return NULL;
 }
 
+/* What is missing of a group makes it uncertain, and no other one. */
+static void add_doubt_conditions(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  for (size_t i = 0; i < query->doubt_count; i++) {
+    const struct ng_doubt *doubt = &query->doubts[i];
+    const struct ng_node *node = aggregate_at(initial, initial->top, doubt->aggregate);
+    for (uint32_t f = 0; f < doubt->variable.relation->layout->field_count; f++) {
+      add_equality(initial, ng_expr_column(initial->arena, node->own.items[doubt->by[f]]),
+                   ng_expr_column(initial->arena, initial->doubts[i].fields[f]));
+    }
+  }
+}
+
 /* A group is that of the outer tuple or, if its variable takes no part outside, that of an earlier
  * aggregate with an equal `by` list. */
 static void add_group_conditions(struct initial *initial) {
@@ -535,14 +555,21 @@ static struct ng_alternative tuple_of(struct initial *initial, struct ng_lowered
   return (struct ng_alternative){NULL, start, stop, !input.stop};
 }
 
+/* An aggregate, or, behind them, what may be missing of one. */
+static struct ng_lowered_input counted(const struct initial *initial, size_t index) {
+  size_t aggregates = initial->query->aggregate_count;
+  return index < aggregates ? initial->lowering.aggregate_inputs[index]
+                            : initial->doubts[index - aggregates];
+}
+
 /* What the overlap rule of the products does not say already of the aggregates. */
 static void add_aggregate_times(struct initial *initial) {
   const struct ng_query *query = initial->query;
   const struct ng_lowering *lowering = &initial->lowering;
   bool apart = initial->outside_count > 1 && query->when && !initial->aggregates_at;
   bool at = initial->aggregates_at && initial->outside_count > 0;
-  for (size_t i = 0; i < query->aggregate_count; i++) {
-    struct ng_alternative aggregate = tuple_of(initial, lowering->aggregate_inputs[i]);
+  for (size_t i = 0; i < query->aggregate_count + query->doubt_count; i++) {
+    struct ng_alternative aggregate = tuple_of(initial, counted(initial, i));
     if (initial->aggregates_at) {
       add_conjuncts(initial, ng_lower_overlap(initial->arena, initial->at, aggregate));
     }
@@ -553,7 +580,7 @@ static void add_aggregate_times(struct initial *initial) {
     }
     /* Of an instant that is not known all speak of the same chronon. */
     for (size_t j = 0; j < i && (apart || at); j++) {
-      struct ng_alternative other = tuple_of(initial, lowering->aggregate_inputs[j]);
+      struct ng_alternative other = tuple_of(initial, counted(initial, j));
       add_conjuncts(initial, ng_lower_overlap(initial->arena, other, aggregate));
     }
   }
@@ -620,8 +647,8 @@ static struct ng_alternative default_times(struct initial *initial) {
     if (!query->variables[i].outside || (query->one_delimits && i != query->delimiter)) continue;
     add_default(initial, initial->lowering.variables[i], events_only, &times);
   }
-  for (size_t i = 0; i < query->aggregate_count; i++) {
-    add_default(initial, initial->lowering.aggregate_inputs[i], events_only, &times);
+  for (size_t i = 0; i < query->aggregate_count + query->doubt_count; i++) {
+    add_default(initial, counted(initial, i), events_only, &times);
   }
   if (times.start) return times;
   struct ng_lowered_input row = {initial->top->start, initial->top->stop, NULL};
@@ -803,11 +830,13 @@ static void add_query(struct ng_plan *plan, const void *context) {
   lowering->chosen = BASE_NEW_ARRAY(plan->arena, query->aggregate_count, struct ng_lowered_input);
   lowering->aggregates =
       BASE_NEW_ARRAY(plan->arena, query->aggregate_count, const struct ng_column *);
+  initial.doubts = BASE_NEW_ARRAY(plan->arena, query->doubt_count, struct ng_lowered_input);
   collect_variables(&initial);
   collect_aggregates(&initial);
   if (!initial.top) add_single_row(&initial);
   find_instant(&initial);
   add_group_conditions(&initial);
+  add_doubt_conditions(&initial);
   if (query->where) add_where(&initial, query->where);
   add_aggregate_times(&initial);
   if (query->when) add_conjuncts(&initial, ng_lower(lowering, query->when));

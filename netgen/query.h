@@ -217,6 +217,15 @@ struct ng_aggregate {
   struct base_range range;
 };
 
+/* What may be missing of what aggregate number AGGREGATE counts: VARIABLE, which nothing else names, ranges over
+ * periods that divide the time line, and the results with it; those that are not definite make them so. Where the
+ * relation has domains, it does so for each group: domain F is the one that stands at place BY[F] of the by list. */
+struct ng_doubt {
+  unsigned aggregate;
+  struct ng_variable variable;
+  const unsigned *by;
+};
+
 struct ng_target {
   const char *name;
   const struct ng_expr *expr;
@@ -240,6 +249,8 @@ struct ng_query {
   size_t variable_count;
   struct ng_aggregate *aggregates;
   size_t aggregate_count;
+  struct ng_doubt *doubts; /* of some aggregates */
+  size_t doubt_count;
   struct ng_target *targets;
   size_t target_count;
   const struct ng_expr *where;             /* truth; NULL: true */

@@ -179,7 +179,7 @@ void scenario_lose(struct scenario *scenario) {
     struct loss *loss = &scenario->losses[i];
     loss->in = PICK(scenario, "Lost", "Lost", "Lost", "Lost", "Late", "Rejected");
     bool lost = strcmp(loss->in, "Lost") == 0;
-    loss->relation = PICK(scenario, "R", "R", "S", "E", lost ? "" : "R");
+    loss->relation = PICK(scenario, "R", "R", "S", "E", "F", "P", lost ? "" : "R");
     loss->source = PICK(scenario, "", "a#1", "b#1", "host");
     loss->from = some_time(scenario);
     loss->to = loss->from + (net_chronon)(lost ? 1 + below(scenario, 4) : 0) * scenario->unit;

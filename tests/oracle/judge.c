@@ -63,6 +63,7 @@ static void add_tally(struct tally *to, const struct tally *from) {
   to->differences += from->differences;
   to->rows += from->rows;
   to->omega += from->omega;
+  to->doubted += from->doubted;
   to->sensed += from->sensed;
   to->arcs += from->arcs;
   to->clocks += from->clocks;
@@ -258,11 +259,13 @@ int main(int argc, char **argv) {
   if (!ran) return 3;
   printf(
       "# %llu statements (%llu do not bind, %llu fail when run, %llu skipped), %llu rows (%llu "
-      "omega), %llu scenarios bit by bit: %llu differences\n",
+      "omega, %llu of them of aggregates over what was lost), %llu scenarios bit by bit: %llu "
+      "differences\n",
       (unsigned long long)tally.judged, (unsigned long long)tally.refused,
       (unsigned long long)tally.errors, (unsigned long long)tally.skipped,
       (unsigned long long)tally.rows, (unsigned long long)tally.omega,
-      (unsigned long long)judge.incremental, (unsigned long long)tally.differences);
+      (unsigned long long)tally.doubted, (unsigned long long)judge.incremental,
+      (unsigned long long)tally.differences);
   bool told = true;
   if (judge.sensors > 0) {
     printf(

@@ -162,6 +162,7 @@ struct outcome {
   bool unsaid;   /* so is anything */
   bool has_rows;
   bool ordered; /* the rows come in their order */
+  uint64_t doubted; /* rows that are uncertain by what is missing of an aggregate alone */
   struct oracle_relation rows;
   struct contents *contents;
   size_t content_count;
@@ -233,7 +234,7 @@ struct verdict {
   struct base_buffer why;
 };
 struct tally {
-  uint64_t judged, refused, skipped, errors, differences, rows, omega;
+  uint64_t judged, refused, skipped, errors, differences, rows, omega, doubted;
   uint64_t sensed, arcs, clocks, withheld; /* statements about sensors; see sensed.h */
 };
 /* SELFTEST falsifies the reference. */

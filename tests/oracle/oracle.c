@@ -31,7 +31,7 @@ struct participants {
 
 static struct participants participants_of(const struct oracle *oracle) {
   const struct ng_query *query = oracle->query;
-  size_t most = query->variable_count + query->aggregate_count;
+  size_t most = query->variable_count + 2 * query->aggregate_count;
   struct participants list = {BASE_NEW_ARRAY(oracle->arena, most, struct oracle_alternative),
                               BASE_NEW_ARRAY(oracle->arena, most, bool),
                               BASE_NEW_ARRAY(oracle->arena, most, bool), 0};
@@ -43,6 +43,15 @@ static struct participants participants_of(const struct oracle *oracle) {
   for (size_t i = 0; i < query->aggregate_count; i++) {
     list.aggregate[list.count] = true;
     list.items[list.count++] = oracle_of_segment(oracle, i);
+  }
+  for (size_t i = 0; i < query->aggregate_count; i++) {
+    if (!oracle->doubts[i]) continue;
+    list.aggregate[list.count] = true;
+    list.items[list.count++] = (struct oracle_alternative){.condition = NET_TRUE,
+                                                           .start = oracle->doubts[i]->time.start,
+                                                           .stop = oracle->doubts[i]->time.stop,
+                                                           .own_start = -1,
+                                                           .own_stop = -1};
   }
   return list;
 }
@@ -69,7 +78,8 @@ static enum net_truth all_definite(const struct oracle *oracle) {
         !(query->one_delimits && i == query->delimiter))
       return NET_UNKNOWN;
   for (size_t i = 0; i < query->aggregate_count; i++)
-    if (!oracle->segments[i]->definite) return NET_UNKNOWN;
+    if (!oracle->segments[i]->definite || (oracle->doubts[i] && !oracle->doubts[i]->definite))
+      return NET_UNKNOWN;
   return NET_TRUE;
 }
 
@@ -212,6 +222,19 @@ static void add_match(struct oracle *oracle, struct net_period time, bool defini
   list->items[list->count++] = match;
 }
 
+/* Are the combination's tuples and values certain, and something is missing of an aggregate? */
+static bool is_doubted_alone(const struct oracle *oracle) {
+  bool doubted = false, definite = true;
+  const struct ng_query *query = oracle->query;
+  for (size_t i = 0; i < query->variable_count; i++)
+    definite = definite && (!oracle->tuples[i] || oracle->tuples[i]->definite);
+  for (size_t i = 0; i < query->aggregate_count; i++) {
+    definite = definite && oracle->segments[i]->definite;
+    doubted = doubted || (oracle->doubts[i] && !oracle->doubts[i]->definite);
+  }
+  return oracle->world->doubted && doubted && definite;
+}
+
 static void add_result(struct oracle *oracle, struct net_period time, bool definite,
                        struct oracle_relation *ret) {
   const struct ng_query *query = oracle->query;
@@ -237,6 +260,7 @@ static void add_result(struct oracle *oracle, struct net_period time, bool defin
     return;
   }
   if (oracle->error) return;
+  if (!definite && is_doubted_alone(oracle)) ++*oracle->world->doubted;
   oracle_add(oracle->arena, ret, row, definite);
   if (oracle->matches) add_match(oracle, time, definite);
 }
@@ -291,12 +315,32 @@ static void evaluate_combination(struct oracle *oracle, struct oracle_relation *
   add_result(oracle, time, truth == NET_TRUE, ret);
 }
 
+static void combine_from(struct oracle *oracle, size_t depth, struct oracle_relation *ret);
+
+/* Chooses among the pieces of the time line in which something of aggregate INDEX is missing, or nothing. */
+static void doubt_from(struct oracle *oracle, size_t depth, size_t index,
+                       struct oracle_relation *ret) {
+  struct oracle_segments pieces;
+  oracle_doubts(oracle, index, &pieces);
+  oracle->doubts[index] = NULL;
+  if (pieces.count == 0) combine_from(oracle, depth + 1, ret);
+  for (size_t i = 0; i < pieces.count; i++) {
+    oracle->doubts[index] = &pieces.items[i];
+    combine_from(oracle, depth + 1, ret);
+  }
+}
+
 /* Chooses for variable or aggregate number DEPTH, then for the next. */
 static void combine_from(struct oracle *oracle, size_t depth, struct oracle_relation *ret) {
   const struct ng_query *query = oracle->query;
   if (oracle->error) return;
-  if (depth == query->variable_count + query->aggregate_count) {
+  size_t choices = query->variable_count + query->aggregate_count;
+  if (depth == choices + query->aggregate_count) {
     evaluate_combination(oracle, ret);
+    return;
+  }
+  if (depth >= choices) {
+    doubt_from(oracle, depth, depth - choices, ret);
     return;
   }
   if (depth >= query->variable_count) {
@@ -430,6 +474,7 @@ static void evaluate(struct oracle *oracle, struct oracle_relation *ret) {
   oracle->tuples = BASE_NEW_ARRAY(arena, query->variable_count, const struct oracle_tuple *);
   oracle->aggregates = BASE_NEW_ARRAY(arena, query->aggregate_count, struct oracle_segments);
   oracle->segments = BASE_NEW_ARRAY(arena, query->aggregate_count, const struct oracle_segment *);
+  oracle->doubts = BASE_NEW_ARRAY(arena, query->aggregate_count, const struct oracle_segment *);
   take_inputs(oracle);
   for (size_t i = 0; i < query->aggregate_count; i++)
     oracle_aggregate(oracle, i, &oracle->aggregates[i]);

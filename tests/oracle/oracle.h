@@ -59,6 +59,33 @@ void oracle_samples(struct base_arena *arena, const struct oracle_relation *reco
  * there at the earliest. */
 void oracle_lose(struct base_arena *arena, const struct oracle_relation *periods,
                  const struct oracle_losses *losses, struct oracle_relation *ret);
+
+/* Chronons from FROM to before TO. */
+struct oracle_stretch {
+  net_chronon from, to;
+};
+struct oracle_stretches {
+  struct oracle_stretch *items;
+  size_t count, capacity;
+};
+void oracle_add_stretch(struct base_arena *arena, struct oracle_stretches *list, net_chronon from,
+                        net_chronon to);
+
+/* What may be missing of a relation that aggregates count. */
+struct oracle_missing {
+  enum ng_relation_kind kind;
+  const struct oracle_losses *losses; /* NULL: the stretches say all */
+  const struct oracle_relation *records;
+  int by;
+  bool in_process;
+  struct oracle_stretches stretches; /* of a view: where one of its tuples may be missing */
+};
+/* Adds where a tuple may be missing, whatever it is. */
+void oracle_missing_anywhere(struct base_arena *arena, const struct oracle_missing *missing,
+                             struct oracle_stretches *ret);
+/* STRETCHES of what AGGREGATE counts become those in which it counts that. */
+void oracle_outlast(const struct ng_aggregate *aggregate, struct oracle_stretches *stretches);
+
 struct oracle_world {
   void *context;
   /* The tuples of a relation (traced ones: as periods). Never NULL for a relation of the query. */
@@ -68,6 +95,9 @@ struct oracle_world {
   /* The latest finite checkpoint that was promised of the relation, or of any that it is derived from;
    * NET_BEGINNING: none. NULL: never any. */
   net_chronon (*passed)(void *context, const char *name);
+  /* What may be missing of a relation; NULL: nothing is taken to be. */
+  struct oracle_missing (*missing)(void *context, const char *name);
+  uint64_t *doubted; /* counts the tuples that are uncertain for that alone; or NULL */
   bool *unsaid; /* set when the evaluator's answer is one of several that are as good; or NULL */
 };
 

@@ -46,7 +46,9 @@ struct oracle {
   struct oracle_segments *aggregates;     /* by aggregate */
   const struct oracle_tuple **tuples;     /* the combination: by variable, NULL: takes no part */
   const struct oracle_segment **segments; /* by aggregate */
-  bool rebase;                            /* temporal values count from REBASE_TO */
+  const struct oracle_segment *
+      *doubts; /* by aggregate: the part of the time line, NULL: all of it */
+  bool rebase; /* temporal values count from REBASE_TO */
   net_chronon rebase_to;
   bool at_chronon; /* comparisons of temporal values are asked for at CHRONON */
   net_chronon chronon;
@@ -145,6 +147,10 @@ enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *seque
 void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segments *ret);
 /* Does the combination's segment of aggregate INDEX belong to the right group? */
 bool oracle_right_group(struct oracle *oracle, size_t index);
+
+/* missing.c: the time line in pieces, those not definite in which something may be missing of the group of
+ * aggregate INDEX that the combination has; none: nothing is. */
+void oracle_doubts(struct oracle *oracle, size_t index, struct oracle_segments *ret);
 
 /* relation.c */
 struct oracle_relation oracle_collapsed(struct oracle *oracle, const struct oracle_relation *input);

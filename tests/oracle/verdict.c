@@ -169,6 +169,7 @@ static void count(struct tally *tally, const struct outcome *outcome) {
   tally->errors += outcome->status == BASE_END;
   if (!outcome->has_rows) return;
   tally->rows += outcome->rows.count;
+  tally->doubted += outcome->doubted;
   for (size_t i = 0; i < outcome->rows.count; i++)
     tally->omega += !outcome->rows.tuples[i].definite;
 }

@@ -34,6 +34,7 @@ struct world {
   bool losses_ignored;
   net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
+  uint64_t doubted;
   struct oracle_origin origin;
 };
 
@@ -83,6 +84,51 @@ static net_chronon find_passed(void *context, const char *name) {
   return is_made_of_inputs(world, find(world, name)) ? world->passed : NET_BEGINNING;
 }
 
+static struct oracle_missing find_missing(void *context, const char *name);
+
+/* Where tuples may be missing of what QUERY has with its default times. */
+static void missing_of_query(struct world *world, const struct ng_query *query,
+                             struct oracle_stretches *ret) {
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct ng_variable *variable = &query->variables[i];
+    if (variable->relation->kind == NG_REL_CLOCK || variable->costs || variable->credibility)
+      continue;
+    struct oracle_missing missing = find_missing(world, variable->relation->name);
+    if (variable->outside) oracle_missing_anywhere(world->arena, &missing, ret);
+    for (size_t j = 0; j < query->aggregate_count; j++) {
+      struct ng_aggregate aggregate = query->aggregates[j];
+      struct oracle_stretches counted = {0};
+      if (aggregate.variable != i) continue;
+      aggregate.cumulative = aggregate.cumulative || aggregate.function == NET_AGG_EXTEND;
+      oracle_missing_anywhere(world->arena, &missing, &counted);
+      oracle_outlast(&aggregate, &counted);
+      for (size_t k = 0; k < counted.count; k++)
+        oracle_add_stretch(world->arena, ret, counted.items[k].from, counted.items[k].to);
+    }
+  }
+}
+
+/* Of what is stored, and made of others, nothing is missing: it was made of what is there. */
+static struct oracle_missing find_missing(void *context, const char *name) {
+  struct world *world = context;
+  const struct world_relation *relation = find(world, name);
+  struct oracle_missing missing = {.kind = relation->ng.kind, .by = -1};
+  if (!world->looking) return missing;
+  if (!relation->query) {
+    missing.losses = &relation->losses;
+    missing.records = &relation->records;
+    missing.by = relation->ng.by;
+    missing.in_process = relation->in_process;
+  } else if (relation->view) {
+    const struct ng_query *query = relation->query;
+    missing_of_query(world, query, &missing.stretches);
+    bool moves = query->start || query->stop || query->at || query->coalesced;
+    if (moves && missing.stretches.count > 0)
+      missing.stretches.items[0] = (struct oracle_stretch){NET_BEGINNING, NET_FOREVER};
+  }
+  return missing;
+}
+
 static struct oracle_world oracle_of(struct world *world, struct oracle_origin *origin,
                                      bool *unsaid) {
   return (struct oracle_world){.context = world,
@@ -90,6 +136,8 @@ static struct oracle_world oracle_of(struct world *world, struct oracle_origin *
                                .strings = world->strings,
                                .origin = origin,
                                .passed = find_passed,
+                               .missing = find_missing,
+                               .doubted = &world->doubted,
                                .unsaid = unsaid};
 }
 
@@ -518,11 +566,13 @@ struct outcome world_run(struct world *world, const struct statement *statement)
       apply_setting(world, statement->text);
       return outcome;
     case RETRIEVE:
+      world->doubted = 0;
       outcome.status = world_retrieve(world, statement, &outcome.rows, &outcome.why);
       outcome.has_rows = outcome.status == BASE_OK;
       outcome.may_fail = outcome.has_rows && world->may_fail;
       outcome.unsaid = world->unsaid;
       outcome.ordered = statement->order != NULL && outcome.has_rows;
+      outcome.doubted = world->doubted;
       return outcome;
     default:
       return change(world, statement);

@@ -15,25 +15,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/losses.h"
-#include "tquel/session/session_impl.h"
-
-struct session_doubt {
-  struct session_relation *relation;
-  int process; /* its domain; -1: it has none */
-  struct net_losses losses;
-  uint64_t lost, late, rejected; /* records */
-  bool uncounted;                /* more were lost */
-  net_chronon from, to;          /* all of them */
-  bool matters;                  /* a tuple is not as it would be without */
-  struct net_rows samples;       /* sampled: its tuples; layout NULL: not made yet */
-  struct session_given given;    /* these */
-};
+#include "tquel/session/doubt.h"
 
 /* --- what was lost */
 
-static bool may_be_in_doubt(const struct session_relation *relation) {
-  return relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+/* COUNTED: it is what aggregates count, perhaps. */
+static bool may_be_in_doubt(const struct session_relation *relation, bool counted) {
+  bool made = relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+  return made || (counted && (relation->kind == ST_EVENT || relation->kind == ST_PERIOD));
 }
 
 /* The domain that says whose records they are; -1: none does. */
@@ -130,13 +119,13 @@ static void add(struct tql_session *session, struct session_relation *relation) 
   };
 }
 
-static void add_read(struct tql_session *session, struct session_relation *relation,
+static void add_read(struct tql_session *session, struct session_relation *relation, bool counted,
                      uint64_t walk) {
   if (!session_visit(relation, walk)) return;
-  if (may_be_in_doubt(relation)) add(session, relation);
+  if (may_be_in_doubt(relation, counted)) add(session, relation);
   for (size_t i = 0; relation->view && i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
-    if (input != NULL) add_read(session, input, walk);
+    if (input != NULL) add_read(session, input, true, walk);
   }
 }
 
@@ -146,16 +135,27 @@ static void free_doubt(struct session_doubt *doubt) {
   if (doubt->samples.layout != NULL) net_rows_done(&doubt->samples);
 }
 
+/* May an aggregate count what QUERY reads? Those of views may, which come by their names alone. */
+static bool may_count(struct tql_session *session, const struct ng_query *query) {
+  bool counts = query->aggregate_count > 0;
+  for (size_t i = 0; i < query->variable_count && !counts; i++) {
+    const struct session_relation *input = session_of(session, query->variables[i].relation);
+    counts = input != NULL && input->view;
+  }
+  return counts;
+}
+
 enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) {
   uint64_t walk = ++session->walks;
   enum base_status status = BASE_OK;
   BASE_CHECK(session->doubt_count == 0, "doubts-nested");
   if (session->seat->losses_ignored) return BASE_OK;
-  if (relation != NULL) add_read(session, relation, walk);
+  if (relation != NULL) add_read(session, relation, false, walk);
+  bool counted = query != NULL && may_count(session, query);
   for (size_t i = 0; query != NULL && i < query->variable_count; i++) {
     struct session_relation *input = session_of(session, query->variables[i].relation);
-    if (input != NULL && !query->variables[i].costs) add_read(session, input, walk);
+    if (input != NULL && !query->variables[i].costs) add_read(session, input, counted, walk);
   }
   for (int which = LOST; which <= REJECTED && status == BASE_OK && session->doubt_count > 0;
        which++)
@@ -197,19 +197,24 @@ static void say(struct tql_session *session, const struct session_doubt *doubt) 
   base_report_hint(session->diags, MSG_LOSSES, session->source,
                    session->statement ? &session->statement->range : NULL,
                    "set losses ignored takes what is there for all there was",
-                   "%s: %s between %s: what they may have ended has an uncertain stop",
-                   doubt->relation->ng.name, base_buffer_text(&counts), base_buffer_text(&times));
+                   "%s: %s between %s: %s%s%s", doubt->relation->ng.name, base_buffer_text(&counts),
+                   base_buffer_text(&times),
+                   doubt->matters ? "what they may have ended has an uncertain stop" : "",
+                   doubt->matters && doubt->counted ? "; " : "",
+                   doubt->counted ? "what may have counted them is not definite" : "");
   base_buffer_done(&counts);
   base_buffer_done(&times);
 }
 
 void session_end_doubts(struct tql_session *session, bool said) {
   for (size_t i = 0; i < session->doubt_count; i++) {
-    if (said && session->doubts[i].matters) say(session, &session->doubts[i]);
+    if (said && (session->doubts[i].matters || session->doubts[i].counted))
+      say(session, &session->doubts[i]);
     free_doubt(&session->doubts[i]);
   }
   free(session->doubts);
   session->doubts = NULL;
+  session_end_missing(session);
   session->doubt_count = session->doubt_capacity = 0;
 }
 
@@ -374,7 +379,7 @@ enum base_status session_doubt_rows(struct tql_session *session,
                                     const struct session_relation *relation,
                                     struct tql_rows *rows) {
   struct session_doubt *doubt = session_doubt_of(session, relation);
-  if (doubt == NULL) return BASE_OK;
+  if (doubt == NULL || !may_be_in_doubt(relation, false)) return BASE_OK;
   if (relation->kind == ST_TRACED) {
     const struct net_layout *layout = rows->rows.layout;
     int slot = doubt->process < 0 ? -1 : (int)layout->fields[doubt->process].slot;

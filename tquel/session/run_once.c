@@ -101,6 +101,11 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
     *ret = session_open_given(&session->given, layout, rows);
     return BASE_OK;
   }
+  const struct session_given *missing = session_missing_of(session, ng);
+  if (missing != NULL) {
+    *ret = session_open_given(missing, layout, rows);
+    return BASE_OK;
+  }
   struct session_relation *relation = session_of(session, ng);
   BASE_CHECK(relation != NULL, "query-relation");
   struct net_store *store = st_net(session->database);
@@ -108,7 +113,8 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
   enum base_status status = BASE_OK;
   struct session_doubt *doubt = session_doubt_of(session, relation);
-  if (doubt != NULL && form == NET_SCAN_TUPLES) {
+  bool made = relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+  if (doubt != NULL && made && form == NET_SCAN_TUPLES) {
     status = session_open_doubtful(session, doubt, &scan, &inner);
   } else if (session_is_kept(session, relation)) {
     inner = session_open_kept(session, relation, layout, rows);
@@ -422,7 +428,9 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
   int64_t began = base_env_monotonic();
   session->doing = "planning it";
   enum base_status status = session_add_views(session, one_off->query, plan, true);
-  if (status == BASE_OK) status = ng_plan_add_query(plan, one_off->query, session->diags);
+  const struct ng_query *query = one_off->query;
+  if (status == BASE_OK) status = session_doubt_aggregates(session, &query);
+  if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   if (is_over_store(session)) ng_plan_over_store(plan);
   if (speculate) ng_plan_may_speculate(plan);

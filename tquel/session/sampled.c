@@ -83,9 +83,9 @@ static enum base_status write_all_periods(void *context, const struct net_batch 
   return BASE_OK;
 }
 
-static enum base_status open_samples(struct tql_session *session,
-                                     const struct session_relation *relation,
-                                     net_chronon checkpoint, struct net_source **ret) {
+enum base_status session_open_samples(struct tql_session *session,
+                                      const struct session_relation *relation,
+                                      net_chronon checkpoint, struct net_source **ret) {
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   return st_samples_scan(session->database, relation->ng.name, relation->ng.records, checkpoint,
                          rows, ret);
@@ -112,7 +112,7 @@ static struct net_node *build_chain(struct net_network *network,
 static enum base_status make_table(struct tql_session *session, struct session_relation *relation) {
   struct net_source *source = NULL;
   enum base_status status = st_clear(session->database, relation->ng.name);
-  if (status == BASE_OK) status = open_samples(session, relation, NET_FOREVER, &source);
+  if (status == BASE_OK) status = session_open_samples(session, relation, NET_FOREVER, &source);
   if (status != BASE_OK) return status;
   struct net_network *network =
       net_network_new(session->strings, session->timeline, session->diags);
@@ -140,7 +140,7 @@ enum base_status session_doubtful_samples(struct tql_session *session,
                                           const struct net_losses *losses, int process,
                                           struct net_rows *ret, bool *ret_matters) {
   struct net_source *source = NULL;
-  enum base_status status = open_samples(session, relation, NET_FOREVER, &source);
+  enum base_status status = session_open_samples(session, relation, NET_FOREVER, &source);
   if (status != BASE_OK) return status;
   struct net_network *network =
       net_network_new(session->strings, session->timeline, session->diags);
@@ -183,7 +183,7 @@ enum base_status session_revise_samples(struct tql_session *session,
   net_rows_init(&kept, relation->ng.records);
   struct net_source *source = NULL;
   struct net_batch batch;
-  enum base_status status = open_samples(session, relation, NET_FOREVER, &source);
+  enum base_status status = session_open_samples(session, relation, NET_FOREVER, &source);
   while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
     for (uint32_t i = 0; i < batch.count; i++) {
       const union net_slot *row = net_batch_row(&batch, i);
@@ -205,7 +205,7 @@ enum base_status session_build_samples(struct tql_session *session,
                                        struct net_node **ret_access) {
   struct net_network *network = session->live;
   struct net_source *source = NULL;
-  enum base_status status = open_samples(session, relation, relation->checkpoint, &source);
+  enum base_status status = session_open_samples(session, relation, relation->checkpoint, &source);
   if (status != BASE_OK) return status;
   struct table_context *context = BASE_NEW(net_network_arena(network), struct table_context);
   *context = (struct table_context){session, relation};

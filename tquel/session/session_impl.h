@@ -329,6 +329,8 @@ struct tql_session {
   struct session_kept_views kept;
   struct session_doubt *doubts; /* of the statement that runs (doubt.c) */
   size_t doubt_count, doubt_capacity;
+  struct session_missing **missing; /* what aggregates read beside what they count (missing.c) */
+  size_t missing_count, missing_capacity;
   struct session_spares spares;
   bool single_transaction;
   bool in_script_transaction;
@@ -574,6 +576,17 @@ enum base_status session_open_doubtful(struct tql_session *session, struct sessi
 enum base_status session_doubt_rows(struct tql_session *session,
                                     const struct session_relation *relation,
                                     struct tql_rows *rows) BASE_MUST_USE;
+
+/* --- missing.c: aggregates over what may be missing */
+
+/* *QUERY becomes one whose aggregates are not definite where what doubt.c knows may be missing of what they count. In the
+ * statement's arena. */
+enum base_status session_doubt_aggregates(struct tql_session *session,
+                                          const struct ng_query **query) BASE_MUST_USE;
+/* The tuples of RELATION, if such a query has it for that; else NULL. */
+const struct session_given *session_missing_of(const struct tql_session *session,
+                                               const struct ng_relation *relation);
+void session_end_missing(struct tql_session *session);
 
 /* --- query.c: what is asked once */
 
@@ -875,6 +888,11 @@ enum base_status session_revise_samples(struct tql_session *session,
 enum base_status session_build_samples(struct tql_session *session,
                                        struct session_relation *relation,
                                        struct net_node **ret_access) BASE_MUST_USE;
+/* The samples of RELATION before CHECKPOINT. */
+enum base_status session_open_samples(struct tql_session *session,
+                                      const struct session_relation *relation,
+                                      net_chronon checkpoint,
+                                      struct net_source **ret) BASE_MUST_USE;
 /* Adds to RET the relation's tuples as its samples say and LOSSES leave certain (field PROCESS of a record says
  * whose it is; negative: none does). *RET_MATTERS: set if the losses make a difference. */
 enum base_status session_doubtful_samples(struct tql_session *session,
