@@ -190,6 +190,15 @@ static void keep(struct ng_plan *plan, struct ng_node *node, const struct ng_col
   node->keep_count = plan->column_count;
 }
 
+/* What is above PRODUCT and keeps COLUMN keeps OTHER, which stands for it from now on. */
+static void keep_above(struct ng_plan *plan, const struct ng_node *product,
+                       const struct ng_column *column, const struct ng_column *other) {
+  for (struct ng_node *node = ng_node_reader(plan, product); node != NULL;
+       node = ng_node_reader(plan, node))
+    if (node->keep && column->id < node->keep_count && node->keep[column->id])
+      keep(plan, node, other);
+}
+
 static void add_function(struct ng_plan *plan, struct ng_node *a, const struct ng_node *b) {
   struct ng_more_aggregate *more =
       BASE_NEW_ARRAY(plan->arena, a->more_count + 1 + b->more_count, struct ng_more_aggregate);
@@ -206,8 +215,11 @@ static void add_function(struct ng_plan *plan, struct ng_node *a, const struct n
 static void merge(struct ng_plan *plan, struct ng_node *product, struct ng_node *a) {
   struct ng_node *b = product->inputs[1], *top = product->inputs[0];
   const struct ng_column *value = b->own.items[b->own.count - 1];
-  for (size_t i = 0; i < b->by_columns.count; i++)
-    ng_plan_exchange(plan, b->own.items[i], key_for(product, b, i));
+  for (size_t i = 0; i < b->by_columns.count; i++) {
+    const struct ng_column *key = key_for(product, b, i);
+    keep_above(plan, product, b->own.items[i], key);
+    ng_plan_exchange(plan, b->own.items[i], key);
+  }
   add_function(plan, a, b);
   ng_columns_add(plan->arena, &a->own, value);
   for (struct ng_node *node = top; node != a && is_between(plan, node); node = node->inputs[0]) {
