@@ -37,7 +37,7 @@ static void on_text(void *context, const char *text) {
 
 bool engine_open(struct engine *engine, struct base_arena *arena, struct base_strings *strings,
                  const char *path, const struct scenario *scenario, struct engine_options options) {
-  *engine = (struct engine){.arena = arena, .strings = strings, .lossy = scenario->loss_count > 0};
+  *engine = (struct engine){.arena = arena, .strings = strings};
   engine->timeline = scenario->real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
   engine->output = (struct tql_output){engine, on_rows, on_text, NULL, NULL, NULL};
   base_diag_sink_init(&engine->diags);
@@ -156,15 +156,11 @@ enum answer engine_print(struct engine *engine, const char *name) {
 enum answer engine_define(struct engine *engine, const struct statement *statement) {
   const char *text = statement_text(engine->arena, statement);
   bool explained = statement->kind == RETRIEVE && !statement->view && strlen(text) % 4 == 0;
-  bool analyzed = strlen(text) % 8 == 0;
-  const char *how = analyzed ? "explain analyze" : "explain";
+  const char *how = strlen(text) % 8 == 0 ? "explain analyze" : "explain";
   const char *question = base_arena_printf(engine->arena, "%s %s", how, text);
   enum answer explanation = explained ? engine_run(engine, question) : ANSWER_ROWS;
   if (explanation == ANSWER_BROKEN) return ANSWER_BROKEN;
-  bool fails = is_run_time_error(engine, explanation);
   enum answer answer = engine_run(engine, text);
-  /* It is only looked at, with what was lost; what is defined is made of what is there. */
-  if (engine->lossy && analyzed && statement->name && fails) return answer;
   return answer == ANSWER_ROWS && explanation != ANSWER_ROWS ? ANSWER_BROKEN : answer;
 }
 

@@ -201,7 +201,6 @@ struct engine {
   struct oracle_relation result;
   bool has_result;
   bool lacking; /* something was not executed: later statements may miss it */
-  bool lossy;   /* records were lost: what is looked at is not what is stored */
 };
 bool engine_open(struct engine *engine, struct base_arena *arena, struct base_strings *strings,
                  const char *path, const struct scenario *scenario, struct engine_options options);
