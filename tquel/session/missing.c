@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/env.h"
 #include "engine/pattern.h"
 #include "tquel/session/doubt.h"
 
@@ -317,7 +318,7 @@ static enum base_status read_records(const struct counted *counted, struct recor
   struct net_source *source = NULL;
   struct net_batch batch;
   enum base_status status = open_records(counted, &source);
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
+  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK) {
     for (uint32_t i = 0; i < batch.count; i++) {
       const union net_slot *row = net_batch_row(&batch, i);
       if (net_batch_marks(&batch, i) & NET_ROUND) continue;
@@ -327,6 +328,8 @@ static enum base_status read_records(const struct counted *counted, struct recor
       for (size_t k = 0; k < counted->known_count; k++)
         record->values[k] = row[batch.layout->fields[counted->known[k].field].slot];
     }
+    if (base_env_interrupted()) status = BASE_CANCEL;
+  }
   if (source != NULL) source->free(source);
   return status == BASE_END ? BASE_OK : status;
 }
