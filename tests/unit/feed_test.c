@@ -175,7 +175,8 @@ static void read_pipe(struct sn_reader_options options, const char *text, size_t
     result = drain(reader, log, 3);
   }
   close(ends[1]);
-  if (result == NET_READ_AGAIN) drain(reader, log, 3);
+  /* That it is closed need not be seen at once. */
+  while (result == NET_READ_AGAIN) result = drain(reader, log, 3);
   reader->class->free(reader);
   close(ends[0]);
 }
