@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 from world import PATIENCE, check, equal, main, seconds, until
 
@@ -436,6 +437,42 @@ def saved_beside_a_reader(world):
     equal(world.run('check-database', world.database).out, 'consistent\n')
 
 
+def aged_and_killed(world):
+    """kill -9 while what is old goes, again and again: all is there or counted as gone, once"""
+    world.serve()
+    feed = Feed(world)
+    feed.send(40000)
+    feed.end_without_a_count()
+    until(lambda: feed.count('E') == 40000, 'they come')
+    world.good('modify E to keep nothing')
+    for delay in (0, 0.02, 0.05, 0.1):
+        time.sleep(delay)
+        world.kill()
+        world.serve()
+        there, gone, _ = accounts(world, 'E')
+        equal(there + gone, 40000, (there, gone))
+    until(lambda: accounts(world, 'E')[0] <= 10001, 'it goes')
+    there, gone, behind = accounts(world, 'E')
+    equal((there + gone, behind, world.stop()), (40000, 0, 0), (there, gone, behind))
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
+def deleted_and_killed(world):
+    """kill -9 while a statement deletes much: all of that has gone, or nothing"""
+    world.serve()
+    prepare_much(world, world.good)
+    for delay in (0.05, 0.15, 0.3, 0.6):
+        world.start('--connect', world.socket, '-c', 'range of e is E delete e where e.x <= 65000',
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        world.kill()
+        world.serve()
+        check(world.count('E') in (130000, 65000), f'{world.count("E")} tuples are there after {delay} s')
+    world.good('range of e is E delete e where e.x <= 65000')
+    equal((world.count('E'), world.count('F'), world.stop()), (65000, 1, 0))
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
 def given_back_at_the_end(world):
     """a session that ends gives back what it has deleted, for a while"""
     def run(text):
@@ -528,4 +565,4 @@ def opened_full(world):
 
 if __name__ == '__main__':
     main([held, own, stopped, in_memory, one_behind_the_other, slow_client, with_its_server, brought_in_elsewhere, ends_without, given_back,
-          destroyed, aged_beside_a_reader, destroyed_beside_a_reader, saved_beside_a_reader, given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])
+          destroyed, aged_beside_a_reader, destroyed_beside_a_reader, aged_and_killed, deleted_and_killed, saved_beside_a_reader, given_back_at_the_end, older_file, nothing_to_compact, file_cannot_grow, opened_full])
