@@ -20,7 +20,7 @@ struct tql_name {
 
 enum tql_expr_kind {
   /* constants */
-  TQL_E_INTEGER,  /* .integer */
+  TQL_E_INTEGER,  /* .integer; as what is set, perhaps with a unit of bytes in .name */
   TQL_E_FLOAT,    /* .real */
   TQL_E_STRING,   /* .name.text is the value, escapes resolved; .length */
   TQL_E_BOOL,     /* true, false: .integer */

@@ -238,6 +238,13 @@ struct tql_statement *tql_build_explain(struct tql_parser *parser, const struct 
 struct tql_statement *tql_build_checkpoint(struct tql_parser *parser, const struct tql_span *span,
                                            struct tql_expr *time, const struct tql_name *name);
 /* WORDS NULL: set rule, and nothing else. Without VALUE the last of several words is the value. */
+/* set WORDS NUMBER UNIT: a size in bytes, such as 2 GB. */
+struct tql_statement *tql_build_set_size(struct tql_parser *parser, const struct tql_span *span,
+                                         const struct tql_list *words,
+                                         const struct tql_span *number_at,
+                                         const struct tql_lexeme *number,
+                                         const struct tql_span *unit_at,
+                                         const struct tql_lexeme *unit);
 struct tql_statement *tql_build_set(struct tql_parser *parser, const struct tql_span *span,
                                     const struct tql_list *words, const struct tql_name *rule,
                                     struct tql_expr *value);

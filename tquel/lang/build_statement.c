@@ -487,6 +487,19 @@ struct tql_statement *tql_build_set_rule(struct tql_parser *parser, const struct
   return tql_build_set(parser, span, NULL, &name, given);
 }
 
+struct tql_statement *tql_build_set_size(struct tql_parser *parser, const struct tql_span *span,
+                                         const struct tql_list *words,
+                                         const struct tql_span *number_at,
+                                         const struct tql_lexeme *number,
+                                         const struct tql_span *unit_at,
+                                         const struct tql_lexeme *unit) {
+  struct tql_expr *size = tql_build_literal(parser, TQL_E_INTEGER, number_at, number);
+  size->name = tql_name(parser, unit_at, unit);
+  size->range.last_line = unit_at->range.last_line;
+  size->range.last_column = unit_at->range.last_column;
+  return tql_build_set(parser, span, words, NULL, size);
+}
+
 /* --- define ----------------------------------------------------------------------------------- */
 
 struct tql_statement *tql_build_integrity(struct tql_parser *parser, const struct tql_span *span,

@@ -353,6 +353,8 @@ checkpoint:
 set:
   SET setting_words                   { $$ = tql_build_set(parser, &@$, $2, NULL, NULL); }
 | SET setting_words setting_value     { $$ = tql_build_set(parser, &@$, $2, NULL, $3); }
+| SET setting_words INTEGER NAME[unit]
+    { $$ = tql_build_set_size(parser, &@$, $2, &@3, &$3, &@unit, &$unit); }
 | SET RULE                            { $$ = tql_build_set(parser, &@$, NULL, NULL, NULL); }
 | SET RULE NAME                       { $$ = tql_build_set_rule(parser, &@$, &$3, &@3, NULL, NULL); }
 | SET RULE NAME setting_word[value]

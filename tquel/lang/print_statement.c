@@ -193,6 +193,10 @@ static void print_set(struct base_buffer *out, const struct tql_statement *state
     print_setting_word(out, statement->value->name.text, false);
   else
     tql_print_operand(out, statement->value, false);
+  if (statement->value->kind == TQL_E_INTEGER && statement->value->name.text != NULL) {
+    base_buffer_putc(out, ' ');
+    tql_print_name(out, statement->value->name.text);
+  }
 }
 
 /* A name or a string: what is not a word is printed as a string, which holds any text. */

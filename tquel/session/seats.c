@@ -92,7 +92,7 @@ void tql_seat_text(struct tql_seat *seat, struct base_buffer *out) {
   if (seat->manual) base_buffer_puts(out, "set checkpoint manual\n");
   if (seat->losses_ignored) base_buffer_puts(out, "set losses ignored\n");
   base_arena_free(arena);
-  if (seat->memory_set) base_buffer_printf(out, "set memory %zu\n", seat->memory >> 20);
+  if (seat->memory_set) base_buffer_printf(out, "set memory %zu B\n", seat->memory);
   if (seat->time_limit_set)
     base_buffer_printf(out, "set time limit %lld ns\n", (long long)seat->time_limit);
 }

@@ -169,34 +169,51 @@ static enum base_status set_sequence(struct tql_session *session,
   return bad_value(session, statement, "full, closest or distinct", "closest");
 }
 
-/* In MiB. */
+/* Bytes of VALUE: MiB, or what its unit says. False: it is no size, or none that an address space has. */
+static bool size_of(const struct tql_expr *value, size_t *ret) {
+  static const struct {
+    const char *unit;
+    uint64_t bytes;
+  } units[] = {{"B", 1},
+               {"kB", 1000},
+               {"MB", 1000 * 1000},
+               {"GB", 1000 * 1000 * 1000},
+               {"TB", UINT64_C(1000) * 1000 * 1000 * 1000},
+               {"KiB", UINT64_C(1) << 10},
+               {"MiB", UINT64_C(1) << 20},
+               {"GiB", UINT64_C(1) << 30},
+               {"TiB", UINT64_C(1) << 40}};
+  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < 0) return false;
+  uint64_t each = value->name.text == NULL ? UINT64_C(1) << 20 : 0;
+  for (size_t i = 0; each == 0 && i < sizeof units / sizeof *units; i++)
+    if (strcasecmp(units[i].unit, value->name.text) == 0) each = units[i].bytes;
+  if (each == 0 || (uint64_t)value->integer > (uint64_t)(SIZE_MAX >> 1) / each) return false;
+  *ret = (size_t)((uint64_t)value->integer * each);
+  return true;
+}
+
 static enum base_status set_cache(struct tql_session *session,
                                   const struct tql_statement *statement) {
-  const struct tql_expr *value = statement->value;
-  const int64_t most = (int64_t)(SIZE_MAX >> 20);
-  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < 0 || value->integer > most)
-    return bad_value(session, statement, "a number of MiB, or 0 for none", "256");
-  return st_set_cache(session->database, (size_t)value->integer << 20);
+  size_t bytes;
+  if (!size_of(statement->value, &bytes))
+    return bad_value(session, statement, "a size, a number of MiB if it has no unit, or 0 for none",
+                     "256 MiB");
+  return st_set_cache(session->database, bytes);
 }
 
 /* Who is not the owner has no more than a server gives him. */
 static enum base_status set_memory(struct tql_session *session,
                                    const struct tql_statement *statement) {
-  const struct tql_expr *value = statement->value;
   struct tql_seat *seat = session->seat;
   const size_t given = session->options.memory;
-  const char *expected = "a number of MiB, or 0 for no limit";
-  int64_t most = (int64_t)(SIZE_MAX >> 21);
   bool limited = !seat->owner && given > 0;
-  if (limited) {
-    most = (int64_t)(given >> 20);
-    expected = base_arena_printf(session->statement_arena, "a number of MiB, %lld at most",
-                                 (long long)most);
-  }
-  if (value == NULL || value->kind != TQL_E_INTEGER || value->integer < (limited ? 1 : 0) ||
-      value->integer > most)
-    return bad_value(session, statement, expected, limited ? "16" : "1024");
-  seat->memory = (size_t)value->integer << 20;
+  size_t bytes;
+  const char *expected = "a size, a number of MiB if it has no unit, or 0 for no limit";
+  if (limited)
+    expected = base_arena_printf(session->statement_arena, "a size, %zu MiB at most", given >> 20);
+  bool good = size_of(statement->value, &bytes) && (!limited || (bytes > 0 && bytes <= given));
+  if (!good) return bad_value(session, statement, expected, limited ? "16 MiB" : "1 GiB");
+  seat->memory = bytes;
   seat->memory_set = true;
   return BASE_OK;
 }
@@ -228,8 +245,28 @@ static enum base_status set_compensate(struct tql_session *session,
   return tql_analyse_compensate(&analysis, statement, session->arena, &session->seat->settings);
 }
 
+static bool is_known(const char *name) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
+static bool has_unit(const struct tql_expr *value) {
+  return value != NULL && value->kind == TQL_E_INTEGER && value->name.text != NULL;
+}
+
+static enum base_status refuse_unit(struct tql_session *session,
+                                    const struct tql_statement *statement) {
+  base_report_hint(session->diags, MSG_SETTING_VALUE, session->source, &statement->value->range,
+                   "help \"set\" says what it takes", "set %s takes no size", statement->words);
+  return BASE_USER;
+}
+
 enum base_status session_set(struct tql_session *session, const struct tql_statement *statement) {
   const char *name = statement->words;
+  bool sized = strcmp(name, "memory") == 0 || strcmp(name, "cache") == 0;
+  if (has_unit(statement->value) && !sized && is_known(name))
+    return refuse_unit(session, statement);
   if (strcmp(name, "checkpoint") == 0)
     return choose(session, statement, "auto", "manual", &session->seat->manual);
   if (strcmp(name, "checkpoint every") == 0) return set_checkpoint_every(session, statement);
