@@ -290,6 +290,16 @@ static void refuse_temporal_targets(struct tql_binder *binder) {
   }
 }
 
+/* Its value lasts until forever, which is no part of that time. */
+static void warn_of_forever(struct tql_binder *binder, const struct tql_clauses *clauses) {
+  const struct ng_expr *at = binder->query->at;
+  bool forever = at != NULL && at->op == NG_T_CONSTANT && at->instant.lo == NET_FOREVER;
+  if (!forever || binder->aggregate_count == 0) return;
+  base_report_hint(binder->analysis->diags, MSG_AT_FOREVER, binder->analysis->source,
+                   &clauses->at->range, "write: at now, or leave it out",
+                   "aggregates have no value at forever: theirs last until it, and no longer");
+}
+
 static enum base_status retrieve_held(const struct tql_analysis *analysis,
                                       const struct tql_statement *statement,
                                       const struct ng_query **ret) {
@@ -307,6 +317,7 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
   binder.query->coalesced = statement->coalesced;
   if (statement->coalesced) refuse_temporal_targets(&binder);
   if (!binder.failed) make_result(&binder);
+  if (!binder.failed) warn_of_forever(&binder, &statement->clauses);
   const struct ng_query *query = tql_binder_finish(&binder, statement);
   if (query) tql_add_costs(&binder, binder.query);
   tql_binder_done(&binder);
