@@ -317,7 +317,8 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
   binder.query->coalesced = statement->coalesced;
   if (statement->coalesced) refuse_temporal_targets(&binder);
   if (!binder.failed) make_result(&binder);
-  if (!binder.failed) warn_of_forever(&binder, &statement->clauses);
+  /* A definition is read again whenever its database is opened. */
+  if (!binder.failed && binder.query->name == NULL) warn_of_forever(&binder, &statement->clauses);
   const struct ng_query *query = tql_binder_finish(&binder, statement);
   if (query) tql_add_costs(&binder, binder.query);
   tql_binder_done(&binder);
