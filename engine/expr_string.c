@@ -13,44 +13,20 @@
 #include <string.h>
 
 #include "engine/expr_ops.h"
+#include "engine/expr_span.h"
 #include "engine/pattern.h"
-
-struct span {
-  const char *text;
-  size_t length;
-};
-
-static struct span text_of(const struct net_program *program, base_string_id id) {
-  struct span span;
-  span.text = base_strings_text(program->strings, id, &span.length);
-  return span;
-}
-
-static bool continues(char byte) {
-  return ((unsigned char)byte & 0xC0) == 0x80;
-}
 
 static int64_t count_points(struct span span) {
   int64_t count = 0;
-  for (size_t i = 0; i < span.length; i++) count += !continues(span.text[i]);
+  for (size_t i = 0; i < span.length; i++) count += !span_continues(span.text[i]);
   return count;
-}
-
-/* Bytes of the first COUNT code points, of all of them if there are fewer. */
-static size_t bytes_of_points(struct span span, int64_t count) {
-  size_t at = 0;
-  for (; at < span.length && count > 0; count--) {
-    at++;
-    while (at < span.length && continues(span.text[at])) at++;
-  }
-  return at;
 }
 
 /* --- made of strings */
 
 static void concatenate(const struct net_program *program, struct net_value *args) {
   char small[256], *joined = small;
-  struct span a = text_of(program, args[0].s), b = text_of(program, args[1].s);
+  struct span a = span_of(program, args[0].s), b = span_of(program, args[1].s);
   if (a.length == 0 || b.length == 0) {
     if (a.length == 0) args[0].s = args[1].s;
     return;
@@ -65,15 +41,15 @@ static void concatenate(const struct net_program *program, struct net_value *arg
 /* left and right. The table never moves a text while it grows, so a part of one can be interned. */
 static enum net_eval_error part(const struct net_program *program, enum net_op op,
                                 struct net_value *args) {
-  struct span whole = text_of(program, args[0].s);
+  struct span whole = span_of(program, args[0].s);
   int64_t wanted = args[1].i, points;
   if (wanted < 0) return NET_EVAL_COUNT;
   points = count_points(whole);
   if (wanted >= points) return NET_EVAL_OK;
   if (op == NET_OP_LEFT) {
-    whole.length = bytes_of_points(whole, wanted);
+    whole.length = span_bytes(whole, 0, wanted);
   } else {
-    size_t skipped = bytes_of_points(whole, points - wanted);
+    size_t skipped = span_bytes(whole, 0, points - wanted);
     whole.text += skipped;
     whole.length -= skipped;
   }
@@ -83,7 +59,7 @@ static enum net_eval_error part(const struct net_program *program, enum net_op o
 
 static bool matches(const struct net_program *program, base_string_id pattern_id,
                     base_string_id id) {
-  struct span pattern = text_of(program, pattern_id), text = text_of(program, id);
+  struct span pattern = span_of(program, pattern_id), text = span_of(program, id);
   return net_pattern_match(pattern.text, pattern.length, text.text, text.length);
 }
 
@@ -184,18 +160,23 @@ enum net_eval_error net_string_operation(const struct net_program *program,
     case NET_OP_RIGHT:
       return part(program, step->op, args);
     case NET_OP_LENGTH:
-      args[0].i = count_points(text_of(program, args[0].s));
+      args[0].i = count_points(span_of(program, args[0].s));
       return NET_EVAL_OK;
-    case NET_OP_LOWER: case NET_OP_UPPER: case NET_OP_TRIM: case NET_OP_SUBSTRING:
-    case NET_OP_POSITION: case NET_OP_SUBSTITUTE: case NET_OP_SPLIT:
+    case NET_OP_LOWER:
+    case NET_OP_UPPER:
+    case NET_OP_TRIM:
+    case NET_OP_SUBSTRING:
+    case NET_OP_POSITION:
+    case NET_OP_SUBSTITUTE:
+    case NET_OP_SPLIT:
       return net_text_operation(program, step->op, args);
     case NET_OP_MATCHES:
       args[0].i = matches(program, step->s, args[0].s) ? NET_TRUE : NET_FALSE;
       return NET_EVAL_OK;
     case NET_OP_S_TO_I:
-      return read_integer(trimmed(text_of(program, args[0].s)), &args[0].i);
+      return read_integer(trimmed(span_of(program, args[0].s)), &args[0].i);
     case NET_OP_S_TO_F:
-      return read_float(trimmed(text_of(program, args[0].s)), &args[0].f);
+      return read_float(trimmed(span_of(program, args[0].s)), &args[0].f);
     case NET_OP_B_TO_S:
       return print_truth(program, args);
     default: /* NET_OP_I_TO_S, NET_OP_F_TO_S */

@@ -11,31 +11,10 @@
 
 #include "engine/base/buffer.h"
 #include "engine/expr_ops.h"
-
-struct span {
-  const char *text;
-  size_t length;
-};
-
-static struct span text_of(const struct net_program *program, base_string_id id) {
-  struct span span;
-  span.text = base_strings_text(program->strings, id, &span.length);
-  return span;
-}
+#include "engine/expr_span.h"
 
 static void give(const struct net_program *program, struct span span, struct net_value *ret) {
   ret->s = base_strings_intern(program->strings, span.text, span.length);
-}
-
-static bool continues(char byte) {
-  return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
-/* Bytes of the character at AT. */
-static size_t step_at(struct span span, size_t at) {
-  size_t length = 1;
-  while (at + length < span.length && continues(span.text[at + length])) length++;
-  return length;
 }
 
 /* --- upper and lower case */
@@ -80,10 +59,10 @@ static void put_character(struct base_buffer *out, wint_t character) {
 }
 
 static void change_case(const struct net_program *program, bool lower, struct net_value *args) {
-  struct span span = text_of(program, args[0].s);
+  struct span span = span_of(program, args[0].s);
   struct base_buffer out = BASE_BUFFER_EMPTY;
   for (size_t at = 0, length; at < span.length; at += length) {
-    length = step_at(span, at);
+    length = span_step(span, at);
     wint_t character = character_at(span, at, length);
     put_character(&out, lower ? lower_of(character) : upper_of(character));
   }
@@ -98,22 +77,15 @@ static bool is_blank(char byte) {
 }
 
 static void trim(const struct net_program *program, struct net_value *args) {
-  struct span span = text_of(program, args[0].s);
+  struct span span = span_of(program, args[0].s);
   while (span.length > 0 && is_blank(span.text[span.length - 1])) span.length--;
   for (; span.length > 0 && is_blank(span.text[0]); span.length--) span.text++;
   give(program, span, args);
 }
 
-/* Bytes of the first COUNT characters from AT on, or of all there are. */
-static size_t bytes_of(struct span span, size_t at, int64_t count) {
-  size_t first = at;
-  for (; at < span.length && count > 0; count--) at += step_at(span, at);
-  return at - first;
-}
-
 /* Characters that would be before the first one count, too. */
 static enum net_eval_error substring(const struct net_program *program, struct net_value *args) {
-  struct span span = text_of(program, args[0].s);
+  struct span span = span_of(program, args[0].s);
   int64_t first = args[1].i, count = args[2].i, before;
   if (count < 0) return NET_EVAL_COUNT;
   if (first < 1) {
@@ -121,8 +93,8 @@ static enum net_eval_error substring(const struct net_program *program, struct n
     count = before < count ? count - before : 0;
     first = 1;
   }
-  size_t skipped = bytes_of(span, 0, first - 1);
-  give(program, (struct span){span.text + skipped, bytes_of(span, skipped, count)}, args);
+  size_t skipped = span_bytes(span, 0, first - 1);
+  give(program, (struct span){span.text + skipped, span_bytes(span, skipped, count)}, args);
   return NET_EVAL_OK;
 }
 
@@ -135,16 +107,16 @@ static size_t find(struct span span, size_t at, struct span part) {
 }
 
 static void position(const struct net_program *program, struct net_value *args) {
-  struct span span = text_of(program, args[0].s), part = text_of(program, args[1].s);
+  struct span span = span_of(program, args[0].s), part = span_of(program, args[1].s);
   size_t found = part.length == 0 ? 0 : find(span, 0, part);
   int64_t characters = 1;
-  for (size_t at = 0; at < found; at++) characters += !continues(span.text[at]);
+  for (size_t at = 0; at < found; at++) characters += !span_continues(span.text[at]);
   args[0].i = part.length > 0 && found == span.length ? 0 : characters;
 }
 
 static void substitute(const struct net_program *program, struct net_value *args) {
-  struct span span = text_of(program, args[0].s), part = text_of(program, args[1].s);
-  struct span by = text_of(program, args[2].s);
+  struct span span = span_of(program, args[0].s), part = span_of(program, args[1].s);
+  struct span by = span_of(program, args[2].s);
   size_t found = part.length == 0 ? span.length : find(span, 0, part), at = 0;
   if (found == span.length) return;
   struct base_buffer out = BASE_BUFFER_EMPTY;
@@ -160,7 +132,7 @@ static void substitute(const struct net_program *program, struct net_value *args
 
 /* A separator of nothing separates nothing. */
 static enum net_eval_error split(const struct net_program *program, struct net_value *args) {
-  struct span span = text_of(program, args[0].s), by = text_of(program, args[1].s);
+  struct span span = span_of(program, args[0].s), by = span_of(program, args[1].s);
   int64_t wanted = args[2].i;
   if (wanted < 1) return NET_EVAL_COUNT;
   size_t at = 0, end = by.length == 0 ? span.length : find(span, 0, by);
