@@ -19,7 +19,8 @@ BEGIN = 'create period P (v = i4) copy P from "rows.csv" '
 PAIRS = 'range of p is P range of q is P '
 # Many rows, half of them twice; the first is in no order, the second nearly in that of time.
 QUERIES = ('retrieve (w = q.v - p.v)', 'retrieve (p.v, w = q.v) start p.start stop q.stop when p overlap q',
-           'retrieve (p.v, w = q.v)')
+           'retrieve (p.v, w = q.v)', 'retrieve (p.v, w = q.v) sort by w descending, v limit 300000',
+           'retrieve (p.v, w = q.v) sort by w, v limit 500 by w offset 7')
 
 
 def rows(world, indefinite=''):
@@ -33,7 +34,7 @@ def on_the_disk(world):
     for query in QUERIES:
         for form in ('csv', 'count') if query != QUERIES[0] else ('csv', 'table', 'ndjson', 'markdown'):
             found = []
-            for memory in ('0', '16'):
+            for memory in ('0', '10' if 'sort' in query else '16'):
                 result = world.run('--timeline', 'abstract', '--format', form, '-c',
                                    BEGIN + PAIRS + f'set memory {memory} ' + query)
                 equal((result.code, result.err), (0, ''))

@@ -107,19 +107,29 @@ void tql_markdown_name(struct base_buffer *out, const char *name);
 void tql_write_timeline(struct base_buffer *out, const struct tql_format_context *context,
                         const struct tql_rows *rows);
 
-/* --- rows.c, spilled.c */
-struct tql_ordering {
-  const struct net_rows *rows;
-  const struct base_strings *strings;
-  net_chronon checkpoint;
+/* --- runs.c: rows in any order */
+struct tql_order {
+  void *context;
+  /* Less where the row is before another; equal says nothing. */
+  uint64_t (*prefix)(const void *context, const union net_slot *row);
+  int (*compare)(const void *context, const union net_slot *left, const union net_slot *right);
+  /* The next row in order may be added to MERGED. False: no more of them is wanted. */
+  bool (*take)(void *context, struct net_rows *merged, const union net_slot *row, uint8_t marks);
 };
-int tql_rows_compare(const struct tql_ordering *ordering, const union net_slot *left,
-                     const union net_slot *right);
-/* ROWS in order, each once. */
-void tql_rows_order_part(struct net_rows *rows, const struct tql_ordering *ordering);
-/* The same of rows that lie on the disk, which are those of ORDERING. BASE_CANCEL: see tql_rows_finish. */
-enum base_status tql_rows_order_spilled(struct net_rows *rows,
-                                        const struct tql_ordering *ordering) BASE_MUST_USE;
+struct tql_place {
+  uint64_t prefix;
+  size_t index;
+};
+static inline uint64_t tql_prefix_of_integer(int64_t value) {
+  return (uint64_t)value ^ (UINT64_C(1) << 63);
+}
+/* The rows from FROM on, in an order that only the places say, which are the caller's (free). */
+struct tql_place *tql_sort_places(const struct tql_order *order, const struct net_rows *rows,
+                                  size_t from);
+/* ROWS in order where they lie; nothing is taken. */
+void tql_order_few(const struct tql_order *order, struct net_rows *rows);
+/* What has been taken, in order, in place of ROWS. BASE_CANCEL: see tql_rows_finish; ROWS are in some order. */
+enum base_status tql_order_many(const struct tql_order *order, struct net_rows *rows) BASE_MUST_USE;
 
 static inline void tql_pour(const struct tql_format_context *context, struct base_buffer *out) {
   if (context->pour != NULL && out->length >= context->pour_at)

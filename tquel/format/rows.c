@@ -91,32 +91,24 @@ void tql_rows_add_batch(struct tql_rows *rows, const struct net_batch *batch) {
 
 /* ---- order ---- */
 
-/* A row, with what decides most comparisons. */
-struct place {
-  net_chronon start;
-  size_t index;
+struct ordering {
+  const struct net_rows *rows;
+  const struct base_strings *strings;
+  net_chronon checkpoint;
 };
 
-/* So many steps a row for rows that are nearly in order, as those of an aggregate, which come in the order
- * of their stops; after that they are sorted as if they were in none. */
-#define STEPS_A_ROW 16
+/* From so many rows on it matters that their order can be interrupted. */
+#define MANY_ROWS ((size_t)1 << 18)
 
-int tql_rows_compare(const struct tql_ordering *ordering, const union net_slot *left,
-                     const union net_slot *right) {
+static int compare(const struct ordering *ordering, const union net_slot *left,
+                   const union net_slot *right) {
   if (left[0].i != right[0].i) return left[0].i < right[0].i ? -1 : 1;
   return net_row_compare(ordering->rows->layout, ordering->strings, ordering->checkpoint, left,
                          right);
 }
 
-static int compare_rows(const struct tql_ordering *ordering, size_t a, size_t b) {
-  return tql_rows_compare(ordering, net_rows_row(ordering->rows, a),
-                          net_rows_row(ordering->rows, b));
-}
-
-static int compare_places(const void *a, const void *b, void *ordering) {
-  const struct place *left = a, *right = b;
-  if (left->start != right->start) return left->start < right->start ? -1 : 1;
-  return compare_rows(ordering, left->index, right->index);
+static int compare_rows(const struct ordering *ordering, size_t a, size_t b) {
+  return compare(ordering, net_rows_row(ordering->rows, a), net_rows_row(ordering->rows, b));
 }
 
 static void swap_rows(struct net_rows *rows, size_t a, size_t b) {
@@ -133,7 +125,7 @@ static void swap_rows(struct net_rows *rows, size_t a, size_t b) {
 
 /* Known rows that start together, by what else they say, where they lie. False: that took too long, or some are
  * alike. */
-static bool order_ties(struct tql_rows *result, const struct tql_ordering *ordering) {
+static bool order_ties(struct tql_rows *result, const struct ordering *ordering) {
   struct net_rows *rows = &result->rows;
   size_t steps = result->known;
   for (size_t i = 0; i < result->tie_count; i++) {
@@ -149,7 +141,7 @@ static bool order_ties(struct tql_rows *result, const struct tql_ordering *order
 }
 
 /* Those behind KNOWN, which are in order. Mostly each row starts later than the one before it. */
-static bool go_on_ordered(const struct tql_ordering *ordering, size_t known) {
+static bool go_on_ordered(const struct ordering *ordering, size_t known) {
   const struct net_rows *rows = ordering->rows;
   uint32_t slots = rows->layout->slot_count;
   size_t first = known > 0 ? known : 1;
@@ -159,45 +151,8 @@ static bool go_on_ordered(const struct tql_ordering *ordering, size_t known) {
   return true;
 }
 
-/* By insertion; false: it would take too long, and they are not in order yet. */
-static bool insert(struct place *places, size_t count, const struct tql_ordering *ordering) {
-  size_t steps = count * STEPS_A_ROW;
-  for (size_t i = 1; i < count; i++) {
-    struct place place = places[i];
-    size_t to = i;
-    for (; to > 0 && compare_places(&place, &places[to - 1], (void *)ordering) < 0; to--)
-      places[to] = places[to - 1];
-    places[to] = place;
-    if (i - to > steps) return false;
-    steps -= i - to;
-  }
-  return true;
-}
-
-/* Row i is to be the one that PLACES[i] names; where they lie, ring by ring. */
-static void move_rows(struct net_rows *rows, struct place *places) {
-  uint32_t slots = rows->layout->slot_count;
-  union net_slot *kept = base_xcalloc(slots, sizeof *kept);
-  for (size_t i = 0; i < rows->count; i++) {
-    if (places[i].index == i) continue;
-    uint8_t kept_marks = rows->marks[i];
-    net_row_copy(kept, net_rows_row(rows, i), slots);
-    size_t to = i, from;
-    while ((from = places[to].index) != i) {
-      net_row_copy(net_rows_row(rows, to), net_rows_row(rows, from), slots);
-      rows->marks[to] = rows->marks[from];
-      places[to].index = to;
-      to = from;
-    }
-    net_row_copy(net_rows_row(rows, to), kept, slots);
-    rows->marks[to] = kept_marks;
-    places[to].index = to;
-  }
-  free(kept);
-}
-
 /* Rows in order: of equal ones the first stays, as definite as the surest of them. */
-static void make_set(struct net_rows *rows, const struct tql_ordering *ordering) {
+static void make_set(struct net_rows *rows, const struct ordering *ordering) {
   size_t kept = 0;
   for (size_t i = 1; i < rows->count; i++) {
     if (compare_rows(ordering, kept, i) == 0) {
@@ -210,25 +165,37 @@ static void make_set(struct net_rows *rows, const struct tql_ordering *ordering)
   rows->count = kept + 1;
 }
 
-/* The rows from FROM on, in an order that only PLACES says. */
-static struct place *sort_places(const struct tql_ordering *ordering, size_t from) {
-  size_t capacity = 0, count = ordering->rows->count - from;
-  struct place *places = NULL;
-  base_grow_large(&places, &capacity, count, sizeof *places);
-  for (size_t i = 0; i < count; i++)
-    places[i] = (struct place){net_rows_row(ordering->rows, from + i)[0].i, from + i};
-  if (!insert(places, count, ordering))
-    qsort_r(places, count, sizeof *places, compare_places, (void *)ordering);
-  return places;
+static uint64_t prefix_of(const void *ordering, const union net_slot *row) {
+  (void)ordering;
+  return tql_prefix_of_integer(row[0].i);
+}
+
+static int compare_any(const void *ordering, const union net_slot *left,
+                       const union net_slot *right) {
+  return compare(ordering, left, right);
+}
+
+/* Of equal rows the first stays, as definite as the surest of them. */
+static bool take(void *ordering, struct net_rows *merged, const union net_slot *row,
+                 uint8_t marks) {
+  size_t last = merged->count;
+  if (last > 0 && compare(ordering, net_rows_row(merged, last - 1), row) == 0)
+    merged->marks[last - 1] |= marks;
+  else
+    net_rows_add_copy(merged, row, marks);
+  return true;
+}
+
+static struct tql_order order_of(const struct ordering *ordering) {
+  return (struct tql_order){(void *)ordering, prefix_of, compare_any, take};
 }
 
 /* Of the first END rows, which are in order, the first that is not before ROW. */
-static size_t find_place(const struct tql_ordering *ordering, const union net_slot *row,
-                         size_t end) {
+static size_t find_place(const struct ordering *ordering, const union net_slot *row, size_t end) {
   size_t from = 0;
   while (from < end) {
     size_t middle = from + (end - from) / 2;
-    if (tql_rows_compare(ordering, net_rows_row(ordering->rows, middle), row) < 0)
+    if (compare(ordering, net_rows_row(ordering->rows, middle), row) < 0)
       from = middle + 1;
     else
       end = middle;
@@ -245,17 +212,18 @@ static void move(struct net_rows *rows, size_t from, size_t to, size_t count) {
 /* The rows behind the first KNOWN, which are a set in order, that are equal to none of these, in order; equal ones
  * make them surer. */
 static struct net_rows take_others(struct net_rows *rows, size_t known,
-                                   const struct tql_ordering *ordering) {
+                                   const struct ordering *ordering) {
   struct net_rows others;
-  struct place *places = sort_places(ordering, known);
+  struct tql_order by_time = order_of(ordering);
+  struct tql_place *places = tql_sort_places(&by_time, rows, known);
   net_rows_init(&others, rows->layout);
   for (size_t i = known; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, places[i - known].index);
     uint8_t marks = rows->marks[places[i - known].index];
     size_t last = others.count, place = find_place(ordering, row, known);
-    if (place < known && tql_rows_compare(ordering, net_rows_row(rows, place), row) == 0)
+    if (place < known && compare(ordering, net_rows_row(rows, place), row) == 0)
       rows->marks[place] |= marks;
-    else if (last > 0 && tql_rows_compare(ordering, net_rows_row(&others, last - 1), row) == 0)
+    else if (last > 0 && compare(ordering, net_rows_row(&others, last - 1), row) == 0)
       others.marks[last - 1] |= marks;
     else
       net_rows_add_copy(&others, row, marks);
@@ -265,7 +233,7 @@ static struct net_rows take_others(struct net_rows *rows, size_t known,
 }
 
 /* The rows behind the first KNOWN come between these: a few, as those that were open at the end. */
-static void merge(struct net_rows *rows, size_t known, const struct tql_ordering *ordering) {
+static void merge(struct net_rows *rows, size_t known, const struct ordering *ordering) {
   struct net_rows others = take_others(rows, known, ordering);
   rows->count = known + others.count;
   for (size_t left = others.count, end = known; left-- > 0;) {
@@ -279,22 +247,18 @@ static void merge(struct net_rows *rows, size_t known, const struct tql_ordering
   net_rows_done(&others);
 }
 
-void tql_rows_order_part(struct net_rows *rows, const struct tql_ordering *ordering) {
-  struct tql_ordering own = *ordering;
-  own.rows = rows;
-  struct place *places = sort_places(&own, 0);
-  move_rows(rows, places);
-  free(places);
-  make_set(rows, &own);
-}
-
-static void order(struct tql_rows *result, size_t known, const struct tql_ordering *ordering) {
+static enum base_status order(struct tql_rows *result, size_t known,
+                              const struct ordering *ordering) {
   struct net_rows *rows = &result->rows;
-  if (rows->count - known < known) {
+  struct tql_order by_time = order_of(ordering);
+  if (!rows->spill && rows->count - known < known) {
     merge(rows, known, ordering);
-    return;
+    return BASE_OK;
   }
-  tql_rows_order_part(rows, ordering);
+  if (rows->spill || rows->count >= MANY_ROWS) return tql_order_many(&by_time, rows);
+  tql_order_few(&by_time, rows);
+  make_set(rows, ordering);
+  return BASE_OK;
 }
 
 /* Of most rows from FIRST on nothing is open. */
@@ -309,13 +273,10 @@ static void fill_open(struct net_rows *rows, size_t first, net_chronon checkpoin
 
 enum base_status tql_rows_finish(struct tql_rows *result, const struct base_strings *strings) {
   struct net_rows *rows = &result->rows;
-  struct tql_ordering ordering = {rows, strings, result->checkpoint};
+  struct ordering ordering = {rows, strings, result->checkpoint};
   net_rowmap_done(&result->open);
   fill_open(rows, result->known, result->checkpoint);
   for (size_t i = result->known; i < rows->count; i++) rows->marks[i] &= NET_DEFINITE;
-  if (rows->spill)
-    return go_on_ordered(&ordering, 0) ? BASE_OK : tql_rows_order_spilled(rows, &ordering);
-  size_t known = order_ties(result, &ordering) ? result->known : 0;
-  if (!go_on_ordered(&ordering, known)) order(result, known, &ordering);
-  return BASE_OK;
+  size_t known = !rows->spill && order_ties(result, &ordering) ? result->known : 0;
+  return go_on_ordered(&ordering, known) ? BASE_OK : order(result, known, &ordering);
 }

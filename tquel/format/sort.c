@@ -9,28 +9,23 @@
 
 #include "engine/base/env.h"
 #include "engine/rowmap.h"
-#include "tquel/format/format.h"
+#include "tquel/format/cells.h"
 
 #define POLL_ROWS ((size_t)1 << 16)
-
-struct place {
-  uint64_t prefix;
-  size_t index;
-};
 
 struct sorting {
   const struct net_rows *rows;
   const struct tql_sort *sort;
   const struct base_strings *strings;
-  struct place *places;
+  struct tql_place *places; /* where few are wanted: a heap, the last of them first */
   size_t count, capacity;
+  /* Where rows are taken in their order: those that stay until all are there, of all or of each group. */
+  size_t most, ties;
+  struct net_rowmap groups;
+  uint32_t *group_slots;
 };
 
 /* --- the order */
-
-static uint64_t prefix_of_integer(int64_t value) {
-  return (uint64_t)value ^ (UINT64_C(1) << 63);
-}
 
 /* -0 does not occur, nor what is no number. */
 static uint64_t prefix_of_double(double value) {
@@ -47,17 +42,17 @@ static uint64_t prefix_of_text(const struct base_strings *strings, base_string_i
   return prefix;
 }
 
-/* Less where the row is before another; equal says nothing. */
-static uint64_t prefix_of(const struct sorting *sorting, const union net_slot *row) {
+static uint64_t prefix_of(const void *context, const union net_slot *row) {
+  const struct sorting *sorting = context;
   if (sorting->sort->key_count == 0) return 0;
   const struct tql_sort_column *key = &sorting->sort->keys[0];
   uint64_t prefix = 0;
   if (key->field < 0) {
-    prefix = prefix_of_integer(row[key->field == TQL_SORT_BY_STOP ? 2 : 0].i);
+    prefix = tql_prefix_of_integer(row[key->field == TQL_SORT_BY_STOP ? 2 : 0].i);
   } else {
     const struct net_field *field = &sorting->rows->layout->fields[key->field];
     enum net_base_type base = field->type.base;
-    if (base == NET_INTEGER || base == NET_BOOL) prefix = prefix_of_integer(row[field->slot].i);
+    if (base == NET_INTEGER || base == NET_BOOL) prefix = tql_prefix_of_integer(row[field->slot].i);
     if (base == NET_FLOAT) prefix = prefix_of_double(row[field->slot].f);
     if (base == NET_STRING || base == NET_NAME)
       prefix = prefix_of_text(sorting->strings, row[field->slot].s);
@@ -86,8 +81,8 @@ static int compare_keys(const struct sorting *sorting, const union net_slot *a,
   return order;
 }
 
-static int compare_rows(const struct sorting *sorting, const union net_slot *a,
-                        const union net_slot *b) {
+static int compare_rows(const void *context, const union net_slot *a, const union net_slot *b) {
+  const struct sorting *sorting = context;
   const struct net_layout *layout = sorting->rows->layout;
   int order = compare_keys(sorting, a, b);
   for (uint32_t i = 0; i < layout->field_count && order == 0; i++)
@@ -95,12 +90,12 @@ static int compare_rows(const struct sorting *sorting, const union net_slot *a,
   return order != 0 ? order : net_row_compare(layout, sorting->strings, NET_FOREVER, a, b);
 }
 
-static const union net_slot *row_at(const struct sorting *sorting, const struct place *place) {
+static const union net_slot *row_at(const struct sorting *sorting, const struct tql_place *place) {
   return net_rows_row(sorting->rows, place->index);
 }
 
 static int compare_places(const void *a, const void *b, void *context) {
-  const struct place *x = a, *y = b;
+  const struct tql_place *x = a, *y = b;
   const struct sorting *sorting = context;
   if (x->prefix != y->prefix) return x->prefix < y->prefix ? -1 : 1;
   int order = sorting->sort->key_count > 0
@@ -113,13 +108,13 @@ static int compare_places(const void *a, const void *b, void *context) {
 
 /* The heap's first place is the last of its rows. */
 static void sink(struct sorting *sorting, size_t at) {
-  struct place *places = sorting->places;
+  struct tql_place *places = sorting->places;
   for (size_t child; (child = 2 * at + 1) < sorting->count; at = child) {
     if (child + 1 < sorting->count &&
         compare_places(&places[child + 1], &places[child], sorting) > 0)
       child++;
     if (compare_places(&places[at], &places[child], sorting) >= 0) return;
-    struct place place = places[at];
+    struct tql_place place = places[at];
     places[at] = places[child];
     places[child] = place;
   }
@@ -129,7 +124,7 @@ static void sink(struct sorting *sorting, size_t at) {
 static enum base_status gather_first(struct sorting *sorting, size_t most) {
   base_grow(&sorting->places, &sorting->capacity, most + 1, sizeof *sorting->places);
   for (size_t i = 0; i < sorting->rows->count; i++) {
-    struct place place = {prefix_of(sorting, net_rows_row(sorting->rows, i)), i};
+    struct tql_place place = {prefix_of(sorting, net_rows_row(sorting->rows, i)), i};
     if (i % POLL_ROWS == 0 && base_env_interrupted()) return BASE_CANCEL;
     if (sorting->count < most) {
       sorting->places[sorting->count++] = place;
@@ -143,22 +138,11 @@ static enum base_status gather_first(struct sorting *sorting, size_t most) {
   return BASE_OK;
 }
 
-static enum base_status gather_all(struct sorting *sorting) {
-  size_t count = sorting->rows->count;
-  base_grow_large(&sorting->places, &sorting->capacity, count + 1, sizeof *sorting->places);
-  for (size_t i = 0; i < count; i++) {
-    if (i % POLL_ROWS == 0 && base_env_interrupted()) return BASE_CANCEL;
-    sorting->places[i] = (struct place){prefix_of(sorting, net_rows_row(sorting->rows, i)), i};
-  }
-  sorting->count = count;
-  return BASE_OK;
-}
-
 /* --- groups */
 
 struct group {
   int64_t count;
-  size_t last; /* row that stayed */
+  size_t last; /* row that stayed, among those that were taken */
 };
 
 static size_t group_slots(const struct sorting *sorting, uint32_t **ret) {
@@ -178,28 +162,26 @@ static size_t group_slots(const struct sorting *sorting, uint32_t **ret) {
   return count;
 }
 
+static void begin_groups(struct sorting *sorting) {
+  size_t slot_count = group_slots(sorting, &sorting->group_slots);
+  net_rowmap_init(&sorting->groups, sorting->rows->layout, NET_KEY_SLOTS, 0, sorting->group_slots,
+                  slot_count, sizeof(struct group));
+}
+
 /* Of each group the first stay. */
-static size_t limit_groups(struct sorting *sorting) {
-  uint32_t *slots;
-  size_t slot_count = group_slots(sorting, &slots), kept = 0, ties = 0;
-  struct net_rowmap map;
-  net_rowmap_init(&map, sorting->rows->layout, NET_KEY_SLOTS, 0, slots, slot_count,
-                  sizeof(struct group));
-  for (size_t i = 0; i < sorting->count; i++) {
-    const union net_slot *row = row_at(sorting, &sorting->places[i]);
-    struct group *group = net_rowmap_state(&map, net_rowmap_put(&map, row, NULL));
-    if (group->count < sorting->sort->group_limit) {
-      group->count++;
-      group->last = sorting->places[i].index;
-      sorting->places[kept++] = sorting->places[i];
-    } else if (group->count > 0 && sorting->sort->key_count > 0) {
-      ties += compare_keys(sorting, net_rows_row(sorting->rows, group->last), row) == 0;
-    }
+static bool take_of_group(void *context, struct net_rows *merged, const union net_slot *row,
+                          uint8_t marks) {
+  struct sorting *sorting = context;
+  struct group *group =
+      net_rowmap_state(&sorting->groups, net_rowmap_put(&sorting->groups, row, NULL));
+  if (group->count < sorting->sort->group_limit) {
+    group->count++;
+    group->last = merged->count;
+    net_rows_add_copy(merged, row, marks);
+  } else if (group->count > 0 && sorting->sort->key_count > 0 && group->last < merged->count) {
+    sorting->ties += compare_keys(sorting, net_rows_row(merged, group->last), row) == 0;
   }
-  sorting->count = kept;
-  net_rowmap_done(&map);
-  free(slots);
-  return ties;
+  return true;
 }
 
 /* --- all together */
@@ -212,7 +194,7 @@ static size_t least(size_t count, int64_t limit) {
 static size_t count_ties(const struct sorting *sorting, size_t end) {
   size_t ties = 0;
   if (end == 0 || sorting->sort->key_count == 0) return 0;
-  const struct place *last = &sorting->places[end - 1];
+  const struct tql_place *last = &sorting->places[end - 1];
   for (size_t i = 0; i < sorting->rows->count; i++) {
     const union net_slot *row = net_rows_row(sorting->rows, i);
     ties += prefix_of(sorting, row) == last->prefix &&
@@ -226,50 +208,86 @@ static size_t count_ties(const struct sorting *sorting, size_t end) {
   return ties;
 }
 
-/* The rows of the places FIRST .. END take the place of all. */
-static enum base_status keep(struct sorting *sorting, struct net_rows *rows, size_t first,
-                             size_t end) {
-  struct net_rows kept;
-  net_rows_init(&kept, rows->layout);
-  kept.may_spill = rows->may_spill;
-  enum base_status status = BASE_OK;
-  for (size_t i = first; i < end && status == BASE_OK; i++) {
-    size_t index = sorting->places[i].index;
-    net_rows_add_copy(&kept, net_rows_row(rows, index), rows->marks[index]);
-    if (i % POLL_ROWS == 0 && base_env_interrupted()) status = BASE_CANCEL;
-  }
-  if (status == BASE_OK) {
-    net_rows_done(rows);
-    *rows = kept;
-  } else {
-    net_rows_done(&kept);
-  }
-  return status;
-}
-
 /* How many of all rows, in their order, are asked for. */
 static size_t wanted(const struct tql_sort *sort, size_t count) {
   size_t offset = least(count, sort->offset < 0 ? 0 : sort->offset);
   return offset + least(count - offset, sort->limit);
 }
 
-enum base_status tql_rows_sort(struct tql_rows *rows, const struct tql_sort *sort,
-                               const struct base_strings *strings, size_t *ret_ties) {
-  struct sorting sorting = {&rows->rows, sort, strings, NULL, 0, 0};
-  bool groups = sort->group_limit >= 0;
-  size_t count = rows->rows.count, most = wanted(sort, count);
-  bool few = !groups && most < count / 16;
-  *ret_ties = 0;
-  enum base_status status = few ? gather_first(&sorting, most) : gather_all(&sorting);
-  if (status == BASE_OK && sorting.count > 1 && (few || sort->key_count > 0))
-    qsort_r(sorting.places, sorting.count, sizeof *sorting.places, compare_places, &sorting);
-  if (status == BASE_OK && groups) *ret_ties = limit_groups(&sorting);
-  if (status == BASE_OK) {
-    size_t end = few ? sorting.count : wanted(sort, sorting.count);
-    size_t first = least(end, sort->offset < 0 ? 0 : sort->offset);
-    if (!groups && end < count && end > first) *ret_ties = count_ties(&sorting, end);
-    status = keep(&sorting, &rows->rows, first, end);
+/* The first rows of all, and how many behind them are tied with the last. */
+static bool take_first(void *context, struct net_rows *merged, const union net_slot *row,
+                       uint8_t marks) {
+  struct sorting *sorting = context;
+  if (merged->count < sorting->most) {
+    net_rows_add_copy(merged, row, marks);
+    return true;
   }
+  bool tied = sorting->sort->key_count > 0 && merged->count > 0 &&
+              compare_keys(sorting, net_rows_row(merged, merged->count - 1), row) == 0;
+  sorting->ties += tied;
+  return tied;
+}
+
+static enum base_status take_few(struct sorting *sorting, struct net_rows *rows) {
+  struct net_rows kept;
+  enum base_status status = gather_first(sorting, sorting->most);
+  if (status != BASE_OK) return status;
+  qsort_r(sorting->places, sorting->count, sizeof *sorting->places, compare_places, sorting);
+  sorting->ties = count_ties(sorting, sorting->count);
+  net_rows_init(&kept, rows->layout);
+  kept.may_spill = rows->may_spill;
+  for (size_t i = 0; i < sorting->count; i++)
+    net_rows_add_copy(&kept, row_at(sorting, &sorting->places[i]),
+                      rows->marks[sorting->places[i].index]);
+  net_rows_done(rows);
+  *rows = kept;
+  return BASE_OK;
+}
+
+/* As they lie. */
+static enum base_status take_as_they_are(const struct tql_order *order, struct net_rows *rows) {
+  struct net_rows kept;
+  net_rows_init(&kept, rows->layout);
+  kept.may_spill = rows->may_spill;
+  for (size_t i = 0; i < rows->count; i++) {
+    if (i % POLL_ROWS == 0 && base_env_interrupted()) {
+      net_rows_done(&kept);
+      return BASE_CANCEL;
+    }
+    if (!order->take(order->context, &kept, net_rows_row(rows, i), rows->marks[i])) break;
+  }
+  net_rows_done(rows);
+  *rows = kept;
+  return BASE_OK;
+}
+
+static void leave_out_first(struct net_rows *rows, size_t count) {
+  if (count == 0) return;
+  rows->count -= count;
+  memmove(rows->rows, net_rows_row(rows, count),
+          rows->count * rows->layout->slot_count * sizeof *rows->rows);
+  memmove(rows->marks, rows->marks + count, rows->count);
+}
+
+enum base_status tql_rows_sort(struct tql_rows *result, const struct tql_sort *sort,
+                               const struct base_strings *strings, size_t *ret_ties) {
+  struct net_rows *rows = &result->rows;
+  bool groups = sort->group_limit >= 0;
+  struct sorting sorting = {.rows = rows, .sort = sort, .strings = strings};
+  struct tql_order order = {&sorting, prefix_of, compare_rows, groups ? take_of_group : take_first};
+  enum base_status status;
+  sorting.most = wanted(sort, rows->count);
+  if (groups) begin_groups(&sorting);
+  if (!groups && sorting.most < rows->count / 16)
+    status = take_few(&sorting, rows);
+  else
+    status = sort->key_count > 0 ? tql_order_many(&order, rows) : take_as_they_are(&order, rows);
+  if (groups) net_rowmap_done(&sorting.groups);
+  free(sorting.group_slots);
   free(sorting.places);
-  return status;
+  if (status != BASE_OK) return status;
+  rows->count = least(rows->count, (int64_t)wanted(sort, rows->count));
+  leave_out_first(rows, least(rows->count, sort->offset < 0 ? 0 : sort->offset));
+  *ret_ties = rows->count > 0 ? sorting.ties : 0;
+  return BASE_OK;
 }
