@@ -34,6 +34,7 @@ struct net_layout {
   uint32_t field_count;
   uint32_t slot_count;
   uint32_t first_domain_slot; /* 2 or 4 */
+  bool timeless;              /* what it has holds always, and its times are not shown */
   bool may_be_open;           /* the implicit stop or an instant field may be open */
 };
 

@@ -337,6 +337,9 @@ struct net_aggregate_params {
   int argument_field; /* -1: the tuple itself (1 for avgc) */
   bool
       argument_of_domains; /* it is computed of domains alone: tuples with equal ones have equal ones of it */
+  /* cumulative: what all tuples make, whenever they were. Nothing is told before the last checkpoint, then of each group
+   * one period from ORIGIN, which is given. */
+  bool summary;
   const uint32_t *by_fields; /* fields of IN, one slot each */
   size_t by_count;
   bool apart;         /* equal rows are tuples of their own: pieces of different ones */
@@ -353,7 +356,7 @@ struct net_aggregate_params {
    * except those that apply nodes appended.                                                         */
   uint32_t domain_fields;
   /* Further functions of the same tuples in the same groups; their values follow. All of them, FUNCTION too,
-   * are of a set of tuples valid now (not cumulative, no window, not unique), and one of count, any, sum,
+   * are of a set of tuples valid now (not cumulative, no window, not unique), or of a summary, and one of count, any, sum,
    * avg, min, max of nothing or of a domain that is a number. */
   const struct net_aggregate_more *more;
   size_t more_count;

@@ -232,6 +232,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
       .cumulative = node->aggregate->cumulative,
       .unique = node->aggregate->unique,
       .window = node->aggregate->window,
+      .summary = node->aggregate->summary,
       .in = ng_built_of(builder, below)->layout,
       .out = built->layout,
       .where_field = node->where ? (int)ng_built_field(builder, below, node->where) : -1,

@@ -355,8 +355,10 @@ static struct ng_node *aggregate_node(struct initial *initial,
   node->own_stop = ng_column_new(plan, joined(initial, node->name, "stop"), type_instant, true);
   node->apart = apart;
   bool qualified = aggregate->where || aggregate->when;
-  node->groups_of_all = qualified && aggregate->by_count > 0 && variable->outside;
-  node->groups_sure = node->groups_of_all && is_asked_of_own(initial->query, aggregate->variable);
+  node->groups_of_all =
+      qualified && aggregate->by_count > 0 && (variable->outside || aggregate->summary);
+  node->groups_sure = node->groups_of_all && !aggregate->summary &&
+                      is_asked_of_own(initial->query, aggregate->variable);
   bool select = qualified && !changes && !node->groups_of_all && parts_can_fail(&inner, aggregate);
   if (select) top = select_members(initial, &inner, aggregate, top);
   for (size_t i = 0; i < aggregate->by_count; i++) { /* their places */
@@ -443,6 +445,7 @@ static void collect_aggregates(struct initial *initial) {
     struct ng_node *node = aggregate_node(initial, &query->aggregates[i]);
     initial->lowering.aggregate_inputs[i] = input_of(node);
     initial->lowering.aggregates[i] = node->own.items[node->own.count - 1];
+    if (i == 0) initial->lowering.groups = node->own.items;
     add_product(initial, rule, node);
   }
   for (size_t i = 0; i < query->doubt_count; i++) {

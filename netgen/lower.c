@@ -274,6 +274,8 @@ const struct ng_expr *ng_lower(const struct ng_lowering *lowering, const struct 
     case NG_AGGREGATE:
       return leaf(lowering, &lowering->aggregate_inputs[expr->index],
                   lowering->aggregates[expr->index]);
+    case NG_GROUP:
+      return ng_expr_column(arena, lowering->groups[expr->index]);
     case NG_HOLDS:
       return holds(lowering, expr);
     case NG_SPAN:

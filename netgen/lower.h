@@ -18,6 +18,7 @@ struct ng_lowering {
   const struct ng_query *query;
   struct ng_lowered_input *variables;  /* as the query's variables */
   const struct ng_column **aggregates; /* value column of each aggregate */
+  const struct ng_column **groups;     /* of a summary: by the place in the by lists */
   struct ng_lowered_input *aggregate_inputs;
   struct ng_lowered_input *chosen; /* of each aggregate: the times of the tuple it chose */
   /* Where temporal values count from in the result; NULL: they are left as they are. */

@@ -104,6 +104,7 @@ enum ng_op {
   NG_TRUTH,
   NG_DOMAIN,    /* .variable . .index (field of its relation's layout) */
   NG_AGGREGATE, /* .index into the query's aggregates */
+  NG_GROUP,     /* place .index in the by lists of a summary's aggregates, which are equal */
   NG_DURATION,  /* duration(.variable): temporal (0 1 1 0) */
   /* scalar operators; operands have the operator's type, conversions are explicit */
   NG_NEG,
@@ -125,7 +126,7 @@ enum ng_op {
   NG_CONCAT,  /* two strings */
   NG_LEFT,    /* string, integer: so many code points */
   NG_RIGHT,
-  NG_LENGTH,  /* of a string, in code points */
+  NG_LENGTH, /* of a string, in code points */
   NG_LOWER,
   NG_UPPER,
   NG_TRIM,
@@ -133,7 +134,7 @@ enum ng_op {
   NG_POSITION,   /* string, string: an integer */
   NG_SUBSTITUTE, /* three strings */
   NG_SPLIT,      /* string, string, which part */
-  NG_MATCHES, /* args[0] against the pattern .string (`*`, `?`, `[..]`) */
+  NG_MATCHES,    /* args[0] against the pattern .string (`*`, `?`, `[..]`) */
   NG_EQ,
   NG_NE,
   NG_LT,
@@ -213,6 +214,7 @@ struct ng_aggregate {
   size_t by_count;
   const struct ng_expr *where; /* NULL: all */
   const struct ng_expr *when;  /* truth over NG_HOLDS of the aggregate's own variable; NULL: all */
+  bool summary;                /* cumulative; of all tuples at once, one value for all time */
   struct net_type type;        /* unused for earliest, latest */
   struct base_range range;
 };
@@ -263,6 +265,7 @@ struct ng_query {
   bool one_delimits;
   unsigned delimiter;
   bool coalesced;
+  bool summary; /* of aggregates alone, each a summary, over variables that take no part outside */
   enum ng_sequence sequence;
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
   net_chronon origin;

@@ -241,7 +241,8 @@ static net_chronon next_change(const struct net_aggregate *node) {
   net_chronon next = net_agg_next(node);
   net_chronon stop = net_agg_next_stop(node);
   if (stop < next) next = stop;
-  if (node->touched_count > 0 && node->touched_at < next) next = node->touched_at;
+  if (node->touched_count > 0 && node->touched_at < next && !node->params.summary)
+    next = node->touched_at;
   return next;
 }
 
@@ -274,7 +275,7 @@ static void advance(struct net_aggregate *node, net_chronon limit, enum base_sta
       net_agg_pass(node, &change);
     }
     while (node->stop_count > 0 && net_agg_next_stop(node) == now) net_agg_stop(node);
-    look_at_touched(node, now, status);
+    if (!node->params.summary) look_at_touched(node, now, status);
   }
 }
 
@@ -411,6 +412,8 @@ static enum base_status consume(struct net_node *base, unsigned port,
   arrive_together(node, &status);
   net_inbox_tidy(&node->inbox);
   if (status == BASE_OK) advance(node, checkpoint, &status);
+  if (node->params.summary && checkpoint == NET_FOREVER)
+    look_at_touched(node, node->origin, &status);
   send_closes(node, &status);
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, base->checkpoint, NULL);
   node->waits = batch->more && node->fresh_count > FEW_FRESH;

@@ -544,6 +544,8 @@ static inline uint32_t net_agg_find_group(struct net_aggregate *node, const unio
 }
 /* Counts a plain row of a node whose tuples never go; returns its group. *RET_SAME: the value is as it was. */
 uint32_t net_agg_stay(struct net_aggregate *node, const union net_slot *row, bool *ret_same);
+/* Counts a row of a summary, whenever it is. */
+void net_agg_sum_in(struct net_aggregate *node, const union net_slot *row, uint8_t marks);
 /* avgc: VALUE, of GROUP, weighs until STOP. */
 void net_agg_weigh_until(struct net_aggregate *node, uint32_t group, int64_t value,
                          net_chronon stop);

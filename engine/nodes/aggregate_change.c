@@ -172,6 +172,10 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
       (void)push_stop(node, change_for(node, row), row, marks, longer(node, row, 2), true);
     return BASE_OK;
   }
+  if (node->params.summary) {
+    net_agg_sum_in(node, row, marks);
+    return BASE_OK;
+  }
   net_agg_know_origin(node, row);
   struct net_instant stop = {NET_FOREVER, NET_FOREVER};
   if (node->goes && !open) stop = longer(node, row, period ? 2 : 0);

@@ -45,7 +45,8 @@ void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,
     function->params.some_only = params->more[i].some_only;
     function->params.more_count = 0;
     configure(function);
-    BASE_CHECK(node->set && !node->stands && !function->stands, "aggregate-more-of-sets");
+    bool of_sets = node->set && !node->stands && !function->stands;
+    BASE_CHECK(of_sets || params->summary, "aggregate-more-of-sets");
     BASE_CHECK(!params->unique, "aggregate-more-counts-all");
     function->has_stairs = function->is_apart = false; /* stops are the node's own */
     function->part_at = offset - PART;

@@ -428,9 +428,18 @@ uint32_t net_agg_stay(struct net_aggregate *node, const union net_slot *row, boo
   struct net_agg_group *group = net_agg_group(node, index);
   enum net_truth counts = counts_of(node, row);
   net_agg_count_present(node, group, NET_TRUE, 1);
-  *ret_same = counts == NET_TRUE && changes_nothing(node, group, row);
+  *ret_same = counts == NET_TRUE && node->more_count == 0 && changes_nothing(node, group, row);
   if (!*ret_same) move_member(node, group, row, NET_FALSE, counts);
   return index;
+}
+
+void net_agg_sum_in(struct net_aggregate *node, const union net_slot *row, uint8_t marks) {
+  uint32_t index = group_of(node, row);
+  struct net_agg_group *group = net_agg_group(node, index);
+  enum net_truth there = marks & NET_DEFINITE ? NET_TRUE : NET_UNKNOWN;
+  net_agg_count_present(node, group, there, 1);
+  move_member(node, group, row, NET_FALSE, net_and(there, counts_of(node, row)));
+  net_agg_touch(node, index);
 }
 
 static void arrive_to_stay(struct net_aggregate *node, const union net_slot *row) {

@@ -18,7 +18,7 @@
  * say than that the groups are the same: then the product goes. Between the two there may be other
  * products, which combine with the finer segments what they combined with the longer ones. The times of
  * either aggregate alone may not be read, nor may others read its rows. Only what the engine takes is
- * merged (engine/network.h): count, any, sum, avg, min and max of sets of tuples, and of their domains.
+ * merged (engine/network.h): count, any, sum, avg, min and max of sets of tuples or in a summary, and of their domains.
  *
  * It comes behind common-subnetworks, which finds out what reads the same. */
 #include "netgen/plan.h"
@@ -52,7 +52,8 @@ static int place_of(const struct ng_node *node, const struct ng_column *column) 
 static bool is_mergeable(const struct ng_plan *plan, const struct ng_node *node) {
   if (node->kind != NET_NODE_AGGREGATE || node->alias || node->apart) return false;
   const struct ng_aggregate *aggregate = node->aggregate;
-  if (!has_function(aggregate) || aggregate->cumulative || aggregate->unique || aggregate->window)
+  bool counts_now = !aggregate->cumulative && !aggregate->window;
+  if (!has_function(aggregate) || aggregate->unique || (!counts_now && !aggregate->summary))
     return false;
   if (ng_node_readers(plan, node) != 1) return false;
   if (!node->argument) return true;

@@ -29,6 +29,10 @@ static struct net_instant shifted(struct net_instant instant, int64_t by) {
 static struct net_period counting_time(const struct oracle_evaluation *e, struct net_period time) {
   const struct ng_aggregate *aggregate = e->aggregate;
   static const struct net_instant never = {NET_FOREVER, NET_FOREVER};
+  if (aggregate->summary) { /* whenever it was */
+    net_chronon origin = e->oracle->origin;
+    return (struct net_period){{origin, origin}, never};
+  }
   if (aggregate->window > 0 && e->events)
     time.stop = shifted(time.start, aggregate->window);
   else if (aggregate->window > 0)
@@ -212,6 +216,10 @@ static int by_time(const void *a, const void *b) {
 /* The origin and every instant after it at which something can change. */
 static size_t change_points(const struct oracle_evaluation *e, net_chronon **ret) {
   struct oracle *oracle = e->oracle;
+  if (e->aggregate->summary) {
+    *ret = &oracle->origin;
+    return 1;
+  }
   net_chronon *points = BASE_NEW_ARRAY(oracle->arena, e->member_count * 8 + 2, net_chronon);
   size_t count = 0;
   points[count++] = oracle->origin;
@@ -327,8 +335,9 @@ void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segment
   e.function = aggregate->function;
   e.as_set = !aggregate->cumulative && aggregate->window == 0;
   if (e.events && e.function == NET_AGG_AVGC) e.function = NET_AGG_AVG;
-  e.groups_of_all = oracle->query->variables[aggregate->variable].outside;
-  e.surely_there = e.groups_of_all && is_own_instant(oracle->query, aggregate->variable, e.events);
+  e.groups_of_all = aggregate->summary || oracle->query->variables[aggregate->variable].outside;
+  e.surely_there = e.groups_of_all && !aggregate->summary &&
+                   is_own_instant(oracle->query, aggregate->variable, e.events);
   take_members(&e);
   find_averaging_origin(&e);
   if (e.function == NET_AGG_EXTEND) {

@@ -198,6 +198,25 @@ const char *own_group(struct choice *choice, const struct source *source, size_t
               chance(scenario, 85) ? out : "", when);
 }
 
+const char *summed(struct choice *choice, const struct source *source, const char *by,
+                   char *ret_kind) {
+  struct scenario *scenario = choice->scenario;
+  struct choice inner = alone(choice, source);
+  const struct function *function = some_function(scenario);
+  char kind = 'i';
+  if (strcmp(function->name, "extendc") == 0) return NULL;
+  if (strcmp(function->name, "avgc") == 0 && !source->event) return NULL;
+  const char *of = argument(choice, &inner, function, &kind), *where = "", *when = "";
+  if (!of || kind == 't' || !strstr(of, source->name)) return NULL;
+  bool mean = strncmp(function->name, "avg", 3) == 0 || strcmp(function->name, "stdev") == 0 ||
+              strcmp(function->name, "varts") == 0;
+  bool number = function->argument == TUPLE || strcmp(function->name, "countu") == 0;
+  *ret_kind = mean ? 'f' : number ? 'i' : kind;
+  if (chance(scenario, 40)) where = TEXT(" where %s", condition(&inner, 1));
+  if (chance(scenario, 12)) when = TEXT(" when %s", when_condition(&inner, 0));
+  return TEXT("%s(%s%s%s%s)", function->name, of, by, where, when);
+}
+
 const char *chosen_time(struct choice *choice, bool *ret_event) {
   struct scenario *scenario = choice->scenario;
   if (choice->source_count == 0) return NULL; /* inside an aggregate */

@@ -55,6 +55,9 @@ const char *running_aggregate(struct choice *choice, const struct source *source
 /* One of SOURCE by its domain at KEY, of which an inner where leaves out some, or all. NULL: none. */
 const char *own_group(struct choice *choice, const struct source *source, size_t key,
                       char *ret_kind);
+/* One of SOURCE for a summary, with the by list BY. NULL: none. */
+const char *summed(struct choice *choice, const struct source *source, const char *by,
+                   char *ret_kind);
 /* earliest or latest: a time. */
 const char *chosen_time(struct choice *choice, bool *ret_event);
 

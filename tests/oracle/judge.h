@@ -69,10 +69,11 @@ struct statement {
   char kinds[PARTS_MAX]; /* of the targets */
   size_t target_count, where_count, when_count;
   const char *start, *stop, *at;
-  const char *order; /* sort by ..., or NULL */
-  bool event;        /* what the result is */
-  bool endless;      /* its starts may be `beginning` */
-  bool valid;        /* written as `valid` clauses */
+  const char *during; /* of a summary, or NULL */
+  const char *order;  /* sort by ..., or NULL */
+  bool event;         /* what the result is */
+  bool endless;       /* its starts may be `beginning` */
+  bool valid;         /* written as `valid` clauses */
   bool view;
   bool dropped;
 };
@@ -161,7 +162,7 @@ struct outcome {
   bool may_fail; /* an error at run time is as good */
   bool unsaid;   /* so is anything */
   bool has_rows;
-  bool ordered; /* the rows come in their order */
+  bool ordered;     /* the rows come in their order */
   uint64_t doubted; /* rows that are uncertain by what is missing of an aggregate alone */
   struct oracle_relation rows;
   struct contents *contents;

@@ -169,6 +169,7 @@ static void missing_of(struct oracle *oracle, const struct ng_aggregate *aggrega
 void oracle_outlast(const struct ng_aggregate *aggregate, struct oracle_stretches *stretches) {
   for (size_t i = 0; i < stretches->count; i++) {
     struct oracle_stretch *stretch = &stretches->items[i];
+    if (aggregate->summary) stretch->from = NET_BEGINNING;
     if (aggregate->cumulative || aggregate->function == NET_AGG_AVGC)
       stretch->to = NET_FOREVER;
     else if (aggregate->window > 0)

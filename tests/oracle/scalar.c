@@ -458,6 +458,8 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
       return domain(oracle, expr);
     case NG_AGGREGATE:
       return aggregate(oracle, expr);
+    case NG_GROUP:
+      return oracle->segments[0]->by[expr->index];
     case NG_SPAN:
     case NG_CHRONON:
       return of_time(oracle, expr);

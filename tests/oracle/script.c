@@ -83,6 +83,7 @@ const char *statement_text(struct base_arena *arena, const struct statement *sta
     join(&out, "", ", ", statement->targets, statement->target_count, false);
     base_buffer_putc(&out, ')');
   }
+  if (statement->during) base_buffer_printf(&out, " during %s", statement->during);
   put_clauses(&out, statement);
   if (statement->order) base_buffer_puts(&out, statement->order);
   const char *text = base_arena_strdup(arena, base_buffer_text(&out));

@@ -246,6 +246,7 @@ static bool try_statement(struct shrinking *shrinking, struct statement *s) {
   any = try_parts(shrinking, s->when, NULL, &s->when_count) || any;
   any = try_parts(shrinking, s->targets, s->kinds, &s->target_count) || any;
   any = try_clause(shrinking, &s->modes) || any;
+  any = try_clause(shrinking, &s->during) || any;
   any = try_clause(shrinking, &s->order) || any;
   any = try_clause(shrinking, &s->start) || any;
   any = try_clause(shrinking, &s->stop) || any;

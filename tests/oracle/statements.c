@@ -607,6 +607,64 @@ static bool add_row(struct scenario *scenario, avoid_fn avoid, void *context) {
   return true;
 }
 
+/* --- summaries */
+
+/* By lists of one or two domains, or none, and the targets that they may be. */
+static const char *make_groups(struct scenario *scenario, const struct source *source,
+                               struct statement *statement) {
+  const char *by = "";
+  for (size_t i = 0; i < 2 && chance(scenario, 70); i++) {
+    if (i >= source->domain_count) break;
+    size_t domain = (below(scenario, source->domain_count) + i) % source->domain_count;
+    if (source->kinds[domain] == 't') continue;
+    const char *value = TEXT("%s.%s", source->name, source->domains[domain]);
+    if (strstr(by, value)) continue;
+    by = TEXT("%s%s%s", by, *by ? ", " : " by ", value);
+    add_target(statement, TEXT("g%zu = %s", i, value), source->kinds[domain]);
+  }
+  return by;
+}
+
+/* Of what is there a row for each group. Drawn apart, as orders are. */
+static bool make_summary(struct scenario *scenario, struct choice *choice,
+                         struct statement *statement) {
+  const struct source *source = &choice->sources[below(scenario, choice->source_count)];
+  if (source->clock) return false;
+  const char *by = make_groups(scenario, source, statement);
+  size_t count = 1 + below(scenario, 3);
+  for (size_t i = 0; i < count; i++) {
+    char kind;
+    const char *value = summed(choice, source, by, &kind);
+    if (value) add_target(statement, TEXT("%c = %s", 'm' + (int)i, value), kind);
+    if (value && kind == 'i' && statement->where_count == 0 && chance(scenario, 25))
+      statement->where[statement->where_count++] =
+          TEXT("%c %s %d", 'm' + (int)i, PICK(scenario, ">", "!="), (int)below(scenario, 3));
+    if (!value && i == 0) return false;
+  }
+  if (chance(scenario, 25))
+    statement->during = chance(scenario, 50)
+                            ? time_text(scenario, some_time(scenario))
+                            : TEXT("%s , %s", time_text(scenario, some_time(scenario)),
+                                   time_text(scenario, some_time(scenario)));
+  if (has_plain_targets(statement) && chance(scenario, 40))
+    statement->order =
+        TEXT(" sort by m%s limit %d", PICK(scenario, "", " descending"), (int)below(scenario, 4));
+  return true;
+}
+
+static bool add_summary(struct scenario *scenario, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE, .modes = "summary "};
+  struct base_random kept = scenario->random;
+  scenario->random = (struct base_random){scenario->seed * 999983 + scenario->statement_count};
+  bool made = chance(scenario, 15);
+  if (made) collect_sources(&choice, avoid, context);
+  made = made && choice.source_count > 0 && make_summary(scenario, &choice, &statement);
+  scenario->random = kept;
+  if (made) scenario->statements[scenario->statement_count++] = statement;
+  return made;
+}
+
 /* --- updates */
 
 static const char *constant(struct scenario *scenario, const struct input_domain *domain) {
@@ -729,6 +787,7 @@ static void add_periods(struct scenario *scenario, bool named) {
 void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   if (!named && scenario->updates && chance(scenario, 30) && add_update(scenario, avoid, context))
     return;
+  if (!named && add_summary(scenario, avoid, context)) return;
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;

@@ -206,9 +206,13 @@ static bool bind_where(struct tql_binder *binder, const struct tql_expr *call,
 
 static bool bind_inner_when(struct tql_binder *binder, const struct tql_expr *call,
                             struct ng_aggregate *aggregate) {
-  if (!call->when) return true;
-  aggregate->when = tql_bind_when(binder, call->when);
-  return aggregate->when != NULL;
+  if (call->when) {
+    aggregate->when = tql_bind_when(binder, call->when);
+    if (!aggregate->when) return false;
+  }
+  bool good = true;
+  aggregate->when = tql_summary_when(binder, aggregate->when, &good);
+  return good;
 }
 
 /* ---- what counts at an instant ---- */
@@ -217,10 +221,28 @@ static bool is_over_events(const struct tql_binder *binder, const struct ng_aggr
   return binder->variables[aggregate->variable].relation->layout->tuple_class == NET_EVENT;
 }
 
+/* In a summary all tuples count, whenever they are. */
+static bool bind_summed(const struct tql_binder *binder, const struct tql_expr *call,
+                        struct ng_aggregate *aggregate) {
+  aggregate->cumulative = aggregate->summary = true;
+  if (call->tail != TQL_TAIL_NONE)
+    return refuse(binder, MSG_SUMMARY, call->range,
+                  "leave out what stands behind for; during, behind the targets, chooses a time",
+                  "a summary is of all tuples, whenever they are");
+  if (aggregate->function == NET_AGG_EXTEND)
+    return refuse(binder, MSG_SUMMARY, call->range, "last(V.domain) is the value that came last",
+                  "extendc makes periods, and a summary has no time");
+  if (aggregate->function == NET_AGG_AVGC && !is_over_events(binder, aggregate))
+    return refuse(binder, MSG_SUMMARY, call->range, "write avg(V.domain)",
+                  "the mean over time is a function of time, and a summary has none");
+  return true;
+}
+
 /* The tail, or what the name and the kind of the relation say without one (thesis 4.4). */
 static bool bind_tail(struct tql_binder *binder, const struct tql_expr *call,
                       const struct aggregate_name *name, struct ng_aggregate *aggregate) {
   aggregate->cumulative = name->form == CUMULATIVE || is_over_events(binder, aggregate);
+  if (binder->summary) return bind_summed(binder, call, aggregate);
   if (call->tail == TQL_TAIL_NONE) return true;
   if (name->form == CUMULATIVE) {
     base_report_hint(binder->analysis->diags, MSG_AGGREGATE_TAIL, binder->analysis->source,

@@ -34,6 +34,9 @@ struct tql_binder {
   int aggregate_variable; /* of the aggregate being bound; -1: none met so far */
   bool append_times;      /* times of an append: no bare integers on the real timeline (LIVE 12) */
   unsigned depth;
+  /* Of a summary (summary.c), also before its targets are bound. DURING: what counts has a part in it; NULL: any time. */
+  bool summary;
+  const struct tql_expr *during;
   bool failed;
   bool too_many; /* targets: has been said */
 };
@@ -166,6 +169,14 @@ void tql_bind_clauses(struct tql_binder *binder, const struct tql_clauses *claus
 /* The class that the clauses and variables give; reports contradictory clauses. */
 enum net_tuple_class tql_result_class(struct tql_binder *binder,
                                       const struct tql_statement *statement);
+/* summary.c: what a bare name means in the where of a summary: the element of that name, or NULL. */
+const struct ng_expr *tql_summary_element(const struct tql_binder *binder, const char *name);
+/* The inner when of the aggregate that is being bound, WHEN (or NULL), with the summary's during; NULL: there is neither, or,
+ * then *RET_GOOD is false, a diagnostic. */
+const struct ng_expr *tql_summary_when(struct tql_binder *binder, const struct ng_expr *when,
+                                       bool *ret_good);
+/* The clauses of a summary whose targets are bound, and what it means: into the query. */
+void tql_bind_summary(struct tql_binder *binder, const struct tql_statement *statement);
 /* Warnings, arrays and settings into the query; the query, or NULL if anything failed. */
 /* Stands every `;` between variables where `set sequence closest` has a meaning? */
 bool tql_check_closest(struct tql_binder *binder);

@@ -276,6 +276,9 @@ static void make_result(struct tql_binder *binder) {
   }
   query->layout =
       net_layout_new(binder->arena, query->result_class, fields, (uint32_t)binder->target_count);
+  if (!query->summary) return;
+  struct net_layout *layout = (struct net_layout *)query->layout;
+  layout->timeless = true;
 }
 
 /* Whether two functions of time are equal depends on when each tuple starts. */
@@ -311,8 +314,13 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
     binder.failed = !tql_check_new_relation(analysis, &statement->name);
     binder.query->name = base_arena_strdup(analysis->arena, statement->name.text);
   }
+  binder.summary = statement->summary;
+  binder.during = statement->during;
   tql_bind_targets(&binder, &statement->targets);
-  tql_bind_clauses(&binder, &statement->clauses);
+  if (statement->summary)
+    tql_bind_summary(&binder, statement);
+  else
+    tql_bind_clauses(&binder, &statement->clauses);
   binder.query->result_class = tql_result_class(&binder, statement);
   binder.query->coalesced = statement->coalesced;
   if (statement->coalesced) refuse_temporal_targets(&binder);

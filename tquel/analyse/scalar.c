@@ -171,6 +171,8 @@ static const struct ng_expr *bind_bare_name(struct tql_binder *binder,
                      "%s is a tuple variable, not a value", expr->name.text);
     return NULL;
   }
+  const struct ng_expr *element = tql_summary_element(binder, expr->name.text);
+  if (element) return element;
   base_grow(&binder->bare_names, &binder->bare_name_capacity, binder->bare_name_count + 1,
             sizeof *binder->bare_names);
   binder->bare_names[binder->bare_name_count++] = expr;
@@ -238,7 +240,7 @@ static const struct ng_expr *refuse_types(const struct tql_binder *binder,
   const struct tql_expr *name = expr->left->kind == TQL_E_NAME    ? expr->left
                                 : expr->right->kind == TQL_E_NAME ? expr->right
                                                                   : NULL;
-  if (name)
+  if (name && !tql_summary_element(binder, name->name.text))
     tql_set_hint(diag, "%s is no tuple variable and so a string; for a domain write V.%s",
                  name->name.text, name->name.text);
   else if (hint)

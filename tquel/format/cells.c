@@ -45,7 +45,7 @@ void tql_columns_for_programs(struct tql_columns *columns, const struct net_layo
   static const char *const temporal[] = {"n0", "n1", "d0", "d1"}, *const bounds[] = {"lo", "hi"};
   bool is_event = layout->tuple_class == NET_EVENT;
   init(columns, layout);
-  for (uint32_t i = 0; i < layout->first_domain_slot; i++)
+  for (uint32_t i = 0; i < layout->first_domain_slot && !layout->timeless; i++)
     add(columns, is_event ? event[i] : period[i], TQL_BOUND, i, no_type);
   add(columns, "definite", TQL_DEFINITE, 0, no_type);
   for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -63,8 +63,8 @@ void tql_columns_for_people(struct tql_columns *columns, const struct net_layout
                             bool with_definite) {
   bool is_event = layout->tuple_class == NET_EVENT;
   init(columns, layout);
-  add(columns, is_event ? "at" : "start", TQL_INSTANT, 0, no_type);
-  if (!is_event) add(columns, "stop", TQL_INSTANT, 2, no_type);
+  if (!layout->timeless) add(columns, is_event ? "at" : "start", TQL_INSTANT, 0, no_type);
+  if (!is_event && !layout->timeless) add(columns, "stop", TQL_INSTANT, 2, no_type);
   if (with_definite) add(columns, "definite", TQL_DEFINITE, 0, no_type);
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const struct net_field *field = &layout->fields[i];

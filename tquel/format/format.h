@@ -56,7 +56,8 @@ struct tql_sort_column {
 struct tql_sort {
   const struct tql_sort_column *keys, *groups;
   size_t key_count, group_count;
-  int64_t limit, group_limit, offset; /* rows of all, rows of each group, rows that are left out first; -1: not said */
+  int64_t limit, group_limit,
+      offset; /* rows of all, rows of each group, rows that are left out first; -1: not said */
 };
 /* Puts ROWS, which are finished, in the order of the keys; ties go by all domains in their order, then by the times.
  * The first of each group stay, and of these those that offset and limit leave. *RET_TIES: how many rows a limit has

@@ -283,6 +283,10 @@ static void init_labels(struct chart *chart) {
 
 void tql_write_timeline(struct base_buffer *out, const struct tql_format_context *context,
                         const struct tql_rows *rows) {
+  if (rows->rows.layout->timeless) {
+    tql_write_table(out, context, rows);
+    return;
+  }
   struct chart chart = {.context = context, .rows = rows};
   size_t width = context->width ? context->width : DEFAULT_WIDTH, count = rows->rows.count;
   init_labels(&chart);

@@ -176,7 +176,7 @@ struct tql_statement {
   /* RANGE: variable .variable over relation .name, or a call Clock(n): .expr is the TQL_E_CALL;
    *        .credibility -1, 0 or 100
    * CREATE: .relation_kind, .persistent, .name, .domains, .by (traced/sampled)
-   * RETRIEVE: .unique, .coalesced, .name (absent: print the result), .targets, .clauses, .order (or NULL)
+   * RETRIEVE: .unique, .coalesced or .summary (.during), .name (absent: print the result), .targets, .clauses, .order (or NULL)
    * APPEND: .name, .targets, .clauses     DELETE: .variable, .clauses
    * REPLACE: .variable, .targets, .clauses
    * COPY: .name, .path, .copy_into, .following, .within (NULL or duration/integer),
@@ -200,7 +200,8 @@ struct tql_statement {
   struct tql_expr *expr, *value;
   int credibility;
   enum tql_relation_kind relation_kind;
-  bool persistent, unique, coalesced;
+  bool persistent, unique, coalesced, summary;
+  struct tql_expr *during; /* of a summary; NULL: any time */
   struct tql_domain_def *domains;
   size_t domain_count;
   struct tql_name by;

@@ -212,6 +212,11 @@ struct tql_statement *tql_build_retrieve(struct tql_parser *parser, const struct
                                          const struct tql_list *targets,
                                          const struct tql_span *targets_span,
                                          const struct tql_clauses *clauses);
+/* DURING may be NULL. */
+struct tql_statement *tql_build_summary(struct tql_parser *parser, const struct tql_span *span,
+                                        const struct tql_name *name, const struct tql_list *targets,
+                                        const struct tql_span *targets_span,
+                                        struct tql_expr *during, const struct tql_clauses *clauses);
 /* append, delete, replace and define view */
 struct tql_statement *tql_build_update(struct tql_parser *parser, enum tql_statement_kind kind,
                                        const struct tql_span *span, const struct tql_name *name,

@@ -175,6 +175,18 @@ struct tql_statement *tql_build_retrieve(struct tql_parser *parser, const struct
   return statement;
 }
 
+struct tql_statement *tql_build_summary(struct tql_parser *parser, const struct tql_span *span,
+                                        const struct tql_name *name, const struct tql_list *targets,
+                                        const struct tql_span *targets_span,
+                                        struct tql_expr *during,
+                                        const struct tql_clauses *clauses) {
+  struct tql_statement *statement =
+      tql_build_retrieve(parser, span, 0, name, targets, targets_span, clauses);
+  statement->summary = true;
+  statement->during = during;
+  return statement;
+}
+
 /* --- the order of a result */
 
 static struct tql_order *begun(struct tql_parser *parser, struct tql_order *order,

@@ -59,11 +59,11 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   TRUE_WORD "true" UNIQUE "unique" VALID "valid" WHEN "when" WHERE "where"
 
 %token <struct tql_lexeme>
-  ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" EACH "each"
+  ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
   FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
-  PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" TRACED "traced" UNTIL "until"
+  PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" SUMMARY "summary" TRACED "traced" UNTIL "until"
   VIEW "view" WITH "with" WITHIN "within"
 
 /* After `set` only; everywhere else the word is a plain name. */
@@ -89,14 +89,14 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 
 %type <struct tql_statement *> statement range create retrieve append delete replace copy
 %type <struct tql_statement *> destroy help explain checkpoint set index modify save define permit
-%type <struct tql_expr *> full expr tight access closed call distance literal setting_value relation
+%type <struct tql_expr *> during_option full expr tight access closed call distance literal setting_value relation
 %type <struct tql_expr *> clock_time integer age
 %type <struct tql_expr *> argument
 %type <struct tql_list *> arguments by_list targets target_list domain_list names attributes
 %type <struct tql_list *> operations setting_words modify_on rule_numbers integers
 %type <struct tql_target> target
 %type <struct tql_domain_def> domain_def
-%type <struct tql_name> name word relation_name_option by_option operation day terminal
+%type <struct tql_name> name word relation_name_option into_option plain_word by_option operation day terminal
 %type <struct tql_lexeme> setting_word
 %type <struct tql_clauses *> clauses
 %type <struct tql_call_tail *> call_tail
@@ -186,6 +186,19 @@ retrieve:
   RETRIEVE retrieve_modes relation_name_option targets clauses order
     { $$ = tql_set_order(tql_build_retrieve(parser, &@$, $retrieve_modes, &$relation_name_option,
                                             $targets, &@targets, $clauses), $order); }
+| RETRIEVE SUMMARY into_option targets during_option clauses order
+    { $$ = tql_set_order(tql_build_summary(parser, &@$, &$into_option, $targets, &@targets,
+                                           $during_option, $clauses), $order); }
+;
+
+into_option:
+  %empty     { $$ = (struct tql_name){0}; }
+| INTO name  { $$ = $name; }
+;
+
+during_option:
+  %empty       { $$ = NULL; }
+| DURING full  { $$ = $full; }
 ;
 
 retrieve_modes:
@@ -198,7 +211,7 @@ retrieve_modes:
 
 relation_name_option:
   %empty     %prec NO_NAME { $$ = (struct tql_name){0}; }
-| name
+| plain_word
 | INTO name  { $$ = $name; }
 ;
 
@@ -368,10 +381,10 @@ setting_words:
 
 /* Every word but those that open a statement. */
 setting_word:
-  NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CONTAIN | CREDIBILITY | DESCENDING | EACH | END_WORD
+  NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CONTAIN | CREDIBILITY | DESCENDING | DURING | EACH | END_WORD
 | EQUAL | ERRORS | EVENT
 | EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
-| PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | TRACED | UNTIL | VIEW | WITH | WITHIN
+| PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | SUMMARY | TRACED | UNTIL | VIEW | WITH | WITHIN
 | AT | BY | COALESCED | FOR | FROM | INTO | IS | OF | ON | START | STOP | TO | UNIQUE | VALID | WHEN
 | WHERE
 ;
@@ -602,6 +615,12 @@ by_list:
 name: word ;
 
 word:
+  plain_word
+| SUMMARY      { $$ = tql_name(parser, &@1, &$1); }
+;
+
+/* Behind `retrieve` summary is no name. */
+plain_word:
   NAME         { $$ = tql_name(parser, &@1, &$1); }
 | ANALYZE      { $$ = tql_name(parser, &@1, &$1); }
 | ASCENDING    { $$ = tql_name(parser, &@1, &$1); }
@@ -610,6 +629,7 @@ word:
 | CONTAIN      { $$ = tql_name(parser, &@1, &$1); }
 | CREDIBILITY  { $$ = tql_name(parser, &@1, &$1); }
 | DESCENDING   { $$ = tql_name(parser, &@1, &$1); }
+| DURING       { $$ = tql_name(parser, &@1, &$1); }
 | EACH         { $$ = tql_name(parser, &@1, &$1); }
 | END_WORD     { $$ = tql_name(parser, &@1, &$1); }
 | EQUAL        { $$ = tql_name(parser, &@1, &$1); }

@@ -1,6 +1,7 @@
 /* The canonical text of statements: keywords in lower case, clauses and options in a fixed order.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "engine/base/status.h"
 #include "tquel/lang/lexer.h"
@@ -127,8 +128,13 @@ static void print_retrieve(struct base_buffer *out, const struct tql_statement *
   base_buffer_puts(out, "retrieve");
   if (statement->unique) base_buffer_puts(out, " unique");
   if (statement->coalesced) base_buffer_puts(out, " coalesced");
-  if (statement->name.text != NULL) print_word(out, " ", &statement->name);
+  if (statement->summary) base_buffer_puts(out, " summary");
+  if (statement->name.text != NULL) {
+    bool into = statement->summary || strcasecmp(statement->name.text, "summary") == 0;
+    print_word(out, into ? " into " : " ", &statement->name);
+  }
   print_targets(out, &statement->targets);
+  print_clause(out, " during ", statement->during, false);
   print_clauses(out, &statement->clauses);
   print_order(out, statement->order);
 }

@@ -64,8 +64,11 @@ static net_chronon outlasted(const struct ng_aggregate *aggregate, net_chronon t
 }
 
 static void outlast(const struct ng_aggregate *aggregate, struct stretches *list) {
-  for (size_t i = 0; i < list->count; i++)
-    list->items[i].to = outlasted(aggregate, list->items[i].to);
+  for (size_t i = 0; i < list->count; i++) {
+    struct stretch *stretch = &list->items[i];
+    if (aggregate->summary) stretch->from = NET_BEGINNING;
+    stretch->to = outlasted(aggregate, stretch->to);
+  }
   settle(list);
 }
 

@@ -71,6 +71,8 @@ static bool resolve_element(const struct resolving *resolving, const struct tql_
 static bool resolve(const struct resolving *resolving, const struct tql_sort_key *key, int *ret) {
   enum net_tuple_class class = resolving->layout->tuple_class;
   if (key->kind == TQL_SORT_ELEMENT) return resolve_element(resolving, key, ret);
+  if (resolving->layout->timeless)
+    return refuse(resolving, key, "sort by an element of the target list", "a summary has no time");
   if (class == NET_PERIOD && key->kind == TQL_SORT_AT)
     return refuse(resolving, key, "write start or stop",
                   "the result has periods, which have no at");
