@@ -421,6 +421,19 @@ static bool is_pulling(const struct net_node *node) {
   return node->kind == NET_NODE_ACCESS && net_access_pulling(node);
 }
 
+/* Inputs stand before who reads them. */
+static enum base_status finish(struct net_network *network) {
+  enum base_status status = BASE_OK;
+  for (struct net_node *node = network->first; node != NULL && status == BASE_OK;
+       node = node->next) {
+    if (node->class->finish == NULL) continue;
+    struct net_node *outer = net_node_enter(node);
+    status = node->class->finish(node);
+    net_node_leave(node, outer);
+  }
+  return status;
+}
+
 enum base_status net_run(struct net_network *network) {
   for (;;) {
     if (base_env_interrupted()) return BASE_CANCEL;
@@ -428,7 +441,7 @@ enum base_status net_run(struct net_network *network) {
     for (struct net_node *node = network->first; node != NULL; node = node->next)
       if (is_pulling(node) && (behind == NULL || node->checkpoint < behind->checkpoint))
         behind = node;
-    if (behind == NULL) return BASE_OK;
+    if (behind == NULL) return finish(network);
     struct net_node *outer = net_node_enter(behind);
     enum base_status status =
         behind->kind == NET_NODE_CLOCK ? net_clock_pull(behind) : net_access_pull(behind);

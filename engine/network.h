@@ -337,8 +337,8 @@ struct net_aggregate_params {
   int argument_field; /* -1: the tuple itself (1 for avgc) */
   bool
       argument_of_domains; /* it is computed of domains alone: tuples with equal ones have equal ones of it */
-  /* cumulative: what all tuples make, whenever they were. Nothing is told before the last checkpoint, then of each group
-   * one period from ORIGIN, which is given. */
+  /* cumulative: what all tuples make, whenever they were. Nothing is told before all rows are there (net_run), then of each
+   * group one period from ORIGIN, which is given, to forever. */
   bool summary;
   const uint32_t *by_fields; /* fields of IN, one slot each */
   size_t by_count;

@@ -22,12 +22,15 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/env.h"
 #include "engine/nodes/asked.h"
 
 /* So many rows that close go out together. */
 #define CLOSES_ROWS 64
 
 #define FEW_GROUPS 64
+
+#define POLL_GROUPS (1 << 16)
 
 /* With more segments to open than that, a node waits while more comes at once: most of them close then. */
 #define FEW_FRESH 2
@@ -412,8 +415,7 @@ static enum base_status consume(struct net_node *base, unsigned port,
   arrive_together(node, &status);
   net_inbox_tidy(&node->inbox);
   if (status == BASE_OK) advance(node, checkpoint, &status);
-  if (node->params.summary && checkpoint == NET_FOREVER)
-    look_at_touched(node, node->origin, &status);
+  if (node->params.summary) return status; /* see finish */
   send_closes(node, &status);
   if (status == BASE_OK) status = net_out_flush(base, base->checkpoint, base->checkpoint, NULL);
   node->waits = batch->more && node->fresh_count > FEW_FRESH;
@@ -421,6 +423,23 @@ static enum base_status consume(struct net_node *base, unsigned port,
   open_segments(node, checkpoint, &status);
   if (status != BASE_OK) return status;
   return net_out_flush(base, checkpoint, checkpoint, floors(node, checkpoint));
+}
+
+/* A summary is told when all rows are there: of each group one segment, whole. */
+static enum base_status finish(struct net_node *base) {
+  struct net_aggregate *node = (struct net_aggregate *)base;
+  enum base_status status = BASE_OK;
+  if (!node->params.summary) return status;
+  for (uint32_t i = 0; i < node->groups.used; i++)
+    if (net_rowmap_live(&node->groups, i)) net_agg_touch(node, i);
+  look_at_touched(node, node->origin, &status);
+  for (uint32_t i = 0; i < node->groups.used && status == BASE_OK; i++) {
+    if (i % POLL_GROUPS == 0 && base_env_interrupted()) return BASE_CANCEL;
+    if (!net_rowmap_live(&node->groups, i) || !net_agg_group(node, i)->begun) continue;
+    end_segment(node, net_agg_group(node, i), i, NET_FOREVER, &status);
+  }
+  node->fresh_count = 0;
+  return status == BASE_OK ? net_out_flush(base, NET_FOREVER, NET_FOREVER, NULL) : status;
 }
 
 /* --- the node */
@@ -497,6 +516,7 @@ static void done(struct net_node *base) {
 
 static const struct net_node_class class = {.kind = NET_NODE_AGGREGATE,
                                             .consume = consume,
+                                            .finish = finish,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
                                             .state_bytes = state_bytes,
