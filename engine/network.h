@@ -316,6 +316,8 @@ enum net_aggregate_function {
   NET_AGG_AVGTI,    /* mean of the argument's increase per unit of time between successive starts */
   NET_AGG_EARLIEST, /* the implicit times of the tuple that starts first */
   NET_AGG_LATEST,
+  NET_AGG_QUANTILE,    /* between the values around that place, percentile_cont of SQL */
+  NET_AGG_QUANTILE_OF, /* the first value that so large a part is not above, percentile_disc */
 };
 /* Is its value that of one of the tuples, for which it takes the best? */
 bool net_aggregate_chooses(enum net_aggregate_function function);
@@ -328,6 +330,7 @@ struct net_aggregate_params {
   enum net_aggregate_function function;
   bool cumulative;                   /* counts every tuple whose start has come */
   bool unique;                       /* counts each value of the argument once */
+  double fraction;                   /* of quantiles: 0 to 1 */
   int64_t window;                    /* > 0: counts what was valid in the last so many chronons */
   const struct net_layout *in, *out; /* OUT: period; the BY fields, then the value
                                         (earliest, latest: one or two instants) */

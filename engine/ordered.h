@@ -141,6 +141,12 @@ static inline void net_ordered_get(const struct net_ordered *sets, uint32_t inde
   net_key_unpack(sets->kept, net_ordered_node(sets, index)->key, ret);
   if (sets->value != NULL) ret->value = sets->value(sets->context, *net_ordered_extra(sets, index));
 }
+/* How many are like the key at INDEX, with it. */
+static inline int64_t net_ordered_count(const struct net_ordered *sets, uint32_t index) {
+  uint32_t left = net_ordered_node(sets, index)->left;
+  return left & NET_ORDERED_MANY ? net_ordered_node(sets, left & ~NET_ORDERED_MANY)->key[0].slot.i
+                                 : 1;
+}
 /* Empties the set. */
 void net_ordered_clear(struct net_ordered *sets, uint32_t *root);
 

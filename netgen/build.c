@@ -231,6 +231,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
       .function = node->aggregate->function,
       .cumulative = node->aggregate->cumulative,
       .unique = node->aggregate->unique,
+      .fraction = node->aggregate->fraction,
       .window = node->aggregate->window,
       .summary = node->aggregate->summary,
       .in = ng_built_of(builder, below)->layout,

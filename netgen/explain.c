@@ -232,6 +232,8 @@ static const char *keys_of_cumulative(const struct ng_aggregate *aggregate) {
   if (aggregate->function == NET_AGG_EXTEND) return "the last events of each group";
   if (aggregate->unique) return "groups, and each distinct value";
   if (net_aggregate_chooses(aggregate->function)) return "groups, and one value of each";
+  if (aggregate->function == NET_AGG_QUANTILE || aggregate->function == NET_AGG_QUANTILE_OF)
+    return "groups, and all values";
   bool successive = aggregate->function == NET_AGG_VARTS || aggregate->function == NET_AGG_AVGTI;
   return successive ? "groups, sums, and the last tuple of each" : "groups and sums";
 }

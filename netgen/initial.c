@@ -134,11 +134,23 @@ static const struct ng_column *column_of(struct initial *initial, struct ng_node
 
 static const char *aggregate_name(struct initial *initial, const struct ng_aggregate *aggregate) {
   static const char *const names[] = {
-      [NET_AGG_COUNT] = "count", [NET_AGG_ANY] = "any",           [NET_AGG_SUM] = "sum",
-      [NET_AGG_AVG] = "avg",     [NET_AGG_MIN] = "min",           [NET_AGG_MAX] = "max",
-      [NET_AGG_AVGC] = "avgc",   [NET_AGG_EXTEND] = "extendc",    [NET_AGG_FIRST] = "first",
-      [NET_AGG_LAST] = "last",   [NET_AGG_STDEV] = "stdev",       [NET_AGG_VARTS] = "varts",
-      [NET_AGG_AVGTI] = "avgti", [NET_AGG_EARLIEST] = "earliest", [NET_AGG_LATEST] = "latest",
+      [NET_AGG_COUNT] = "count",
+      [NET_AGG_ANY] = "any",
+      [NET_AGG_SUM] = "sum",
+      [NET_AGG_AVG] = "avg",
+      [NET_AGG_MIN] = "min",
+      [NET_AGG_MAX] = "max",
+      [NET_AGG_AVGC] = "avgc",
+      [NET_AGG_EXTEND] = "extendc",
+      [NET_AGG_FIRST] = "first",
+      [NET_AGG_LAST] = "last",
+      [NET_AGG_STDEV] = "stdev",
+      [NET_AGG_VARTS] = "varts",
+      [NET_AGG_AVGTI] = "avgti",
+      [NET_AGG_EARLIEST] = "earliest",
+      [NET_AGG_LATEST] = "latest",
+      [NET_AGG_QUANTILE] = "quantile",
+      [NET_AGG_QUANTILE_OF] = "quantile_of",
   };
   const struct ng_variable *variable = &initial->query->variables[aggregate->variable];
   bool events = variable->relation->layout->tuple_class == NET_EVENT;
@@ -148,6 +160,9 @@ static const char *aggregate_name(struct initial *initial, const struct ng_aggre
   const char *tail = events && !aggregate->cumulative ? " for each instant" : "";
   if (aggregate->window > 0)
     tail = base_arena_printf(initial->arena, " for each %lld", (long long)aggregate->window);
+  if (aggregate->function == NET_AGG_QUANTILE || aggregate->function == NET_AGG_QUANTILE_OF)
+    return base_arena_printf(initial->arena, "%s(%g, %s%s)", names[aggregate->function],
+                             aggregate->fraction, variable->name, tail);
   return base_arena_printf(initial->arena, "%s%s(%s%s)", names[aggregate->function], form,
                            variable->name, tail);
 }

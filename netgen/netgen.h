@@ -86,6 +86,7 @@ struct ng_unbounded {
   bool behind;              /* it says that one comes behind another, but not within which time */
   const char *together; /* several variables, "A and B", that meet the others as one; NULL: none */
   const char *kept;     /* the variables whose tuples are kept for ever: "A, B" */
+  bool quantile;        /* it is an aggregate that keeps their values */
 };
 /* The first such part of PLAN, which has been transformed; false: there is none. */
 bool ng_plan_find_unbounded(struct ng_plan *plan, struct ng_unbounded *ret);

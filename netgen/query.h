@@ -207,7 +207,8 @@ struct ng_expr {
 struct ng_aggregate {
   enum net_aggregate_function function;
   bool cumulative, unique;
-  int64_t window; /* 0: none */
+  double fraction; /* of quantiles */
+  int64_t window;  /* 0: none */
   unsigned variable;
   const struct ng_expr *argument; /* NULL: the tuple */
   const struct ng_expr **by;

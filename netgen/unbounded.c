@@ -1,5 +1,6 @@
 /* What of a plan nothing bounds, and which clause is to blame: a full product keeps the rows of a side
- * for ever where no condition says when their partners have come (rules/partial_overlap.c).
+ * for ever where no condition says when their partners have come (rules/partial_overlap.c); a quantile all values that
+ * ever counted, if none goes.
  *
  * The clause is the first conjunct of `when` that speaks of variables of both sides; where none does,
  * the whole clause, and without one the statement. */
@@ -68,6 +69,11 @@ static void describe(struct ng_plan *plan, const struct ng_query *query, const s
                      struct ng_unbounded *ret) {
   bool *sides[2];
   const char *kept = NULL;
+  if (node->kind == NET_NODE_AGGREGATE) {
+    const char *name = query->variables[node->aggregate->variable].name;
+    *ret = (struct ng_unbounded){query, node->aggregate->range, false, NULL, name, true};
+    return;
+  }
   for (unsigned port = 0; port < 2; port++) {
     sides[port] = BASE_NEW_ARRAY(plan->arena, query->variable_count + 1, bool);
     mark_variables(query, node->inputs[port], sides[port]);
@@ -77,9 +83,12 @@ static void describe(struct ng_plan *plan, const struct ng_query *query, const s
   bool behind = clause && says_behind(clause, sides);
   if (!clause) clause = query->when;
   const char *several = together(plan, query, sides[0]);
-  *ret = (struct ng_unbounded){query, clause ? clause->range : query->range, behind,
+  *ret = (struct ng_unbounded){query,
+                               clause ? clause->range : query->range,
+                               behind,
                                several ? several : together(plan, query, sides[1]),
-                               kept ? kept : "an aggregate"};
+                               kept ? kept : "an aggregate",
+                               false};
 }
 
 static const struct ng_node *find(const struct ng_node *node) {

@@ -7,6 +7,7 @@
  *     aggregate_best.c     the best of tuples whose ends are known
  *     aggregate_tally.c    what a group keeps of the tuples that count, by its function
  *     aggregate_value.c    the functions: its value
+ *     aggregate_quantile.c values by their place in the order of values
  *     aggregate_more.c     further functions of the same tuples in the same node
  *     aggregate_asked.c    values at the instants of a join's rows alone
  *     aggregate_extend.c   extendc, a node of its own
@@ -44,6 +45,14 @@ struct net_tally {
         struct {
           struct net_sum rates;    /* avgti */
           int64_t pairs, infinite; /* successive tuples of different starts; too steep ones */
+        };
+        struct {
+          union net_slot at; /* quantiles: a value that is there, */
+          int64_t below;     /* and how many are less */
+        };
+        struct {
+          union net_slot *values; /* quantiles of summaries: all */
+          size_t value_count, value_capacity;
         };
       };
     };
@@ -632,6 +641,17 @@ static inline void net_agg_floor_remove(struct net_aggregate *node, net_chronon 
 size_t net_agg_group_size(const struct net_aggregate *node);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
+
+/* --- aggregate_quantile.c */
+
+static inline bool net_agg_is_quantile(const struct net_aggregate *node) {
+  return node->function == NET_AGG_QUANTILE || node->function == NET_AGG_QUANTILE_OF;
+}
+/* A value counts for sure now, or no longer; the group has counted it already. */
+void net_agg_quantile_change(struct net_aggregate *node, struct net_agg_group *group,
+                             const struct net_ordered_key *key, bool comes);
+/* Of a group in which something counts. */
+union net_slot net_agg_quantile(struct net_aggregate *node, struct net_agg_group *group);
 
 /* --- aggregate_value.c */
 

@@ -9,11 +9,13 @@
  *     stdev                      exact sums of arguments and squares
  *     varts avgti                an ordered set, and sums over its neighbours (rates as exact as sums);
  *                                what never goes and can get no new neighbour is given up
+ *     quantiles                  an ordered set of the values, and a place in it; of summaries all values
  *     avgc                       the sum of the arguments, and its integral
  *
  * Tuples are in order by start.lo, start.hi, value; spans between them are those of start.lo. What the functions make of
  * all this is in aggregate_value.c.                                                                  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "engine/nodes/aggregate.h"
 
@@ -233,7 +235,7 @@ static void sum_squares(struct net_aggregate *node, struct net_tally *tally,
 struct net_ordered_key net_agg_rank(const struct net_aggregate *node,
                                     const struct net_ordered_key *key) {
   struct net_ordered_key plain = *key;
-  if (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX)
+  if (node->function == NET_AGG_MIN || node->function == NET_AGG_MAX || net_agg_is_quantile(node))
     plain.start = (struct net_instant){0, 0};
   return plain;
 }
@@ -276,6 +278,10 @@ static inline void change(struct net_aggregate *node, struct net_agg_group *grou
       break;
     case NET_AGG_STDEV:
       sum_squares(node, tally, &rank, !comes);
+      break;
+    case NET_AGG_QUANTILE:
+    case NET_AGG_QUANTILE_OF:
+      net_agg_quantile_change(node, group, &rank, comes);
       break;
     case NET_AGG_VARTS:
     case NET_AGG_AVGTI:
@@ -394,7 +400,20 @@ void net_agg_floor_count(struct net_aggregate *node, net_chronon start, bool com
 /* --- the end, and strings */
 
 /* What is in the tally. */
-enum tally_kind { NOTHING, BEST, SETS, INTEGERS, SPANS, EXACT, SQUARES, RATES, FUNCTIONS, AVERAGE };
+enum tally_kind {
+  NOTHING,
+  BEST,
+  SETS,
+  INTEGERS,
+  SPANS,
+  EXACT,
+  SQUARES,
+  RATES,
+  FUNCTIONS,
+  AVERAGE,
+  PLACES,
+  VALUES
+};
 
 static enum tally_kind tally_kind(const struct net_aggregate *node) {
   switch (node->function) {
@@ -413,6 +432,9 @@ static enum tally_kind tally_kind(const struct net_aggregate *node) {
       return RATES;
     case NET_AGG_AVGC:
       return AVERAGE;
+    case NET_AGG_QUANTILE:
+    case NET_AGG_QUANTILE_OF:
+      return node->params.summary ? VALUES : PLACES;
     default:
       return node->goes && !node->chooses_time ? SETS : BEST;
   }
@@ -447,7 +469,11 @@ void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group)
     case BEST:
     case SETS:
     case SPANS:
+    case PLACES:
       net_ordered_clear(node->ranked, &tally->ordered);
+      break;
+    case VALUES:
+      free(tally->values);
       break;
     case RATES:
       net_ordered_clear(node->ranked, &tally->ordered);
@@ -487,6 +513,10 @@ size_t net_agg_group_size(const struct net_aggregate *node) {
       return UP_TO(tally.squares);
     case RATES:
       return UP_TO(tally.infinite);
+    case PLACES:
+      return UP_TO(tally.below);
+    case VALUES:
+      return UP_TO(tally.value_capacity);
     case FUNCTIONS:
       return UP_TO(function.count);
     case AVERAGE:
@@ -505,17 +535,26 @@ static void mark_keys(const struct net_ordered *sets, struct base_strings *strin
   }
 }
 
+/* What groups have of strings outside of ordered sets. */
+static void mark_groups(const struct net_aggregate *node, struct base_strings *strings) {
+  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
+    const struct net_agg_group *group = net_agg_group(node, i);
+    if (group->begun) base_strings_mark(strings, group->value.s);
+    if (net_agg_is_quantile(node)) {
+      for (size_t k = 0; node->params.summary && k < group->tally.value_count; k++)
+        base_strings_mark(strings, group->tally.values[k].s);
+    } else if (!node->goes) {
+      base_strings_mark(strings, group->tally.best.value.s);
+    }
+  }
+}
+
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
-  if (!net_aggregate_chooses(node->function) ||
-      (node->argument != NET_STRING && node->argument != NET_NAME))
-    return;
+  bool keeps = net_aggregate_chooses(node->function) || node->function == NET_AGG_QUANTILE_OF;
+  if (!keeps || (node->argument != NET_STRING && node->argument != NET_NAME)) return;
   mark_keys(&node->ordered, strings);
   mark_keys(&node->apart, strings);
   mark_keys(&node->stairs, strings);
   net_agg_wait_mark_strings(node, strings);
-  for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
-    const struct net_agg_group *group = net_agg_group(node, i);
-    if (!node->goes) base_strings_mark(strings, group->tally.best.value.s);
-    if (group->begun) base_strings_mark(strings, group->value.s);
-  }
+  mark_groups(node, strings);
 }

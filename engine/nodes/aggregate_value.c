@@ -4,6 +4,7 @@
  *                                rounded values
  *     stdev                      n sum x^2 - (sum x)^2 loses nothing
  *     varts                      the same of the spans between successive tuples
+ *     quantiles                  aggregate_quantile.c
  *     avgc                       (1/T) integral of the sum of the arguments, as (I + W tau) / (T + tau)
  */
 #include <math.h>
@@ -271,6 +272,10 @@ enum net_eval_error net_agg_tell(struct net_aggregate *node, struct net_agg_grou
       break;
     case NET_AGG_VARTS:
       error = variation(node, group, ret);
+      break;
+    case NET_AGG_QUANTILE:
+    case NET_AGG_QUANTILE_OF:
+      ret->slots[0] = net_agg_quantile(node, group);
       break;
     case NET_AGG_AVGTI:
       error =

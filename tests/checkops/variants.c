@@ -345,7 +345,7 @@ static struct net_node *build_aggregate(struct build *build, const struct varian
   enum net_aggregate_function function = params.function;
   bool counts = function == NET_AGG_COUNT || function == NET_AGG_ANY || function == NET_AGG_VARTS;
   bool floats = function == NET_AGG_AVG || function == NET_AGG_STDEV || function == NET_AGG_VARTS ||
-                function == NET_AGG_AVGTI;
+                function == NET_AGG_AVGTI || function == NET_AGG_QUANTILE;
   bool time = function == NET_AGG_EARLIEST || function == NET_AGG_LATEST;
   struct net_field fields[3] = {build->layouts[0]->fields[DOMAIN_K]};
   uint32_t count = variant->option ? 0 : 1;
@@ -676,6 +676,10 @@ const struct variant variants[] = {
     AGGREGATE("first for ever", NET_PERIOD, FIRST, .cumulative = true),
     AGGREGATE("last for a time", NET_EVENT, LAST, .window = 20),
     AGGREGATE("first for a time, periods", NET_PERIOD, FIRST, .window = 20),
+    AGGREGATE("quantile", NET_PERIOD, QUANTILE, .fraction = 0.9),
+    AGGREGATE("quantile for a time", NET_EVENT, QUANTILE, .window = 20, .fraction = 0.5),
+    AGGREGATE("quantile_of", NET_PERIOD, QUANTILE_OF, .fraction = 0.25),
+    AGGREGATE("quantile_of for ever", NET_EVENT, QUANTILE_OF, .cumulative = true, .fraction = 0.75),
     AGGREGATE("stdev", NET_PERIOD, STDEV),
     AGGREGATE("stdev for a time", NET_EVENT, STDEV, .window = 20),
     AGGREGATE("varts for ever", NET_EVENT, VARTS, .cumulative = true),

@@ -33,19 +33,26 @@ void oracle_average_at(const struct oracle_evaluation *e, const struct oracle_va
   ret->average = ret->constant = true;
   ret->value = (struct oracle_value){.base = NET_TEMPORAL, .function = {0, 0, 1, 0}};
   long double w = 0, integral = 0;
+  __extension__ __int128 whole = 0; /* of integers, which may cancel */
   for (size_t i = 0; i < e->member_count; i++) {
     const struct oracle_member *member = &e->members[i];
+    bool integer = member->argument.base == NET_INTEGER;
     if (member->condition == NET_FALSE || !oracle_same_group(e, member->by, by)) continue;
     if (uncertain_until(member, t)) ret->definite = false;
     if (!member->definite || member->condition != NET_TRUE) continue;
     net_chronon from = member->time.start.hi, to = member->time.stop.lo;
-    if (from <= t && t < to && member->argument.base == NET_INTEGER)
-      ret->whole_w += member->argument.i;
-    if (from <= t && t < to) w += number(&member->argument);
+    if (from <= t && t < to && integer) ret->whole_w += member->argument.i;
+    if (from <= t && t < to && !integer) w += number(&member->argument);
     if (to > t) to = t;
     if (e->averaging_known && from < e->averaging_origin) from = e->averaging_origin;
-    if (from < to) integral += number(&member->argument) * ((long double)to - (long double)from);
+    if (from >= to) continue;
+    if (integer)
+      whole += __extension__((__int128)to - from) * member->argument.i;
+    else
+      integral += number(&member->argument) * ((long double)to - (long double)from);
   }
+  w += (long double)ret->whole_w;
+  integral += (long double)whole;
   if (!e->averaging_known || t < e->averaging_origin) return;
   long double second = e->oracle->query->timeline == NET_TIMELINE_REAL ? 1e9L : 1;
   long double since = (long double)t - (long double)e->averaging_origin;
@@ -210,9 +217,39 @@ static void stdev(struct oracle_evaluation *e, const struct those *those,
   ret->value.f = (double)result;
 }
 
-/* --- functions of the order in time */
+/* --- quantiles: all values in order */
 
 static struct oracle *ordering;
+
+static int by_value(const void *a, const void *b) {
+  const struct oracle_member *x = *(const struct oracle_member *const *)a;
+  const struct oracle_member *y = *(const struct oracle_member *const *)b;
+  return oracle_compare_values(ordering, &x->argument, &y->argument);
+}
+
+static void quantile(struct oracle_evaluation *e, const struct those *those,
+                     struct oracle_sample *ret) {
+  double fraction = e->aggregate->fraction;
+  if (those->count == 0) {
+    ret->present = false;
+    return;
+  }
+  ordering = e->oracle;
+  qsort(those->items, those->count, sizeof *those->items, by_value);
+  if (e->function == NET_AGG_QUANTILE_OF) {
+    size_t at = 0;
+    while ((double)(at + 1) < fraction * (double)those->count) at++;
+    ret->value = those->items[at]->argument;
+    return;
+  }
+  double place = fraction * (double)(those->count - 1);
+  size_t at = (size_t)floor(place), next = at + 1 < those->count ? at + 1 : at;
+  long double low = number(&those->items[at]->argument),
+              high = number(&those->items[next]->argument);
+  ret->value.f = (double)(low + (high - low) * (long double)(place - floor(place)));
+}
+
+/* --- functions of the order in time */
 
 /* By start.lo, start.hi, then values. */
 static int by_start(const void *a, const void *b) {
@@ -336,6 +373,10 @@ void oracle_value_at(struct oracle_evaluation *e, const struct oracle_value *by,
       break;
     case NET_AGG_STDEV:
       stdev(e, &those, ret);
+      break;
+    case NET_AGG_QUANTILE:
+    case NET_AGG_QUANTILE_OF:
+      quantile(e, &those, ret);
       break;
     case NET_AGG_VARTS:
       varts(e, &those, ret);

@@ -11,13 +11,18 @@ static const struct function {
   bool tail; /* may have one */
   unsigned weight;
 } functions[] = {
-    {"count", TUPLE, true, 10},       {"countc", TUPLE, false, 5}, {"any", TUPLE, true, 4},
-    {"anyc", TUPLE, false, 2},        {"avgc", NUMBER, false, 8},  {"sum", SUMMABLE, true, 9},
-    {"avg", SUMMABLE, true, 7},       {"min", ORDERED, true, 7},   {"max", ORDERED, true, 7},
-    {"sumc", NUMBER, false, 4},       {"minc", ORDERED, false, 3}, {"maxc", ORDERED, false, 3},
-    {"countu", ANY_VALUE, true, 4},   {"sumu", NUMBER, true, 3},   {"avgu", NUMBER, true, 3},
-    {"extendc", ANY_VALUE, false, 5}, {"first", ORDERED, true, 4}, {"last", ORDERED, true, 4},
-    {"stdev", NUMBER, true, 3},       {"varts", TUPLE, true, 3},   {"avgti", NUMBER, true, 3},
+    {"count", TUPLE, true, 10},     {"countc", TUPLE, false, 5},
+    {"any", TUPLE, true, 4},        {"anyc", TUPLE, false, 2},
+    {"avgc", NUMBER, false, 8},     {"sum", SUMMABLE, true, 9},
+    {"avg", SUMMABLE, true, 7},     {"min", ORDERED, true, 7},
+    {"max", ORDERED, true, 7},      {"sumc", NUMBER, false, 4},
+    {"minc", ORDERED, false, 3},    {"maxc", ORDERED, false, 3},
+    {"countu", ANY_VALUE, true, 4}, {"sumu", NUMBER, true, 3},
+    {"avgu", NUMBER, true, 3},      {"extendc", ANY_VALUE, false, 5},
+    {"first", ORDERED, true, 4},    {"last", ORDERED, true, 4},
+    {"stdev", NUMBER, true, 3},     {"varts", TUPLE, true, 3},
+    {"avgti", NUMBER, true, 3},     {"median", NUMBER, true, 3},
+    {"quantile", NUMBER, true, 3},  {"quantile_of", ORDERED, true, 4},
 };
 
 static const struct function *some_function(struct scenario *scenario) {
@@ -73,6 +78,18 @@ static const char *argument(struct choice *choice, struct choice *inner,
   return integers ? integer(inner, chance(scenario, 25) ? 1 : 0) : NULL;
 }
 
+/* What stands before the argument. */
+static const char *fraction(struct scenario *scenario, const struct function *function) {
+  if (strncmp(function->name, "quantile", 8) != 0) return "";
+  return PICK(scenario, "0, ", "1, ", "0.5, ", "0.9, ", "0.25, ", "0.3, ");
+}
+
+static bool is_mean(const struct function *function) {
+  const char *name = function->name;
+  return strncmp(name, "avg", 3) == 0 || strcmp(name, "stdev") == 0 ||
+         strcmp(name, "median") == 0 || strcmp(name, "quantile") == 0;
+}
+
 /* By, tail, where and when. */
 static const char *rest(struct choice *inner, bool tail) {
   struct scenario *scenario = inner->scenario;
@@ -121,12 +138,13 @@ const char *aggregate(struct choice *choice, char *ret_kind) {
       *ret_kind = 'i';
     else if (average)
       *ret_kind = v->event ? 'f' : 't';
-    else if (kind != 't' && (strncmp(name, "avg", 3) == 0 || strcmp(name, "stdev") == 0))
+    else if (kind != 't' && is_mean(function))
       *ret_kind = 'f';
     else
       *ret_kind = kind;
     if (strcmp(name, "varts") == 0) *ret_kind = 'f';
-    return TEXT("%s(%s%s)", name, of, rest(&inner, function->tail && kind != 't'));
+    return TEXT("%s(%s%s%s)", name, fraction(scenario, function), of,
+                rest(&inner, function->tail && kind != 't'));
   }
 }
 
@@ -208,13 +226,12 @@ const char *summed(struct choice *choice, const struct source *source, const cha
   if (strcmp(function->name, "avgc") == 0 && !source->event) return NULL;
   const char *of = argument(choice, &inner, function, &kind), *where = "", *when = "";
   if (!of || kind == 't' || !strstr(of, source->name)) return NULL;
-  bool mean = strncmp(function->name, "avg", 3) == 0 || strcmp(function->name, "stdev") == 0 ||
-              strcmp(function->name, "varts") == 0;
+  bool mean = is_mean(function) || strcmp(function->name, "varts") == 0;
   bool number = function->argument == TUPLE || strcmp(function->name, "countu") == 0;
   *ret_kind = mean ? 'f' : number ? 'i' : kind;
   if (chance(scenario, 40)) where = TEXT(" where %s", condition(&inner, 1));
   if (chance(scenario, 12)) when = TEXT(" when %s", when_condition(&inner, 0));
-  return TEXT("%s(%s%s%s%s)", function->name, of, by, where, when);
+  return TEXT("%s(%s%s%s%s%s)", function->name, fraction(scenario, function), of, by, where, when);
 }
 
 const char *chosen_time(struct choice *choice, bool *ret_event) {

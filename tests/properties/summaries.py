@@ -39,7 +39,8 @@ def rows_of(draw, event):
 CONDITIONS = [None, ('r.x > 3', 'x > 3'), ('r.g = "a"', "g = 'a'"), ('r.y < r.x', 'y < x'), ('r.h = 7', 'h = 7')]
 FUNCTIONS = [('count(r', 'count({})', '1'), ('sum(r.x', 'coalesce(total_of({}), 0)', 'x'), ('sum(r.y', 'coalesce(sum({}), 0.0)', 'y'),
              ('min(r.x', 'min({})', 'x'), ('max(r.y', 'max({})', 'y'), ('avg(r.y', 'avg({})', 'y'), ('any(r', 'min(count({}), 1)', '1'),
-             ('max(r.g', 'max({})', 'g'), ('countu(r.h', 'count(distinct {})', 'h'), ('sumu(r.h', 'coalesce(sum(distinct {}), 0)', 'h')]
+             ('median(r.y', 'median_of({})', 'y'), ('quantile(0.9, r.y', 'ninth_of({})', 'y'), ('quantile_of(0.25, r.x', 'quarter_of({})', 'x'),
+             ('quantile_of(0.25, r.h', 'quarter_of({})', 'h'), ('max(r.g', 'max({})', 'g'), ('countu(r.h', 'count(distinct {})', 'h'), ('sumu(r.h', 'coalesce(sum(distinct {}), 0)', 'h')]
 
 
 class Total:
@@ -53,6 +54,37 @@ class Total:
 
     def finalize(self):
         return self.total if -2**63 <= self.total < 2**63 else 'overflow'
+
+
+class Quantile:
+    """SQL's percentile_cont, or with DISCRETE percentile_disc."""
+    fraction, discrete = 0.5, False
+
+    def __init__(self):
+        self.values = []
+
+    def step(self, value):
+        if value is not None:
+            self.values.append(value)
+
+    def finalize(self):
+        values = sorted(self.values)
+        if not values:
+            return None
+        if self.discrete:
+            return values[max(math.ceil(self.fraction * len(values)) - 1, 0)]
+        place = self.fraction * (len(values) - 1)
+        low = math.floor(place)
+        high = min(low + 1, len(values) - 1)
+        return float(values[low] + (place - low) * (values[high] - values[low]))
+
+
+class Ninth(Quantile):
+    fraction = 0.9
+
+
+class Quarter(Quantile):
+    fraction, discrete = 0.25, True
 
 
 def statement_of(draw):
@@ -104,7 +136,8 @@ def scenario(tquel, directory, seed, selftest, verbose):
     with open(path, 'w', newline='') as file:
         csv.writer(file).writerows([names] + rows)
     database = sqlite3.connect(':memory:')
-    database.create_aggregate('total_of', 1, Total)
+    for name, function in (('total_of', Total), ('median_of', Quantile), ('ninth_of', Ninth), ('quarter_of', Quarter)):
+        database.create_aggregate(name, 1, function)
     database.execute(f'create table R ({", ".join(names)})')
     database.executemany(f'insert into R values ({", ".join("?" * len(names))})', rows)
     declared = ', '.join(f'{name} = {kind}' for name, kind in DOMAINS)

@@ -369,9 +369,9 @@ static void show_clause(struct base_buffer *out, const struct world *world,
 
 static void show_aggregate(struct base_buffer *out, const struct world *world,
                            const struct ng_query *query, size_t index) {
-  static const char *const names[] = {"count", "any",   "sum",     "avg",      "min",
-                                      "max",   "avgc",  "extendc", "first",    "last",
-                                      "stdev", "varts", "avgti",   "earliest", "latest"};
+  static const char *const names[] = {
+      "count", "any",   "sum",   "avg",   "min",      "max",    "avgc",     "extendc",    "first",
+      "last",  "stdev", "varts", "avgti", "earliest", "latest", "quantile", "quantile_of"};
   const struct ng_aggregate *aggregate = &query->aggregates[index];
   base_buffer_printf(out, " #%zu:", index);
   show_type(out, aggregate->type);

@@ -40,8 +40,11 @@ static const struct aggregate_name names[] = {
     {"latest", NET_AGG_LATEST, PLAIN},
     {"max", NET_AGG_MAX, PLAIN},
     {"maxc", NET_AGG_MAX, CUMULATIVE},
+    {"median", NET_AGG_QUANTILE, PLAIN},
     {"min", NET_AGG_MIN, PLAIN},
     {"minc", NET_AGG_MIN, CUMULATIVE},
+    {"quantile", NET_AGG_QUANTILE, PLAIN},
+    {"quantile_of", NET_AGG_QUANTILE_OF, PLAIN},
     {"stdev", NET_AGG_STDEV, PLAIN},
     {"sum", NET_AGG_SUM, PLAIN},
     {"sumc", NET_AGG_SUM, CUMULATIVE},
@@ -78,12 +81,43 @@ static bool chooses_time(enum net_aggregate_function function) {
   return function == NET_AGG_EARLIEST || function == NET_AGG_LATEST;
 }
 
+/* quantile(P, E), quantile_of(P, E); median(E) says its P itself. */
+static bool is_of_fraction(const struct tql_expr *call) {
+  return tql_same_name(call->name.text, "quantile") ||
+         tql_same_name(call->name.text, "quantile_of");
+}
+
+static const struct tql_expr *argument_of(const struct tql_expr *call) {
+  return call->args.items[call->args.count - 1];
+}
+
+static bool bind_fraction(const struct tql_binder *binder, const struct tql_expr *call,
+                          struct ng_aggregate *aggregate) {
+  if (aggregate->function == NET_AGG_QUANTILE) aggregate->fraction = 0.5;
+  if (!is_of_fraction(call)) return true;
+  const struct tql_expr *fraction = call->args.items[0];
+  aggregate->fraction = fraction->kind == TQL_E_INTEGER ? (double)fraction->integer
+                        : fraction->kind == TQL_E_FLOAT ? fraction->real
+                                                        : -1;
+  if (aggregate->fraction >= 0 && aggregate->fraction <= 1) return true;
+  return refuse(binder, MSG_ARGUMENTS, fraction->range,
+                "write quantile(0.95, V.domain) for what 95 of 100 are not above",
+                "the fraction of a quantile is a number from 0 to 1");
+}
+
 static bool check_shape(const struct tql_binder *binder, const struct tql_expr *call) {
   if (binder->in_aggregate)
     return refuse(
         binder, MSG_NESTED_AGGREGATE, call->range,
         "name the inner one as a derived relation, retrieve NAME (...), and range over it",
         "an aggregate cannot stand inside another one");
+  if (is_of_fraction(call)) {
+    if (call->args.count == 2) return true;
+    base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
+                     "write quantile(0.95, V.domain by ... where ...)",
+                     "%s takes a fraction and an expression", call->name.text);
+    return false;
+  }
   if (call->args.count != 1) {
     base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
                      "write count(V) or count(expression over V by ... where ...)",
@@ -108,7 +142,9 @@ static bool fits(enum net_aggregate_function function, struct net_type type) {
     case NET_AGG_AVGC:
     case NET_AGG_STDEV:
     case NET_AGG_AVGTI:
+    case NET_AGG_QUANTILE:
       return tql_type_is_number(type);
+    case NET_AGG_QUANTILE_OF:
     case NET_AGG_MIN:
     case NET_AGG_MAX:
       return tql_type_is_number(type) || text;
@@ -135,7 +171,7 @@ static bool takes_tuple(enum net_aggregate_function function) {
 /* The argument V, the tuple itself. */
 static bool bind_tuple(struct tql_binder *binder, const struct tql_expr *call,
                        const struct aggregate_name *name) {
-  const struct tql_expr *arg = call->args.items[0];
+  const struct tql_expr *arg = argument_of(call);
   if (tql_bind_variable(binder, &arg->name) < 0) return false;
   if (takes_tuple(name->function) && name->form != UNIQUE) return true;
   base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &arg->range,
@@ -146,7 +182,7 @@ static bool bind_tuple(struct tql_binder *binder, const struct tql_expr *call,
 
 static bool bind_argument(struct tql_binder *binder, const struct tql_expr *call,
                           const struct aggregate_name *name, struct ng_aggregate *aggregate) {
-  const struct tql_expr *arg = call->args.items[0];
+  const struct tql_expr *arg = argument_of(call);
   if (arg->kind == TQL_E_NAME) return bind_tuple(binder, call, name);
   if (chooses_time(name->function))
     return refuse(binder, MSG_ARGUMENTS, arg->range, "write earliest(V) or latest(V by V.domain)",
@@ -266,7 +302,7 @@ static bool check_temporal(const struct tql_binder *binder, const struct tql_exp
   bool temporal = aggregate->argument && aggregate->argument->type.base == NET_TEMPORAL;
   if (!temporal || (!aggregate->cumulative && !aggregate->unique && !aggregate->window))
     return true;
-  return refuse(binder, MSG_AGGREGATE_TEMPORAL, call->args.items[0]->range,
+  return refuse(binder, MSG_AGGREGATE_TEMPORAL, argument_of(call)->range,
                 "sum and avg of the tuples valid at an instant take one: sum(duration(P)), or with "
                 "for each instant",
                 "a temporal value is no more when its tuple has ended, and cannot be counted then");
@@ -275,7 +311,7 @@ static bool check_temporal(const struct tql_binder *binder, const struct tql_exp
 static bool check_relation(const struct tql_binder *binder, const struct tql_expr *call,
                            const struct ng_aggregate *aggregate) {
   if (aggregate->function != NET_AGG_EXTEND || is_over_events(binder, aggregate)) return true;
-  return refuse(binder, MSG_EXTEND_PERIOD, call->args.items[0]->range,
+  return refuse(binder, MSG_EXTEND_PERIOD, argument_of(call)->range,
                 "a period relation needs no extending: use V.domain",
                 "extendc makes periods of events, and this is a period already");
 }
@@ -304,6 +340,7 @@ static struct net_type result_type(const struct tql_binder *binder,
     case NET_AGG_STDEV:
     case NET_AGG_VARTS:
     case NET_AGG_AVGTI:
+    case NET_AGG_QUANTILE:
       return (struct net_type){NET_FLOAT, 8};
     case NET_AGG_EARLIEST:
     case NET_AGG_LATEST:
@@ -313,6 +350,7 @@ static struct net_type result_type(const struct tql_binder *binder,
     case NET_AGG_FIRST:
     case NET_AGG_LAST:
     case NET_AGG_EXTEND:
+    case NET_AGG_QUANTILE_OF:
       return aggregate->argument->type;
   }
   return aggregate->argument->type;
@@ -362,6 +400,7 @@ static bool bind_whole(struct tql_binder *binder, const struct tql_expr *call,
   if (!check_shape(binder, call)) return false;
   struct ng_aggregate aggregate = {
       .function = name->function, .unique = name->form == UNIQUE, .range = call->range};
+  if (!bind_fraction(binder, call, &aggregate)) return false;
   if (!bind_parts(binder, call, name, &aggregate)) return false;
   aggregate.type = result_type(binder, &aggregate);
   *ret_index = add_aggregate(binder, &aggregate, call_text(binder, call));

@@ -25,6 +25,9 @@ static const char *hint_of(struct base_arena *arena, const struct ng_unbounded *
   const char *anew = there ? base_arena_printf(arena, "define %s anew: ", name) : "";
   const char *allowed =
       there ? "or after set unbounded allowed, which stays with it" : "or set unbounded allowed";
+  if (unbounded->quantile)
+    return base_arena_printf(
+        arena, "%swrite for each DURATION, or for each instant of what lasts; %s", anew, allowed);
   if (unbounded->behind || !unbounded->together)
     return base_arena_printf(arena, "%swrite `; within DURATION`, %slet the tuples overlap; %s",
                              anew, unbounded->behind ? "set sequence closest, or " : "or ",
