@@ -47,8 +47,8 @@ struct net_tally {
           int64_t pairs, infinite; /* successive tuples of different starts; too steep ones */
         };
         struct {
-          union net_slot at; /* quantiles: a value that is there, */
-          int64_t below;     /* and how many are less */
+          uint32_t at;   /* quantiles: the place of a value that is there, */
+          int64_t below; /* and how many are less */
         };
         struct {
           union net_slot *values; /* quantiles of summaries: all */

@@ -23,66 +23,69 @@ static int compare(const struct net_aggregate *node, union net_slot a, union net
 
 /* --- what comes and goes */
 
+/* KEY is not there any more: where it was, a neighbour is. */
 static void leave(struct net_aggregate *node, struct net_tally *tally,
                   const struct net_ordered_key *key) {
   struct net_ordered *sets = &node->ordered;
-  struct net_ordered_key near;
-  uint32_t after = net_ordered_after(sets, tally->ordered, key);
-  uint32_t place = after != 0 ? after : net_ordered_before(sets, tally->ordered, key);
-  if (place == 0) return; /* it was the last one */
-  net_ordered_get(sets, place, &near);
-  tally->at = near.value;
-  if (after == 0) tally->below -= net_ordered_count(sets, place);
+  tally->at = net_ordered_after(sets, tally->ordered, key);
+  if (tally->at != 0 || tally->ordered == 0) return;
+  tally->at = net_ordered_before(sets, tally->ordered, key);
+  tally->below -= net_ordered_count(sets, tally->at);
+}
+
+static void keep_for_later(struct net_tally *tally, union net_slot value) {
+  base_grow_large(&tally->values, &tally->value_capacity, tally->value_count + 1,
+                  sizeof *tally->values);
+  tally->values[tally->value_count++] = value;
 }
 
 void net_agg_quantile_change(struct net_aggregate *node, struct net_agg_group *group,
                              const struct net_ordered_key *key, bool comes) {
   struct net_tally *tally = &group->tally;
+  struct net_ordered *sets = &node->ordered;
   if (node->params.summary) {
-    base_grow_large(&tally->values, &tally->value_capacity, tally->value_count + 1,
-                    sizeof *tally->values);
-    tally->values[tally->value_count++] = key->value;
+    keep_for_later(tally, key->value);
     return;
   }
-  bool empty = tally->ordered == 0;
-  bool alone = comes ? net_ordered_insert(&node->ordered, &tally->ordered, key)
-                     : net_ordered_remove(&node->ordered, &tally->ordered, key);
-  if (empty) {
-    tally->at = key->value;
+  if (tally->ordered == 0) {
+    (void)net_ordered_insert(sets, &tally->ordered, key);
+    tally->at = tally->ordered;
     tally->below = 0;
     return;
   }
-  int order = compare(node, key->value, tally->at);
+  struct net_ordered_key at;
+  net_ordered_get(sets, tally->at, &at);
+  int order = compare(node, key->value, at.value);
+  bool alone = comes ? net_ordered_insert(sets, &tally->ordered, key)
+                     : net_ordered_remove(sets, &tally->ordered, key);
   if (order < 0) tally->below += comes ? 1 : -1;
   if (order == 0 && !comes && alone) leave(node, tally, key);
 }
 
 /* --- places */
 
-/* The values at place INDEX, from 0 on, and at the next one, or the same if there is none. */
+/* The values at place INDEX, from 0 on, and at the next one, or the same if there is none or it is not WANTED. */
 struct around {
   union net_slot value, next;
 };
 
 static struct around around_in_order(struct net_aggregate *node, struct net_tally *tally,
-                                     int64_t index) {
+                                     int64_t index, bool wanted) {
   struct net_ordered *sets = &node->ordered;
-  struct net_ordered_key key = {.value = tally->at};
-  uint32_t place = net_ordered_find(sets, tally->ordered, &key);
-  BASE_CHECK(place != 0, "quantile-place");
+  struct net_ordered_key key;
+  net_ordered_get(sets, tally->at, &key);
   while (index < tally->below) {
-    place = net_ordered_before(sets, tally->ordered, &key);
-    net_ordered_get(sets, place, &key);
-    tally->below -= net_ordered_count(sets, place);
+    tally->at = net_ordered_before(sets, tally->ordered, &key);
+    net_ordered_get(sets, tally->at, &key);
+    tally->below -= net_ordered_count(sets, tally->at);
   }
-  while (index >= tally->below + net_ordered_count(sets, place)) {
-    tally->below += net_ordered_count(sets, place);
-    place = net_ordered_after(sets, tally->ordered, &key);
-    net_ordered_get(sets, place, &key);
+  while (index >= tally->below + net_ordered_count(sets, tally->at)) {
+    tally->below += net_ordered_count(sets, tally->at);
+    tally->at = net_ordered_after(sets, tally->ordered, &key);
+    net_ordered_get(sets, tally->at, &key);
   }
-  tally->at = key.value;
   struct around around = {key.value, key.value};
-  if (index + 1 < tally->below + net_ordered_count(sets, place)) return around;
+  if (!wanted || index + 1 < tally->below + net_ordered_count(sets, tally->at)) return around;
   uint32_t after = net_ordered_after(sets, tally->ordered, &key);
   if (after == 0) return around;
   net_ordered_get(sets, after, &key);
@@ -158,21 +161,21 @@ static void select_place(const struct selecting *selecting, size_t count, size_t
 }
 
 static struct around around_of_all(struct net_aggregate *node, struct net_tally *tally,
-                                   int64_t index) {
+                                   int64_t index, bool wanted) {
   struct selecting selecting = {node, tally->values};
   size_t place = (size_t)index;
   select_place(&selecting, tally->value_count, place);
   struct around around = {tally->values[place], tally->values[place]};
-  for (size_t i = place + 1; i < tally->value_count; i++)
+  for (size_t i = place + 1; i < tally->value_count && wanted; i++)
     if (i == place + 1 || compare(node, tally->values[i], around.next) < 0)
       around.next = tally->values[i];
   return around;
 }
 
 static struct around around_at(struct net_aggregate *node, struct net_agg_group *group,
-                               int64_t index) {
-  return node->params.summary ? around_of_all(node, &group->tally, index)
-                              : around_in_order(node, &group->tally, index);
+                               int64_t index, bool wanted) {
+  return node->params.summary ? around_of_all(node, &group->tally, index, wanted)
+                              : around_in_order(node, &group->tally, index, wanted);
 }
 
 /* --- the value */
@@ -187,12 +190,12 @@ union net_slot net_agg_quantile(struct net_aggregate *node, struct net_agg_group
   if (node->function == NET_AGG_QUANTILE_OF) {
     int64_t index = (int64_t)ceil(fraction * (double)count) - 1;
     if (index >= count) index = count - 1;
-    return around_at(node, group, index > 0 ? index : 0).value;
+    return around_at(node, group, index > 0 ? index : 0, false).value;
   }
   double place = fraction * (double)(count - 1);
   int64_t index = (int64_t)place;
   if (index >= count) index = count - 1;
-  struct around around = around_at(node, group, index);
+  struct around around = around_at(node, group, index, place > (double)index);
   long double low = number(node, around.value), high = number(node, around.next);
   long double share = (long double)(place - (double)index);
   return (union net_slot){.f = (double)(low + share * (high - low)) + 0.0};
