@@ -101,7 +101,7 @@ static void open_session(struct outcome *outcome, bool is_plain) {
                                         .rules_off = is_plain,
                                         .batch_rows = is_plain ? 1 : 0};
   *outcome = (struct outcome){0};
-  outcome->output = (struct tql_output){outcome, on_rows, on_text, NULL, NULL};
+  outcome->output = (struct tql_output){.context = outcome, .rows = on_rows, .text = on_text};
   base_diag_sink_init(&outcome->diags);
   enum base_status opened = tql_session_open(&options, &outcome->diags, &outcome->session);
   BASE_CHECK(opened == BASE_OK, "fuzz-session-opens");

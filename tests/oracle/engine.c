@@ -39,7 +39,7 @@ bool engine_open(struct engine *engine, struct base_arena *arena, struct base_st
                  const char *path, const struct scenario *scenario, struct engine_options options) {
   *engine = (struct engine){.arena = arena, .strings = strings};
   engine->timeline = scenario->real ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT;
-  engine->output = (struct tql_output){engine, on_rows, on_text, NULL, NULL, NULL};
+  engine->output = (struct tql_output){.context = engine, .rows = on_rows, .text = on_text};
   base_diag_sink_init(&engine->diags);
   struct tql_session_options session = {.path = path,
                                         .timeline = engine->timeline,

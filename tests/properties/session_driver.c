@@ -88,7 +88,7 @@ static enum base_status run(struct driver *driver, size_t length) {
 
 int main(void) {
   struct driver driver = {.results = BASE_BUFFER_EMPTY};
-  driver.output = (struct tql_output){&driver, on_rows, on_text, NULL, NULL, NULL};
+  driver.output = (struct tql_output){.context = &driver, .rows = on_rows, .text = on_text};
   base_diag_sink_init(&driver.diags);
   base_env_set_clock(CLOCK);
   char *line = NULL;

@@ -112,7 +112,8 @@ static void put_live(void *context, const char *name, const struct net_layout *l
 }
 
 static struct tql_output output_of(struct seat_place *place) {
-  return (struct tql_output){place, put_rows, put_text, put_live, NULL, NULL};
+  return (struct tql_output){
+      .context = place, .rows = put_rows, .text = put_text, .live = put_live};
 }
 
 /* --- the sensor */

@@ -557,7 +557,8 @@ static void empty_directory(void) {
 }
 
 static void run_case(struct run *run) {
-  run->output = (struct tql_output){run, on_rows, on_text, on_live, NULL, NULL};
+  run->output =
+      (struct tql_output){.context = run, .rows = on_rows, .text = on_text, .live = on_live};
   run->timeline = NET_TIMELINE_ABSTRACT;
   run->on_disk = needs_file(run->test, run->configuration);
   base_diag_sink_init(&run->diags);

@@ -129,6 +129,12 @@ static void on_live_over(void *context, const char *name) {
   base_diag_sink_done(&diags);
 }
 
+static void on_live_lacks(void *context, const struct base_diag *diag) {
+  struct server_shell *shell = of_output(context);
+  shell_output_flush(&shell->output);
+  send_diagnostic(shell, diag);
+}
+
 static void on_timing(void *context, const char *line) {
   struct server_shell *shell = of_output(context);
   shell_output_flush(&shell->output);
@@ -182,6 +188,7 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
   shell->show = shell->output.output.live;
   shell->output.output.live = on_live;
   shell->output.output.live_over = on_live_over;
+  shell->output.output.live_lacks = on_live_lacks;
   bool local = sn_connection_is_local(peer->connection);
   struct base_buffer directory = BASE_BUFFER_EMPTY;
   base_buffer_append(&directory, hello->directory.bytes, hello->directory.length);

@@ -77,6 +77,7 @@ static void note_diverted(struct tql_session *session, const char *where, const 
   struct session_diverted *counts = counts_of(session, where, name);
   bool first = counts->count == 0;
   if (!is_to_say(counts, 1)) return;
+  session_tell_displays(session, name, where, counts->count);
   if (!first)
     base_report(session->diags, MSG_DIVERTED, NULL, NULL,
                 "%s: %llu records are in %s by now, the last one: %s", name,
@@ -84,6 +85,12 @@ static void note_diverted(struct tql_session *session, const char *where, const 
   else
     base_report(session->diags, MSG_DIVERTED, NULL, NULL, "%s: a record is in %s: %s", name, where,
                 reason);
+}
+
+void session_note_lost(struct tql_session *session, const char *relation, uint64_t count) {
+  struct session_diverted *counts = counts_of(session, "Lost", relation);
+  if (is_to_say(counts, count > 0 ? count : 1))
+    session_tell_displays(session, relation, "Lost", counts->count);
 }
 
 /* A relation is a set. What sensors bring of a traced relation may say again what is known; that is not said. */

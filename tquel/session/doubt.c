@@ -8,6 +8,9 @@
  * place of its records (ng_relation's in_doubt), each with the stop that it has for sure; a sampled one is made
  * anew from its samples, as a period does not tell at which times the entity was looked at.
  *
+ * A derived relation that is stored was made of what was there then: that something was lost of its inputs is said
+ * beside the answer, and changes nothing of it.
+ *
  * A tuple of Lost concerns the relation that it names, or, naming none, all that its source may bring. A source
  * that is called like a process, with a # in its name, brings what its process says alone, where the relation
  * has a domain that tells.                                                                           */
@@ -108,11 +111,13 @@ static enum base_status read_losses(struct tql_session *session, enum which whic
 
 /* --- for a statement */
 
-static void add(struct tql_session *session, struct session_relation *relation) {
+static void add(struct tql_session *session, struct session_relation *relation,
+                const struct session_relation *through) {
   base_grow(&session->doubts, &session->doubt_capacity, session->doubt_count + 1,
             sizeof *session->doubts);
   session->doubts[session->doubt_count++] = (struct session_doubt){
       .relation = relation,
+      .through = through,
       .process = process_domain(relation),
       .from = NET_FOREVER,
       .to = NET_BEGINNING,
@@ -122,7 +127,7 @@ static void add(struct tql_session *session, struct session_relation *relation) 
 static void add_read(struct tql_session *session, struct session_relation *relation, bool counted,
                      uint64_t walk) {
   if (!session_visit(relation, walk)) return;
-  if (may_be_in_doubt(relation, counted)) add(session, relation);
+  if (may_be_in_doubt(relation, counted)) add(session, relation, NULL);
   for (size_t i = 0; relation->view && i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
     if (input != NULL) add_read(session, input, true, walk);
@@ -130,7 +135,7 @@ static void add_read(struct tql_session *session, struct session_relation *relat
 }
 
 static void free_doubt(struct session_doubt *doubt) {
-  doubt->relation->ng.in_doubt = false;
+  if (doubt->through == NULL) doubt->relation->ng.in_doubt = false;
   net_losses_done(&doubt->losses);
   if (doubt->samples.layout != NULL) net_rows_done(&doubt->samples);
 }
@@ -145,6 +150,50 @@ static bool may_count(struct tql_session *session, const struct ng_query *query)
   return counts;
 }
 
+static bool is_made(const struct session_relation *relation) {
+  return session_is_derived(relation) && !relation->view;
+}
+
+/* What the derived relation THROUGH was made of, by way of RELATION. */
+static void add_made(struct tql_session *session, const struct session_relation *through,
+                     const struct session_relation *relation, uint64_t walk) {
+  for (size_t i = 0; i < relation->input_count; i++) {
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input == NULL || !session_visit(input, walk)) continue;
+    if (session_is_derived(input))
+      add_made(session, through, input, walk);
+    else if (may_be_in_doubt(input, true))
+      add(session, input, through);
+  }
+}
+
+/* The derived relations that are read where RELATION is. */
+static void find_made(struct tql_session *session, struct session_relation *relation,
+                      uint64_t walk) {
+  if (!session_visit(relation, walk)) return;
+  if (is_made(relation)) add_made(session, relation, relation, ++session->walks);
+  for (size_t i = 0; relation->view && i < relation->input_count; i++) {
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL) find_made(session, input, walk);
+  }
+}
+
+static void add_all_made(struct tql_session *session, const struct ng_query *query,
+                         struct session_relation *relation) {
+  struct session_relation **read = base_xcalloc(1 + (query != NULL ? query->variable_count : 0),
+                                                sizeof(struct session_relation *));
+  size_t count = 0;
+  if (relation != NULL) read[count++] = relation;
+  for (size_t i = 0; query != NULL && i < query->variable_count; i++) {
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    bool known = input == NULL || query->variables[i].costs;
+    for (size_t j = 0; j < count && !known; j++) known = read[j] == input;
+    if (!known) read[count++] = input;
+  }
+  for (size_t i = 0; i < count; i++) find_made(session, read[i], ++session->walks);
+  free(read);
+}
+
 enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) {
   uint64_t walk = ++session->walks;
@@ -157,6 +206,7 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
     struct session_relation *input = session_of(session, query->variables[i].relation);
     if (input != NULL && !query->variables[i].costs) add_read(session, input, counted, walk);
   }
+  add_all_made(session, query, relation);
   for (int which = LOST; which <= REJECTED && status == BASE_OK && session->doubt_count > 0;
        which++)
     status = read_losses(session, (enum which)which);
@@ -168,7 +218,7 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
       continue;
     }
     net_losses_settle(&doubt->losses);
-    doubt->relation->ng.in_doubt = doubt->relation->kind == ST_TRACED;
+    if (doubt->through == NULL) doubt->relation->ng.in_doubt = doubt->relation->kind == ST_TRACED;
     session->doubts[kept++] = *doubt;
   }
   session->doubt_count = kept;
@@ -182,34 +232,51 @@ static void count_of(struct base_buffer *out, uint64_t count, const char *what) 
                      (unsigned long long)count, count == 1 ? "" : "s", what);
 }
 
+static void print_counts(const struct session_doubt *doubt, struct base_buffer *counts) {
+  count_of(counts, doubt->lost, "lost");
+  if (doubt->uncounted)
+    base_buffer_printf(counts, "%s",
+                       counts->length > 0 ? " and others that nobody counted"
+                                          : "records lost that nobody counted");
+  count_of(counts, doubt->late, "late");
+  count_of(counts, doubt->rejected, "rejected");
+}
+
+static void report_through(struct tql_session *session, const struct session_doubt *doubt,
+                           const char *counts, const char *times) {
+  const char *name = doubt->relation->ng.name, *made = doubt->through->ng.name;
+  base_report_hint(session->diags, MSG_LOSSES_OF_INPUT, session->source,
+                   session->statement ? &session->statement->range : NULL,
+                   base_arena_printf(session->statement_arena,
+                                     "ask %s itself, or a view of it, for what is certain", name),
+                   "%s is made of what is there of %s: %s between %s", made, name, counts, times);
+}
+
 static void say(struct tql_session *session, const struct session_doubt *doubt) {
   struct base_buffer counts = BASE_BUFFER_EMPTY, times = BASE_BUFFER_EMPTY;
-  count_of(&counts, doubt->lost, "lost");
-  if (doubt->uncounted)
-    base_buffer_printf(
-        &counts, "%s",
-        counts.length > 0 ? " and others that nobody counted" : "records lost that nobody counted");
-  count_of(&counts, doubt->late, "late");
-  count_of(&counts, doubt->rejected, "rejected");
+  print_counts(doubt, &counts);
   net_time_print(&times, session->timeline, doubt->from);
   base_buffer_puts(&times, " and ");
   net_time_print(&times, session->timeline, doubt->to);
-  base_report_hint(session->diags, MSG_LOSSES, session->source,
-                   session->statement ? &session->statement->range : NULL,
-                   "set losses ignored takes what is there for all there was",
-                   "%s: %s between %s: %s%s%s", doubt->relation->ng.name, base_buffer_text(&counts),
-                   base_buffer_text(&times),
-                   doubt->matters ? "what they may have ended has an uncertain stop" : "",
-                   doubt->matters && doubt->counted ? "; " : "",
-                   doubt->counted ? "what may have counted them is not definite" : "");
+  if (doubt->through != NULL)
+    report_through(session, doubt, base_buffer_text(&counts), base_buffer_text(&times));
+  else
+    base_report_hint(session->diags, MSG_LOSSES, session->source,
+                     session->statement ? &session->statement->range : NULL,
+                     "set losses ignored takes what is there for all there was",
+                     "%s: %s between %s: %s%s%s", doubt->relation->ng.name,
+                     base_buffer_text(&counts), base_buffer_text(&times),
+                     doubt->matters ? "what they may have ended has an uncertain stop" : "",
+                     doubt->matters && doubt->counted ? "; " : "",
+                     doubt->counted ? "what may have counted them is not definite" : "");
   base_buffer_done(&counts);
   base_buffer_done(&times);
 }
 
 void session_end_doubts(struct tql_session *session, bool said) {
   for (size_t i = 0; i < session->doubt_count; i++) {
-    if (said && (session->doubts[i].matters || session->doubts[i].counted))
-      say(session, &session->doubts[i]);
+    const struct session_doubt *doubt = &session->doubts[i];
+    if (said && (doubt->matters || doubt->counted || doubt->through != NULL)) say(session, doubt);
     free_doubt(&session->doubts[i]);
   }
   free(session->doubts);
@@ -219,13 +286,16 @@ void session_end_doubts(struct tql_session *session, bool said) {
 }
 
 bool session_is_in_doubt(const struct tql_session *session) {
-  return session->doubt_count > 0;
+  for (size_t i = 0; i < session->doubt_count; i++)
+    if (session->doubts[i].through == NULL) return true;
+  return false;
 }
 
 struct session_doubt *session_doubt_of(const struct tql_session *session,
                                        const struct session_relation *relation) {
   for (size_t i = 0; i < session->doubt_count; i++)
-    if (session->doubts[i].relation == relation) return &session->doubts[i];
+    if (session->doubts[i].relation == relation && session->doubts[i].through == NULL)
+      return &session->doubts[i];
   return NULL;
 }
 

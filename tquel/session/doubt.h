@@ -7,6 +7,9 @@
 
 struct session_doubt {
   struct session_relation *relation;
+  /* A derived relation that is read, and was made of RELATION: what that lacks can only be said. NULL: RELATION is
+   * read itself. */
+  const struct session_relation *through;
   int process; /* its domain; -1: it has none */
   struct net_losses losses;
   uint64_t lost, late, rejected; /* records */

@@ -82,6 +82,7 @@ enum base_status session_put_lost(struct tql_session *session, const char *relat
   row[layout->fields[3].slot].i = count > INT64_MAX ? INT64_MAX : (int64_t)count;
   enum base_status status = put_row(session, lost, row, count > 0);
   free(row);
+  if (status == BASE_OK) session_note_lost(session, relation, count);
   return status;
 }
 

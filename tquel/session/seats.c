@@ -186,6 +186,34 @@ void session_end_displays(struct tql_session *session, const char *relation) {
   }
 }
 
+static bool lacks(struct tql_session *session, const struct session_display *display,
+                  const char *relation) {
+  const struct session_relation *shown = session_find(session, display->name);
+  const struct session_relation *input = session_find(session, relation);
+  if (shown == NULL || session_is_system_name(display->name)) return false;
+  if (relation[0] == '\0') return true;
+  return input != NULL && (input == shown || session_depends(session, shown, input));
+}
+
+void session_tell_displays(struct tql_session *session, const char *relation, const char *where,
+                           uint64_t count) {
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_display *display = session->displays[i];
+    struct tql_seat *seat = display->seat;
+    if (seat == NULL || seat == session->seat || seat->output.live_lacks == NULL) continue;
+    if (!lacks(session, display, relation)) continue;
+    struct base_diag_sink diags;
+    base_diag_sink_init(&diags);
+    struct base_diag *diag = base_report_hint(
+        &diags, MSG_DISPLAY_LACKS, NULL, NULL, "a retrieve says what is uncertain for it",
+        "%s: what is shown is made of what is there; %llu record%s%s%s in %s by now", display->name,
+        (unsigned long long)count, count == 1 ? "" : "s", relation[0] ? " of " : "", relation,
+        where);
+    seat->output.live_lacks(seat->output.context, diag);
+    base_diag_sink_done(&diags);
+  }
+}
+
 /* --- what a seat may do */
 
 /* Does it change what others see? */

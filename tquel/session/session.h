@@ -29,6 +29,8 @@ struct tql_output {
                const union net_slot *row, uint8_t marks, net_chronon checkpoint);
   /* A standing display of NAME ends: somebody else has destroyed the relation. NULL: need not be said. */
   void (*live_over)(void *context, const char *name);
+  /* What a standing display shows was made without records that are not there: DIAG. NULL: need not be said. */
+  void (*live_lacks)(void *context, const struct base_diag *diag);
   /* --timing: one line a statement, without newline. NULL: not wanted. */
   void (*timing)(void *context, const char *line);
 };

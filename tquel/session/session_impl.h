@@ -440,6 +440,9 @@ bool session_is_displayed(const struct tql_session *session,
 void session_sweep_displays(struct tql_session *session);
 /* RELATION was destroyed: whoever else displays it is told. */
 void session_end_displays(struct tql_session *session, const char *relation);
+/* COUNT records of RELATION ("": of any) are in WHERE by now: for the displays of others, of it and what it makes. */
+void session_tell_displays(struct tql_session *session, const char *relation, const char *where,
+                           uint64_t count);
 /* Refuses what the seat may not do, whatever its user is permitted. */
 enum base_status session_check_seat(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
@@ -1115,6 +1118,8 @@ uint64_t *session_count_rejected(struct tql_session *session);
 /* What is said of Late and Rejected counts what is there: the records since this was called last are, or were taken back. */
 void session_settle_diverted(struct tql_session *session, bool kept);
 /* Says, when a group was committed, that fed records were equal to others. */
+/* COUNT records of RELATION ("": of any) were lost; 0: nobody knows how many. */
+void session_note_lost(struct tql_session *session, const char *relation, uint64_t count);
 void session_note_equal(struct tql_session *session);
 void session_free_diverted(struct tql_session *session);
 /* What is derived from Late and Rejected, if rows have come into them. */
