@@ -21,6 +21,17 @@ static const char *const causes[SN_CAUSES] = {
     [SN_CORRUPT] = "corrupt", [SN_UNSENT] = "buffer",
 };
 
+static const char *const reasons[SN_CAUSES] = {
+    [SN_FULL] = "the rings of its threads were full",
+    [SN_UNREACHABLE] = "no collector took its rings",
+    [SN_NESTED] = "too many signal handlers within each other",
+    [SN_OVERSIZE] = "a record was larger than its ring",
+    [SN_TORN] = "its thread died while it was written",
+    [SN_ABANDONED] = "it was left in a ring",
+    [SN_CORRUPT] = "it made no sense",
+    [SN_UNSENT] = "the server was away, and the buffer full",
+};
+
 /* false: there is no room; it is said another time. */
 static bool say(struct sn_program *program, const struct sn_part *part, const char *relation,
                 unsigned cause, uint64_t total, uint64_t more, int64_t now) {
@@ -35,6 +46,20 @@ static bool say(struct sn_program *program, const struct sn_part *part, const ch
   if (!sn_uplink_data(monitor)) return false;
   if (!program->own) sn_self_lost(causes[cause], more);
   return true;
+}
+
+/* Of the first record, the tenth, the hundredth and so on. */
+static void warn(const struct sn_program *program, const struct sn_part *part, const char *relation,
+                 unsigned cause, uint64_t total, uint64_t more) {
+  const struct sn_monitor_options *options = &program->monitor->options;
+  uint64_t power = 1;
+  while (power <= (total - more) && power <= UINT64_MAX / 10) power *= 10;
+  if (program->own || options->tell == NULL || total < power) return;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&text, "%s: %" PRIu64 " record%s of %s lost: %s", part->name->text, total,
+                     total == 1 ? "" : "s", relation, reasons[cause]);
+  options->tell(options->context, cause == SN_FULL ? MSG_RING_FULL : MSG_RECORDS_LOST, text.data);
+  base_buffer_done(&text);
 }
 
 /* What the event has lost by CAUSE since the process began. */
@@ -57,6 +82,8 @@ static void poll_event(struct sn_program *program, struct sn_part *part, uint32_
     if (total <= event->said[cause]) continue;
     if (say(program, part, part->known->events[e].event->name, cause, total,
             total - event->said[cause], now)) {
+      warn(program, part, part->known->events[e].event->name, cause, total,
+           total - event->said[cause]);
       event->said[cause] = total;
     }
   }

@@ -125,7 +125,7 @@ class World:
                 process.wait()
         with open(os.path.join(self.top, "said"), "a+") as file:
             file.seek(0)
-            said = file.read()
+            said = re.sub(r"^warning TQ-085[45]: .*\n(hint: .*\n)?", "", file.read(), flags=re.M)  # that records are lost
         shutil.rmtree(self.top, ignore_errors=True)
         return said
 
@@ -308,6 +308,35 @@ def over_the_network(world):
     check(all(0 < hi - lo < 10 ** 11 for lo, hi in rows), "times are not bounded")
 
 
+def losses_are_said(world):
+    """What a ring, or the collector's buffer, has no room for is in Lost, and the collector says so."""
+    target = world.target()
+    world.serve()
+    world.collect("--ring", "16", "--buffer", "1")
+    world.ask(TICKS)
+    world.recording(target)
+
+    def said(number):
+        with open(os.path.join(world.top, "said")) as file:
+            return number in file.read()
+
+    def lost():
+        os.kill(world.collector.pid, signal.SIGSTOP)
+        target.do("tick 1 100000 0")
+        os.kill(world.collector.pid, signal.SIGCONT)
+        return said("TQ-0854")
+    world.until(lost, "nothing is said of a full ring")
+    os.kill(world.server.pid, signal.SIGSTOP)
+
+    def too_much():
+        target.do("tick 1 100000 100")
+        return said("TQ-0855")
+    world.until(too_much, "nothing is said of a full buffer")
+    os.kill(world.server.pid, signal.SIGCONT)
+    world.balance(target.generated())
+    check(world.accounted()[3] > 0, "nothing was lost")
+
+
 def what_it_takes(world):
     """While records are made, what they cost the program, and what collector and server take."""
     target = world.target()
@@ -410,7 +439,7 @@ def texts(world):
 
 
 CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
-         objects, switched_by_users, switched_by_text, over_the_network]
+         objects, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 
 def main():

@@ -21,7 +21,7 @@ help page, and fails when a number has no case, or a case has no number. The for
 --update writes what comes out into `expect`: read the difference before you believe it. A message
 that speaks of the statements' text must say FILE:LINE:COL, show the line and mark it; only cases of
 the command line, of databases that cannot be opened, and of feeds have nothing to show, and those
-say `--- placeless`.
+say `--- placeless`. `--- elsewhere TEST` names the program of tests/ that has a message come and looks for its number.
 """
 import concurrent.futures
 import os
@@ -35,7 +35,7 @@ import tempfile
 
 TIMEOUT = 300
 KNOWN = {'file', 'prepare', 'script', 'shell', 'exit', 'expect', 'example', 'example-shell',
-         'example-none', 'placeless', 'root'}
+         'example-none', 'placeless', 'root', 'elsewhere'}
 
 
 class Registry:
@@ -312,6 +312,12 @@ def points_of_cases(tquel, registry, cases, only, update, pool):
     return points
 
 
+def is_tried_elsewhere(case):
+    named = case.first('elsewhere')
+    path = named and pathlib.Path(__file__).parent.parent / named[0]
+    return named and path.exists() and f'TQ-{case.number:04d}' in path.read_text(encoding='utf-8')
+
+
 def points_of_rows(tquel, registry, cases, only, pool):
     """The same: each row of the registry has its cases, and its help."""
     points = []
@@ -323,7 +329,7 @@ def points_of_rows(tquel, registry, cases, only, pool):
         if row['name'].endswith('_NOT_EXECUTED') and number not in cases_of:
             continue
         problems = [] if any(
-            case.number == number and (case.first('script') or case.first('shell'))
+            case.number == number and (case.first('script') or case.first('shell') or is_tried_elsewhere(case))
             for case in cases) else ['no case produces it']
         if not any(case.number == number and
                    (case.first('example') or case.first('example-shell') or

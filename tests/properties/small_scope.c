@@ -205,7 +205,7 @@ static void write_side(const struct scope *scope, size_t side, FILE *out) {
 }
 
 static bool run(struct tql_session *session, struct scope *scope, const char *text, int *number) {
-  struct tql_output output = {scope, on_rows, on_text, NULL, NULL, NULL};
+  struct tql_output output = {.context = scope, .rows = on_rows, .text = on_text};
   struct base_diag_sink *diags = tql_session_diags(session);
   base_diag_sink_clear(diags);
   bool good = tql_session_run(session, "scope", 1, text, strlen(text), &output, false) == BASE_OK;

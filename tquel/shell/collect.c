@@ -249,12 +249,20 @@ static void print_diag(void *context, const struct base_diag *diag) {
 
 static void tell(void *context, enum base_message message, const char *text) {
   struct collect *collect = context;
+  static const char larger[] =
+      "larger rings: tquel collect --ring KIB; or the sensor waits, with a waittime in its "
+      "description";
   const char *format = "the server refuses: %s";
   if (message == MSG_ANNOUNCEMENT_CUT)
     format = "the announcement %s was cut short; it is given up";
   else if (message == MSG_NOT_WATCHED)
     format = "a program is not watched, %s";
-  base_report(&collect->diags, message, NULL, NULL, format, text);
+  else if (message == MSG_RING_FULL || message == MSG_RECORDS_LOST)
+    format = "%s";
+  if (message == MSG_RING_FULL)
+    base_report_hint(&collect->diags, message, NULL, NULL, larger, format, text);
+  else
+    base_report(&collect->diags, message, NULL, NULL, format, text);
 }
 
 static void on_signal(int signal) {
