@@ -352,9 +352,9 @@ static enum net_time_error on_date_of(net_chronon time, const struct net_time_co
 }
 
 /* Where midnight is skipped the day begins behind it; where it comes twice, with the first. */
-static enum net_time_error begin_of_day(const struct net_time_context *context,
+static enum net_time_error begin_of_day(net_chronon time, const struct net_time_context *context,
                                         struct net_instant *ret) {
-  enum net_time_error error = on_date_of(context->now, context, (struct clock_reading){0, 0}, ret);
+  enum net_time_error error = on_date_of(time, context, (struct clock_reading){0, 0}, ret);
   ret->hi = ret->lo;
   return error == NET_TIME_SKIPPED ? NET_TIME_OK : error;
 }
@@ -408,9 +408,13 @@ enum net_time_error net_time_parse_instant(const char *text, size_t length,
     ret->hi = ret->lo;
     return NET_TIME_OK;
   }
-  if (is_word(&at, "today")) {
+  bool yesterday = is_word(&at, "yesterday");
+  if (yesterday || is_word(&at, "today")) {
     if (context->timeline == NET_TIMELINE_ABSTRACT) return NET_TIME_ABSTRACT;
-    return begin_of_day(context, ret);
+    enum net_time_error error = begin_of_day(context->now, context, ret);
+    return yesterday && error == NET_TIME_OK
+               ? begin_of_day(net_chronon_add(ret->lo, -1), context, ret)
+               : error;
   }
   enum net_time_error error = parse_integer(at, &time.lo);
   time.hi = time.lo;

@@ -169,6 +169,19 @@ START_TEST(words_and_integers) {
 }
 END_TEST
 
+/* The day before the 30th of March 2026 has 23 hours there. */
+START_TEST(days) {
+  static const char berlin[] = "CET-1CEST,M3.5.0,M10.5.0/3";
+  const net_chronon midnight = INT64_C(1774821600) * SECOND; /* 2026-03-30, in summer time */
+  struct net_time_context there = {NET_TIMELINE_REAL, midnight + 5 * HOUR, NOW,
+                                   net_zone_read(berlin, strlen(berlin))};
+  expect_time(&there, "today", midnight);
+  expect_time(&there, "yesterday", midnight - 23 * HOUR);
+  net_zone_release(there.zone);
+  expect_time(&utc, "yesterday", NOW - 4 - 35 * HOUR - 123 * SECOND);
+}
+END_TEST
+
 START_TEST(iso_forms) {
   const net_chronon midnight = NOW - 4 - 11 * HOUR - 123 * SECOND;
   expect_time(&utc, "2026-11-20", midnight);
@@ -236,6 +249,7 @@ START_TEST(fields_out_of_range) {
   expect_error(&utc, "2026-11-20T11:02:03.1234567890", NET_TIME_RANGE);
   expect_error(&utc, "3:00:00.1234567890pm", NET_TIME_RANGE);
   expect_error(&abstract, "2026-11-20", NET_TIME_ABSTRACT);
+  expect_error(&abstract, "yesterday", NET_TIME_ABSTRACT);
   expect_error(&abstract, "today", NET_TIME_ABSTRACT);
   expect_error(&abstract, "3:00pm", NET_TIME_ABSTRACT);
 }
@@ -451,6 +465,8 @@ int main(void) {
   tcase_add_test(cases, calendar_dates);
   tcase_add_test(cases, words_and_integers);
   tcase_add_test(cases, iso_forms);
+  tcase_add_test(cases, days);
+  tcase_add_test(cases, days);
   tcase_add_test(cases, ends_of_the_range);
   tcase_add_test(cases, fields_out_of_range);
   tcase_add_test(cases, no_times);

@@ -13,7 +13,8 @@
 
 static bool is_time_word(const char *name) {
   return tql_same_name(name, "beginning") || tql_same_name(name, "forever") ||
-         tql_same_name(name, "now") || tql_same_name(name, "today");
+         tql_same_name(name, "now") || tql_same_name(name, "today") ||
+         tql_same_name(name, "yesterday");
 }
 
 /* An integer constant with any number of signs. */

@@ -187,6 +187,16 @@ struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_sp
   return expr;
 }
 
+struct tql_expr *tql_build_last(struct tql_parser *parser, const struct tql_span *span,
+                                const struct tql_span *duration_span,
+                                const struct tql_lexeme *duration) {
+  const struct tql_name now = {.text = "now", .range = span->range};
+  struct tql_expr *length = tql_build_literal(parser, TQL_E_DURATION, duration_span, duration);
+  struct tql_expr *from =
+      tql_build_expr(parser, TQL_E_SUB, span, tql_build_name(parser, span, &now), length);
+  return tql_build_expr(parser, TQL_E_EXTEND, span, from, tql_build_name(parser, span, &now));
+}
+
 struct tql_expr *tql_build_literal(struct tql_parser *parser, enum tql_expr_kind kind,
                                    const struct tql_span *span, const struct tql_lexeme *lexeme) {
   struct tql_expr *expr = new_expr(parser, kind, span);

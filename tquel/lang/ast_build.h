@@ -66,6 +66,10 @@ struct tql_expr *tql_build_between(struct tql_parser *parser, const struct tql_s
 struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_span *span,
                                   struct tql_expr *left, struct tql_expr *within,
                                   struct tql_expr *right);
+/* last D: (now - D) extend now. */
+struct tql_expr *tql_build_last(struct tql_parser *parser, const struct tql_span *span,
+                                const struct tql_span *duration_span,
+                                const struct tql_lexeme *duration);
 struct tql_expr *tql_build_literal(struct tql_parser *parser, enum tql_expr_kind kind,
                                    const struct tql_span *span, const struct tql_lexeme *lexeme);
 struct tql_expr *tql_build_negative(struct tql_parser *parser, const struct tql_span *span,

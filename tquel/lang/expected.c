@@ -228,7 +228,7 @@ static void add_piece(struct pieces *pieces, const char *piece) {
 
 static const char *const operand_names[] = {
     "name", "string", "integer", "float", "duration", "true",  "false", "not",
-    "'('",  "'-'",    "'+'",     "begin", "end",      "start", "stop",
+    "'('",  "'-'",    "'+'",     "begin", "end",      "start", "stop",  "last",
 };
 static const char *const operator_names[] = {
     "and",    "or",      "**",    "!=",      "<=",  ">=",      "'='", "'<'",

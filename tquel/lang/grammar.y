@@ -61,7 +61,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %token <struct tql_lexeme>
   ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
-  FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
+  FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
   PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" SUMMARY "summary" TRACED "traced" UNTIL "until"
   VIEW "view" WITH "with" WITHIN "within"
@@ -383,7 +383,7 @@ setting_words:
 setting_word:
   NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CONTAIN | CREDIBILITY | DESCENDING | DURING | EACH | END_WORD
 | EQUAL | ERRORS | EVENT
-| EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
+| EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LAST | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
 | PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | SUMMARY | TRACED | UNTIL | VIEW | WITH | WITHIN
 | AT | BY | COALESCED | FOR | FROM | INTO | IS | OF | ON | START | STOP | TO | UNIQUE | VALID | WHEN
 | WHERE
@@ -568,6 +568,7 @@ closed:
 | TRUE_WORD     { $$ = tql_build_truth(parser, &@$, true); }
 | FALSE_WORD    { $$ = tql_build_truth(parser, &@$, false); }
 | call
+| LAST DURATION  { $$ = tql_build_last(parser, &@$, &@2, &$2); }
 | '(' full ')'  { $$ = tql_build_parentheses(parser, &@$, $full); }
 ;
 
@@ -641,6 +642,7 @@ plain_word:
 | IN           { $$ = tql_name(parser, &@1, &$1); }
 | INSTANT      { $$ = tql_name(parser, &@1, &$1); }
 | INTEGRITY    { $$ = tql_name(parser, &@1, &$1); }
+| LAST         { $$ = tql_name(parser, &@1, &$1); }
 | LIMIT        { $$ = tql_name(parser, &@1, &$1); }
 | OFFSET       { $$ = tql_name(parser, &@1, &$1); }
 | ORDERED      { $$ = tql_name(parser, &@1, &$1); }
