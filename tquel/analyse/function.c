@@ -91,6 +91,61 @@ bool tql_function_takes_time(const char *name) {
 
 /* ---- unknown names ---- */
 
+/* What other languages call what there is, or parts of their names that tell. */
+static const struct {
+  const char *theirs, *ours;
+} synonyms[] = {
+    {"average", "avg"},
+    {"char_length", "length"},
+    {"first_value", "first"},
+    {"indexof", "position"},
+    {"instr", "position"},
+    {"last_value", "last"},
+    {"lcase", "lower"},
+    {"len", "length"},
+    {"mean", "avg"},
+    {"percentile", "quantile"},
+    {"percentile_cont", "quantile"},
+    {"percentile_disc", "quantile_of"},
+    {"pow", "**"},
+    {"power", "**"},
+    {"quantile_cont", "quantile"},
+    {"quantile_disc", "quantile_of"},
+    {"split_part", "split"},
+    {"std", "stdev"},
+    {"stddev", "stdev"},
+    {"stddev_pop", "stdev"},
+    {"strpos", "position"},
+    {"substr", "substring"},
+    {"tolower", "lower"},
+    {"toupper", "upper"},
+    {"ucase", "upper"},
+};
+
+/* p95, p999: a percentile, as dashboards call it; 0: it is none. */
+static double percentile_of(const char *name) {
+  size_t digits = strspn(name + 1, "0123456789");
+  if ((name[0] != 'p' && name[0] != 'P') || digits < 2 || digits > 5 || name[1 + digits] != '\0')
+    return 0;
+  double fraction = 0, place = 1;
+  for (size_t i = 1; i <= digits; i++) fraction += (name[i] - '0') * (place /= 10);
+  return fraction;
+}
+
+static bool suggest_synonym(struct base_diag *diag, const char *name) {
+  if (percentile_of(name) > 0) {
+    tql_set_hint(diag, "write: quantile(%g, V.domain by ... where ...)", percentile_of(name));
+    return true;
+  }
+  for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+    if (!tql_same_name(synonyms[i].theirs, name)) continue;
+    bool fraction = strncmp(synonyms[i].ours, "quantile", 8) == 0;
+    tql_set_hint(diag, fraction ? "write: %s(0.95, V.domain)" : "write: %s", synonyms[i].ours);
+    return true;
+  }
+  return false;
+}
+
 static const struct ng_expr *refuse_unknown(const struct tql_binder *binder,
                                             const struct tql_expr *call) {
   struct base_near near = base_near_to(call->name.text);
@@ -99,7 +154,7 @@ static const struct ng_expr *refuse_unknown(const struct tql_binder *binder,
   struct base_diag *diag =
       base_report(binder->analysis->diags, MSG_UNKNOWN_FUNCTION, binder->analysis->source,
                   &call->name.range, "there is no function or aggregate %s", call->name.text);
-  tql_suggest(diag, &near);
+  if (!suggest_synonym(diag, call->name.text)) tql_suggest(diag, &near);
   return NULL;
 }
 
