@@ -156,8 +156,11 @@ static const char *aggregate_name(struct initial *initial, const struct ng_aggre
   bool events = variable->relation->layout->tuple_class == NET_EVENT;
   bool says_so =
       aggregate->function == NET_AGG_AVGC || aggregate->function == NET_AGG_EXTEND || events;
+  says_so = says_so || aggregate->summary;
   const char *form = aggregate->unique ? "u" : aggregate->cumulative && !says_so ? "c" : "";
-  const char *tail = events && !aggregate->cumulative ? " for each instant" : "";
+  const char *tail = aggregate->summary                 ? " of all"
+                     : events && !aggregate->cumulative ? " for each instant"
+                                                        : "";
   if (aggregate->window > 0)
     tail = base_arena_printf(initial->arena, " for each %lld", (long long)aggregate->window);
   if (aggregate->function == NET_AGG_QUANTILE || aggregate->function == NET_AGG_QUANTILE_OF)
@@ -361,6 +364,7 @@ static struct ng_node *aggregate_node(struct initial *initial,
       BASE_NEW_ARRAY(initial->arena, initial->query->variable_count, struct ng_lowered_input);
   inner.variables[aggregate->variable] = input_of(top);
   inner.rebase_to = NULL;
+  if (aggregate->during) top = select_rows(initial, top, ng_lower(&inner, aggregate->during));
   struct ng_node *node = ng_node_new(plan, NET_NODE_AGGREGATE, NULL, NULL);
   node->domain_fields = (uint32_t)top->fields.count;
   node->aggregate = aggregate;

@@ -216,7 +216,9 @@ struct ng_aggregate {
   const struct ng_expr *where; /* NULL: all */
   const struct ng_expr *when;  /* truth over NG_HOLDS of the aggregate's own variable; NULL: all */
   bool summary;                /* cumulative; of all tuples at once, one value for all time */
-  struct net_type type;        /* unused for earliest, latest */
+  const struct ng_expr
+      *during; /* of a summary: as WHEN; what it leaves out makes no group either; NULL: all */
+  struct net_type type; /* unused for earliest, latest */
   struct base_range range;
 };
 

@@ -116,6 +116,13 @@ static void take_members(struct oracle_evaluation *e) {
   e->members = BASE_NEW_ARRAY(oracle->arena, capacity, struct oracle_member);
   for (size_t i = 0; i < input->count && !oracle->error; i++) {
     const struct oracle_tuple *tuple = oracle->tuples[variable] = &input->tuples[i];
+    struct oracle_tuple perhaps = *tuple;
+    enum net_truth during = oracle_condition(oracle, e->aggregate->during);
+    if (during == NET_FALSE) continue;
+    if (during == NET_UNKNOWN) {
+      perhaps.definite = false;
+      tuple = &perhaps;
+    }
     struct net_period time = {{tuple->row[0].i, tuple->row[1].i}, {0, 0}};
     time.stop = e->events ? time.start : (struct net_instant){tuple->row[2].i, tuple->row[3].i};
     struct oracle_pieces pieces = pieces_of(e, time);

@@ -242,13 +242,9 @@ static bool bind_where(struct tql_binder *binder, const struct tql_expr *call,
 
 static bool bind_inner_when(struct tql_binder *binder, const struct tql_expr *call,
                             struct ng_aggregate *aggregate) {
-  if (call->when) {
-    aggregate->when = tql_bind_when(binder, call->when);
-    if (!aggregate->when) return false;
-  }
-  bool good = true;
-  aggregate->when = tql_summary_when(binder, aggregate->when, &good);
-  return good;
+  if (!call->when) return true;
+  aggregate->when = tql_bind_when(binder, call->when);
+  return aggregate->when != NULL;
 }
 
 /* ---- what counts at an instant ---- */
@@ -258,9 +254,10 @@ static bool is_over_events(const struct tql_binder *binder, const struct ng_aggr
 }
 
 /* In a summary all tuples count, whenever they are. */
-static bool bind_summed(const struct tql_binder *binder, const struct tql_expr *call,
+static bool bind_summed(struct tql_binder *binder, const struct tql_expr *call,
                         struct ng_aggregate *aggregate) {
   aggregate->cumulative = aggregate->summary = true;
+  if (binder->during && !(aggregate->during = tql_summary_during(binder))) return false;
   if (call->tail != TQL_TAIL_NONE)
     return refuse(binder, MSG_SUMMARY, call->range,
                   "leave out what stands behind for; during, behind the targets, chooses a time",

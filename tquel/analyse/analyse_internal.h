@@ -171,10 +171,9 @@ enum net_tuple_class tql_result_class(struct tql_binder *binder,
                                       const struct tql_statement *statement);
 /* summary.c: what a bare name means in the where of a summary: the element of that name, or NULL. */
 const struct ng_expr *tql_summary_element(const struct tql_binder *binder, const char *name);
-/* The inner when of the aggregate that is being bound, WHEN (or NULL), with the summary's during; NULL: there is neither, or,
- * then *RET_GOOD is false, a diagnostic. */
-const struct ng_expr *tql_summary_when(struct tql_binder *binder, const struct ng_expr *when,
-                                       bool *ret_good);
+/* The summary's during, which there is, as a condition on the tuples of the aggregate that is being bound; NULL after a
+ * diagnostic. */
+const struct ng_expr *tql_summary_during(struct tql_binder *binder);
 /* The clauses of a summary whose targets are bound, and what it means: into the query. */
 void tql_bind_summary(struct tql_binder *binder, const struct tql_statement *statement);
 /* Warnings, arrays and settings into the query; the query, or NULL if anything failed. */

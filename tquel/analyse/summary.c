@@ -2,7 +2,7 @@
  *
  *     retrieve summary (r.host, n = count(r by r.host)) during ALPHA where n > 10
  *                       |                                   |              |
- *                       place in the by lists               inner when     element of the target list
+ *                       place in the by lists               tuples         element of the target list
  *
  * The by lists of all aggregates are equal; what stands outside of aggregates is made of their places, so no variable takes
  * part there. The result is valid always, and has no time to be shown. */
@@ -25,7 +25,7 @@ const struct ng_expr *tql_summary_element(const struct tql_binder *binder, const
 
 /* V overlap ALPHA, of the aggregate's own variable; `A , B` is what lies between the two, as they stand for a time here and
  * for no condition. */
-static const struct ng_expr *bind_during(struct tql_binder *binder) {
+const struct ng_expr *tql_summary_during(struct tql_binder *binder) {
   const struct ng_variable *variable = &binder->variables[binder->aggregate_variable];
   struct tql_expr alpha = *binder->during;
   if (alpha.kind == TQL_E_PARALLEL) alpha.kind = TQL_E_EXTEND;
@@ -37,15 +37,6 @@ static const struct ng_expr *bind_during(struct tql_binder *binder) {
                              .right = &alpha,
                              .depth = alpha.depth + 1};
   return tql_bind_when(binder, &overlap);
-}
-
-const struct ng_expr *tql_summary_when(struct tql_binder *binder, const struct ng_expr *when,
-                                       bool *ret_good) {
-  if (!binder->during) return when;
-  const struct ng_expr *during = bind_during(binder);
-  *ret_good = during != NULL;
-  if (!during || !when) return during;
-  return tql_new_binary(binder, NG_AND, when->type, when->range, when, during);
 }
 
 /* ---- groups ---- */

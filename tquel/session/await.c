@@ -27,6 +27,7 @@ static net_chronon latest_of(const struct ng_query *query, net_chronon now) {
   for (size_t i = 0; i < query->aggregate_count; i++) {
     find_latest(query->aggregates[i].where, now, &latest);
     find_latest(query->aggregates[i].when, now, &latest);
+    find_latest(query->aggregates[i].during, now, &latest);
   }
   return latest;
 }
