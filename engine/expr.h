@@ -83,7 +83,7 @@ enum net_op {
   NET_OP_POSITION,   /* string, string -> where the second begins first (1); 0: nowhere */
   NET_OP_SUBSTITUTE, /* string, what is replaced, by what */
   NET_OP_SPLIT,      /* string, separator, number of the part (1); fails when that is less than 1 */
-  NET_OP_MATCHES,    /* .s = pattern (pattern.h) -> truth */
+  NET_OP_MATCHES, /* .s = pattern (pattern.h) -> truth */
   /* temporal values */
   NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
   NET_OP_T_NEG,

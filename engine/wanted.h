@@ -19,10 +19,9 @@ struct net_wanted_domain {
   struct net_type type;
   bool listed;
   const union net_slot *values; /* each once */
-  const bool
-      *patterns;  /* of each value, whether it is a pattern (pattern.h); NULL: none is. Only sensors
+  const bool *patterns; /* of each value, whether it is a pattern (pattern.h); NULL: none is. Only sensors
                          * are told of patterns: net_wanted_row knows nothing of them */
-  uint32_t count; /* listed and 0: no row is wanted */
+  uint32_t count;               /* listed and 0: no row is wanted */
   int64_t min, max;
 };
 

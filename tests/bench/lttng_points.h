@@ -13,8 +13,7 @@
 
 TRACEPOINT_EVENT(tquel_bench, short_event, TP_ARGS(int32_t, number),
                  TP_FIELDS(ctf_integer(int32_t, number, number)))
-TRACEPOINT_EVENT(tquel_bench, long_event,
-                 TP_ARGS(int32_t, number, int64_t, large, const char *, words),
+TRACEPOINT_EVENT(tquel_bench, long_event, TP_ARGS(int32_t, number, int64_t, large, const char *, words),
                  TP_FIELDS(ctf_integer(int32_t, number, number) ctf_integer(int64_t, large, large)
                                ctf_string(words, words)))
 #endif

@@ -53,9 +53,13 @@ static enum base_status number_reason(struct tql_session *session,
 /* The first at once, then the tenth, the hundredth and so on: who feeds nonsense learns it before the end, and a feed
  * without end does not say it without end. */
 static bool is_to_say(struct session_diverted *counts, uint64_t more) {
-  counts->count += more;
+  if (__builtin_add_overflow(counts->count, more, &counts->count)) counts->count = UINT64_MAX;
   if (counts->count < counts->say_at) return false;
-  while (counts->say_at <= counts->count) counts->say_at *= 10;
+  while (counts->say_at <= counts->count)
+    if (__builtin_mul_overflow(counts->say_at, 10, &counts->say_at)) {
+      counts->say_at = UINT64_MAX; /* and never again */
+      break;
+    }
   return true;
 }
 

@@ -10,8 +10,7 @@
 #define MEMCACHED_COMMAND_GET(conn, key, key_bytes, bytes, cas) GetSensor(conn, key_bytes, bytes)
 
 /* The last is the value's version, which nobody asks for. */
-#define STORED(conn, how, key_bytes, bytes, cas) \
-  ((void)(cas), StoreSensor(conn, how, key_bytes, bytes))
+#define STORED(conn, how, key_bytes, bytes, cas) ((void)(cas), StoreSensor(conn, how, key_bytes, bytes))
 #define MEMCACHED_COMMAND_SET(conn, key, key_bytes, bytes, cas) \
   STORED(conn, "set", key_bytes, bytes, cas)
 #define MEMCACHED_COMMAND_ADD(conn, key, key_bytes, bytes, cas) \
@@ -25,10 +24,10 @@
 #define MEMCACHED_COMMAND_CAS(conn, key, key_bytes, bytes, cas) \
   STORED(conn, "cas", key_bytes, bytes, cas)
 
-#define MEMCACHED_ITEM_LINK(key, key_bytes, bytes)   LinkSensor(key_bytes, bytes)
+#define MEMCACHED_ITEM_LINK(key, key_bytes, bytes) LinkSensor(key_bytes, bytes)
 #define MEMCACHED_ITEM_UNLINK(key, key_bytes, bytes) UnlinkSensor(key_bytes, bytes)
 
 #define MEMCACHED_CONN_ALLOCATE(conn) OpenSensor(conn, true)
-#define MEMCACHED_CONN_RELEASE(conn)  OpenSensor(conn, false)
+#define MEMCACHED_CONN_RELEASE(conn) OpenSensor(conn, false)
 
 #endif
