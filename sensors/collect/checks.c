@@ -183,6 +183,7 @@ void sn_check_turn(struct sn_monitor *monitor) {
     int64_t bound = bound_of_program(program, now, monotonic);
     if (bound < least) least = bound;
   }
-  least -= greatest_error(monitor);
+  /* Of a ring that nobody has seen empty nothing is known. */
+  if (__builtin_sub_overflow(least, greatest_error(monitor), &least)) return;
   if (is_worth_it(monitor, least)) say_all(monitor, least);
 }

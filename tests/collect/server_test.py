@@ -306,6 +306,12 @@ def over_the_network(world):
           str(world.rows("select min(at_lo), max(at_hi) from Tick")) + f" before {before}, too late " +
           str(world.rows("select * from Late limit 2") if world.accounted()[1] else None))
     check(all(0 < hi - lo < 10 ** 11 for lo, hi in rows), "times are not bounded")
+    for _ in range(20):  # of a ring that is seen for the first time while it fills nothing is promised
+        world.recording(world.target())
+        world.targets[-1].do("tick 4 500 0")
+    generated = sum(each.generated() for each in world.targets)
+    world.balance(generated)
+    check(world.count("Late") == 0, f"{world.count('Late')} of {generated} are late")
 
 
 def losses_are_said(world):
@@ -357,6 +363,8 @@ def what_it_takes(world):
         return len(found) == 3
     world.until(all_three, lambda: world.run("\\ds")[1])
     shares = re.search(r" ([0-9.e+-]+)%, ([0-9.e+-]+) of ([0-9.e+-]+) ms ", found[0])
+    if " most of " in found[0]:  # of few records that were measured some were interrupted
+        return
     check(shares is not None, str(found))
     percent, sensors, of = (float(share) for share in shares.groups())
     check(0 < sensors < of and abs(100 * sensors / (of - sensors) - percent) <= 0.1 * percent, str(shares.groups()))

@@ -3,6 +3,7 @@
  *
  * A sensor takes as often as it makes a record what one costs, which programs measure of some. A program's own processor
  * time is what the collector sees of it. Sensors that are off are in no account: they cost less than can be measured. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,10 +72,12 @@ static bool is_program(const struct share *share) {
   return share->what != NULL && strcmp(share->what, "program") == 0;
 }
 
-/* To what it would take without them. */
+/* To what it would take without them. INFINITY: by what was measured of some records they take all of it, which is more
+ * than there is where it was measured of few, or at another time than what the program takes. */
 static double overhead(const struct share *share) {
   double rest = share->all - share->sensors;
-  return is_program(share) && rest > 0 ? share->sensors / rest : 0;
+  if (!is_program(share)) return 0;
+  return rest > 0 ? share->sensors / rest : (double)INFINITY;
 }
 
 /* Programs by their overhead, then collectors and the server. */
@@ -89,8 +92,12 @@ static void put_share(struct base_buffer *out, const struct share *share) {
   base_buffer_puts(out, "overhead: ");
   base_buffer_printable(out, share->process, strlen(share->process));
   double percent = 100 * overhead(share);
-  if (percent > 0) base_buffer_printf(out, percent < 10 ? " %.2g%%" : " %.0f%%", percent);
-  if (is_program(share)) base_buffer_printf(out, ", %.3g of", share->sensors / 1e6);
+  if (isinf(percent)) {
+    base_buffer_puts(out, " most of");
+  } else if (is_program(share)) {
+    base_buffer_printf(out, percent < 10 ? " %.2g%%" : " %.0f%%", percent);
+    base_buffer_printf(out, ", %.3g of", share->sensors / 1e6);
+  }
   base_buffer_printf(out, " %.3g ms of processor time a second\n", share->all / 1e6);
 }
 
