@@ -358,7 +358,7 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   }
   ret_row->relation = sn_known_relation(program->monitor, part->known, event);
   part->events[e].received++;
-  if (record->kind & SN_RECORD_ROUND) {
+  if ((record->kind & SN_RECORD_ROUND) && !event->event->is_period) {
     skip(writing, ret_row->relation);
     sn_sampling_answered(program, part, e, time_of(program, writing->intake, record, true).hi);
     return false;
@@ -366,10 +366,47 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   return true;
 }
 
+/* An end record of the period whose ticket the record has. It is a record of its ring like any other. */
+static void take_stop(struct writing *writing, const struct sn_record_view *record,
+                      struct row *row) {
+  struct sn_program *program = writing->program;
+  struct sn_monitor *monitor = program->monitor;
+  const struct sn_known_event *known = row->event;
+  int64_t ticket;
+  row->at = time_of(program, writing->intake, record, false);
+  if (record->payload_bytes != sizeof ticket) {
+    reject(writing, row->relation, row->at.lo, "the record does not fit its description", record);
+    return;
+  }
+  memcpy(&ticket, record->payload, sizeof ticket);
+  if (writing->out != NULL && writing->relation != row->relation) finish(writing);
+  if (writing->out == NULL) begin(writing, row->relation);
+  put_skipped(writing);
+  struct sn_record_head head = {
+      .marks = SN_MARK_DEFINITE | SN_MARK_CLOSES, .start_lo = row->at.lo, .start_hi = row->at.hi};
+  sn_put_record_head(writing->out, &head);
+  /* The process, and behind what is implied the ticket: among the first eight. */
+  uint32_t ticket_at = known->domain_count - (uint32_t)known->event->domain_count;
+  sn_put_u8(writing->out, (uint8_t)(1u | 1u << ticket_at));
+  for (uint32_t i = 8; i < known->domain_count; i += 8) sn_put_u8(writing->out, 0);
+  sn_put_name_id(writing->out, row->part->name->id);
+  sn_put_i64(writing->out, ticket);
+  writing->entries++;
+  writing->records++;
+  if (row->at.hi > row->part->events[row->number].last_at)
+    row->part->events[row->number].last_at = row->at.hi;
+  if (row->at.hi > monitor->said_at) monitor->said_at = row->at.hi;
+  if (row->at.hi > known->interest->said_at) known->interest->said_at = row->at.hi;
+}
+
 static void take(struct writing *writing, const struct sn_record_view *record) {
   struct sn_program *program = writing->program;
   struct row row;
   if (!find_row(writing, record, &row)) return;
+  if (record->kind & SN_RECORD_ROUND) {
+    take_stop(writing, record, &row);
+    return;
+  }
   const struct sn_event_description *event = row.event->event;
   bool sampled = event->relation == SN_KIND_SAMPLED;
   row.at = time_of(program, writing->intake, record, sampled);

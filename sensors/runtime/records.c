@@ -177,6 +177,14 @@ SN_EXPORT void sn_record_close_measured(struct sn_record *record) {
   thread->ready = thread->resume;
 }
 
+/* --- periods */
+
+SN_EXPORT sn_ticket sn_period_tickets(void) {
+  static sn_ticket
+      blocks; /* goes on in the child of a fork, whose periods are told apart from inherited ones */
+  return __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED) * SN_TICKETS + 1;
+}
+
 /* --- the long way */
 
 static unsigned char *open_record(struct sn_module *module, const struct sn_event *event,
@@ -229,7 +237,7 @@ static unsigned char *open_slowly(struct sn_module *module, const struct sn_even
   /* What a reader that is no more has enabled, the new one has not. */
   uint32_t generation = __atomic_load_n(&header->generation, __ATOMIC_ACQUIRE);
   if (word >> SN_GENERATION_SHIFT != generation) return NULL;
-  if (word & (SN_COUNT | SN_HISTOGRAM | SN_SUM)) {
+  if ((word & (SN_COUNT | SN_HISTOGRAM | SN_SUM)) != 0 && (event->flags & SN_STOP) == 0) {
     struct sn_entry *entry = sn_entry_of(module, event, receptacle);
     if (entry != NULL) sn_count(entry, event, word, value);
   }

@@ -28,7 +28,7 @@ enum {
   THREAD_BYTES = 16            /* of the record that names the thread */
 };
 
-static struct sn_thread nobody = {SN_SLOW, SN_SLOW, 0, 0, 0, NULL, NULL, 0};
+static struct sn_thread nobody = {SN_SLOW, SN_SLOW, 0, 0, 0, NULL, NULL, 0, 0};
 SN_EXPORT __thread struct sn_thread *sn_this_thread __attribute__((tls_model("initial-exec"))) =
     &nobody;
 

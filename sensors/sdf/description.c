@@ -43,7 +43,11 @@ wrong(struct describer *describer, enum base_message number, const struct sn_ele
 static const char *const minor_names[] = {"objecttraced", "sensortraced", "receptaclesampled",
                                           "messagesampled", "invocationsampled"};
 static const char *const holder_names[] = {"performer", "object", "initiator"};
-static const char *const relation_names[] = {"event", "traced", "sampled"};
+/* As enum sn_relation_type has them, and period sensors. */
+static const char *const relation_names[] = {"event", "traced", "sampled", "period"};
+enum { PERIOD_SENSOR = 3 };
+
+const char sn_ticket_domain[] = "Ticket";
 
 const char *sn_minor_name(enum sn_minor minor) {
   return minor_names[minor - 1];
@@ -53,6 +57,9 @@ const char *sn_holder_name(enum sn_holder holder) {
 }
 const char *sn_relation_name(enum sn_relation_type relation) {
   return relation_names[relation];
+}
+const char *sn_event_relation(const struct sn_event_description *event) {
+  return relation_names[event->is_period ? PERIOD_SENSOR : event->relation];
 }
 
 static bool ends_with(const char *name, const char *suffix) {
@@ -342,8 +349,8 @@ static void check_domains_differ(struct describer *describer,
                                  const struct sn_event_description *event) {
   const char *implicit[3];
   size_t count = sn_event_implicit(event, implicit);
-  if (event->object != NULL && (strcasecmp(event->object->name, "Process") == 0 ||
-                                strcasecmp(event->object->name, "Initiator") == 0)) {
+  static const char *const taken[] = {"Process", "Initiator", sn_ticket_domain};
+  if (event->object != NULL && is_one_of(event->object->name, taken, 2u + event->is_period)) {
     wrong(describer, MSG_DESCRIPTION_NAME, given(event->checked, "object"),
           "relations name objects in a domain that is called like their type; give the type "
           "another name",
@@ -352,7 +359,7 @@ static void check_domains_differ(struct describer *describer,
   }
   const struct sn_attribute *attribute = sn_attribute(event->checked, "domains");
   const struct sn_value *value = attribute != NULL ? attribute->values : NULL;
-  for (size_t i = 0; i < event->domain_count; i++, value = value->next) {
+  for (size_t i = event->is_period; i < event->domain_count; i++, value = value->next) {
     const char *name = event->domains[i].name;
     const struct sn_element *at =
         value->element->kind == SN_ATOM ? value->element : value->object->place;
@@ -363,7 +370,11 @@ static void check_domains_differ(struct describer *describer,
     }
     for (size_t j = 0; j < i && !twice && name[0] != '\0'; j++) {
       twice = strcasecmp(name, event->domains[j].name) == 0;
-      if (twice)
+      if (twice && event->is_period && j == 0)
+        wrong(describer, MSG_DESCRIPTION_NAME, at,
+              "it tells the periods of the relation apart, and has it anyway",
+              "%s cannot be the name of a domain of this event", name);
+      else if (twice)
         wrong(describer, MSG_OBJECT_TWICE, at, NULL, "there are two domains called %s", name);
     }
   }
@@ -380,6 +391,13 @@ static void read_domains(struct describer *describer, struct sn_event_descriptio
     return;
   }
   event->domains = BASE_NEW_ARRAY(describer->arena, count + 1, struct sn_domain_description);
+  if (event->is_period) {
+    event->domains[event->domain_count++] =
+        (struct sn_domain_description){.name = sn_ticket_domain,
+                                       .type = {NET_INTEGER, 8},
+                                       .documentation = "Tells the periods of a process apart.",
+                                       .range = event->range};
+  }
   for (const struct sn_value *one = value_of(event->checked, "domains"); one != NULL;
        one = one->next) {
     /* A class that a newer remote description has is no domain for us. */
@@ -504,6 +522,15 @@ static const char *default_key(const struct sn_event_description *event) {
 
 static void read_key(struct describer *describer, struct sn_event_description *event) {
   const struct sn_value *value = value_of(event->checked, "key");
+  if (event->is_period && value != NULL && describer->direction == SN_INPUT) {
+    wrong(describer, MSG_SENSOR_MEANING, value->element, "leave key out",
+          "the periods of a period sensor are told apart, and do not follow each other");
+    return;
+  }
+  if (event->is_period) {
+    event->key = sn_ticket_domain;
+    return;
+  }
   if (event->relation == SN_KIND_EVENT) {
     if (value != NULL) {
       wrong(describer, MSG_SENSOR_MEANING, value->element, "leave key out",
@@ -518,21 +545,39 @@ static void read_key(struct describer *describer, struct sn_event_description *e
   }
 }
 
+/* A period sensor starts and stops: both are records at their times. */
+static void read_period(struct describer *describer, struct sn_event_description *event) {
+  const struct sn_element *at = given(event->checked, "relation");
+  if (at == NULL) at = event->checked->place;
+  event->is_period = true;
+  event->relation = SN_KIND_TRACED;
+  if (!event->timestamp) {
+    wrong(describer, MSG_SENSOR_MEANING, at, "say (timestamp true)",
+          "a period sensor takes the times of start and stop");
+  } else if (event->assume_one_time) {
+    const struct sn_element *once = given(event->checked, "assumeonetime");
+    wrong(describer, MSG_SENSOR_MEANING, once != NULL ? once : at, "leave assumeonetime out",
+          "a period is two records, its start and its stop, not one");
+  }
+}
+
 static void read_relation(struct describer *describer, struct sn_event_description *event) {
   bool sampled = event->minor > SN_MINOR_SENSOR_TRACED;
   int otherwise = sampled ? SN_KIND_SAMPLED : SN_KIND_TRACED;
-  event->relation =
-      (enum sn_relation_type)choice_of(event->checked, "relation", relation_names, 3, otherwise);
+  int relation = choice_of(event->checked, "relation", relation_names, 4, otherwise);
+  if (relation == PERIOD_SENSOR)
+    read_period(describer, event);
+  else
+    event->relation = (enum sn_relation_type)relation;
   bool contradicts =
       event->relation != SN_KIND_EVENT && sampled != (event->relation == SN_KIND_SAMPLED);
   if (contradicts) {
     wrong(describer, MSG_SENSOR_MEANING, given(event->checked, "relation"),
-          "traced events make traced relations, sampled ones sampled relations; either may make an "
-          "event relation",
+          "traced events make traced relations or are period sensors, sampled ones make sampled "
+          "relations; either may make an event relation",
           "an event that is %s cannot make a relation that is %s", sn_minor_name(event->minor),
-          sn_relation_name(event->relation));
+          sn_event_relation(event));
   }
-  read_key(describer, event);
 }
 
 static void read_event(struct describer *describer, struct sn_object *object,
@@ -551,9 +596,10 @@ static void read_event(struct describer *describer, struct sn_object *object,
   read_location(describer, event);
   read_holder(describer, event);
   read_switches(describer, event);
+  read_relation(describer, event);
   read_domains(describer, event);
   read_histogram(describer, event);
-  read_relation(describer, event);
+  read_key(describer, event);
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */

@@ -53,6 +53,8 @@ struct sn_event_description {
   bool is_inline;  /* the recording part, too (spacetimeratio below 50) */
   int histogram;   /* index of the domain that histograms are made of, -1 none */
   enum sn_relation_type relation;
+  bool
+      is_period; /* of the traced relation each tuple is told apart: its first domain is sn_ticket_domain */
   const char *key; /* the domain that tells entities apart; NULL: of an event relation */
   struct sn_domain_description *domains;
   size_t domain_count;
@@ -98,6 +100,9 @@ struct sn_description *sn_description_read_remote(struct base_arena *arena,
 const struct sn_event_description *sn_description_event(const struct sn_description *description,
                                                         const char *name);
 
+/* The domain of a period sensor that tells its periods apart, within their process; the sensor gives it out. */
+extern const char sn_ticket_domain[];
+
 /* The relation's domains in front of those that the event declares: Process, the object, the
  * initiator. Returns how many; RET_NAMES has room for 3.                                           */
 size_t sn_event_implicit(const struct sn_event_description *event, const char *ret_names[3]);
@@ -106,6 +111,9 @@ uint32_t sn_type_size(struct net_type type);
 
 const char *sn_minor_name(enum sn_minor minor);
 const char *sn_holder_name(enum sn_holder holder);
+/* Of the relation in the query language. */
 const char *sn_relation_name(enum sn_relation_type relation);
+/* What the description says of it: a period sensor's relation is traced, too. */
+const char *sn_event_relation(const struct sn_event_description *event);
 
 #endif

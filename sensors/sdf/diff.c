@@ -98,9 +98,9 @@ static void compare_domains(struct differences *differences,
 
 static void compare_key(struct differences *differences, const struct sn_event_description *older,
                         const struct sn_event_description *newer) {
-  if (older->relation != newer->relation) {
-    tell(differences, false, "event %s: %s relation, was %s", older->name,
-         sn_relation_name(newer->relation), sn_relation_name(older->relation));
+  if (older->relation != newer->relation || older->is_period != newer->is_period) {
+    tell(differences, false, "event %s: %s relation, was %s", older->name, sn_event_relation(newer),
+         sn_event_relation(older));
   } else if (older->key != NULL && strcasecmp(older->key, newer->key) != 0) {
     tell(differences, false, "event %s: key %s, was %s", older->name, newer->key, older->key);
   }

@@ -65,6 +65,11 @@ static void put_trigger(struct base_buffer *out, const struct sn_event_descripti
                          event->name);
       break;
   }
+  if (event->is_period)
+    base_buffer_printf(out,
+                       " A period sensor: `%sStart()` and `%sStop()`, or `%sScope()`; one record "
+                       "each.",
+                       event->name, event->name, event->name);
   base_buffer_puts(out,
                    event->timestamp
                        ? " The record carries the time."
@@ -114,8 +119,9 @@ static void put_domains(struct base_buffer *out, const struct sn_event_descripti
 
 static void put_event(struct base_buffer *out, const struct sn_event_description *event,
                       const char *const *reserved) {
-  base_buffer_printf(out, "## %s\n\nEvent %u, sensor `%sSensor` in `%s`.\n\n", event->name,
-                     event->number, event->name, event->location->name);
+  base_buffer_printf(out, "## %s\n\nEvent %u, sensor `%s%s` in `%s`.\n\n", event->name,
+                     event->number, event->name, event->is_period ? "Start" : "Sensor",
+                     event->location->name);
   put_paragraph(out, event->documentation);
   put_trigger(out, event);
   put_domains(out, event);

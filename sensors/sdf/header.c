@@ -26,11 +26,11 @@ struct header {
   const char *module; /* sn_PDE_0123456789abcdef */
 };
 
-/* A parameter of a sensor. */
+/* A value of a sensor's record, and parameter of the sensor; but for a receptacle and a ticket, which are one of both. */
 struct parameter {
   const char *name;
   struct net_type type;
-  bool is_receptacle;
+  bool is_receptacle, is_ticket;
 };
 
 struct parameters {
@@ -128,7 +128,7 @@ static void add_parameter(struct header *header, struct parameters *parameters,
     name = base_arena_printf(header->arena, "%s_", name);
     own = false;
   }
-  parameters->items[parameters->count] = (struct parameter){name, type, is_receptacle};
+  parameters->items[parameters->count] = (struct parameter){name, type, is_receptacle, false};
   if (is_receptacle) parameters->receptacle = &parameters->items[parameters->count];
   parameters->count++;
 }
@@ -144,7 +144,10 @@ static struct parameters parameters_of(struct header *header,
   if (event->initiator != NULL)
     add_parameter(header, &parameters, event, "initiator", false, name,
                   event->holder == SN_HOLDER_INITIATOR);
-  for (size_t i = 0; i < event->domain_count; i++)
+  if (event->is_period)
+    parameters.items[parameters.count++] =
+        (struct parameter){"sn_new", event->domains[0].type, false, true};
+  for (size_t i = event->is_period; i < event->domain_count; i++)
     add_parameter(header, &parameters, event, event->domains[i].name, true, event->domains[i].type,
                   false);
   return parameters;
@@ -280,15 +283,17 @@ static void put_fields(struct header *header, const struct sn_event_description 
   if (written > 0) base_buffer_puts(header->out, "};\n");
 }
 
-static void put_flags(struct base_buffer *out, const struct sn_event_description *event) {
+static void put_flags(struct base_buffer *out, const struct sn_event_description *event,
+                      bool stop) {
   const struct {
     bool value;
     const char *name;
   } flags[] = {{event->timestamp, "SN_TIMESTAMP"},
-               {event->assume_enabled, "SN_ASSUME_ENABLED"},
+               {event->assume_enabled || stop, "SN_ASSUME_ENABLED"},
                {event->check_one_time, "SN_CHECK_ONE_TIME"},
                {event->assume_one_time, "SN_ASSUME_ONE_TIME"},
-               {event->declare_object, "SN_DECLARE_OBJECT"}};
+               {event->declare_object, "SN_DECLARE_OBJECT"},
+               {stop, "SN_STOP"}};
   bool any = false;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     if (!flags[i].value) continue;
@@ -298,7 +303,9 @@ static void put_flags(struct base_buffer *out, const struct sn_event_description
   if (!any) base_buffer_putc(out, '0');
 }
 
-static void put_event_row(struct header *header, const struct sn_event_description *event) {
+/* STOP: of the stops of a period sensor, whose value is the ticket. */
+static void put_event_row(struct header *header, const struct sn_event_description *event,
+                          bool stop) {
   static const char *const minors[] = {"SN_OBJECT_TRACED", "SN_SENSOR_TRACED",
                                        "SN_RECEPTACLE_SAMPLED", "SN_MESSAGE_SAMPLED",
                                        "SN_INVOCATION_SAMPLED"};
@@ -311,17 +318,22 @@ static void put_event_row(struct header *header, const struct sn_event_descripti
     size += sn_type_size(parameters.items[i].type);
     count++;
   }
-  int histogram = event->histogram;
+  int histogram = stop ? -1 : event->histogram;
   if (histogram >= 0) histogram += (int)(count - event->domain_count);
   base_buffer_printf(out, "  {\"%s\", %u, %s, %s, ", event->name, event->number,
                      minors[event->minor - 1], holders[event->holder]);
-  put_flags(out, event);
+  put_flags(out, event, stop);
+  if (stop) {
+    size = 8;
+    count = 1;
+  }
   base_buffer_printf(out, ",\n   %d, %u, %u, %u, %d, %u, %u, ", (int)event->wait_ms,
                      event->location->number, event->object != NULL ? event->object->number : 0,
                      event->initiator != NULL ? event->initiator->number : 0, histogram, size,
                      count);
   if (count > 0)
-    base_buffer_printf(out, "sn_%s_fields_%s},\n", header->description->name, event->name);
+    base_buffer_printf(out, "sn_%s_%s_%s},\n", header->description->name,
+                       stop ? "ticket" : "fields", event->name);
   else
     base_buffer_puts(out, "SN_NULL},\n");
 }
@@ -334,7 +346,17 @@ static void put_tables(struct header *header, uint64_t digest, size_t text_lengt
   if (description->event_count > 0) {
     base_buffer_printf(out, "static const struct sn_event sn_%s_events[] = {\n", name);
     for (size_t i = 0; i < description->event_count; i++)
-      put_event_row(header, &description->events[i]);
+      put_event_row(header, &description->events[i], false);
+    base_buffer_puts(out, "};\n");
+  }
+  for (size_t i = 0; i < description->event_count; i++) {
+    const struct sn_event_description *event = &description->events[i];
+    if (!event->is_period) continue;
+    base_buffer_printf(out,
+                       "static const struct sn_field sn_%s_ticket_%s[] = {{\"%s\", SN_I8, 8}};\n"
+                       "static const struct sn_event sn_%s_stop_%s[] = {\n",
+                       name, event->name, sn_ticket_domain, name, event->name);
+    put_event_row(header, event, true);
     base_buffer_puts(out, "};\n");
   }
   base_buffer_printf(out, "static const struct sn_type sn_%s_types[] = {\n", name);
@@ -357,13 +379,23 @@ static void put_tables(struct header *header, uint64_t digest, size_t text_lengt
 /* --- sensors ---------------------------------------------------------------------------------- */
 
 static void put_parameter_list(struct base_buffer *out, const struct parameters *parameters) {
+  size_t put = 0;
   for (size_t i = 0; i < parameters->count; i++) {
     const struct parameter *one = &parameters->items[i];
-    base_buffer_printf(out, "%s%s%s", i > 0 ? ", " : "",
+    if (one->is_ticket) continue;
+    base_buffer_printf(out, "%s%s%s", put++ > 0 ? ", " : "",
                        one->is_receptacle ? "struct sn_receptacle *" : c_type(one->type),
                        one->name);
   }
-  if (parameters->count == 0) base_buffer_puts(out, "void");
+  if (put == 0) base_buffer_puts(out, "void");
+}
+
+static void put_arguments(struct base_buffer *out, const struct parameters *parameters) {
+  size_t put = 0;
+  for (size_t i = 0; i < parameters->count; i++) {
+    const struct parameter *one = &parameters->items[i];
+    if (!one->is_ticket) base_buffer_printf(out, "%s%s", put++ > 0 ? ", " : "", one->name);
+  }
 }
 
 /* The bytes of the record: fixed, or with the lengths of texts. */
@@ -422,17 +454,22 @@ static void put_as_double(struct base_buffer *out, const struct parameter *numbe
   base_buffer_printf(out, is_double ? "%s" : "SN_AS(double, %s)", number->name);
 }
 
+/* What only happens while somebody wants to know. */
+static const char *recording(const struct sn_event_description *event) {
+  return event->is_inline ? "inline __attribute__((always_inline))"
+                          : "__attribute__((noinline, unused))";
+}
+
 static void put_record_function(struct header *header, const struct sn_event_description *event,
                                 size_t index, const struct parameters *parameters) {
   struct base_buffer *out = header->out;
   const char *name = header->description->name;
   size_t offset = parameters->count - event->domain_count;
-  base_buffer_printf(out, "static %s void sn_%s_record_%s(",
-                     event->is_inline ? "inline __attribute__((always_inline))"
-                                      : "__attribute__((noinline, unused))",
-                     name, event->name);
+  base_buffer_printf(out, "static %s %s sn_%s_record_%s(", recording(event),
+                     event->is_period ? "sn_ticket" : "void", name, event->name);
   put_parameter_list(out, parameters);
   base_buffer_puts(out, ") {\n");
+  if (event->is_period) base_buffer_puts(out, "  sn_ticket sn_new = 0;\n");
   put_size(out, parameters);
   base_buffer_puts(out, "  struct sn_record sn_one;\n");
   base_buffer_printf(
@@ -443,9 +480,17 @@ static void put_record_function(struct header *header, const struct sn_event_des
     put_as_double(out, &parameters->items[offset + (size_t)event->histogram]);
   else
     base_buffer_puts(out, "0.0");
-  base_buffer_puts(out, ", &sn_one);\n  if (!sn_to) return;\n");
+  base_buffer_printf(out, ", &sn_one);\n  if (!sn_to) return%s;\n",
+                     event->is_period ? " sn_new" : "");
+  if (event->is_period) base_buffer_puts(out, "  sn_new = sn_new_ticket(sn_one.thread);\n");
   put_copies(out, parameters);
-  base_buffer_puts(out, "  sn_record_close(&sn_one);\n}\n");
+  base_buffer_printf(out, "  sn_record_close(&sn_one);\n%s}\n",
+                     event->is_period ? "  return sn_new;\n" : "");
+  if (!event->is_period) return;
+  base_buffer_printf(out,
+                     "static %s void sn_%s_stopped_%s(sn_ticket *sn_old) {\n"
+                     "  sn_period_stop(&%s, sn_%s_stop_%s, sn_old);\n}\n",
+                     recording(event), name, event->name, header->module, name, event->name);
 }
 
 static void put_condition(struct header *header, const struct sn_event_description *event,
@@ -464,9 +509,9 @@ static void put_enabled(struct header *header, const struct sn_event_description
                         const struct parameters *parameters) {
   struct base_buffer *out = header->out;
   base_buffer_printf(out,
-                     "/* Not 0: %sSensor would do something now. */\n"
+                     "/* Not 0: %s%s would do something now. */\n"
                      "static inline int %sEnabled(",
-                     event->name, event->name);
+                     event->name, event->is_period ? "Start" : "Sensor", event->name);
   if (parameters->receptacle != NULL && !event->assume_enabled)
     base_buffer_printf(out, "const struct sn_receptacle *%s", parameters->receptacle->name);
   else
@@ -505,7 +550,7 @@ static void put_sampling(struct header *header, const struct sn_event_descriptio
 static void put_event_comment(struct header *header, const struct sn_event_description *event) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_puts(&text, event->documentation);
-  for (size_t i = 0; i < event->domain_count; i++) {
+  for (size_t i = event->is_period; i < event->domain_count; i++) {
     const struct sn_domain_description *domain = &event->domains[i];
     if (domain->documentation[0] == '\0' && domain->object == NULL) continue;
     base_buffer_printf(&text, "%s%s: ", text.length > 0 ? "\n" : "", domain->name);
@@ -516,6 +561,41 @@ static void put_event_comment(struct header *header, const struct sn_event_descr
   base_buffer_done(&text);
 }
 
+/* The sensor itself: a load or two and a branch, while nobody wants to know. */
+static void put_inline(struct header *header, const struct sn_event_description *event,
+                       const struct parameters *parameters) {
+  struct base_buffer *out = header->out;
+  base_buffer_printf(out, "static inline %s %s%s(", event->is_period ? "sn_ticket" : "void",
+                     event->name, event->is_period ? "Start" : "Sensor");
+  put_parameter_list(out, parameters);
+  base_buffer_puts(out, ") {\n  if (SN_UNLIKELY(");
+  put_condition(header, event, parameters);
+  base_buffer_printf(out, "))\n    %ssn_%s_record_%s(", event->is_period ? "return " : "",
+                     header->description->name, event->name);
+  put_arguments(out, parameters);
+  base_buffer_printf(out, ");\n%s}\n", event->is_period ? "  return 0;\n" : "");
+}
+
+static void put_stop(struct header *header, const struct sn_event_description *event,
+                     const struct parameters *parameters) {
+  struct base_buffer *out = header->out, list = BASE_BUFFER_EMPTY;
+  base_buffer_printf(out,
+                     "/* The period that %sStart began ends, once, in whatever thread. */\n"
+                     "static inline void %sStop(sn_ticket *sn_old) {\n"
+                     "  if (SN_UNLIKELY(*sn_old != 0)) sn_%s_stopped_%s(sn_old);\n}\n",
+                     event->name, event->name, header->description->name, event->name);
+  for (size_t i = 1; i < parameters->count; i++)
+    base_buffer_printf(&list, "%ssn_%zu", i > 1 ? ", " : "", i);
+  base_buffer_printf(out,
+                     "/* From here to the end of the block, however it is left. */\n"
+                     "#define %sScope(%s) \\\n"
+                     "  sn_ticket SN_SCOPE(__LINE__) \\\n"
+                     "      __attribute__((__cleanup__(%sStop), __unused__)) = %sStart(%s)\n",
+                     event->name, base_buffer_text(&list), event->name, event->name,
+                     base_buffer_text(&list));
+  base_buffer_done(&list);
+}
+
 static void put_sensor(struct header *header, size_t index) {
   const struct sn_event_description *event = &header->description->events[index];
   struct parameters parameters = parameters_of(header, event);
@@ -524,14 +604,8 @@ static void put_sensor(struct header *header, size_t index) {
                      sn_minor_name(event->minor));
   put_record_function(header, event, index, &parameters);
   put_event_comment(header, event);
-  base_buffer_printf(out, "static inline void %sSensor(", event->name);
-  put_parameter_list(out, &parameters);
-  base_buffer_puts(out, ") {\n  if (SN_UNLIKELY(");
-  put_condition(header, event, &parameters);
-  base_buffer_printf(out, "))\n    sn_%s_record_%s(", header->description->name, event->name);
-  for (size_t i = 0; i < parameters.count; i++)
-    base_buffer_printf(out, "%s%s", i > 0 ? ", " : "", parameters.items[i].name);
-  base_buffer_puts(out, ");\n}\n");
+  put_inline(header, event, &parameters);
+  if (event->is_period) put_stop(header, event, &parameters);
   put_enabled(header, event, &parameters);
   put_sampling(header, event);
   base_buffer_putc(out, '\n');

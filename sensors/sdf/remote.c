@@ -145,9 +145,10 @@ static bool put_switch(struct writer *writer, const struct sn_event_description 
 
 static void put_domains(struct writer *writer, const struct sn_event_description *event,
                         const char *name) {
-  if (event->domain_count == 0) return;
+  size_t first = event->is_period; /* who reads it gives it a ticket himself */
+  if (event->domain_count == first) return;
   base_buffer_printf(writer->out, "\n  (%s", name);
-  for (size_t i = 0; i < event->domain_count; i++) {
+  for (size_t i = first; i < event->domain_count; i++) {
     base_buffer_puts(writer->out, "\n    ");
     put_domain(writer, &event->domains[i]);
   }
@@ -174,7 +175,7 @@ static bool put_event(struct writer *writer, const struct sn_event_description *
   else if (strcasecmp(name, "histogram") == 0)
     put_text(writer, name, event->histogram >= 0 ? event->domains[event->histogram].name : NULL);
   else if (strcasecmp(name, "relation") == 0)
-    put_text(writer, name, sn_relation_name(event->relation));
+    put_text(writer, name, sn_event_relation(event));
   else if (strcasecmp(name, "documentation") == 0)
     put_string(writer, name, event->documentation);
   else if (strcasecmp(name, "key") == 0)

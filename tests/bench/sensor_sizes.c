@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "measure.h" /* made from tests/sdf/good/measure.sdf */
+#include "measure.h" /* made from tests/sdf/good/measure.sdf and tests/bench/lasting.sdf */
 
 #define PLACE(NAME, BODY)                                                                         \
   extern const char __start_place_##NAME[], __stop_place_##NAME[];                                \
@@ -18,6 +18,7 @@ PLACE(shortest, ShortestSensor())
 PLACE(shorter, ShortSensor(a))
 PLACE(medium, MediumSensor(a, b))
 PLACE(longest, LongSensor(a, b, text))
+PLACE(lasting, sn_ticket one = LastingStart(a); LastingStop(&one))
 #undef PLACE
 
 #define BYTES_AT(NAME) (size_t)(__stop_place_##NAME - __start_place_##NAME)
@@ -32,6 +33,7 @@ void print_sensor_sizes(void) {
       {"sensor: stamp, integer", BYTES_AT(shorter) - none, 60},
       {"sensor: stamp, 2 integers", BYTES_AT(medium) - none, 62},
       {"sensor: stamp, 2 integers, text", BYTES_AT(longest) - none, 87},
+      {"period sensor: start with integer, stop", BYTES_AT(lasting) - none, 0},
       {"event, in its process", sizeof(struct sn_entry) + sizeof(struct sn_tally), 0},
       {"receptacle of an object, with one event",
        sizeof(struct sn_receptacle) + sizeof(uint32_t) + sizeof(struct sn_entry), 0},

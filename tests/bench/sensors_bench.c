@@ -24,12 +24,12 @@
 #include "sensors/collect/listener.h"
 #include "sensors/collect/peer.h"
 #include "tests/bench/sensor_sizes.h"
-#include "measure.h" /* made from tests/sdf/good/measure.sdf */
+#include "measure.h" /* made from tests/sdf/good/measure.sdf and tests/bench/lasting.sdf */
 #ifdef HAVE_LTTNG
 #include "tests/bench/lttng_points.h"
 #endif
 
-enum { SHORTEST = 1, SHORT, MEDIUM, LONG };
+enum { SHORTEST = 1, SHORT, MEDIUM, LONG, LASTING };
 enum { LOOPS = 20000000, BURST = 8000, BURSTS = 60, RUNS_MAX = 99 };
 static const char text15[] = "fifteen letters";
 
@@ -117,27 +117,29 @@ LOOP(time_call, call(1, (uint64_t)i, (uint64_t)i + 1, (uint64_t)i + 2))
 LOOP(time_short_in_loop, ShortSensor((int32_t)i))
 
 /* In bursts that fit in the ring. */
-#define BURSTS_OF(NAME, BODY)                                             \
-  static double NAME(void) {                                              \
-    double total = 0;                                                     \
-    uint64_t records = 0;                                                 \
-    for (int burst = 0; burst < BURSTS; burst++) {                        \
-      read_all();                                                         \
-      double start = own_ns();                                            \
-      for (int i = 0; i < BURST; i++) {                                   \
-        BODY;                                                             \
-        __asm__ volatile("" ::: "memory");                                \
-      }                                                                   \
-      total += own_ns() - start;                                          \
-      records += read_all();                                              \
-    }                                                                     \
-    if (records != (uint64_t)BURST * BURSTS) fail("records are missing"); \
-    return total / ((double)BURST * BURSTS);                              \
+#define BURSTS_OF(NAME, BODY) BURSTS_OF_RECORDS(NAME, 1, BODY)
+#define BURSTS_OF_RECORDS(NAME, EACH, BODY)                                        \
+  static double NAME(void) {                                                       \
+    double total = 0;                                                              \
+    uint64_t records = 0;                                                          \
+    for (int burst = 0; burst < BURSTS; burst++) {                                 \
+      read_all();                                                                  \
+      double start = own_ns();                                                     \
+      for (int i = 0; i < BURST; i++) {                                            \
+        BODY;                                                                      \
+        __asm__ volatile("" ::: "memory");                                         \
+      }                                                                            \
+      total += own_ns() - start;                                                   \
+      records += read_all();                                                       \
+    }                                                                              \
+    if (records != (uint64_t)BURST * BURSTS * (EACH)) fail("records are missing"); \
+    return total / ((double)BURST * BURSTS);                                       \
   }
 BURSTS_OF(time_shortest, ShortestSensor())
 BURSTS_OF(time_short, ShortSensor(i))
 BURSTS_OF(time_medium, MediumSensor(i, i))
 BURSTS_OF(time_long, LongSensor(i, i, text15))
+BURSTS_OF_RECORDS(time_period, 2, sn_ticket period = LastingStart(i); LastingStop(&period))
 
 static uint64_t sink;
 LOOP(time_cycles, sink += sn_cycles())
@@ -152,7 +154,7 @@ static void count_on(void) {
   sn_peer_switch(peer, 0, SHORT, SN_COUNT);
 }
 static void all_on(void) {
-  for (uint32_t event = 0; event <= LONG; event++) sn_peer_switch(peer, 0, event, SN_TRACE);
+  for (uint32_t event = 0; event <= LASTING; event++) sn_peer_switch(peer, 0, event, SN_TRACE);
 }
 static void others_on(void) {
   all_on();
@@ -160,7 +162,7 @@ static void others_on(void) {
 }
 static void all_off(void) {
   if (peer == NULL) return;
-  for (uint32_t event = 0; event <= LONG; event++) sn_peer_switch(peer, 0, event, 0);
+  for (uint32_t event = 0; event <= LASTING; event++) sn_peer_switch(peer, 0, event, 0);
 }
 
 static struct item {
@@ -178,6 +180,7 @@ static struct item {
     {"record: stamp, integer", all_on, time_short, "8 [7.3]", {0}, {0}},
     {"record: stamp, 2 integers", all_on, time_medium, " [7.7]", {0}, {0}},
     {"record: stamp, 2 integers, 15 characters", all_on, time_long, "14 [14]", {0}, {0}},
+    {"period, 2 records: start with integer, stop", all_on, time_period, "20.8", {0}, {0}},
     {"cycle counter", NULL, time_cycles, "", {0}, {0}},
     {"clock_gettime", NULL, time_clock, "", {0}, {0}},
 #ifdef HAVE_LTTNG
@@ -339,9 +342,9 @@ static void remove_directory(void) {
 }
 
 static void print(int runs) {
-  printf("%-42s %8s %8s  %s\n", "", "ns", "calls", "at most [thesis]");
+  printf("%-44s %8s %8s  %s\n", "", "ns", "calls", "at most [thesis]");
   for (int i = 0; i < ITEMS; i++) {
-    printf("%-42s %8.2f %8.2f  %s\n", items[i].name, median(items[i].ns, runs),
+    printf("%-44s %8.2f %8.2f  %s\n", items[i].name, median(items[i].ns, runs),
            median(items[i].calls, runs), items[i].aim);
   }
 }

@@ -397,6 +397,47 @@ def objects(world):
     check(world.count("Rejected") == 0, "something was rejected")
 
 
+def periods(world):
+    """A period sensor's periods are told apart, nested and overlapping; what is left open ends with its sensor or process,
+    and not a second time when it stops."""
+    target, other = world.target(), world.target()
+    world.serve()
+    world.collect()
+    world.ask("range of s is Span retrieve into Spans (s.Process, s.Ticket, s.Number, s.Called)")
+    for each in (target, other):
+        world.until(lambda: (each.do("spans 1 0"), each.generated())[1] > 0, "nothing is switched on")
+        each.do("hold 1")
+        each.do("spans 100 10000")
+        each.do("hold 2")
+        each.do("let 1")
+
+    def rows(where):
+        return world.rows(f'select count(*) from Spans where {where}')[0][0]
+    world.until(lambda: rows("Called = 'held'") == 4 and rows("Number = 99") == 4, lambda: str(world.rows("select * from Spans")))
+    world.until(lambda: rows("stop_hi = 9223372036854775807") == 2, "what stopped is open, or what did not is not")
+    check(rows("Called = 'held' and Number = 2 and stop_hi = 9223372036854775807") == 2, "others are open")
+    inside = """select count(*) from Spans i join Spans o using (Process, Number) where i.Called = 'inner' and o.Called = 'outer'
+                and o.start_lo <= i.start_lo and i.stop_lo <= o.stop_lo and o.Ticket < i.Ticket"""
+    check(world.rows(inside)[0][0] == rows("Called = 'inner'"), str(world.rows("select * from Spans")))
+    check(rows("Called = 'inner'") == rows("Called = 'outer'") >= 200, str(world.rows("select * from Spans")))
+    check(world.rows("select count(distinct Process || Ticket) from Spans")[0][0] == rows("1"), "tickets are given twice")
+    records = sum(each.generated() for each in (target, other))
+    check(records == 2 * rows("1") - 2, f"{records} records of {rows('1')} periods, 2 of them open")
+    world.collector.kill()  # nobody knows what it did meanwhile
+    world.collector.wait()
+    world.collect()
+    world.until(lambda: rows("stop_hi = 9223372036854775807") == 0, "what was open is taken for open")
+    world.until(lambda: (target.do("hold 3"), rows("Number = 3 and Called = 'held'"))[1] > 0, "nothing is switched on again")
+    target.do("let 2")
+    target.do("let 3")
+    target.do("hold 4")
+    world.until(lambda: rows("Number = 4 and Called = 'held'") == 1, "the last one does not come")
+    check(rows("Number = 2 and Called = 'held'") == 2, "a period has begun at its end")
+    target.kill()
+    world.until(lambda: rows("Number = 4 and Called = 'held' and stop_hi = 9223372036854775807") == 0, "it outlives its process")
+    check((world.count("Rejected"), world.count("Late")) == (0, 0), "something was rejected, or came late")
+
+
 def had_back(text):
     """The bytes of a text that the collector has stored."""
     if not re.search(r'\\x[89a-f][0-9a-f]', text):
@@ -447,7 +488,7 @@ def texts(world):
 
 
 CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
-         objects, switched_by_users, switched_by_text, losses_are_said, over_the_network]
+         objects, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 
 def main():

@@ -36,6 +36,20 @@ static void nap(long ns) {
   nanosleep(&time, NULL);
 }
 
+/* Nested, in part by the end of a block, in part by another function. */
+static void spans(long count, long gap_ns) {
+  for (long i = 0; i < count; i++) {
+    SpanScope(i, "outer");
+    sn_ticket inner = SpanStart(i, "inner");
+    nap(gap_ns);
+    SpanStop(&inner);
+    SpanStop(&inner);
+    nap(gap_ns);
+  }
+}
+
+static sn_ticket held[THREADS];
+
 static void *pass(void *context) {
   struct work *work = context;
   for (long i = 0; going && (work->count < 0 || i < work->count); i++) {
@@ -143,6 +157,15 @@ static int command(char *line, char **arguments) {
   } else if (strcmp(word, "new") == 0 || strcmp(word, "release") == 0 ||
              strcmp(word, "step") == 0 || strcmp(word, "done") == 0) {
     jobs_do(word, a, b, c);
+  } else if (strcmp(word, "spans") == 0) {
+    spans(a, b);
+  } else if (strcmp(word, "hold") == 0) { /* a period that lasts until it is let go */
+    held[a] = SpanStart(a, "held");
+  } else if (strcmp(word, "let") == 0) {
+    SpanStop(&held[a]);
+  } else if (strcmp(word, "visit") == 0) {
+    VisitScope(jobs[a]);
+    nap(b);
   } else if (strcmp(word, "unstamped") == 0) {
     for (long i = 0; i < a; i++) UnstampedSensor(i);
   } else if (strcmp(word, "beats") == 0) {

@@ -51,7 +51,8 @@ enum sn_event_flag {
   SN_ASSUME_ENABLED = 2,  /* recorded whenever somebody listens: switch 0 */
   SN_CHECK_ONE_TIME = 4,  /* SN_ONCE is honoured */
   SN_ASSUME_ONE_TIME = 8, /* every enable is good for one record */
-  SN_DECLARE_OBJECT = 16  /* for the collector: remember the objects that this event names */
+  SN_DECLARE_OBJECT = 16, /* for the collector: remember the objects that this event names */
+  SN_STOP = 32            /* of a period: the payload is its ticket */
 };
 
 struct sn_field {
@@ -148,6 +149,9 @@ static inline int sn_object_enabled(const struct sn_receptacle *receptacle, uint
 
 /* --- records */
 
+/* Of a period: its own alone in its process; 0: there is nothing to be stopped. */
+typedef int64_t sn_ticket;
+
 /* What writing needs of a thread. `ready` is the switch that the quick way is for; SN_BUSY while a
  * record is being written; SN_SLOW when the long way must be taken. Neither is ever a switch.       */
 #define SN_BUSY 0x80u
@@ -159,6 +163,7 @@ struct sn_thread {
   unsigned char *base;
   struct sn_slot *slot;
   uint64_t generated;
+  sn_ticket ticket; /* of the last period that was begun with this ring */
 };
 
 extern __thread struct sn_thread *sn_this_thread __attribute__((tls_model("initial-exec")));
@@ -218,7 +223,8 @@ static inline unsigned char *sn_put_head(unsigned char *at, const struct sn_modu
                                          const struct sn_receptacle *receptacle, uint64_t bytes,
                                          uint64_t stamp) {
   uint32_t kind = (event->flags & SN_TIMESTAMP ? SN_AS(uint32_t, SN_RECORD_STAMP) : 0u) |
-                  (receptacle != SN_NULL ? SN_AS(uint32_t, SN_RECORD_NAME) : 0u);
+                  (receptacle != SN_NULL ? SN_AS(uint32_t, SN_RECORD_NAME) : 0u) |
+                  (event->flags & SN_STOP ? SN_AS(uint32_t, SN_RECORD_STOP) : 0u);
   at = sn_put_word(at, sn_head_word(module, event->number, bytes, kind));
   if (event->flags & SN_TIMESTAMP) at = sn_put_word(at, stamp);
   if (receptacle != SN_NULL) {
@@ -276,6 +282,40 @@ static inline void sn_record_close(struct sn_record *record) {
   __atomic_store_n(&thread->slot->head, record->head, __ATOMIC_RELEASE);
   SN_IN_ORDER();
   thread->ready = thread->resume;
+}
+
+/* --- periods: a period sensor's start gives a ticket, which its stop takes back, perhaps in another thread. */
+
+#define SN_TICKETS      (INT64_C(1) << 20) /* so many are a thread's own */
+#define SN_SCOPE(LINE)  SN_SCOPE_(LINE)
+#define SN_SCOPE_(LINE) sn_scope_##LINE
+
+/* The first one of a block of SN_TICKETS that nobody else has. */
+sn_ticket sn_period_tickets(void);
+
+/* A ticket of its own, between sn_record_open and sn_record_close: THREAD is ours. */
+static inline sn_ticket sn_new_ticket(struct sn_thread *thread) {
+  /* 0 of a thread that has had none, 0 behind the last one of a block. */
+  if (SN_UNLIKELY(((thread->ticket + 1) & (SN_TICKETS - 1)) <= 1)) {
+    thread->ticket = sn_period_tickets();
+  } else {
+    thread->ticket++;
+  }
+  return thread->ticket;
+}
+
+/* EVENT: the row of its stops, which asks whether anybody listens. Whose sensor, or object's, is off by now is told
+ * all the same: that one may have been ended already. */
+static inline void sn_period_stop(struct sn_module *module, const struct sn_event *event,
+                                  sn_ticket *period) {
+  struct sn_record record;
+  unsigned char *to;
+  const sn_ticket ticket = *period;
+  *period = 0;
+  to = sn_record_open(module, event, SN_NULL, sizeof ticket, 0.0, &record);
+  if (to == SN_NULL) return;
+  __builtin_memcpy(to, &ticket, sizeof ticket);
+  sn_record_close(&record);
 }
 
 /* --- objects */
