@@ -1,11 +1,12 @@
 /* Texts of records: any bytes to UTF-8, so that nothing of a record is thrown away for a byte of it.
  *
  *     "caf\351"      caf\xe9         a byte that belongs to no character: \x and its two digits
+ *     "a\0b"         a\x00b         the zero byte, too, which texts do not have
  *     "a\b\351"      a\\b\xe9        a backslash in such a text is two
  *     "a\b"          a\b             all other texts are as they are
  *     "C:\xe9"       C:\\xe9         but for those that would be taken for the first kind
  *
- * So a text with \x and two digits from 80 to ff is one that was escaped, no other is, and what it was can be had
+ * So a text with \x and two digits from 80 to ff, or 00, is one that was escaped, no other is, and what it was can be had
  * back: each \\ was a backslash, each \xHH a byte.                                                      */
 #include <string.h>
 
@@ -18,17 +19,17 @@ static bool is_digit(char c) {
 
 /* Does TEXT begin as a byte that was escaped? */
 static bool looks_escaped(const char *text, size_t length) {
-  return length >= 4 && text[0] == '\\' && text[1] == 'x' && is_digit(text[2]) && text[2] >= '8' &&
-         is_digit(text[3]);
+  if (length < 4 || text[0] != '\\' || text[1] != 'x' || !is_digit(text[3])) return false;
+  return (is_digit(text[2]) && text[2] >= '8') || (text[2] == '0' && text[3] == '0');
 }
 
-/* Eight characters of ASCII, none of them a backslash. */
+/* Eight characters of ASCII, none of them a backslash or zero. */
 static bool is_simple(const char *text) {
   const uint64_t high = UINT64_C(0x8080808080808080), ones = UINT64_C(0x0101010101010101);
   uint64_t word;
   memcpy(&word, text, sizeof word);
   uint64_t other = word ^ ones * '\\'; /* a byte of it is 0 where there is a backslash */
-  return ((word | ((other - ones) & ~other)) & high) == 0;
+  return ((word | ((other - ones) & ~other) | ((word - ones) & ~word)) & high) == 0;
 }
 
 bool sn_text_is_plain(const char *text, size_t length) {
@@ -37,7 +38,7 @@ bool sn_text_is_plain(const char *text, size_t length) {
     size = 8;
     if (length - i >= 8 && is_simple(text + i)) continue;
     size = base_utf8(text + i, length - i, &point);
-    if (size == 0 || looks_escaped(text + i, length - i)) return false;
+    if (size == 0 || text[i] == '\0' || looks_escaped(text + i, length - i)) return false;
   }
   return true;
 }
@@ -46,7 +47,7 @@ void sn_text_escape(struct base_buffer *out, const char *text, size_t length) {
   uint32_t point;
   for (size_t i = 0, size; i < length; i += size) {
     size = base_utf8(text + i, length - i, &point);
-    if (size == 0)
+    if (size == 0 || text[i] == '\0')
       base_buffer_printf(out, "\\x%02x", (unsigned char)text[i]);
     else if (text[i] == '\\')
       base_buffer_puts(out, "\\\\");

@@ -319,6 +319,11 @@ static void read_domain(struct describer *describer, const struct sn_object *obj
   *domain = (struct sn_domain_description){.name = "", .documentation = ""};
   domain->range = object->place->range;
   read_type(describer, object, domain);
+  domain->counted = boolean_of(object, "counted", false);
+  if (domain->counted && domain->type.base != NET_STRING) {
+    wrong(describer, MSG_SENSOR_MEANING, given(object, "counted"), "leave counted out",
+          "only texts are given with a length");
+  }
   domain->documentation = documentation_of(describer, object);
   domain->object = type_named(describer, object, "object", false);
   if (check_named(describer, object)) {

@@ -36,6 +36,7 @@ struct sn_type_description {
 struct sn_domain_description {
   const char *name;
   struct net_type type;
+  bool counted;                             /* a text that the program gives with its length */
   const struct sn_type_description *object; /* of type name */
   const char *documentation;
   struct base_range range;
@@ -53,8 +54,7 @@ struct sn_event_description {
   bool is_inline;  /* the recording part, too (spacetimeratio below 50) */
   int histogram;   /* index of the domain that histograms are made of, -1 none */
   enum sn_relation_type relation;
-  bool
-      is_period; /* of the traced relation each tuple is told apart: its first domain is sn_ticket_domain */
+  bool is_period;  /* a traced relation, whose first domain is sn_ticket_domain, the key */
   const char *key; /* the domain that tells entities apart; NULL: of an event relation */
   struct sn_domain_description *domains;
   size_t domain_count;

@@ -30,6 +30,8 @@ struct header {
 struct parameter {
   const char *name;
   struct net_type type;
+  const char
+      *length; /* the parameter with the length of a text; NULL: it ends at its first zero byte */
   bool is_receptacle, is_ticket;
 };
 
@@ -109,8 +111,11 @@ static bool is_taken_word(const char *name) {
 }
 
 static bool is_parameter(const struct parameters *parameters, const char *name) {
-  for (size_t i = 0; i < parameters->count; i++)
-    if (strcmp(parameters->items[i].name, name) == 0) return true;
+  for (size_t i = 0; i < parameters->count; i++) {
+    const struct parameter *one = &parameters->items[i];
+    if (strcmp(one->name, name) == 0) return true;
+    if (one->length != NULL && strcmp(one->length, name) == 0) return true;
+  }
   return false;
 }
 
@@ -120,15 +125,22 @@ static bool is_domain(const struct sn_event_description *event, const char *name
   return false;
 }
 
-static void add_parameter(struct header *header, struct parameters *parameters,
-                          const struct sn_event_description *event, const char *name, bool own,
-                          struct net_type type, bool is_receptacle) {
+/* OWN: a domain has this name itself. */
+static const char *free_name(struct header *header, const struct parameters *parameters,
+                             const struct sn_event_description *event, const char *name, bool own) {
   while (is_taken_word(name) || is_parameter(parameters, name) ||
          (!own && is_domain(event, name))) {
     name = base_arena_printf(header->arena, "%s_", name);
     own = false;
   }
-  parameters->items[parameters->count] = (struct parameter){name, type, is_receptacle, false};
+  return name;
+}
+
+static void add_parameter(struct header *header, struct parameters *parameters,
+                          const struct sn_event_description *event, const char *name, bool own,
+                          struct net_type type, bool is_receptacle) {
+  name = free_name(header, parameters, event, name, own);
+  parameters->items[parameters->count] = (struct parameter){name, type, NULL, is_receptacle, false};
   if (is_receptacle) parameters->receptacle = &parameters->items[parameters->count];
   parameters->count++;
 }
@@ -146,10 +158,15 @@ static struct parameters parameters_of(struct header *header,
                   event->holder == SN_HOLDER_INITIATOR);
   if (event->is_period)
     parameters.items[parameters.count++] =
-        (struct parameter){"sn_new", event->domains[0].type, false, true};
-  for (size_t i = event->is_period; i < event->domain_count; i++)
-    add_parameter(header, &parameters, event, event->domains[i].name, true, event->domains[i].type,
-                  false);
+        (struct parameter){"sn_new", event->domains[0].type, NULL, false, true};
+  for (size_t i = event->is_period; i < event->domain_count; i++) {
+    const struct sn_domain_description *domain = &event->domains[i];
+    add_parameter(header, &parameters, event, domain->name, true, domain->type, false);
+    if (!domain->counted) continue;
+    const char *length = base_arena_printf(header->arena, "%s_length", domain->name);
+    parameters.items[parameters.count - 1].length =
+        free_name(header, &parameters, event, length, false);
+  }
   return parameters;
 }
 
@@ -386,6 +403,7 @@ static void put_parameter_list(struct base_buffer *out, const struct parameters 
     base_buffer_printf(out, "%s%s%s", put++ > 0 ? ", " : "",
                        one->is_receptacle ? "struct sn_receptacle *" : c_type(one->type),
                        one->name);
+    if (one->length != NULL) base_buffer_printf(out, ", size_t %s", one->length);
   }
   if (put == 0) base_buffer_puts(out, "void");
 }
@@ -394,7 +412,9 @@ static void put_arguments(struct base_buffer *out, const struct parameters *para
   size_t put = 0;
   for (size_t i = 0; i < parameters->count; i++) {
     const struct parameter *one = &parameters->items[i];
-    if (!one->is_ticket) base_buffer_printf(out, "%s%s", put++ > 0 ? ", " : "", one->name);
+    if (one->is_ticket) continue;
+    base_buffer_printf(out, "%s%s", put++ > 0 ? ", " : "", one->name);
+    if (one->length != NULL) base_buffer_printf(out, ", %s", one->length);
   }
 }
 
@@ -408,8 +428,12 @@ static void put_size(struct base_buffer *out, const struct parameters *parameter
     fixed += sn_type_size(one->type);
     if (one->type.base != NET_STRING) continue;
     any_text = true;
-    base_buffer_printf(out, "  const size_t sn_length_%zu = %s ? strlen(%s) : 0;\n", i, one->name,
-                       one->name);
+    if (one->length != NULL)
+      base_buffer_printf(out, "  const size_t sn_length_%zu = sn_counted(%s, %s);\n", i, one->name,
+                         one->length);
+    else
+      base_buffer_printf(out, "  const size_t sn_length_%zu = %s ? strlen(%s) : 0;\n", i, one->name,
+                         one->name);
   }
   if (!any_text) {
     base_buffer_printf(out, "  const uint32_t sn_size = %u;\n", fixed);
@@ -584,8 +608,10 @@ static void put_stop(struct header *header, const struct sn_event_description *e
                      "static inline void %sStop(sn_ticket *sn_old) {\n"
                      "  if (SN_UNLIKELY(*sn_old != 0)) sn_%s_stopped_%s(sn_old);\n}\n",
                      event->name, event->name, header->description->name, event->name);
-  for (size_t i = 1; i < parameters->count; i++)
-    base_buffer_printf(&list, "%ssn_%zu", i > 1 ? ", " : "", i);
+  size_t count = 0;
+  for (size_t i = 0; i < parameters->count; i++)
+    count += !parameters->items[i].is_ticket + (parameters->items[i].length != NULL);
+  for (size_t i = 1; i <= count; i++) base_buffer_printf(&list, "%ssn_%zu", i > 1 ? ", " : "", i);
   base_buffer_printf(out,
                      "/* From here to the end of the block, however it is left. */\n"
                      "#define %sScope(%s) \\\n"

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "measure.h" /* made from tests/sdf/good/measure.sdf and tests/bench/lasting.sdf */
+#include "measure.h" /* made from tests/sdf/good/measure.sdf and tests/bench/lasting.sdf.in */
 
 #define PLACE(NAME, BODY)                                                                         \
   extern const char __start_place_##NAME[], __stop_place_##NAME[];                                \

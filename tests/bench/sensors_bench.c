@@ -24,7 +24,7 @@
 #include "sensors/collect/listener.h"
 #include "sensors/collect/peer.h"
 #include "tests/bench/sensor_sizes.h"
-#include "measure.h" /* made from tests/sdf/good/measure.sdf and tests/bench/lasting.sdf */
+#include "measure.h" /* made from tests/sdf/good/measure.sdf and tests/bench/lasting.sdf.in */
 #ifdef HAVE_LTTNG
 #include "tests/bench/lttng_points.h"
 #endif

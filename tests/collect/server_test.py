@@ -440,9 +440,9 @@ def periods(world):
 
 def had_back(text):
     """The bytes of a text that the collector has stored."""
-    if not re.search(r'\\x[89a-f][0-9a-f]', text):
+    if not re.search(r'\\x(00|[89a-f][0-9a-f])', text):
         return text.encode()
-    escapes = rb'\\(\\|x[89a-f][0-9a-f])'
+    escapes = rb'\\(\\|x00|x[89a-f][0-9a-f])'
     return re.sub(escapes, lambda m: b'\\' if m[1] == b'\\' else bytes.fromhex(m[1][1:].decode()), text.encode())
 
 
@@ -484,6 +484,17 @@ def texts(world):
         lines = world.run("\\ds")[1].splitlines()
         column = lines[0].find("escaped")
         return [line[column:column + 7].strip() for line in lines if line.startswith("Worker:") and " Phase " in line]
+    world.ask("range of k is Key retrieve into Keys (k.Bytes, k.Length)")
+    world.until(lambda: (target.do("keys first 5"), world.count("Key"))[1] > 0, "nothing is recorded")
+    given = [("ab", 5), ("ab", 1), ("ab", 2), ("eight888", 8), ("eight888", 9), ("ab", 0), (r"\x00", 4), ("ab", -1)]
+    for text, length in given:
+        target.do(f"keys {text} {length}")
+    select = "select Bytes from Key where Bytes <> 'first' order by at_lo, rowid"
+    wanted = [(text.encode() + bytes(20))[:length] for text, length in given if length >= 0]
+    world.until(lambda: len(world.rows(select)) == len(wanted), lambda: str(world.rows(select)))
+    check([had_back(row[0]) for row in world.rows(select)] == wanted, str(world.rows(select)))
+    world.until(lambda: world.rows('select cause, "count" from Lost where relation = \'Key\'') == [("oversize", 1)],
+                lambda: str(world.rows("select * from Lost")))
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 

@@ -132,6 +132,10 @@ static int command(char *line, char **arguments) {
     PhaseSensor(text);
     return 0;
   }
+  if (sscanf(line, "keys %63s %ld", text, &a) == 2) { /* of any length: a piece of an array */
+    KeySensor(text, (size_t)a, a);
+    return 0;
+  }
   if (sscanf(line, "bytes %63s", text) ==
       1) { /* a phase that is called so, in hexadecimal digits */
     char called[32] = "";

@@ -271,6 +271,14 @@ static inline unsigned char *sn_record_open(struct sn_module *module, const stru
                      event->flags & SN_TIMESTAMP ? sn_cycles() : 0);
 }
 
+/* The bytes of a text of a record. A length that nothing has (a negative one, say) is such that the record is lost as
+ * oversize, and not that sums of lengths begin anew. */
+static inline size_t sn_counted(const char *text, size_t length) {
+  const uint64_t wide = length;
+  if (text == SN_NULL) return 0;
+  return wide > UINT32_MAX ? SN_AS(size_t, UINT32_MAX) : length;
+}
+
 /* Publishes the record. */
 static inline void sn_record_close(struct sn_record *record) {
   struct sn_thread *thread = record->thread;

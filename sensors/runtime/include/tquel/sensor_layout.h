@@ -223,9 +223,8 @@ struct sn_ring_record {
 enum sn_record_kind {
   SN_RECORD_STAMP = 1 << 12,
   SN_RECORD_NAME = 1 << 13,
-  SN_RECORD_ROUND = 1 << 14, /* a round of a sampled event ends here: stamp, no payload */
-  SN_RECORD_STOP =
-      1 << 14, /* of a period sensor, which has no rounds: the period of this u64 ticket ends */
+  SN_RECORD_ROUND = 1 << 14,  /* a round of a sampled event ends here: stamp, no payload */
+  SN_RECORD_STOP = 1 << 14,   /* of a period sensor, which has no rounds: u64 ticket */
   SN_RECORD_THREAD = 1 << 15, /* what follows is written by this thread: u64 tid. Not counted */
   SN_RECORD_MODULE = (1 << 12) - 1
 };
