@@ -32,11 +32,11 @@ from world import World, wait_for  # noqa: E402
 RELATIONS = ('Command', 'Get', 'Store', 'Link', 'Unlink', 'Open')
 ALL_ON = ' '.join('create persistent %s' % text for text in (
     'event Command (Process = name, Conn = i4, Line = text)',
-    'event Get (Process = name, Conn = i4, KeyLength = i4, Bytes = i8)',
+    'event Get (Process = name, Conn = i4, Key = text, Bytes = i8)',
     'event Store (Process = name, Conn = i4, How = text, KeyLength = i4, Bytes = i8)',
     'event Link (Process = name, KeyLength = i4, Bytes = i8)',
     'event Unlink (Process = name, KeyLength = i4, Bytes = i8)',
-    'traced Open (Process = name, Conn = i4, Is = bool) by Conn'))
+    'traced Open (Process = name, Ticket = i8, Conn = i4) by Ticket'))
 # A burst begins so often, and lasts so long; the collector is halted in every third for a while. Seconds.
 EVERY, BURST, HALT = 10, 1, 0.3
 RUN = 3  # seconds of load for one measurement
@@ -198,7 +198,8 @@ def counted(before, after):
 
 # What of which relation is what memcached counts.
 STORED = {'Get': ('Get', '1'), 'Hit': ('Get', 'Bytes >= 0'), 'Miss': ('Get', 'Bytes < 0'), 'Store': ('Store', '1'),
-          'Link': ('Link', '1'), 'Unlink': ('Unlink', '1'), 'Opened': ('Open', '"Is"'), 'Closed': ('Open', 'not "Is"')}
+          'Link': ('Link', '1'), 'Unlink': ('Unlink', '1'), 'Opened': ('Open', 'start_lo > 0'),
+          'Closed': ('Open', 'stop_hi < 9223372036854775807')}
 ASKED = {'Get': 'range of g is Get retrieve (n = count(g for ever where g.Process = "%s")) at now',
          'Hit': 'range of g is Get retrieve (n = count(g for ever where g.Process = "%s" and g.Bytes >= 0)) at now',
          'Store': 'range of s is Store retrieve (n = count(s for ever where s.Process = "%s")) at now'}
