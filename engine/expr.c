@@ -93,6 +93,8 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_SUBSTITUTE] = OP("sss", 's', false, "substitute"),
     [NET_OP_SPLIT] = OP("ssi", 's', true, "split"),
     [NET_OP_MATCHES] = OP("s", 't', false, "matches"),
+    [NET_OP_FINDS] = OP("s", 't', true, "finds"),
+    [NET_OP_CAPTURE] = OP("si", 's', true, "capture"),
     [NET_OP_DURATION] = OP("", 'm', false, "duration"),
     [NET_OP_T_NEG] = OP("m", 'm', false, "-"),
     [NET_OP_T_ADD] = OP("mm", 'm', true, "+"),
@@ -156,6 +158,8 @@ const char *net_eval_error_text(enum net_eval_error error) {
       return "a string that is no number";
     case NET_EVAL_COUNT:
       return "a negative number of characters, or a part before the first,";
+    case NET_EVAL_REGEX:
+      return "a regular expression takes more than a million steps";
     case NET_EVAL_CUT:
       return "a condition that changes with time would cut a period whose ends are uncertain";
     case NET_EVAL_POLE:
@@ -561,7 +565,7 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_F_TO_S: case NET_OP_B_TO_S: case NET_OP_CONCAT: case NET_OP_LEFT:
     case NET_OP_RIGHT: case NET_OP_LENGTH: case NET_OP_LOWER: case NET_OP_UPPER:
     case NET_OP_TRIM: case NET_OP_SUBSTRING: case NET_OP_POSITION: case NET_OP_SUBSTITUTE:
-    case NET_OP_SPLIT: case NET_OP_MATCHES:
+    case NET_OP_SPLIT: case NET_OP_MATCHES: case NET_OP_FINDS: case NET_OP_CAPTURE:
       return net_string_operation(machine->program, step, args);
     case NET_OP_T_COMPARE:
       return net_temporal_compare(machine->program, (enum net_comparison)step->i, machine->moment,

@@ -11,6 +11,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/layout.h"
+#include "engine/regex.h"
 
 struct net_value {
   union {
@@ -83,7 +84,9 @@ enum net_op {
   NET_OP_POSITION,   /* string, string -> where the second begins first (1); 0: nowhere */
   NET_OP_SUBSTITUTE, /* string, what is replaced, by what */
   NET_OP_SPLIT,      /* string, separator, number of the part (1); fails when that is less than 1 */
-  NET_OP_MATCHES, /* .s = pattern (pattern.h) -> truth */
+  NET_OP_MATCHES,    /* .s = pattern (pattern.h) -> truth */
+  NET_OP_FINDS, /* .regex (regex.h), anywhere in a string -> truth; fails where that takes too long */
+  NET_OP_CAPTURE, /* string, number of a group of .regex: what that stands for; so does this */
   /* temporal values */
   NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
   NET_OP_T_NEG,
@@ -134,6 +137,7 @@ struct net_step {
     int64_t i;
     double f;
     base_string_id s;
+    const struct net_regex *regex;
     struct net_instant instant;
   };
 };
@@ -165,6 +169,7 @@ enum net_eval_error {
   NET_EVAL_RANGE,     /* conversion out of range */
   NET_EVAL_TEXT,      /* a string that is no number */
   NET_EVAL_COUNT,     /* a negative number of characters, a part before the first */
+  NET_EVAL_REGEX,     /* a regular expression that a text takes too long for */
   NET_EVAL_CUT,       /* a condition that would cut a period whose ends are uncertain */
   NET_EVAL_POLE,      /* a temporal value without a value at some time of the period */
   NET_EVAL_TICKS,     /* of no expression: a clock would tick too often at once */

@@ -62,6 +62,7 @@ static int ties(const struct net_step *step) {
     case NET_OP_T_EQUAL:
     case NET_OP_T_COMPARE:
     case NET_OP_MATCHES:
+    case NET_OP_FINDS:
       return TIES_COMPARE;
     case NET_OP_I_ADD:
     case NET_OP_I_SUB:
@@ -219,6 +220,8 @@ static const char *function_name(const struct net_step *step) {
 static void print_own(const struct printer *printer, const struct net_step *step) {
   if (step->op == NET_OP_MATCHES) {
     print_string(printer->out, printer->program->strings, step->s);
+  } else if (step->op == NET_OP_FINDS || step->op == NET_OP_CAPTURE) {
+    print_string(printer->out, printer->program->strings, net_regex_text(step->regex));
   } else {
     base_buffer_int(printer->out, step->i);
   }
@@ -236,6 +239,10 @@ static void print_function(struct printer *printer, size_t index) {
   for (unsigned k = net_op_info(step->op)->operand_count; k-- > 0;) {
     put_off_operand(printer, index, k, TIES_OR);
     if (k > 0) put_off_text(printer, ", ");
+    if (k == 1 && step->op == NET_OP_CAPTURE) {
+      put_off(printer, (struct task){.step = index, .wanted = -1});
+      put_off_text(printer, ", ");
+    }
   }
 }
 
@@ -272,9 +279,9 @@ static void print_step(struct printer *printer, size_t index, int wanted) {
   } else if (own == TIES_NOT) {
     base_buffer_puts(printer->out, "not ");
     put_off_operand(printer, index, 0, TIES_NOT);
-  } else if (step->op == NET_OP_MATCHES) {
+  } else if (step->op == NET_OP_MATCHES || step->op == NET_OP_FINDS) {
     put_off(printer, (struct task){.step = index, .wanted = -1});
-    put_off_text(printer, " matches ");
+    put_off_text(printer, step->op == NET_OP_FINDS ? " matches regular " : " matches ");
     put_off_operand(printer, index, 0, TIES_ADD);
   } else if (own == TIES_NEGATE) {
     base_buffer_putc(printer->out, '-');

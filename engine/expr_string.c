@@ -150,6 +150,24 @@ static enum net_eval_error read_float(struct span span, double *ret) {
   return NET_EVAL_OK;
 }
 
+/* What comes of a group that is part of a text is one. */
+static enum net_eval_error regular(const struct net_program *program, const struct net_step *step,
+                                   struct net_value *args) {
+  struct span span = span_of(program, args[0].s);
+  bool capture = step->op == NET_OP_CAPTURE;
+  int64_t group = capture ? args[1].i : 0;
+  size_t first, end;
+  if (group < 0 || group > NET_REGEX_GROUPS) return NET_EVAL_COUNT;
+  enum net_regex_found found =
+      net_regex_find(step->regex, span.text, span.length, (uint32_t)group, &first, &end);
+  if (found == NET_REGEX_TOO_LONG) return NET_EVAL_REGEX;
+  if (capture)
+    args[0].s = base_strings_intern(program->strings, span.text + first, end - first);
+  else
+    args[0].i = found == NET_REGEX_FOUND ? NET_TRUE : NET_FALSE;
+  return NET_EVAL_OK;
+}
+
 enum net_eval_error net_string_operation(const struct net_program *program,
                                          const struct net_step *step, struct net_value *args) {
   switch (step->op) {
@@ -173,6 +191,9 @@ enum net_eval_error net_string_operation(const struct net_program *program,
     case NET_OP_MATCHES:
       args[0].i = matches(program, step->s, args[0].s) ? NET_TRUE : NET_FALSE;
       return NET_EVAL_OK;
+    case NET_OP_FINDS:
+    case NET_OP_CAPTURE:
+      return regular(program, step, args);
     case NET_OP_S_TO_I:
       return read_integer(trimmed(span_of(program, args[0].s)), &args[0].i);
     case NET_OP_S_TO_F:

@@ -194,6 +194,12 @@ static enum net_op of_instants(enum ng_op op) {
   return NET_OP_LATER;
 }
 
+static void emit_regex(struct compiler *compiler, const struct ng_expr *expr) {
+  const struct base_strings *strings = compiler->program->strings;
+  emit(compiler, (struct net_step){.op = expr->op == NG_FINDS ? NET_OP_FINDS : NET_OP_CAPTURE,
+                                   .regex = net_regex_new(compiler->arena, strings, expr->string)});
+}
+
 static void compile(struct compiler *compiler, const struct ng_expr *expr) {
   if (is_turned(expr)) {
     compile(compiler, expr->args[1]);
@@ -264,6 +270,10 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
       break;
     case NG_MATCHES:
       emit(compiler, (struct net_step){.op = NET_OP_MATCHES, .s = expr->string});
+      break;
+    case NG_FINDS:
+    case NG_CAPTURE:
+      emit_regex(compiler, expr);
       break;
     case NG_EQ:
     case NG_NE:

@@ -347,6 +347,7 @@ static bool string_can_fail(const struct ng_expr *expr, const struct known *args
   if (expr->op == NG_LEFT || expr->op == NG_RIGHT) return args[1].range.lo < 0;
   if (expr->op == NG_SUBSTRING) return args[2].range.lo < 0;
   if (expr->op == NG_SPLIT) return args[2].range.lo < 1;
+  if (expr->op == NG_CAPTURE) return true;
   return expr->op == NG_ASCII && expr->args[0]->type.base == NET_BOOL;
 }
 
@@ -354,7 +355,8 @@ static bool string_can_fail(const struct ng_expr *expr, const struct known *args
 static bool itself_can_fail(const struct ng_expr *expr, const struct known *args,
                             struct range range) {
   if (expr->type.base == NET_STRING && string_can_fail(expr, args)) return true;
-  if (expr->op == NG_SHIFT || ng_expr_is_temporal_comparison(expr)) return true;
+  if (expr->op == NG_SHIFT || expr->op == NG_FINDS || ng_expr_is_temporal_comparison(expr))
+    return true;
   if (expr->type.base == NET_INTEGER && range.overflows) return true;
   if (expr->type.base == NET_FLOAT && float_can_fail(expr)) return true;
   return expr->type.base == NET_TEMPORAL && expr->op != NG_COLUMN;

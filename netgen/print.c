@@ -31,6 +31,7 @@ static int strength(const struct ng_expr *expr) {
     case NG_EQUAL_PERIODS:
     case NG_CONTAIN:
     case NG_MATCHES:
+    case NG_FINDS:
       return 4;
     case NG_SHIFT:
     case NG_ADD:
@@ -269,9 +270,19 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
     case NG_CONVERT:
       print_conversion(out, plan, expr);
       break;
+    case NG_CAPTURE:
+      base_buffer_puts(out, "capture(");
+      print_operand(out, plan, expr->args[0], 0);
+      base_buffer_puts(out, ", ");
+      print_string(out, plan, expr->string);
+      base_buffer_puts(out, ", ");
+      print_operand(out, plan, expr->args[1], 0);
+      base_buffer_putc(out, ')');
+      break;
     case NG_MATCHES:
+    case NG_FINDS:
       print_operand(out, plan, expr->args[0], 5);
-      base_buffer_puts(out, " matches ");
+      base_buffer_puts(out, expr->op == NG_FINDS ? " matches regular " : " matches ");
       print_string(out, plan, expr->string);
       break;
     case NG_SHIFT:

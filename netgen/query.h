@@ -134,7 +134,9 @@ enum ng_op {
   NG_POSITION,   /* string, string: an integer */
   NG_SUBSTITUTE, /* three strings */
   NG_SPLIT,      /* string, string, which part */
-  NG_MATCHES,    /* args[0] against the pattern .string (`*`, `?`, `[..]`) */
+  NG_CAPTURE, /* string, integer: what the group stands for in the first place of .string, a regular expression */
+  NG_MATCHES, /* args[0] against the pattern .string (`*`, `?`, `[..]`) */
+  NG_FINDS,   /* the regular expression .string (engine/regex.h), anywhere in args[0] */
   NG_EQ,
   NG_NE,
   NG_LT,

@@ -84,10 +84,18 @@ const char *number(struct choice *choice, int depth) {
   }
 }
 
+/* All have a group; POSIX takes the longest of several ways, so there is one, and its characters here are bytes. */
+#define REGULAR                                                                      \
+  "\"(a)\"", "\"^(b)\"", "\"([ab])$\"", "\"([abx])x\"", "\"^(a|b)*$\"", "\"(x?)a\"", \
+      "\"([ab])([ab])\"", "\"(^$)\"", "\"(a)|b\""
+
 static const char *changed_string(struct choice *choice, int depth) {
   struct scenario *scenario = choice->scenario;
   const char *inner = string(choice, depth - 1), *other = string(choice, 0);
-  switch (below(scenario, 5)) {
+  switch (below(scenario, 6)) {
+    case 5:
+      return TEXT("capture(%s, %s, %s)", inner, PICK(scenario, REGULAR),
+                  PICK(scenario, "0", "0", "0", "1", "(0 + 1)"));
     case 0:
       return TEXT("%s(%s)", PICK(scenario, "lower", "upper", "trim"), inner);
     case 1:
@@ -190,6 +198,8 @@ const char *condition(struct choice *choice, int depth) {
                                 : TEXT("%s %s %s", value, PICK(scenario, "=", "!="),
                                        chance(scenario, 50) ? "true" : domain(choice, 'b'));
   }
+  if (has_domain(choice, 's') && chance(scenario, 5))
+    return TEXT("%s matches %s", string(choice, 1), PICK(scenario, REGULAR));
   if (has_domain(choice, 's') && chance(scenario, 35)) {
     if (chance(scenario, 35))
       return TEXT("%s %s %s", string(choice, 0), comparison(scenario), string(choice, 1));

@@ -103,6 +103,10 @@ struct oracle_value oracle_text_operation(struct oracle *oracle, const struct ng
 struct oracle_value oracle_text_change(struct oracle *oracle, const struct ng_expr *expr,
                                        const struct oracle_value *a, const struct oracle_value *b,
                                        const struct oracle_value *c);
+/* The regular expressions that the generator writes mean the same in POSIX. */
+bool oracle_finds(const struct oracle *oracle, base_string_id text, base_string_id expression);
+struct oracle_value oracle_capture(struct oracle *oracle, const struct ng_expr *expr,
+                                   base_string_id text, int64_t group);
 bool oracle_matches(const struct oracle *oracle, base_string_id text, base_string_id pattern);
 bool oracle_number_of_text(const char *text, struct net_type type, struct oracle_value *ret);
 

@@ -406,6 +406,11 @@ enum net_truth oracle_condition(struct oracle *oracle, const struct ng_expr *exp
       if (oracle->error) return NET_UNKNOWN;
       return oracle_matches(oracle, text.s, expr->string) ? NET_TRUE : NET_FALSE;
     }
+    case NG_FINDS: {
+      struct oracle_value text = oracle_scalar(oracle, expr->args[0]);
+      if (oracle->error) return NET_UNKNOWN;
+      return oracle_finds(oracle, text.s, expr->string) ? NET_TRUE : NET_FALSE;
+    }
     case NG_EQ:
     case NG_NE:
     case NG_LT:
@@ -426,6 +431,7 @@ static struct oracle_value operation(struct oracle *oracle, const struct ng_expr
   if (expr->arg_count > 2) c = oracle_scalar(oracle, expr->args[2]);
   if (oracle->error) return a;
   if (expr->op == NG_CONVERT) return convert(oracle, expr->type, a);
+  if (expr->op == NG_CAPTURE) return oracle_capture(oracle, expr, a.s, b.i);
   if (expr->op >= NG_LOWER && expr->op <= NG_SPLIT)
     return oracle_text_change(oracle, expr, &a, &b, &c);
   if (expr->op == NG_ASCII || expr->op == NG_CONCAT || expr->op == NG_LEFT ||
@@ -475,6 +481,7 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_GE:
     case NG_HOLDS:
     case NG_MATCHES:
+    case NG_FINDS:
       value.base = NET_BOOL;
       value.truth = oracle_condition(oracle, expr);
       return value;
@@ -511,6 +518,7 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_POSITION:
     case NG_SUBSTITUTE:
     case NG_SPLIT:
+    case NG_CAPTURE:
       return operation(oracle, expr);
     default:
       oracle_fail(oracle, "expression");

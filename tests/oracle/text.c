@@ -3,6 +3,7 @@
  * of a class; `\` takes the next code point as it is.                                              */
 #include <errno.h>
 #include <math.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,41 @@ static bool matches(const char *text, const char *pattern) {
 bool oracle_matches(const struct oracle *oracle, base_string_id text, base_string_id pattern) {
   return matches(base_strings_text(oracle->world->strings, text, NULL),
                  base_strings_text(oracle->world->strings, pattern, NULL));
+}
+
+/* By the C library: other code, and for these expressions the same language. */
+static bool find(const struct oracle *oracle, base_string_id text, base_string_id expression,
+                 regmatch_t groups[10]) {
+  regex_t compiled;
+  const char *words = base_strings_text(oracle->world->strings, expression, NULL);
+  if (regcomp(&compiled, words, REG_EXTENDED) != 0) return false;
+  int found =
+      regexec(&compiled, base_strings_text(oracle->world->strings, text, NULL), 10, groups, 0);
+  regfree(&compiled);
+  return found == 0;
+}
+
+bool oracle_finds(const struct oracle *oracle, base_string_id text, base_string_id expression) {
+  regmatch_t groups[10];
+  return find(oracle, text, expression, groups);
+}
+
+struct oracle_value oracle_capture(struct oracle *oracle, const struct ng_expr *expr,
+                                   base_string_id text, int64_t group) {
+  regmatch_t groups[10];
+  struct oracle_value value = {.base = NET_STRING};
+  size_t first = 0, length = 0;
+  if (group < 0 || group > 63) {
+    oracle_fail(oracle, "capture");
+    return value;
+  }
+  const char *bytes = base_strings_text(oracle->world->strings, text, NULL);
+  if (find(oracle, text, expr->string, groups) && group < 10 && groups[group].rm_so >= 0) {
+    first = (size_t)groups[group].rm_so;
+    length = (size_t)groups[group].rm_eo - first;
+  }
+  value.s = base_strings_intern(oracle->world->strings, bytes + first, length);
+  return value;
 }
 
 bool oracle_number_of_text(const char *text, struct net_type type, struct oracle_value *ret) {

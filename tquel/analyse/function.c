@@ -5,6 +5,7 @@
  * aggregate.c; a name that is neither gets TQ-0107 with the nearest of both. */
 #include <string.h>
 
+#include "engine/regex.h"
 #include "tquel/analyse/analyse_internal.h"
 
 enum shape {
@@ -20,6 +21,7 @@ enum shape {
   OF_VARIABLE,  /* duration */
   OF_SPAN,      /* a temporal expression: an integer */
   OF_EVENT,     /* a temporal expression that is an event: an integer */
+  OF_REGULAR,   /* a text, a regular expression in quotes, and what TAKES has behind them */
 };
 
 struct function {
@@ -36,6 +38,7 @@ static const struct function functions[] = {
     {"abs", KEEP_NUMBER, NG_ABS, NET_INTEGER, 8, 0, NULL},
     {"ascii", OF_SCALAR, NG_ASCII, NET_STRING, 0, 0, NULL},
     {"atan", TO_FLOAT, NG_ATAN, NET_FLOAT, 8, 0, NULL},
+    {"capture", OF_REGULAR, NG_CAPTURE, NET_STRING, 0, 0, "ssi"},
     {"chronon", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 0, NULL},
     {"chronon_hi", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 2, NULL},
     {"chronon_lo", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 1, NULL},
@@ -59,6 +62,7 @@ static const struct function functions[] = {
     {"length", OF_STRING, NG_LENGTH, NET_INTEGER, 8, 0, NULL},
     {"log", TO_FLOAT, NG_LOG, NET_FLOAT, 8, 0, NULL},
     {"lower", OF_TEXTS, NG_LOWER, NET_STRING, 0, 0, "s"},
+    {"matches", OF_REGULAR, NG_FINDS, NET_BOOL, 0, 0, "ss"},
     {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0, NULL},
     {"position", OF_TEXTS, NG_POSITION, NET_INTEGER, 8, 0, "ss"},
     {"right", PART, NG_RIGHT, NET_STRING, 0, 0, NULL},
@@ -108,6 +112,10 @@ static const struct {
     {"percentile_cont", "quantile"},
     {"percentile_disc", "quantile_of"},
     {"pow", "**"},
+    {"regexp_extract", "capture"},
+    {"regexp_like", "matches"},
+    {"regexp_matches", "matches"},
+    {"regexp_substr", "capture"},
     {"power", "**"},
     {"quantile_cont", "quantile"},
     {"quantile_disc", "quantile_of"},
@@ -164,7 +172,7 @@ static bool check_count(const struct tql_binder *binder, const struct tql_expr *
                         const struct function *function) {
   bool two =
       function->shape == TWO_INTEGERS || function->shape == TWO_STRINGS || function->shape == PART;
-  size_t wanted = function->shape == OF_TEXTS ? strlen(function->takes) : two ? 2 : 1;
+  size_t wanted = function->takes != NULL ? strlen(function->takes) : two ? 2 : 1;
   if (call->args.count == wanted) return true;
   static const char *const words[] = {"", "one argument", "two arguments", "three arguments"};
   bool time = function->shape == OF_SPAN || function->shape == OF_EVENT;
@@ -203,6 +211,7 @@ static bool takes(const struct function *function, size_t index, struct net_type
       *ret_words = index == 0 ? "a string first" : "an integer second";
       return index == 0 ? is_text(type) : type.base == NET_INTEGER;
     case OF_TEXTS:
+    case OF_REGULAR:
       *ret_words = function->takes[index] == 's' ? "a string" : "an integer";
       return function->takes[index] == 's' ? is_text(type) : type.base == NET_INTEGER;
     case OF_STRING:
@@ -223,7 +232,7 @@ static bool check_argument(const struct tql_binder *binder, const struct functio
   if (takes(function, index, arg->type, &words)) return true;
   bool text = function->shape == TWO_STRINGS || function->shape == PART ||
               function->shape == OF_STRING ||
-              (function->shape == OF_TEXTS && function->takes[index] == 's');
+              (function->takes != NULL && function->takes[index] == 's');
   bool printable = arg->type.base != NET_TEMPORAL && (index == 0 || function->shape == OF_TEXTS);
   base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
                    &arg->range, text && printable ? "ascii(...) makes a string of a value" : NULL,
@@ -287,6 +296,57 @@ static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct 
   return bound;
 }
 
+/* ---- regular expressions ---- */
+
+/* How many groups EXPRESSION has, a constant without fault; false: it is none, which is said. */
+static bool check_regular(const struct tql_binder *binder, const struct function *function,
+                          const struct ng_expr *expression, uint32_t *ret_groups) {
+  const struct tql_analysis *analysis = binder->analysis;
+  if (expression->op != NG_STRING) {
+    base_report_hint(analysis->diags, MSG_BAD_REGULAR, analysis->source, &expression->range,
+                     "it is made ready before the first tuple, so it cannot come out of one",
+                     "%s takes a regular expression in quotes", function->name);
+    return false;
+  }
+  struct base_arena *arena = base_arena_new();
+  size_t length, at = 0;
+  const char *text = base_strings_text(binder->scope->strings, expression->string, &length);
+  const char *fault = net_regex_fault(arena, text, length, &at, ret_groups);
+  if (fault != NULL)
+    base_report_hint(analysis->diags, MSG_BAD_REGULAR, analysis->source, &expression->range,
+                     "in a string a backslash is two: \"[0-9]+\" or \"\\\\d+\"",
+                     "the regular expression is wrong behind \"%.*s\": %s", (int)at, text, fault);
+  base_arena_free(arena);
+  return fault == NULL;
+}
+
+static const struct ng_expr *bind_regular(struct tql_binder *binder, const struct tql_expr *call,
+                                          const struct function *function) {
+  const struct ng_expr *args[3] = {NULL, NULL, NULL};
+  uint32_t groups = 0;
+  bool fits = true;
+  for (size_t i = 0; i < call->args.count; i++) {
+    args[i] = tql_bind_scalar(binder, call->args.items[i]);
+    fits = args[i] && check_argument(binder, function, i, args[i]) && fits;
+  }
+  if (!fits || !check_regular(binder, function, args[1], &groups)) return NULL;
+  if (groups > NET_REGEX_GROUPS) groups = NET_REGEX_GROUPS;
+  if (args[2] && args[2]->op == NG_INTEGER &&
+      (args[2]->integer < 0 || args[2]->integer > (int64_t)groups)) {
+    base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source,
+                     &args[2]->range, "0 is all that the expression matches",
+                     "the regular expression has %u groups", groups);
+    return NULL;
+  }
+  if (args[0]->type.base == NET_NAME) args[0] = tql_convert(binder, args[0], NET_STRING);
+  struct net_type type = {function->base, function->width};
+  struct ng_expr *bound = tql_new_expr(binder, function->op, type, call->range);
+  bound->string = args[1]->string;
+  bound->args[bound->arg_count++] = args[0];
+  if (args[2]) bound->args[bound->arg_count++] = args[2];
+  return bound;
+}
+
 static const struct ng_expr *bind_duration(struct tql_binder *binder, const struct tql_expr *call) {
   const struct tql_expr *arg = call->args.items[0];
   if (arg->kind != TQL_E_NAME) {
@@ -331,6 +391,8 @@ const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_
     case OF_SPAN:
     case OF_EVENT:
       return bind_from_time(binder, call, function);
+    case OF_REGULAR:
+      return bind_regular(binder, call, function);
     default:
       return bind_plain(binder, call, function);
   }

@@ -328,6 +328,14 @@ struct tql_expr *tql_build_call(struct tql_parser *parser, const struct tql_span
   return expr;
 }
 
+struct tql_expr *tql_build_matches(struct tql_parser *parser, const struct tql_span *span,
+                                   struct tql_expr *text, struct tql_name matches,
+                                   struct tql_expr *expression) {
+  struct tql_list *arguments = tql_list_add(parser, NULL, sizeof text, &text);
+  arguments = tql_list_add(parser, arguments, sizeof expression, &expression);
+  return tql_build_call(parser, span, &matches, arguments, NULL);
+}
+
 struct tql_target tql_target_domain(struct tql_parser *parser, const struct tql_span *span,
                                     const struct tql_name *name, const struct tql_lexeme *domain,
                                     const struct tql_span *domain_span) {

@@ -63,6 +63,10 @@ struct tql_expr *tql_build_in(struct tql_parser *parser, const struct tql_span *
 struct tql_expr *tql_build_between(struct tql_parser *parser, const struct tql_span *span,
                                    struct tql_expr *expr, struct tql_expr *first,
                                    struct tql_expr *last);
+/* The call matches(TEXT, EXPRESSION); MATCHES: the word between them. */
+struct tql_expr *tql_build_matches(struct tql_parser *parser, const struct tql_span *span,
+                                   struct tql_expr *text, struct tql_name matches,
+                                   struct tql_expr *expression);
 struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_span *span,
                                   struct tql_expr *left, struct tql_expr *within,
                                   struct tql_expr *right);

@@ -231,9 +231,9 @@ static const char *const operand_names[] = {
     "'('",  "'-'",    "'+'",     "begin", "end",      "start", "stop",  "last",
 };
 static const char *const operator_names[] = {
-    "and",    "or",      "**",    "!=",      "<=",  ">=",      "'='", "'<'",
-    "'>'",    "'+'",     "'-'",   "'*'",     "'/'", "'|'",     "';'", "overlap",
-    "extend", "precede", "equal", "contain", "in",  "between",
+    "and",    "or",      "**",    "!=",      "<=",  ">=",      "'='",     "'<'",
+    "'>'",    "'+'",     "'-'",   "'*'",     "'/'", "'|'",     "';'",     "overlap",
+    "extend", "precede", "equal", "contain", "in",  "between", "matches",
 };
 static const char *const clause_names[] = {"where", "when", "start",  "stop", "at",
                                            "valid", "sort", "offset", "limit"};
@@ -478,16 +478,16 @@ static const char *hint_parenthesis(const struct error *error) {
                            open->first_line, open->first_column);
 }
 
-/* where e.s matches "a*": words that other languages compare strings with, behind an operand. */
+/* where e.s like "a%": words that other languages compare strings with, behind an operand. */
 static const char *hint_matching(const struct error *error) {
-  static const char *const words[] = {"matches", "like", "ilike", "regexp", "glob"};
+  static const char *const words[] = {"like", "ilike", "regexp", "rlike", "glob"};
   if (error->token->kind != TQL_T_NAME || !has(error->expected, "'='") ||
       has(error->expected, "is"))
     return NULL;
   for (size_t i = 0; i < COUNT_OF(words); i++) {
     if (token_is(error, words[i]))
       return "a string is compared with a pattern by =, where * and ? stand for other characters: "
-             "where e.s = \"a*\"";
+             "where e.s = \"a*\"; with a regular expression by matches: where e.s matches \"^a\"";
   }
   return NULL;
 }

@@ -61,7 +61,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %token <struct tql_lexeme>
   ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
-  FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" OFFSET "offset" ORDERED "ordered"
+  FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" MATCHES "matches" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
   PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" SUMMARY "summary" TRACED "traced" UNTIL "until"
   VIEW "view" WITH "with" WITHIN "within"
@@ -77,7 +77,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %left OR
 %left AND
 %precedence NOT
-%nonassoc PRECEDE EQUAL CONTAIN IN BETWEEN '=' UNEQUAL '<' '>' AT_MOST AT_LEAST
+%nonassoc PRECEDE EQUAL CONTAIN IN BETWEEN MATCHES '=' UNEQUAL '<' '>' AT_MOST AT_LEAST
 %left '|'
 %left ';'
 %left ','
@@ -383,7 +383,7 @@ setting_words:
 setting_word:
   NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CONTAIN | CREDIBILITY | DESCENDING | DURING | EACH | END_WORD
 | EQUAL | ERRORS | EVENT
-| EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LAST | LIMIT | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
+| EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LAST | LIMIT | MATCHES | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
 | PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | SUMMARY | TRACED | UNTIL | VIEW | WITH | WITHIN
 | AT | BY | COALESCED | FOR | FROM | INTO | IS | OF | ON | START | STOP | TO | UNIQUE | VALID | WHEN
 | WHERE
@@ -500,6 +500,7 @@ full:
 | tight IN '(' by_list ')'               { $$ = tql_build_in(parser, &@$, $1, $by_list); }
 | tight BETWEEN tight AND tight  %prec BETWEEN
     { $$ = tql_build_between(parser, &@$, $1, $3, $5); }
+| tight MATCHES tight    { $$ = tql_build_matches(parser, &@$, $1, tql_name(parser, &@MATCHES, &$MATCHES), $3); }
 | full '|' full          { $$ = tql_build_expr(parser, TQL_E_CHOICE, &@$, $1, $3); }
 | full ';' full          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | full ';' WITHIN distance full  %prec ';'
@@ -524,6 +525,7 @@ expr:
 | tight IN '(' by_list ')'               { $$ = tql_build_in(parser, &@$, $1, $by_list); }
 | tight BETWEEN tight AND tight  %prec BETWEEN
     { $$ = tql_build_between(parser, &@$, $1, $3, $5); }
+| tight MATCHES tight    { $$ = tql_build_matches(parser, &@$, $1, tql_name(parser, &@MATCHES, &$MATCHES), $3); }
 | expr '|' expr          { $$ = tql_build_expr(parser, TQL_E_CHOICE, &@$, $1, $3); }
 | expr ';' expr          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | expr ';' WITHIN distance expr  %prec ';'
@@ -644,6 +646,7 @@ plain_word:
 | INTEGRITY    { $$ = tql_name(parser, &@1, &$1); }
 | LAST         { $$ = tql_name(parser, &@1, &$1); }
 | LIMIT        { $$ = tql_name(parser, &@1, &$1); }
+| MATCHES      { $$ = tql_name(parser, &@1, &$1); }
 | OFFSET       { $$ = tql_name(parser, &@1, &$1); }
 | ORDERED      { $$ = tql_name(parser, &@1, &$1); }
 | OVERLAP      { $$ = tql_name(parser, &@1, &$1); }

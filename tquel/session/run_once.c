@@ -159,6 +159,8 @@ static enum base_message eval_message(enum net_eval_error error) {
       return MSG_STRING_NO_NUMBER;
     case NET_EVAL_COUNT:
       return MSG_NEGATIVE_COUNT;
+    case NET_EVAL_REGEX:
+      return MSG_REGEX_TOO_LONG;
     case NET_EVAL_CUT:
       return MSG_CUT_UNCERTAIN;
     case NET_EVAL_POLE:
