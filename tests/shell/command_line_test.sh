@@ -145,6 +145,21 @@ echo 'retrieve (e.x) where e.x = 2' >two.tq
 run t.db -f range.tq -c 'retrieve (e.x) where e.x = 1' -ftwo.tq </dev/null
 printed "at_lo,at_hi,definite,x${newline}10,10,true,1${newline}${newline}at_lo,at_hi,definite,x${newline}20,20,true,2"
 ok "-c and -f in order; a blank line between results" $?
+run --timeline abstract -v n=2 -v 'host=web"1\" or true -- ' -v 'r=odd `name`' -c 'create event `$r` (x = i4, s = text)' \
+  -c 'append to `$r` (x = $n, s = $host) at 1' -c 'append to `$r` (x = -$n, s = "$host") at $n' \
+  -c 'range of o is `$r` retrieve (o.x, o.s) where o.s = $host /* $z */ or o.x - $n = -4 -- $z' </dev/null
+printed "at_lo,at_hi,definite,x,s${newline}1,1,true,2,\"web\"\"1\\\"\" or true -- \"${newline}2,2,true,-2,\$host"
+ok "-v: constants and names, whatever is in them" $?
+run -v b=true -v d='3 s' -v t=2026-11-24 -c '\set q  a * b ' -c '\set m -3' -c '\set q2 "two"' -c '\set' </dev/null
+printed "b = true${newline}d = 3 s${newline}m = -3${newline}q = a * b${newline}q2 = two${newline}t = 2026-11-24"
+ok "\set" $?
+run --timeline abstract -v n=2 -c 'create event E (x = i4)
+append to E (x = $n) at 1 append to E (x = $m) at 2' -c 'print E' </dev/null
+[ "$status" -eq 2 ] && grep -q '^<command 1>:2:44: error TQ-0355: there is no variable \$m$' err && ! grep -q TQ-0355.*E out
+ok "a variable without a value: nothing runs" $?
+run -v 1=2 </dev/null
+[ "$status" -eq 1 ] && grep -q '^tquel: error TQ-0001: 1=2 gives no variable a value' err
+ok "-v without a name" $?
 run -c 'range of e is E' t.db -f two.tq --format=ndjson </dev/null
 [ "$status" -eq 0 ] && grep -q '"x": *2' out
 ok "options after the database; --format=NAME" $?

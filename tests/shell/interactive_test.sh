@@ -146,6 +146,12 @@ ok "\\d" $?
 keys '\\tming\n'
 answers 'did you mean \\timing'
 ok "an unknown command: a suggestion" $?
+keys '\\set n 3\n'
+keys '\\set\n'
+answers 'n = 3'
+keys '\\unset n\n'
+keys '\\unset n\n'
+answers 'there is no variable [$]n'
 keys '\\timing on\n'
 answers 'timing is on'
 keys 'print E\\g\n'

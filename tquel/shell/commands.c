@@ -200,6 +200,18 @@ static void do_help(struct terminal *terminal, const char *argument) {
   base_buffer_done(&text);
 }
 
+static void do_set(struct terminal *terminal, const char *argument) {
+  struct base_buffer list = BASE_BUFFER_EMPTY;
+  struct shell *shell = terminal->shell;
+  if (shell_variables_command(&shell->variables, argument, &shell->diags, &list))
+    say(terminal, base_buffer_text(&list));
+  base_buffer_done(&list);
+}
+
+static void do_unset(struct terminal *terminal, const char *argument) {
+  (void)shell_variables_unset(&terminal->shell->variables, argument, &terminal->shell->diags);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 static command_function do_commands;
@@ -217,6 +229,8 @@ static const struct command {
     {"\\ds", "", "list the sensors of programs, and who has switched them on", do_sensors},
     {"\\dr", "[NAME]", "list what the sensors' receptacles have counted", do_receptacles},
     {"\\count", "NAME on|off", "count what passes the sensors of a relation, see \\dr", do_count},
+    {"\\set", "[NAME VALUE]", "let $NAME stand for a constant in statements, or list all", do_set},
+    {"\\unset", "NAME", "let it stand for nothing", do_unset},
     {"\\p", "", "print what was typed, or what ran last", do_print},
     {"\\r", "", "reset: forget what was typed", do_reset},
     {"\\e", "", "edit it with $VISUAL or $EDITOR", do_edit},

@@ -131,10 +131,7 @@ void terminal_run_text(struct terminal *terminal, const char *name, const char *
   base_env_clear_interrupt();
   terminal->feeds_over = false;
   /* What went wrong has been reported, and the next statement may do better. */
-  shell_output_begin(&shell->output);
-  enum base_status status = shell->backend->class->run(shell->backend, name, text, length, false);
-  (void)status;
-  shell_output_end(&shell->output);
+  (void)shell_run_text(shell, name, text, length);
   if (!shell_signals_ending()) base_env_clear_interrupt();
   if (shell->output.error) terminal->quit = true;
 }

@@ -4,6 +4,7 @@
  * argument; options and other arguments come in any order; `--` ends the options. Abbreviations are
  * not accepted: a script must not change its meaning when an option is added. Every mistake is TQ-0001
  * with a hint.                                                                                      */
+#include "tquel/lang/variables.h"
 #include "tquel/shell/options.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 enum option {
   OPTION_COMMAND,
   OPTION_FILE,
+  OPTION_VARIABLE,
   OPTION_FORMAT,
   OPTION_TIMELINE,
   OPTION_READONLY,
@@ -59,6 +61,8 @@ static const struct row {
      "run the statements and exit; -c and -f may be repeated"},
     {OPTION_FILE, SHELL_RUN, "-f", NULL, "FILE",
      "run the statements in FILE and exit; - is standard input"},
+    {OPTION_VARIABLE, SHELL_RUN | SHELL_EXPLAIN, "-v", NULL, "NAME=VALUE",
+     "$NAME in statements stands for this constant (\\set)"},
     {OPTION_FORMAT, SHELL_RUN, NULL, "--format", "NAME",
      "table, csv, json, ndjson, line, markdown, timeline or count\n"
      "(table on a terminal, else csv)"},
@@ -241,6 +245,18 @@ static void take_item(struct shell_options *options, bool is_file, const char *t
   options->items[options->item_count++] = (struct shell_item){is_file, text};
 }
 
+static bool take_variable(struct command_line *line, const char *value) {
+  struct shell_options *options = line->options;
+  size_t length = strcspn(value, "=");
+  if (value[length] != '=' || !tql_is_variable_name(value, length))
+    return wrong(line, "write -v NAME=VALUE; in statements: $NAME", "%s gives no variable a value",
+                 value);
+  base_grow(&options->variables, &options->variable_capacity, options->variable_count + 1,
+            sizeof *options->variables);
+  options->variables[options->variable_count++] = value;
+  return true;
+}
+
 static bool take_option(struct command_line *line, enum option option, const char *value) {
   struct shell_options *options = line->options;
   switch (option) {
@@ -250,6 +266,8 @@ static bool take_option(struct command_line *line, enum option option, const cha
     case OPTION_FILE:
       take_item(options, true, value);
       return true;
+    case OPTION_VARIABLE:
+      return take_variable(line, value);
     case OPTION_FORMAT:
       return take_format(line, value);
     case OPTION_TIMELINE:
@@ -435,6 +453,7 @@ bool shell_options_read(struct shell_options *options, enum shell_command comman
 
 void shell_options_done(struct shell_options *options) {
   free(options->items);
+  free(options->variables);
   *options = (struct shell_options){0};
 }
 

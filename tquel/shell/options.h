@@ -16,6 +16,8 @@ struct shell_options {
   const char *database; /* NULL: in memory */
   struct shell_item *items;
   size_t item_count, item_capacity;
+  const char **variables; /* NAME=VALUE, in the order given */
+  size_t variable_count, variable_capacity;
   int format; /* enum tql_format, -1: not given */
   bool timeline_given;
   enum net_timeline timeline;

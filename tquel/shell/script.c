@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "tquel/shell/shell.h"
 
@@ -38,10 +39,16 @@ bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base
 
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length) {
-  shell_output_begin(&shell->output);
-  enum base_status status = shell->backend->class->run(shell->backend, name, text, length,
-                                                       shell->options->single_transaction);
-  shell_output_end(&shell->output);
+  struct base_buffer scratch = BASE_BUFFER_EMPTY;
+  text = shell_variables_expand(&shell->variables, name, text, &length, &shell->diags, &scratch);
+  enum base_status status = BASE_USER;
+  if (text != NULL) {
+    shell_output_begin(&shell->output);
+    bool whole = shell->options->single_transaction && !shell->interactive;
+    status = shell->backend->class->run(shell->backend, name, text, length, whole);
+    shell_output_end(&shell->output);
+  }
+  base_buffer_done(&scratch);
   return status;
 }
 
@@ -57,8 +64,25 @@ enum base_status shell_run_file(struct shell *shell, const char *path) {
   return status;
 }
 
+static enum base_status set_variable(struct shell *shell, const char *argument) {
+  struct base_arena *arena = base_arena_new();
+  struct base_buffer list = BASE_BUFFER_EMPTY;
+  argument += strspn(argument, " \t\n");
+  size_t length = strlen(argument);
+  while (length > 0 && strchr(" \t\n", argument[length - 1])) length--;
+  argument = base_arena_strndup(arena, argument, length);
+  bool good = shell_variables_command(&shell->variables, argument, &shell->diags, &list);
+  shell_output_text(&shell->output, base_buffer_text(&list));
+  shell_output_flush(&shell->output);
+  base_buffer_done(&list);
+  base_arena_free(arena);
+  return good ? BASE_OK : BASE_USER;
+}
+
 static enum base_status run_command(struct shell *shell, const char *text, size_t number) {
   const char *start = text + strspn(text, " \t\n");
+  if (strncmp(start, "\\set", 4) == 0 && strchr(" \t\n", start[4]) != NULL)
+    return set_variable(shell, start + 4);
   if (*start == '\\') return shell_run_look(shell, start);
   struct base_buffer name = BASE_BUFFER_EMPTY;
   base_buffer_printf(&name, "<command %zu>", number);

@@ -36,6 +36,17 @@ static void shell_init(struct shell *shell, const struct shell_options *options)
   shell->diags.context = shell;
 }
 
+static void take_variables(struct shell *shell) {
+  for (size_t i = 0; i < shell->options->variable_count; i++)
+    (void)shell_variables_assign(&shell->variables, shell->options->variables[i]);
+}
+
+static void shell_done(struct shell *shell, struct shell_options *options) {
+  shell_variables_done(&shell->variables);
+  base_diag_sink_done(&shell->diags);
+  shell_options_done(options);
+}
+
 /* A file opened while a standard descriptor is closed would take its number, and be written to. */
 static void keep_standard_descriptors(void) {
   for (int descriptor = 0; descriptor <= 2; descriptor++) {
@@ -97,6 +108,7 @@ static int finish(struct shell *shell, enum base_status status) {
 }
 
 static int run(struct shell *shell) {
+  take_variables(shell);
   const struct shell_options *options = shell->options;
   bool interactive = options->item_count == 0 && isatty(STDIN_FILENO);
   shell_signals_install(interactive);
@@ -141,8 +153,7 @@ int shell_main(int count, char *const *arguments) {
     code = shell.diags.exit_code;
   else
     code = run(&shell);
-  base_diag_sink_done(&shell.diags);
-  shell_options_done(&options);
+  shell_done(&shell, &options);
   return code;
 }
 
@@ -167,6 +178,7 @@ static bool is_missing(struct shell *shell, const char *database) {
 }
 
 static int explain(struct shell *shell) {
+  take_variables(shell);
   const char *path = shell->options->explain_file;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   shell_signals_install(false);
@@ -194,7 +206,6 @@ int shell_explain_main(int count, char *const *arguments) {
     code = shell_help_command("explain");
   else
     code = explain(&shell);
-  base_diag_sink_done(&shell.diags);
-  shell_options_done(&options);
+  shell_done(&shell, &options);
   return code;
 }

@@ -5,12 +5,14 @@
 #include "tquel/shell/backend.h"
 #include "tquel/shell/options.h"
 #include "tquel/shell/output.h"
+#include "tquel/shell/variables.h"
 
 struct shell {
   const struct shell_options *options;
   struct base_diag_sink diags;
   struct shell_backend *backend; /* NULL: not yet, or no more */
   struct shell_output output;
+  struct shell_variables variables;
   bool quiet;
   bool interactive;
   bool told; /* an error was said: an exit code that is not 0 has its reason */
@@ -43,7 +45,7 @@ bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base
 enum base_status shell_look(struct shell *shell, const char *name, const char *argument);
 /* The same with both on one LINE, as -c gives it. */
 enum base_status shell_run_look(struct shell *shell, const char *line);
-/* Runs TEXT, called NAME in messages, and flushes. */
+/* Runs TEXT, called NAME in messages, with its variables replaced, and flushes. */
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length);
 enum base_status shell_run_file(struct shell *shell, const char *path);
