@@ -379,11 +379,14 @@ static void take_stop(struct writing *writing, const struct sn_record_view *reco
     return;
   }
   memcpy(&ticket, record->payload, sizeof ticket);
-  if (writing->out != NULL && writing->relation != row->relation) finish(writing);
   if (writing->out == NULL) begin(writing, row->relation);
   put_skipped(writing);
-  struct sn_record_head head = {
-      .marks = SN_MARK_DEFINITE | SN_MARK_CLOSES, .start_lo = row->at.lo, .start_hi = row->at.hi};
+  struct sn_record_head head = {.marks = SN_MARK_DEFINITE | SN_MARK_CLOSES,
+                                .relation = row->relation,
+                                .start_lo = row->at.lo,
+                                .start_hi = row->at.hi};
+  if (row->relation != writing->relation) head.marks |= SN_MARK_RELATION;
+  writing->relation = row->relation;
   sn_put_record_head(writing->out, &head);
   /* The process, and behind what is implied the ticket: among the first eight. */
   uint32_t ticket_at = known->domain_count - (uint32_t)known->event->domain_count;

@@ -423,6 +423,19 @@ def periods(world):
     check(world.rows("select count(distinct Process || Ticket) from Spans")[0][0] == rows("1"), "tickets are given twice")
     records = sum(each.generated() for each in (target, other))
     check(records == 2 * rows("1") - 2, f"{records} records of {rows('1')} periods, 2 of them open")
+    other.do("new 0 3")
+    world.ask("range of v is Visit retrieve into Visits (v.Process, v.Job, v.Ticket)")
+
+    def visits(where):
+        return world.rows(f'select count(*) from Visits where {where}')[0][0] if world.count("Visits") else 0
+    world.until(lambda: (other.do("visit 1 0"), visits("1"))[1] > 0, "nothing is switched on")
+    before, spans_before = visits("1"), rows("1")
+    for _ in range(50):
+        other.do("visit 1 0")
+    world.until(lambda: visits("1") >= before + 50, lambda: str(world.rows("select * from Visits")))
+    world.until(lambda: visits("stop_hi = 9223372036854775807") == 0, "a visit does not end")
+    world.until(lambda: rows("stop_hi = 9223372036854775807") == 2, "a span does not end")
+    check(rows("1") >= spans_before + 200, "spans are missing")
     world.collector.kill()  # nobody knows what it did meanwhile
     world.collector.wait()
     world.collect()

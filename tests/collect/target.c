@@ -168,8 +168,8 @@ static int command(char *line, char **arguments) {
   } else if (strcmp(word, "let") == 0) {
     SpanStop(&held[a]);
   } else if (strcmp(word, "visit") == 0) {
-    VisitScope(jobs[a]);
-    nap(b);
+    VisitScope(jobs[a]); /* with records of another relation within */
+    spans(2, b);
   } else if (strcmp(word, "unstamped") == 0) {
     for (long i = 0; i < a; i++) UnstampedSensor(i);
   } else if (strcmp(word, "beats") == 0) {
