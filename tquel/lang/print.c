@@ -4,6 +4,7 @@
  *
  * Recursion is bounded by TQL_DEPTH_MAX. */
 #include <string.h>
+#include <strings.h>
 
 #include "engine/base/status.h"
 #include "tquel/lang/lexer.h"
@@ -44,8 +45,17 @@ static bool is_number(const struct tql_expr *expr) {
   return expr->kind == TQL_E_INTEGER || expr->kind == TQL_E_FLOAT || expr->kind == TQL_E_DURATION;
 }
 
+/* What the grammar makes of A matches B. */
+static bool is_matching(const struct tql_expr *expr) {
+  return expr->kind == TQL_E_CALL && strcasecmp(expr->name.text, "matches") == 0 &&
+         expr->args.count == 2 && expr->by.count == 0 && expr->tail == TQL_TAIL_NONE &&
+         expr->where == NULL && expr->when == NULL;
+}
+
 static enum binding binding_of(const struct tql_expr *expr) {
   switch (expr->kind) {
+    case TQL_E_CALL:
+      return is_matching(expr) ? BINDS_COMPARE : BINDS_CLOSED;
     case TQL_E_OR:
       return BINDS_OR;
     case TQL_E_AND:
@@ -326,7 +336,13 @@ static void print_bare(struct base_buffer *out, const struct tql_expr *expr, boo
       base_buffer_puts(out, ".all");
       break;
     case TQL_E_CALL:
-      print_call(out, expr);
+      if (is_matching(expr)) {
+        print_bound(out, expr->args.items[0], BINDS_OVERLAP, comma);
+        base_buffer_puts(out, " matches ");
+        print_bound(out, expr->args.items[1], BINDS_OVERLAP, comma);
+      } else {
+        print_call(out, expr);
+      }
       break;
     case TQL_E_NEGATE: /* -5 is a number and -- a comment */
       base_buffer_putc(out, '-');
