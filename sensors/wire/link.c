@@ -26,6 +26,7 @@ struct sn_link {
   struct base_buffer reason; /* empty: none */
   uint32_t diagnostic;
   int64_t pause, next_attempt; /* monotonic */
+  int64_t welcomed_at;         /* of this connection; 0: not yet */
   int64_t next_ping;
   unsigned pings;
   struct base_random random;
@@ -66,7 +67,13 @@ static void fail(struct sn_link *link, const char *reason, uint32_t diagnostic) 
   sn_connection_free(link->connection);
   link->connection = NULL;
   link->up = false;
-  int64_t pause = link->pause;
+  /* Who is let in and sent away at once, again and again, pauses as well, if not for long. */
+  bool let_in = link->welcomed_at != 0;
+  bool lasted = let_in && base_env_monotonic() - link->welcomed_at > second;
+  int64_t pause = lasted                                    ? 0
+                  : let_in && link->pause > 2 * first_pause ? 2 * first_pause
+                                                            : link->pause;
+  link->welcomed_at = 0;
   link->pause = pause == 0 ? first_pause : pause > longest_pause / 2 ? longest_pause : 2 * pause;
   /* Those whom one server has lost do not all come back at the same time. */
   pause += (int64_t)base_random_below(&link->random, (uint64_t)pause / 2 + 1) - pause / 4;
@@ -105,7 +112,7 @@ static void welcomed(struct sn_link *link, const struct sn_message *message) {
   link->up = true;
   link->welcomes++;
   link->timeline = welcome.timeline;
-  link->pause = 0;
+  link->welcomed_at = base_env_monotonic();
   link->pings = 0;
   link->next_ping = INT64_MIN;
 }
@@ -138,6 +145,8 @@ static bool own_message(struct sn_link *link, const struct sn_message *message) 
       !sn_outbox_acknowledged(link->outbox, acknowledge.upto, acknowledge.credit)) {
     sn_connection_goodbye(link->connection, 0, "an ACKNOWLEDGE of what was not sent");
     link->up = false;
+  } else {
+    link->pause = 0; /* it gets on */
   }
   return true;
 }

@@ -598,6 +598,21 @@ def server_is_killed(world):
     check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
 
 
+def sent_away(world):
+    """Who is let in and sent away at once, again and again, does not come again without a pause."""
+    world.collect()
+    server, times = world.server, []
+
+    def often():
+        if server.identity:
+            times.append(time.monotonic())
+            server.lose_peer()
+        return len(times) >= 12
+    world.wait(often, "the collector does not come again")
+    check(times[-1] - times[0] > 0.5, f"it came {len(times)} times within {times[-1] - times[0]:.3f} s")
+    world.wait(lambda: server.identity, "the collector does not come back")
+
+
 def another_database(world):
     """A server that knows nothing of what was acknowledged gets what comes from then on."""
     target = world.target("P1")
@@ -1186,7 +1201,7 @@ def only_one(world):
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, behind,
-         program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, another_database, many_processes, forks_and_exec,
+         program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
          lives_are_short, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]

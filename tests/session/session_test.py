@@ -559,6 +559,19 @@ turn
 | - Note
 """)
 
+scenario('a promise that nobody can make: it is said, once, and not believed', ANNOUNCED + """
+check c all 9223372036854682098
+| TQ-0856 hostA promises that nothing before 2262-04-11T23:47:16.854682098Z will follow, which nobody can know
+turn
+row t d 1000 PDESolver:P1#5 1
+check c t 9223372036854682098
+check c all 2000
+turn
+run 0 range of t is Iteration retrieve (t.IterNum)
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,IterNum
+| 0: 1000,1000,2000,forever,true,1
+""")
+
 scenario('descriptions of several versions', ANNOUNCED + """
 describe c newer.sdf
 stream u c Iteration newer.sdf

@@ -387,12 +387,30 @@ static void raise_promise(net_chronon *promise, net_chronon time) {
   if (time > *promise) *promise = time;
 }
 
+/* A collector tells times as our clock does, so it is wrong about this one. As much of it as could be believed would
+ * make late what it brings next. */
+static void doubt_promise(struct tql_session *session, struct session_source *state,
+                          net_chronon time) {
+  if (state->doubted) return;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  state->doubted = true;
+  net_time_print(&text, session->timeline, time);
+  base_report(session->diags, MSG_PROMISE_DOUBTED, NULL, NULL,
+              "%s promises that nothing before %s will follow, which nobody can know", state->host,
+              base_buffer_text(&text));
+  base_buffer_done(&text);
+}
+
 enum base_status tql_source_check(struct tql_source *source, struct tql_stream *stream,
                                   net_chronon time) {
   struct session_source *state = source->state;
   if (state == NULL) return BASE_AGAIN;
   net_chronon future = session_future_limit(source->session);
-  if (time > future && time != NET_FOREVER) time = future;
+  if (time > future && time != NET_FOREVER) {
+    if (state->announces) doubt_promise(source->session, state, time);
+    if (state->announces) return BASE_OK;
+    time = future;
+  }
   if (stream != NULL) {
     raise_promise(&session_promise_of(state, stream->relation_name)->time, time);
     return BASE_OK;

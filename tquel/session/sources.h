@@ -28,6 +28,7 @@ struct session_source {
   bool gone;                /* for good */
   bool holds_all;           /* of an earlier process of ours: nobody knows yet what he will bring */
   bool announces;           /* a collector: what it will bring is known only in part */
+  bool doubted;             /* it has promised what nobody can know, and that was said */
   bool others;              /* not the owner's: it cannot announce anything */
   int64_t since;            /* monotonic: when he was last there, if TAKER is NULL */
   net_chronon checked;      /* the promise for all relations; NET_BEGINNING: none */
