@@ -298,38 +298,59 @@ static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct 
 
 /* ---- regular expressions ---- */
 
-/* How many groups EXPRESSION has, a constant without fault; false: it is none, which is said. */
-static bool check_regular(const struct tql_binder *binder, const struct function *function,
-                          const struct ng_expr *expression, uint32_t *ret_groups) {
+/* EXPRESSION, if it is a constant: a string, or several put together. */
+static bool constant_text(const struct base_strings *strings, const struct ng_expr *expression,
+                          struct base_buffer *out) {
+  size_t length;
+  if (expression->op == NG_CONCAT)
+    return constant_text(strings, expression->args[0], out) &&
+           constant_text(strings, expression->args[1], out);
+  if (expression->op != NG_STRING) return false;
+  const char *text = base_strings_text(strings, expression->string, &length);
+  base_buffer_append(out, text, length);
+  return true;
+}
+
+/* The regular expression that EXPRESSION says, and how many groups it has; false: it says none, which is reported. */
+static bool regular_of(const struct tql_binder *binder, const struct function *function,
+                       const struct ng_expr *expression, base_string_id *ret,
+                       uint32_t *ret_groups) {
   const struct tql_analysis *analysis = binder->analysis;
-  if (expression->op != NG_STRING) {
+  struct base_strings *strings = binder->scope->strings;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  if (!constant_text(strings, expression, &text)) {
+    base_buffer_done(&text);
     base_report_hint(analysis->diags, MSG_BAD_REGULAR, analysis->source, &expression->range,
                      "it is made ready before the first tuple, so it cannot come out of one",
-                     "%s takes a regular expression in quotes", function->name);
+                     "%s takes a regular expression that is a constant", function->name);
     return false;
   }
   struct base_arena *arena = base_arena_new();
-  size_t length, at = 0;
-  const char *text = base_strings_text(binder->scope->strings, expression->string, &length);
-  const char *fault = net_regex_fault(arena, text, length, &at, ret_groups);
+  size_t at = 0;
+  const char *fault = net_regex_fault(arena, base_buffer_text(&text), text.length, &at, ret_groups);
   if (fault != NULL)
     base_report_hint(analysis->diags, MSG_BAD_REGULAR, analysis->source, &expression->range,
                      "in a string a backslash is two: \"[0-9]+\" or \"\\\\d+\"",
-                     "the regular expression is wrong behind \"%.*s\": %s", (int)at, text, fault);
+                     "the regular expression is wrong behind \"%.*s\": %s", (int)at,
+                     base_buffer_text(&text), fault);
+  else
+    *ret = base_strings_intern(strings, base_buffer_text(&text), text.length);
   base_arena_free(arena);
+  base_buffer_done(&text);
   return fault == NULL;
 }
 
 static const struct ng_expr *bind_regular(struct tql_binder *binder, const struct tql_expr *call,
                                           const struct function *function) {
   const struct ng_expr *args[3] = {NULL, NULL, NULL};
+  base_string_id regular = 0;
   uint32_t groups = 0;
   bool fits = true;
   for (size_t i = 0; i < call->args.count; i++) {
     args[i] = tql_bind_scalar(binder, call->args.items[i]);
     fits = args[i] && check_argument(binder, function, i, args[i]) && fits;
   }
-  if (!fits || !check_regular(binder, function, args[1], &groups)) return NULL;
+  if (!fits || !regular_of(binder, function, args[1], &regular, &groups)) return NULL;
   if (groups > NET_REGEX_GROUPS) groups = NET_REGEX_GROUPS;
   if (args[2] && args[2]->op == NG_INTEGER &&
       (args[2]->integer < 0 || args[2]->integer > (int64_t)groups)) {
@@ -341,7 +362,7 @@ static const struct ng_expr *bind_regular(struct tql_binder *binder, const struc
   if (args[0]->type.base == NET_NAME) args[0] = tql_convert(binder, args[0], NET_STRING);
   struct net_type type = {function->base, function->width};
   struct ng_expr *bound = tql_new_expr(binder, function->op, type, call->range);
-  bound->string = args[1]->string;
+  bound->string = regular;
   bound->args[bound->arg_count++] = args[0];
   if (args[2]) bound->args[bound->arg_count++] = args[2];
   return bound;

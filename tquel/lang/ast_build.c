@@ -328,6 +328,11 @@ struct tql_expr *tql_build_call(struct tql_parser *parser, const struct tql_span
   return expr;
 }
 
+struct tql_expr *tql_build_not(struct tql_parser *parser, const struct tql_span *span,
+                               struct tql_expr *expr) {
+  return tql_build_expr(parser, TQL_E_NOT, span, expr, NULL);
+}
+
 struct tql_expr *tql_build_matches(struct tql_parser *parser, const struct tql_span *span,
                                    struct tql_expr *text, struct tql_name matches,
                                    struct tql_expr *expression) {

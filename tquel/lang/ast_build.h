@@ -63,6 +63,9 @@ struct tql_expr *tql_build_in(struct tql_parser *parser, const struct tql_span *
 struct tql_expr *tql_build_between(struct tql_parser *parser, const struct tql_span *span,
                                    struct tql_expr *expr, struct tql_expr *first,
                                    struct tql_expr *last);
+/* not EXPR, as `x not in (...)` has it. */
+struct tql_expr *tql_build_not(struct tql_parser *parser, const struct tql_span *span,
+                               struct tql_expr *expr);
 /* The call matches(TEXT, EXPRESSION); MATCHES: the word between them. */
 struct tql_expr *tql_build_matches(struct tql_parser *parser, const struct tql_span *span,
                                    struct tql_expr *text, struct tql_name matches,

@@ -233,7 +233,7 @@ static const char *const operand_names[] = {
 static const char *const operator_names[] = {
     "and",    "or",      "**",    "!=",      "<=",  ">=",      "'='",     "'<'",
     "'>'",    "'+'",     "'-'",   "'*'",     "'/'", "'|'",     "';'",     "overlap",
-    "extend", "precede", "equal", "contain", "in",  "between", "matches",
+    "extend", "precede", "equal", "contain", "in",  "between", "matches", "not",
 };
 static const char *const clause_names[] = {"where", "when", "start",  "stop", "at",
                                            "valid", "sort", "offset", "limit"};

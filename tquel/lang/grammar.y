@@ -500,7 +500,15 @@ full:
 | tight IN '(' by_list ')'               { $$ = tql_build_in(parser, &@$, $1, $by_list); }
 | tight BETWEEN tight AND tight  %prec BETWEEN
     { $$ = tql_build_between(parser, &@$, $1, $3, $5); }
-| tight MATCHES tight    { $$ = tql_build_matches(parser, &@$, $1, tql_name(parser, &@MATCHES, &$MATCHES), $3); }
+| tight MATCHES tight
+    { $$ = tql_build_matches(parser, &@$, $1, tql_name(parser, &@MATCHES, &$MATCHES), $3); }
+| tight NOT IN '(' by_list ')'  %prec IN
+    { $$ = tql_build_not(parser, &@$, tql_build_in(parser, &@$, $1, $by_list)); }
+| tight NOT BETWEEN tight AND tight  %prec BETWEEN
+    { $$ = tql_build_not(parser, &@$, tql_build_between(parser, &@$, $1, $4, $6)); }
+| tight NOT MATCHES tight  %prec MATCHES
+    { struct tql_name matches = tql_name(parser, &@MATCHES, &$MATCHES);
+      $$ = tql_build_not(parser, &@$, tql_build_matches(parser, &@$, $1, matches, $4)); }
 | full '|' full          { $$ = tql_build_expr(parser, TQL_E_CHOICE, &@$, $1, $3); }
 | full ';' full          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | full ';' WITHIN distance full  %prec ';'
@@ -525,7 +533,15 @@ expr:
 | tight IN '(' by_list ')'               { $$ = tql_build_in(parser, &@$, $1, $by_list); }
 | tight BETWEEN tight AND tight  %prec BETWEEN
     { $$ = tql_build_between(parser, &@$, $1, $3, $5); }
-| tight MATCHES tight    { $$ = tql_build_matches(parser, &@$, $1, tql_name(parser, &@MATCHES, &$MATCHES), $3); }
+| tight MATCHES tight
+    { $$ = tql_build_matches(parser, &@$, $1, tql_name(parser, &@MATCHES, &$MATCHES), $3); }
+| tight NOT IN '(' by_list ')'  %prec IN
+    { $$ = tql_build_not(parser, &@$, tql_build_in(parser, &@$, $1, $by_list)); }
+| tight NOT BETWEEN tight AND tight  %prec BETWEEN
+    { $$ = tql_build_not(parser, &@$, tql_build_between(parser, &@$, $1, $4, $6)); }
+| tight NOT MATCHES tight  %prec MATCHES
+    { struct tql_name matches = tql_name(parser, &@MATCHES, &$MATCHES);
+      $$ = tql_build_not(parser, &@$, tql_build_matches(parser, &@$, $1, matches, $4)); }
 | expr '|' expr          { $$ = tql_build_expr(parser, TQL_E_CHOICE, &@$, $1, $3); }
 | expr ';' expr          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | expr ';' WITHIN distance expr  %prec ';'
