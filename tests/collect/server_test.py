@@ -397,6 +397,29 @@ def objects(world):
     check(world.count("Rejected") == 0, "something was rejected")
 
 
+def first_of_all(world):
+    """The first program that anybody has seen of its kind begins with what is to be kept, and leaves no record out."""
+    world.serve()
+    world.collect()
+    check(world.run("create persistent event Tick (Process = name, Number = i8, Thread = i4) "
+                    "create persistent traced Step (Process = name, Job = name, Number = i8) by Job")[0] == 0,
+          "they are not created")
+    page = os.path.join(world.directory, "collector.wanted")
+    world.until(lambda: os.path.exists(page), "programs that begin are not told")
+    for again in (world.server, world.collector):  # who comes later knows it, too
+        again.kill()
+        again.wait()
+    os.remove(page)
+    world.serve()
+    world.collect()
+    world.until(lambda: os.path.exists(page), "programs that begin are not told any more")
+    target = world.target()
+    target.do("tick 1 100 0")
+    world.until(lambda: world.count("Tick") == 100, lambda: str(world.accounted()))
+    subprocess.run([TARGET, "briefly", "5"], env=world.environment, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+    world.until(lambda: sum(world.accounted()) + world.count("Step") == 112, lambda: str(world.accounted()))
+
+
 def periods(world):
     """A period sensor's periods are told apart, nested and overlapping; what is left open ends with its sensor or process,
     and not a second time when it stops."""
@@ -512,7 +535,7 @@ def texts(world):
 
 
 CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
-         objects, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
+         objects, first_of_all, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 
 def main():

@@ -543,13 +543,19 @@ sensors P:a#1,Reading,,on,4,0,0,
 | ...
 """)
 
-scenario('a relation that a user has created is used', """open - real sensor
+scenario('a relation that a user has created is used, and said before anybody has announced it', """open - real sensor
 run 0 create persistent event Note (Process = name, Text = text)
+turn
+| + Note
+run 0 create persistent event Other (Process = name, Text = text)
+turn
+| + Other
+run 0 destroy Other
+| - Other
 turn
 source c inc1
 describe c pde.sdf
 turn
-| + Note
 run 0 destroy Note
 | TQ-0775...
 | run: user

@@ -214,6 +214,7 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   relation->event = copy_of(session, from->event);
   relation->taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
   relation->ng.sensor = NULL;
+  session->asks_changed = true;
   if (!relation->announced) return;
   uint32_t *objects = BASE_NEW_ARRAY(session->arena, 2, uint32_t);
   struct ng_sensor *sensor = BASE_NEW(session->arena, struct ng_sensor);
@@ -224,7 +225,6 @@ static void mark(struct tql_session *session, struct session_relation *relation,
       (uint32_t)from->holder < relation->ng.layout->field_count)
     objects[sensor->object_count++] = (uint32_t)from->holder;
   relation->ng.sensor = sensor;
-  session->asks_changed = true;
 }
 
 enum base_status session_load_announced(struct tql_session *session) {

@@ -83,7 +83,8 @@ void session_stop_asking(struct tql_session *session, struct session_relation *r
 static void ask_for_all(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    bool wanted = relation->announced && wants_all(session, relation);
+    /* What is to be kept is said before a program has announced it, so that the first one begins with it. */
+    bool wanted = (relation->announced || relation->persistent) && wants_all(session, relation);
     if (wanted && relation->asked == NULL) {
       struct net_watch watch = {.relation = relation->ng.name};
       relation->asked = net_control_enable(session->control, &watch);
