@@ -1,5 +1,5 @@
-/* Expressions are compiled into their arena, so nothing is to be freed. What looking for one takes is one for the process:
- * it is used from call to call alone. */
+/* Expressions are compiled into their arena, so nothing is to be freed. What looking for one takes is there once in
+ * the process, for one call after the other. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "engine/regex.h"
 

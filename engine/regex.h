@@ -12,8 +12,8 @@ enum { NET_REGEX_GROUPS = 63 }; /* that can be asked for */
 
 struct net_regex;
 
-/* What is wrong with the expression TEXT of LENGTH bytes, in words (the arena keeps them), and behind how many bytes; NULL:
- * nothing is, and it has *RET_GROUPS groups. */
+/* What is wrong with the expression TEXT of LENGTH bytes, in words that the arena keeps, and behind how many bytes.
+ * NULL: nothing is, and it has *RET_GROUPS groups. */
 const char *net_regex_fault(struct base_arena *arena, const char *text, size_t length,
                             size_t *ret_at, uint32_t *ret_groups);
 

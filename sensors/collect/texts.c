@@ -6,8 +6,8 @@
  *     "a\b"          a\b             all other texts are as they are
  *     "C:\xe9"       C:\\xe9         but for those that would be taken for the first kind
  *
- * So a text with \x and two digits from 80 to ff, or 00, is one that was escaped, no other is, and what it was can be had
- * back: each \\ was a backslash, each \xHH a byte.                                                      */
+ * So a text with \x and two digits from 80 to ff, or 00, is one that was escaped, no other is, and what it was can be
+ * had back: each \\ was a backslash, each \xHH a byte.                                                      */
 #include <string.h>
 
 #include "engine/base/printable.h"

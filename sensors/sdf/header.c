@@ -26,7 +26,8 @@ struct header {
   const char *module; /* sn_PDE_0123456789abcdef */
 };
 
-/* A value of a sensor's record, and parameter of the sensor; but for a receptacle and a ticket, which are one of both. */
+/* A value of a sensor's record that is a parameter of the sensor; but a receptacle is no value, and a ticket no
+ * parameter. */
 struct parameter {
   const char *name;
   struct net_type type;
