@@ -136,10 +136,6 @@ const struct net_op_info *net_op_info(enum net_op op) {
   return &op_table[op];
 }
 
-bool net_op_can_fail(enum net_op op) {
-  return net_op_info(op)->can_fail;
-}
-
 const char *net_eval_error_text(enum net_eval_error error) {
   switch (error) {
     case NET_EVAL_OK:

@@ -184,9 +184,8 @@ struct net_program *net_program_new(struct base_arena *arena, enum net_timeline 
 /* Appends a step (the arena keeps it). */
 void net_program_emit(struct base_arena *arena, struct net_program *program, struct net_step step);
 /* Computes stack_depth, reads_open, can_fail; checks the stack discipline (BASE_CHECK). The program
- * must leave exactly one value. Is OP one that can fail?                                           */
+ * must leave exactly one value. */
 void net_program_finish(struct net_program *program);
-bool net_op_can_fail(enum net_op op);
 
 /* Runs PROGRAM on ROW; *RET on success only. */
 enum net_eval_error net_program_run(const struct net_program *program, const union net_slot *row,

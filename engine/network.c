@@ -115,9 +115,7 @@ void net_network_set_checked(struct net_network *network) {
 struct base_strings *net_network_strings(const struct net_network *network) {
   return network->strings;
 }
-struct base_diag_sink *net_network_diags(const struct net_network *network) {
-  return network->diags;
-}
+
 enum net_timeline net_network_timeline(const struct net_network *network) {
   return network->timeline;
 }
@@ -180,15 +178,18 @@ static void unregister(struct net_node *node) {
   node_free(node);
 }
 
+static void unlink_arc(struct net_node *from, struct net_node *to, unsigned port);
+
 /* Takes the arcs below NODE away and frees it. */
 static void collect(struct net_node *node) {
   struct net_node *inputs[2] = {node->inputs[0], node->inputs[1]};
   for (unsigned port = 0; port < 2; port++)
-    if (inputs[port] != NULL) net_unlink(inputs[port], node, port);
+    if (inputs[port] != NULL) unlink_arc(inputs[port], node, port);
   unregister(node);
 }
 
-void net_unlink(struct net_node *from, struct net_node *to, unsigned port) {
+/* Removes the arc. A node that has no reader left and is no sink is collected, and so on downwards. */
+static void unlink_arc(struct net_node *from, struct net_node *to, unsigned port) {
   BASE_CHECK(to->inputs[port] == from, "unlink-no-arc");
   for (size_t i = 0; i < from->reader_count; i++) {
     if (from->readers[i].reader == to && from->readers[i].port == port) {

@@ -1,6 +1,6 @@
 /* The update network as those see it who build and run one (netgen, sessions, tests).
  *
- * A network is built with create functions, net_link and net_unlink, then frozen; later additions
+ * A network is built with create functions, net_link, then frozen; later additions
  * (another standing query) are built and frozen in turn. One thread runs it, depth-first by batch:
  * what a node emits goes straight to its readers. Given the same input rows and checkpoints, the
  * output is the same, byte for byte.
@@ -418,8 +418,6 @@ struct net_node *net_create_file_store(struct net_network *network, const char *
 /* Makes FROM's output input PORT (0 left, 1 right; of an access node 0 control) of TO. BASE_USER (nothing changed) when it would
  * make a cycle; a port takes one arc.                                                               */
 enum base_status net_link(struct net_node *from, struct net_node *to, unsigned port) BASE_MUST_USE;
-/* Removes the arc. A node that has no reader left and is no sink is collected, and so on downwards. */
-void net_unlink(struct net_node *from, struct net_node *to, unsigned port);
 /* Removes a sink and what only it needed. */
 void net_remove(struct net_node *sink);
 /* Configuration is final: checks that every port is linked and that layouts agree. */

@@ -95,7 +95,6 @@ bool net_is_measured(const struct net_node *node);
 enum base_status net_node_error(struct net_node *node, enum net_eval_error error,
                                 const struct net_layout *layout, const union net_slot *row);
 
-struct base_diag_sink *net_network_diags(const struct net_network *network);
 struct base_strings *net_network_strings(const struct net_network *network);
 enum net_timeline net_network_timeline(const struct net_network *network);
 

@@ -26,7 +26,8 @@ bool net_wanted_is_all(const struct net_wanted *wanted) {
          wanted->stop_lo_max == NET_FOREVER;
 }
 
-bool net_wanted_lists(struct net_type type) {
+/* Of type TYPE values can be listed; integers have bounds, too. */
+static bool can_be_listed(struct net_type type) {
   return type.base == NET_INTEGER || type.base == NET_BOOL || type.base == NET_STRING ||
          type.base == NET_NAME;
 }
@@ -56,7 +57,7 @@ static struct net_wanted of_domain(struct base_arena *arena, struct net_wanted_d
 
 struct net_wanted net_wanted_value(struct base_arena *arena, const char *name, struct net_type type,
                                    union net_slot value) {
-  BASE_CHECK(net_wanted_lists(type), "wanted-type");
+  BASE_CHECK(can_be_listed(type), "wanted-type");
   union net_slot *copy = BASE_NEW(arena, union net_slot);
   *copy = value;
   return of_domain(arena,

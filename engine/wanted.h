@@ -19,9 +19,10 @@ struct net_wanted_domain {
   struct net_type type;
   bool listed;
   const union net_slot *values; /* each once */
-  const bool *patterns; /* of each value, whether it is a pattern (pattern.h); NULL: none is. Only sensors
+  const bool
+      *patterns;  /* of each value, whether it is a pattern (pattern.h); NULL: none is. Only sensors
                          * are told of patterns: net_wanted_row knows nothing of them */
-  uint32_t count;               /* listed and 0: no row is wanted */
+  uint32_t count; /* listed and 0: no row is wanted */
   int64_t min, max;
 };
 
@@ -39,8 +40,6 @@ struct net_wanted {
                        .stop_hi_min = NET_BEGINNING,  \
                        .stop_lo_max = NET_FOREVER})
 bool net_wanted_is_all(const struct net_wanted *wanted);
-/* Of type TYPE values can be listed; integers have bounds, too. */
-bool net_wanted_lists(struct net_type type);
 
 /* Only rows that domain NAME has VALUE in; that it has a value from MIN to MAX in. */
 struct net_wanted net_wanted_value(struct base_arena *arena, const char *name, struct net_type type,

@@ -111,3 +111,7 @@ enum base_status ng_budgeted(struct ng_plan *plan, const struct ng_query *query,
   report(diags, query, guard);
   return guard->status;
 }
+
+uint64_t ng_plan_steps(const struct ng_plan *plan) {
+  return plan->budget->steps;
+}

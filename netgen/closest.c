@@ -21,6 +21,9 @@
 
 #include "netgen/expr.h"
 
+static struct ng_node *closest_node(const struct ng_closest *closest,
+                                    const struct ng_expr *sequence);
+
 static const struct net_type type_instant = {NET_INSTANT, 0};
 
 /* --- which variables an expression speaks of */
@@ -145,7 +148,7 @@ static struct operand build_operand(const struct ng_closest *closest, const stru
   const struct ng_query *query = closest->lowering->query;
   struct base_arena *arena = closest->plan->arena;
   struct operand operand = {closest, NULL, variables_of(arena, query, expr)};
-  if (is_closest(arena, query, expr)) operand.node = ng_closest_node(closest, expr);
+  if (is_closest(arena, query, expr)) operand.node = closest_node(closest, expr);
   for (unsigned i = 0; i < query->variable_count && !is_closest(arena, query, expr); i++) {
     if (!operand.variables[i]) continue;
     struct ng_node *leaf = closest->leaf(closest->context, i);
@@ -210,7 +213,8 @@ static void add_key(void *context, const struct ng_expr *equality) {
   }
 }
 
-struct ng_node *ng_closest_node(const struct ng_closest *closest, const struct ng_expr *sequence) {
+static struct ng_node *closest_node(const struct ng_closest *closest,
+                                    const struct ng_expr *sequence) {
   struct operand left = build_operand(closest, sequence->args[0]);
   struct operand right = build_operand(closest, sequence->args[1]);
   struct keys keys = {.left = &left, .right = &right};
@@ -236,6 +240,6 @@ void ng_closest_each(const struct ng_closest *closest, const struct ng_expr *con
     ng_closest_each(closest, condition->args[1], each, context);
   } else if (condition->op == NG_HOLDS &&
              is_closest(closest->plan->arena, closest->lowering->query, condition->args[0])) {
-    each(context, ng_closest_node(closest, condition->args[0]));
+    each(context, closest_node(closest, condition->args[0]));
   }
 }

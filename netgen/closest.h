@@ -16,6 +16,5 @@ struct ng_closest {
 /* Builds the network of each such sequence among the conjuncts of CONDITION. */
 void ng_closest_each(const struct ng_closest *closest, const struct ng_expr *condition,
                      void (*each)(void *context, struct ng_node *node), void *context);
-struct ng_node *ng_closest_node(const struct ng_closest *closest, const struct ng_expr *sequence);
 
 #endif

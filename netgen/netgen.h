@@ -15,7 +15,7 @@
 struct ng_plan;
 
 enum ng_rule {
-#define RULE(RULE, NAME, WHAT) NG_RULE_##RULE,
+#define RULE(RULE, FUNCTION, NAME, WHAT) NG_RULE_##RULE,
 #include "netgen/rules.def"
 #undef RULE
   NG_RULES

@@ -454,3 +454,21 @@ void ng_plan_add_display(struct ng_plan *plan, const char *name) {
   plan->displays[plan->display_count++] = display;
   ng_plan_refresh(plan);
 }
+
+/* --- what a session says of it */
+
+void ng_plan_over_store(struct ng_plan *plan) {
+  plan->over_store = true;
+}
+
+void ng_plan_known_until(struct ng_plan *plan, net_chronon time) {
+  plan->known_until = time;
+}
+
+void ng_plan_may_speculate(struct ng_plan *plan) {
+  plan->may_speculate = true;
+}
+
+bool ng_plan_speculates(const struct ng_plan *plan) {
+  return plan->change_count[NG_RULE_SPECULATION] > 0;
+}

@@ -268,31 +268,6 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
 void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
                       const struct ng_column *to);
 
-/* Which columns of its output are read above each of PLAN->nodes, by column id (rules/unused_domains.c); in the plan's
- * arena. */
-bool *const *ng_plan_needs(struct ng_plan *plan);
-
-/* May SELECTION be moved: can its condition not fail, or is it to be seen whether it does? */
-bool ng_selection_moves(const struct ng_node *selection);
-/* Moves SELECTION, of which that is true, as far down as it goes (rules/predicates_down.c); false: it
- * stays. The plan is to be refreshed. */
-bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
-
-/* Makes a switch-disposition one with the projection below it, where nothing but the start of a tuple's own
- * period is asked for (rules/unused_domains.c); false: NODE is none, or something else is. */
-bool ng_switch_merge(struct ng_plan *plan, struct ng_node *node);
-
-/* Makes PRODUCT, of the full rule, an overlap product if the conditions above it say so, and drops those that
- * it tests itself (rules/product_rule.c); false: they do not. The plan is to be refreshed before. */
-bool ng_product_overlaps(struct ng_plan *plan, struct ng_node *product);
-/* Do the conditions above PRODUCT, of the full rule, say until when rows of both sides are kept
- * (rules/partial_overlap.c)? *RET, in the plan's arena: until when. */
-bool ng_product_bounds(struct ng_plan *plan, const struct ng_node *product,
-                       struct ng_expiry *ret[2], size_t ret_counts[2]);
-/* Do they say that no row at PORT of it is kept once INSTANT of PARTICIPANT, its start or its stop, is over? */
-bool ng_product_keeps_until(struct ng_plan *plan, const struct ng_node *product, unsigned port,
-                            struct ng_participant participant, const struct ng_column *instant);
-
 /* Says that the network of QUERY has more nodes or fields than networks may have: SAID, with the limit. */
 void ng_report_too_large(struct base_diag_sink *diags, const struct ng_query *query,
                          const char *said);
@@ -304,40 +279,6 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
                      const struct ng_node *node);
 void ng_explain_state(struct base_buffer *out, const struct ng_node *node);
 
-/* --- rules */
-
-/* Says that RULE changed something; FORMAT is printed once, as the rule's line of explain. */
-void ng_rule_changed(struct ng_plan *plan, enum ng_rule rule, size_t count, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-void ng_rule_group_keys(struct ng_plan *plan);
-void ng_rule_constant_folding(struct ng_plan *plan);
-void ng_rule_normal_forms(struct ng_plan *plan);
-void ng_rule_distinct_tuples(struct ng_plan *plan);
-void ng_rule_speculation(struct ng_plan *plan);
-void ng_rule_product_order(struct ng_plan *plan);
-void ng_rule_equal_values(struct ng_plan *plan);
-void ng_rule_predicates_down(struct ng_plan *plan);
-void ng_rule_product_rule(struct ng_plan *plan);
-void ng_rule_combined_events(struct ng_plan *plan);
-void ng_rule_combined_periods(struct ng_plan *plan);
-void ng_rule_partial_overlap(struct ng_plan *plan);
-void ng_rule_joins(struct ng_plan *plan);
-void ng_rule_common_period(struct ng_plan *plan);
-void ng_rule_merged_projections(struct ng_plan *plan);
-void ng_rule_common_expressions(struct ng_plan *plan);
-void ng_rule_unused_domains(struct ng_plan *plan);
-void ng_rule_stored_periods(struct ng_plan *plan);
-void ng_rule_traced_start_only(struct ng_plan *plan);
-void ng_rule_common_subnetworks(struct ng_plan *plan);
-void ng_rule_merged_aggregates(struct ng_plan *plan);
-void ng_rule_control_arcs(struct ng_plan *plan);
-void ng_rule_clock_samples(struct ng_plan *plan);
-void ng_rule_access_control(struct ng_plan *plan);
-void ng_rule_semi_joins(struct ng_plan *plan);
-void ng_rule_self_joins(struct ng_plan *plan);
-void ng_rule_temporal_order(struct ng_plan *plan);
-void ng_rule_aggregates_at_events(struct ng_plan *plan);
 /* Of a join that asks an aggregate: what COLUMN of that side is among the aggregate's own columns, and the
  * column of the other side that is equal to the GROUP-th of its groups. */
 const struct ng_column *ng_asked_column(const struct ng_node *join, const struct ng_column *column);

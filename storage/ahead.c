@@ -63,7 +63,8 @@ static const volatile uint32_t *index_of(struct st_database *database) {
   return (const volatile uint32_t *)region;
 }
 
-uint64_t st_ahead_waits(struct st_database *database) {
+/* Bytes of it that are not in the file yet. */
+static uint64_t bytes_waiting(struct st_database *database) {
   const volatile uint32_t *index = index_of(database);
   if (index == NULL) return 0;
   uint32_t frames = index[INDEX_FRAMES], in_file = index[INDEX_IN_FILE];
@@ -187,7 +188,7 @@ void st_bring_in(const char *path) {
 /* What somebody's snapshot has held up comes all at once when he ends: others would wait for it. */
 static bool is_brought_in(struct st_database *database) {
   const struct st_ahead *ahead = &database->ahead;
-  if (ahead->bring_in == NULL || st_ahead_waits(database) < MUCH_BYTES) return false;
+  if (ahead->bring_in == NULL || bytes_waiting(database) < MUCH_BYTES) return false;
   if (st_ahead_bytes(database) > ahead->limit / 8 * 7)
     return false; /* it is to begin anew at once */
   return find_holder(database, false) != 0 || ahead->bring_in(ahead->context);
@@ -267,7 +268,7 @@ bool st_ahead_is_full(struct st_database *database) {
 bool st_ahead_has_room(struct st_database *database) {
   uint64_t limit = database->ahead.limit;
   if (limit == 0) return true; /* in memory there is none */
-  return st_ahead_bytes(database) <= limit / 2 && st_ahead_waits(database) < limit / 4;
+  return st_ahead_bytes(database) <= limit / 2 && bytes_waiting(database) < limit / 4;
 }
 
 bool st_ahead_make_room(struct st_database *database) {

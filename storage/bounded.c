@@ -45,7 +45,7 @@ void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timelin
                      (long long)st_long_span(timeline));
 }
 
-void st_sql_long_name(struct base_buffer *sql, const char *relation) {
+static void append_long_name(struct base_buffer *sql, const char *relation) {
   struct base_buffer name = BASE_BUFFER_EMPTY;
   base_buffer_printf(&name, "tq_%s_long", relation);
   st_sql_name(sql, base_buffer_text(&name));
@@ -55,7 +55,7 @@ void st_sql_long_name(struct base_buffer *sql, const char *relation) {
 void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
                         const struct st_relation *relation) {
   base_buffer_puts(sql, " CREATE INDEX ");
-  st_sql_long_name(sql, relation->name);
+  append_long_name(sql, relation->name);
   base_buffer_puts(sql, " ON ");
   st_sql_name(sql, relation->name);
   base_buffer_printf(sql, "(%s) WHERE ", last(relation->kind));
@@ -207,7 +207,7 @@ static net_chronon first_short(struct st_database *database, struct st_table *ta
 static struct way long_way(const struct st_database *database, const struct st_table *table,
                            const struct net_wanted *wanted, net_chronon first) {
   struct way way = {.offered = NET_WANTED_ALL};
-  st_sql_long_name(&way.index, table->name);
+  append_long_name(&way.index, table->name);
   base_buffer_puts(&way.range, " AND ");
   st_sql_is_long(&way.range, table->kind, database->timeline);
   sql_time(&way.range, last(table->kind), ">=", lasting_until(wanted));

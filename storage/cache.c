@@ -46,7 +46,8 @@ static size_t bytes_in_use(const struct st_database *database) {
 /* From this size on it is asked whether what runs has memory for it. */
 #define LARGE ((size_t)1 << 20)
 
-bool st_cache_make_room(struct st_database *database, const struct st_table *keep, size_t bytes) {
+/* Forgets what was not used for long until there is room for BYTES more, but not KEEP (may be NULL). */
+static bool make_room(struct st_database *database, const struct st_table *keep, size_t bytes) {
   for (;;) {
     struct st_table *oldest = NULL;
     if (bytes <= database->cache_limit && bytes_in_use(database) <= database->cache_limit - bytes &&
@@ -70,7 +71,7 @@ static bool has_room(struct st_database *database, const struct st_table *table,
   if (needed > SIZE_MAX / 4 / row) return false;
   size_t grown = needed > 2 * rows->capacity ? needed : 2 * rows->capacity;
   size_t counted = rows == &table->added ? rows->capacity : 0;
-  return st_cache_make_room(database, table, (grown - counted) * row);
+  return make_room(database, table, (grown - counted) * row);
 }
 
 /* Pages of the file stay in SQLite until it has as many as it may, so a session that only writes comes to
@@ -84,7 +85,7 @@ static size_t page_bytes(size_t limit) {
 enum base_status st_set_cache(struct st_database *database, size_t bytes) {
   char sql[64];
   database->cache_limit = bytes;
-  (void)st_cache_make_room(database, NULL, 0);
+  (void)make_room(database, NULL, 0);
   snprintf(sql, sizeof sql, "PRAGMA cache_size=-%zu", page_bytes(bytes) / 1024);
   return st_run(database, sql, "setting the size of the cache");
 }
@@ -162,7 +163,7 @@ void st_cache_begin_empty(struct st_database *database, struct st_table *table, 
 static void fill(struct st_database *database, struct st_table *table, struct net_rows *rows,
                  int64_t version) {
   st_cache_forget(table);
-  if (!st_cache_make_room(database, table, bytes_of(rows))) return;
+  if (!make_room(database, table, bytes_of(rows))) return;
   establish(database, table, rows, version);
 }
 
@@ -239,7 +240,7 @@ struct st_cached *st_cache_find(struct st_database *database, struct st_table *t
   settle(database, table);
   struct st_cached *cached = table->cached;
   cached->references++;
-  if (!st_cache_make_room(database, table, 0)) st_cache_forget(table);
+  if (!make_room(database, table, 0)) st_cache_forget(table);
   return cached;
 }
 

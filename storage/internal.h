@@ -295,15 +295,8 @@ enum base_status st_gone_open(struct st_database *database);
 enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret);
 
 /* --- relation.c: rows and SQLite's columns */
-/* Binds the value at SLOT of BASE to the parameters FIRST (and three more of a temporal value).
- * Strings are not copied: the statement must be stepped before the table of strings is swept. */
-void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
-                   enum net_base_type base, const union net_slot *slot);
 /* A copy of the text at COLUMN; "" of NULL. */
 char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column);
-/* Appends the columns of LAYOUT's fields, each with a comma in front. */
-void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
-                   const struct net_layout *layout);
 /* Takes the row at which STATEMENT (times, definite, fields) stands, and its marks. DECLARED: values are of
  * their types' widths (st_is_declared). NULL; or why it is no tuple, with *RET_FIELD (NULL: its times, or
  * definite): somebody has edited the table, and ROW is of no use. */
@@ -380,10 +373,8 @@ void st_log_forget(struct st_table *table);
 void st_log_rolled_back(struct st_database *database);
 /* Of rows put into TABLE, COUNT are equal to others. */
 void st_note_equal(const struct st_database *database, struct st_table *table, size_t count);
-/* All logged rows of TABLE go into the table; or ROWS of them, and as many as a whole checkpoint needs. */
+/* All logged rows of TABLE go into the table. */
 enum base_status st_log_fold(struct st_database *database, struct st_table *table);
-enum base_status st_log_fold_some(struct st_database *database, struct st_table *table,
-                                  int64_t rows);
 enum base_status st_log_clear(struct st_database *database, struct st_table *table);
 
 /* The logged rows of a relation as they are now, still packed. */
@@ -417,8 +408,6 @@ enum base_status st_log_each(struct st_database *database, struct st_table *tabl
 /* Has the table rows that do not lie before those of LOG? Then others wrote them. */
 enum base_status st_log_overlaps(struct st_database *database, const struct st_table *table,
                                  const struct st_log *log, bool *ret);
-/* Reports it; BASE_SYSTEM. */
-enum base_status st_log_damaged(struct st_database *database, const char *relation);
 
 /* --- keep.c */
 /* A row of TABLE came, or came to have this stop. */
@@ -462,8 +451,6 @@ void st_cache_put(struct st_database *database, struct st_table *table, const un
 void st_cache_put_rows(struct st_database *database, struct st_table *table, struct net_rows *rows);
 /* TABLE has changed otherwise, or goes. */
 void st_cache_forget(struct st_table *table);
-/* Forgets what was not used for long until there is room for BYTES more, but not KEEP (may be NULL). */
-bool st_cache_make_room(struct st_database *database, const struct st_table *keep, size_t bytes);
 void st_cache_committed(struct st_database *database);
 void st_cache_rolled_back(struct st_database *database);
 void st_rows_mark_strings(const struct net_rows *rows, struct base_strings *strings);
@@ -486,7 +473,6 @@ enum base_status st_samples_prepare(struct st_database *database);
 /* What is longer has an index of its own. */
 int64_t st_long_span(enum net_timeline timeline);
 /* ... its name, quoted. */
-void st_sql_long_name(struct base_buffer *sql, const char *relation);
 /* The condition that makes a row of KIND long. */
 void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline);
 /* SQL that makes the index of long rows, behind the relation's table. */

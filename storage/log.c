@@ -28,6 +28,11 @@
 
 #include "storage/internal.h"
 
+static enum base_status fold_some(struct st_database *database, struct st_table *table,
+                                  int64_t rows);
+
+static enum base_status report_damage(struct st_database *database, const char *relation);
+
 enum { DROPPED_WAIT = 16 };
 
 /* --- what stands in the log --- */
@@ -154,7 +159,7 @@ static enum base_status choose(struct st_database *database, struct st_table *ta
   status = are_behind(database, table, ret);
   if (status == BASE_OK && !*ret) status = st_log_fold(database, table);
   if (status == BASE_OK && *ret && (size_t)table->log_rows + count > database->log.most)
-    status = st_log_fold_some(database, table, 2 * (int64_t)count);
+    status = fold_some(database, table, 2 * (int64_t)count);
   return status;
 }
 
@@ -246,7 +251,7 @@ static enum base_status fold_piece(struct st_database *database, struct st_table
   size_t length = (size_t)sqlite3_column_bytes(statement, 3);
   enum base_status status = BASE_OK;
   if (!st_rows_unpack(bytes, length, database->strings, &rows))
-    status = st_log_damaged(database, table->name);
+    status = report_damage(database, table->name);
   sqlite3_reset(statement);
   if (status == BASE_OK) status = st_put_all(database, table, &rows);
   if (status == BASE_OK) {
@@ -257,7 +262,8 @@ static enum base_status fold_piece(struct st_database *database, struct st_table
   return status;
 }
 
-enum base_status st_log_fold_some(struct st_database *database, struct st_table *table,
+/* ROWS of the logged rows of TABLE go into the table, and as many as a whole checkpoint needs. */
+static enum base_status fold_some(struct st_database *database, struct st_table *table,
                                   int64_t rows) {
   sqlite3_stmt *statement = NULL, *forget = NULL;
   bool whole = true;
@@ -289,7 +295,7 @@ enum base_status st_log_fold_some(struct st_database *database, struct st_table 
 }
 
 enum base_status st_log_fold(struct st_database *database, struct st_table *table) {
-  return may_log(table) ? st_log_fold_some(database, table, INT64_MAX) : BASE_OK;
+  return may_log(table) ? fold_some(database, table, INT64_MAX) : BASE_OK;
 }
 
 /* How many rows of all relations wait in the log. */
@@ -320,7 +326,7 @@ enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_
   for (size_t i = 0; i < database->table_count && status == BASE_OK && logged > 0; i++) {
     struct st_table *table = database->tables[i];
     if (table->log_known && table->log_rows > 0 && rows > 0)
-      status = st_log_fold_some(database, table, share(table, rows, logged));
+      status = fold_some(database, table, share(table, rows, logged));
   }
   if (status == BASE_OK) status = count_logged(database, &left);
   *ret_done = status == BASE_OK ? (size_t)(logged - left) : 0;
@@ -358,7 +364,8 @@ enum base_status st_log_clear(struct st_database *database, struct st_table *tab
 
 /* --- reading --- */
 
-enum base_status st_log_damaged(struct st_database *database, const char *relation) {
+/* Reports it; BASE_SYSTEM. */
+static enum base_status report_damage(struct st_database *database, const char *relation) {
   return st_row_damaged(database, relation, "logged rows");
 }
 
@@ -436,7 +443,7 @@ enum base_status st_log_rows(struct st_database *database, const struct st_log *
   const struct st_piece *from = &log->pieces[piece];
   return st_rows_unpack(from->bytes, from->length, database->strings, ret)
              ? BASE_OK
-             : st_log_damaged(database, log->relation);
+             : report_damage(database, log->relation);
 }
 
 enum base_status st_log_each(struct st_database *database, struct st_table *table,

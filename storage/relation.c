@@ -13,10 +13,15 @@
 
 #include "storage/internal.h"
 
+static void append_fields(struct base_buffer *sql, const struct st_table *table,
+                          const struct net_layout *layout);
+
 /* ---- values ---- */
 
-void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
-                   enum net_base_type base, const union net_slot *slot) {
+/* Binds the value at SLOT of BASE to the parameters FIRST (and three more of a temporal value).
+ * Strings are not copied: the statement must be stepped before the table of strings is swept. */
+static void bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                       enum net_base_type base, const union net_slot *slot) {
   size_t length;
   const char *text;
   switch (base) {
@@ -202,7 +207,7 @@ enum base_status st_each_fault(struct st_database *database, const struct st_tab
   base_buffer_puts(&sql, "SELECT ");
   st_sql_times(&sql, table->kind);
   base_buffer_puts(&sql, ",definite");
-  st_sql_fields(&sql, table, table->layout);
+  append_fields(&sql, table, table->layout);
   base_buffer_printf(&sql, ",%s FROM ", rowid ? rowid : "-1");
   st_sql_name(&sql, table->name);
   enum base_status status = st_prepare(database, base_buffer_text(&sql), false, &statement);
@@ -228,8 +233,9 @@ static const struct st_domain *domain_of(const struct st_table *table, const cha
   return NULL;
 }
 
-void st_sql_fields(struct base_buffer *sql, const struct st_table *table,
-                   const struct net_layout *layout) {
+/* Appends the columns of LAYOUT's fields, each with a comma in front. */
+static void append_fields(struct base_buffer *sql, const struct st_table *table,
+                          const struct net_layout *layout) {
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const struct st_domain *domain = domain_of(table, layout->fields[i].name);
     BASE_CHECK(domain, "storage-layout-field-is-a-domain");
@@ -243,7 +249,7 @@ void st_sql_select(struct base_buffer *sql, const struct st_table *table,
   base_buffer_puts(sql, "SELECT ");
   st_sql_times(sql, table->kind);
   base_buffer_puts(sql, ",definite");
-  st_sql_fields(sql, table, layout);
+  append_fields(sql, table, layout);
   base_buffer_puts(sql, " FROM ");
   st_sql_name(sql, table->name);
 }
@@ -378,7 +384,7 @@ void st_bind_row(struct st_database *database, const struct st_table *table,
   int parameter = times + 2;
   for (size_t i = 0; i < table->domain_count; i++) {
     const struct net_field *field = &layout->fields[table->field_of[i]];
-    st_bind_value(database, statement, parameter, field->type.base, row + field->slot);
+    bind_value(database, statement, parameter, field->type.base, row + field->slot);
     parameter += (int)st_domain_columns(&table->domains[i]);
   }
 }
@@ -708,7 +714,7 @@ static enum base_status choose_entities(struct st_database *database, enum net_b
   if (status == BASE_OK)
     status = st_prepare(database, "INSERT INTO temp.tq_entity VALUES (?1)", false, &statement);
   for (size_t i = 0; status == BASE_OK && i < count; i++) {
-    st_bind_value(database, statement, 1, base, &values[i]);
+    bind_value(database, statement, 1, base, &values[i]);
     status = st_step_done(database, statement, "choosing entities");
   }
   sqlite3_finalize(statement);

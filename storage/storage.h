@@ -66,8 +66,6 @@ void st_rollback_to(struct st_database *database);
 /* Bytes of it that are in use since the last commit; how many there may be: 0, in memory, where there is no log. */
 uint64_t st_ahead_bytes(const struct st_database *database);
 uint64_t st_ahead_limit(const struct st_database *database);
-/* Bytes of it that are not in the file yet. */
-uint64_t st_ahead_waits(struct st_database *database);
 /* Transactions that have written, since the file was opened. */
 uint64_t st_commits(const struct st_database *database);
 /* Is it beyond its limit, and cannot begin anew? */

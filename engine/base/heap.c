@@ -51,7 +51,7 @@ void *base_try_malloc(size_t size) {
   return memory;
 }
 
-void *base_try_calloc(size_t number, size_t size) {
+static void *try_calloc(size_t number, size_t size) {
   void *memory;
   size_t total = possible(multiply(number, size));
   count(total);
@@ -80,7 +80,7 @@ void *base_xmalloc(size_t size) {
 }
 
 void *base_xcalloc(size_t number, size_t size) {
-  void *memory = base_try_calloc(number, size);
+  void *memory = try_calloc(number, size);
   if (!memory) base_heap_exhausted(number * size);
   return memory;
 }

@@ -21,7 +21,6 @@ char *base_xstrdup(const char *text);
 
 /* The same, but NULL where even the reserve does not do. OLD is kept then. */
 void *base_try_malloc(size_t size);
-void *base_try_calloc(size_t count, size_t size);
 void *base_try_realloc(void *old, size_t count, size_t size);
 
 /* SIZE bytes were asked for and are not to be had: says so and ends the process. */

@@ -454,8 +454,6 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
 void net_agg_begin(struct net_aggregate *node, net_chronon origin);
 /* Moves the tuple; groups that change are touched. */
 void net_agg_apply(struct net_aggregate *node, const struct net_agg_change *change);
-/* Something comes to MEMBER the long way: it is PLAIN no more. */
-void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member);
 /* A place for a tuple of MEMBER that is in an order, but waits nowhere: it came the short way, or is open. */
 uint32_t net_agg_make_loose(struct net_aggregate *node, uint32_t member,
                             const struct net_ordered_key *key);
@@ -536,8 +534,6 @@ static inline struct net_agg_member *net_agg_wake(struct net_aggregate *node, ui
   net_agg_set(member, NET_MEMBER_IDLE, false);
   return member;
 }
-/* No tuple of the member at INDEX is there, nor will be by what is known. */
-void net_agg_leave_idle(struct net_aggregate *node, uint32_t index);
 
 /* Where the group of ROW stands; *RET_NEW: it was not there. */
 static inline uint32_t net_agg_find_group(struct net_aggregate *node, const union net_slot *row,

@@ -16,6 +16,8 @@
 #include "engine/base/arena.h"
 #include "engine/nodes/aggregate.h"
 
+static void mix(struct net_aggregate *node, struct net_agg_member *member);
+
 /* --- rows */
 
 enum net_truth net_agg_counts(const struct net_aggregate_params *params,
@@ -77,7 +79,7 @@ static struct net_agg_change change_for(struct net_aggregate *node, const union 
     change.member = net_rowmap_put(&node->members, absolute(node, row), NULL);
     struct net_agg_member *member = net_agg_wake(node, change.member);
     member->group = change.group;
-    if (net_agg_is(member, NET_MEMBER_PLAIN)) net_agg_mix(node, member);
+    if (net_agg_is(member, NET_MEMBER_PLAIN)) mix(node, member);
   }
   if (node->params.unique) change.distinct = net_rowmap_put(&node->distinct, row, NULL);
   return change;
@@ -292,7 +294,8 @@ uint32_t net_agg_forget_copy(struct net_aggregate *node, const struct net_agg_gr
   return net_ordered_find_of(&node->apart, group->tally.ordered, &key, owner);
 }
 
-void net_agg_mix(struct net_aggregate *node, struct net_agg_member *member) {
+/* Something comes to MEMBER the long way: it is PLAIN no more. */
+static void mix(struct net_aggregate *node, struct net_agg_member *member) {
   const struct net_agg_group *group = net_agg_group(node, member->group);
   net_agg_set(member, NET_MEMBER_PLAIN, false);
   member->perhaps = member->standing = 0;

@@ -170,7 +170,8 @@ static void forget_idle(struct net_aggregate *node) {
   net_rowmap_remove(&node->members, index);
 }
 
-void net_agg_leave_idle(struct net_aggregate *node, uint32_t index) {
+/* No tuple of the member at INDEX is there, nor will be by what is known. */
+static void leave_idle(struct net_aggregate *node, uint32_t index) {
   struct net_agg_member *member = net_rowmap_state(&node->members, index);
   net_agg_set(member, NET_MEMBER_IDLE, true);
   node->idle_members++;
@@ -341,7 +342,7 @@ static inline void arrive_member(struct net_aggregate *node, const union net_slo
   if (stop != NET_FOREVER) {
     push_stop(node, (struct net_agg_stop){stop, index, counts});
   } else if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE) {
-    net_agg_leave_idle(node, index);
+    leave_idle(node, index);
   }
 }
 
@@ -396,8 +397,7 @@ static inline void stop_member(struct net_aggregate *node, struct net_agg_stop s
     net_agg_set(member, NET_MEMBER_RANKED, false);
   }
   net_agg_touch(node, member->group);
-  if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE)
-    net_agg_leave_idle(node, stop.member);
+  if (net_agg_release(member) && net_agg_surest(member) == NET_FALSE) leave_idle(node, stop.member);
 }
 
 /* The group of ROW, which has come. */

@@ -53,8 +53,8 @@ static struct net_closest_group *group_of(struct net_closest *node, unsigned sid
   return group;
 }
 
-void net_closest_append(struct net_closest *node, struct net_entries *entries,
-                        struct net_entry *entry) {
+static void append_entry(struct net_closest *node, struct net_entries *entries,
+                         struct net_entry *entry) {
   if (entries->capacity == 0 && node->spare_count > 0) *entries = node->spare[--node->spare_count];
   node->array_entries -= entries->capacity;
   base_grow_little(&entries->items, &entries->capacity, entries->count + 1,
@@ -63,7 +63,8 @@ void net_closest_append(struct net_closest *node, struct net_entries *entries,
   entries->items[entries->count++] = entry;
 }
 
-void net_closest_spare(struct net_closest *node, struct net_entries *entries) {
+/* ENTRIES are empty, and their array is for others. */
+static void spare_entries(struct net_closest *node, struct net_entries *entries) {
   if (entries->capacity == 0) return;
   base_grow(&node->spare, &node->spare_capacity, node->spare_count + 1, sizeof *node->spare);
   node->spare[node->spare_count++] = (struct net_entries){entries->items, 0, entries->capacity};
@@ -86,7 +87,7 @@ static void arrive(struct net_closest *node, unsigned side, const union net_slot
   node->rows++;
   struct net_closest_group *group = group_of(node, side, row);
   if (side == 1 && row[0].i < node->undecided) node->undecided = row[0].i;
-  net_closest_append(node, &group->sides[side], entry);
+  append_entry(node, &group->sides[side], entry);
   if (node->params.distinct) net_kinds_add(&node->kinds[side], entry);
   if (!entry->open) return;
   uint32_t place = net_rowmap_put_id(&node->open[side], id, NULL);
@@ -303,7 +304,7 @@ void net_closest_group_done(struct net_closest *node, struct net_closest_group *
       entry->open = false;
       net_closest_release(node, entry);
     }
-    net_closest_spare(node, &group->sides[side]);
+    spare_entries(node, &group->sides[side]);
   }
 }
 

@@ -108,12 +108,8 @@ static inline enum net_truth net_entry_definite(const struct net_entry *entry) {
   return entry->definite ? NET_TRUE : NET_UNKNOWN;
 }
 
-void net_closest_append(struct net_closest *node, struct net_entries *entries,
-                        struct net_entry *entry);
 /* Puts ENTRIES, of SIDE, in their order. */
 void net_closest_sort(const struct net_closest *node, unsigned side, struct net_entries *entries);
-/* ENTRIES are empty, and their array is for others. */
-void net_closest_spare(struct net_closest *node, struct net_entries *entries);
 /* Nothing of GROUP is needed any more but by pairs that wait. */
 void net_closest_group_done(struct net_closest *node, struct net_closest_group *group);
 /* Frees ENTRY if nothing needs it any more. */

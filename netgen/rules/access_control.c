@@ -18,7 +18,7 @@
  * the same ones, so it is watched as a whole or not at all (ng_entity_has_one).
  *
  * It comes behind common-subnetworks, so that it does not keep nodes from being shared. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -16,7 +16,7 @@
  * starts where the value is a function of time that counts from there (avgc of periods).
  *
  * Only in what runs once, over the store: nodes of standing queries are shared among them.          */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

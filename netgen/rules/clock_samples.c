@@ -16,7 +16,7 @@
  * that (`at S.start`, `S.stop precede ...`) wants as many as there are. The overlap test of a product in which
  * the clock takes part is no such question: whatever has the tick in common with a sample overlaps its period,
  * however long that is. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

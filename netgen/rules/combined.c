@@ -2,6 +2,7 @@
 #include "netgen/rules/combined.h"
 
 #include "netgen/expr.h"
+#include "netgen/rules/rules.h"
 
 void ng_combined_remember(const struct ng_plan *plan, struct ng_before *ret) {
   ret->count = plan->node_count;

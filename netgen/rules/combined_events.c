@@ -39,7 +39,7 @@
  *
  * Combinations do only where the product then overlaps, or it is said until when both sides of it are kept, what
  * did not hold before. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 #include "netgen/rules/combined.h"

@@ -26,7 +26,7 @@
  *
  * Only in what runs once: a combination is later than its start by as long as its participants last, and what
  * comes over feeds would have to wait for it. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 #include "netgen/rules/combined.h"

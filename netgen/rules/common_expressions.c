@@ -16,7 +16,7 @@
  *
  * Not across nodes that make other rows (event-to-period, aggregates, projections), and nothing that reads
  * times: a stop may be open below, and known above. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -15,6 +15,7 @@
  * itself. And only for both ends together: where bounds are uncertain the product's time is clipped to
  * be a period, so that one end of it does not go with another clause's other end. */
 #include "netgen/expr.h"
+#include "netgen/rules/rules.h"
 
 /* Is EXPR a tree of OP over columns of COLUMNS? */
 static bool is_fold_of(const struct ng_expr *expr, enum ng_op op,

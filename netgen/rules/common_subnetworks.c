@@ -27,6 +27,7 @@
 #include <strings.h>
 
 #include "netgen/signature.h"
+#include "netgen/rules/rules.h"
 
 /* --- access nodes */
 

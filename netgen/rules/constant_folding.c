@@ -7,7 +7,7 @@
  * itself, so its value is the one that the network would compute; one that fails stays as it is. Truths that are known
  * then go: `T and x` and `F or x` are x; `F and x` is F, also where x fails, because an error counts only
  * if no other conjunct is false; `T or x` is T where x cannot fail. A selection that is always true goes. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -19,7 +19,7 @@
  * A that lie long before those of B, and of an event in B is known only when it is over. B must not depend
  * on A. If both sides could be controlled, the one that brings more rows is (estimate.c), without
  * estimates the one with fewer selections. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/estimate.h"
 

@@ -11,7 +11,7 @@
  * there at an instant. They matter where each tuple counts and its pieces are told apart, and there the
  * initial network has a set node. Of a traced relation there is one tuple for each entity at one time, so it
  * has nothing to do; a relation whose tuples come from elsewhere may have any. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 static bool has_equal_tuples(const struct ng_node *node) {
   while (!node->alias && (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_COMPENSATE))

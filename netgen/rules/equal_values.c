@@ -16,7 +16,7 @@
  *
  * Equal integers and strings are the same value, so that any condition of the one holds of the other.
  * Floats are excepted, and what can fail for a value that the other domain has not. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -22,7 +22,7 @@
  * avgc is omega wherever the other one is, and stays so. What it gives needs no rebasing any more, because its
  * segments are the result's periods. The value must be a domain as it is, no float (two of which may be equal
  * and not the same). */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -19,7 +19,7 @@
  * speculated on (speculation.c) becomes one of columns, which cannot. So does
  * one that reads a stop: in a conjunction its waiting would hide that another part is unknown for
  * good. Selections that stay let the others pass: conjuncts may be taken in any order. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -21,7 +21,7 @@
  * merged (engine/network.h): count, any, sum, avg, min and max of sets of tuples or in a summary, and of their domains.
  *
  * It comes behind common-subnetworks, which finds out what reads the same. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

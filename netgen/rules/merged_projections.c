@@ -10,7 +10,7 @@
  * makes the period, and leaves out what is none; the upper one would copy. Applies and selections may stand
  * between, as long as they read no times of the lower one, and cannot fail for what it would leave out.
  * Nobody else may read the lower one. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -18,6 +18,7 @@
 #include <limits.h>
 
 #include "netgen/expr.h"
+#include "netgen/rules/rules.h"
 
 /* The first column that EXPR reads, by when it was made; the largest number: it reads none. */
 static unsigned first_column(const struct ng_expr *expr) {

@@ -38,6 +38,7 @@
 
 #include "engine/base/env.h"
 #include "netgen/expr.h"
+#include "netgen/rules/rules.h"
 
 enum { INSTANTS_MAX = 64 }; /* with more, nothing is tried */
 #define NO_BOUND INT64_MAX

@@ -31,7 +31,7 @@
  * that wait for it to be decided would hold back the whole product; but none waits where it compares with times
  * before which all is known already (ng_plan_known_until): how it was then, or is now. Nothing moves below a node that
  * others read, too. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 #include "netgen/signature.h"

@@ -32,6 +32,7 @@
 
 #include "netgen/estimate.h"
 #include "netgen/expr.h"
+#include "netgen/rules/rules.h"
 
 enum {
   INPUTS_MAX = 32,  /* of more the order stays */

@@ -29,7 +29,7 @@
  * All pairs of a product must agree on how each participant takes part, and a product below it must
  * have the overlap rule with the same view. Conditions with `.stop` alone imply nothing: a period
  * does not contain its stop. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

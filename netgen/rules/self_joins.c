@@ -14,7 +14,7 @@
  * and a value is a number.
  *
  * Only in what runs once, over the store: nodes of standing queries are shared among them.          */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -25,7 +25,7 @@
  * what comes. A product above takes rows as they come, so its own times, if these are read, are of both sides, too.
  *
  * It comes behind unused-domains and common-subnetworks: who reads what is known then. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

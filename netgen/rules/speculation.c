@@ -20,7 +20,7 @@
  * Here the conjuncts come apart, each a selection that is marked; predicates-down moves them, and joins
  * computes both sides of an equality below the join. One that reads a stop stays: its waiting would hide
  * errors of others. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -11,7 +11,7 @@
  * below it speak of the entity alone (predicates-down), which all of its records and periods share. Only
  * where nobody will bring records any more are the stored periods all there is to know: the session says
  * so (ng_plan_over_store). */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 void ng_rule_stored_periods(struct ng_plan *plan) {
   size_t count = plan->node_count, replaced = 0;

@@ -18,6 +18,7 @@
  * Combinations stay as they are: what is known of their participants is not passed on. So does what has instants
  * among its domains, of which projections above ask how early they can be (floors).                     */
 #include "netgen/order.h"
+#include "netgen/rules/rules.h"
 
 static bool sorts_all(struct ng_plan *plan, const struct ng_node *reader, unsigned port);
 

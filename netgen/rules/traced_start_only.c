@@ -11,7 +11,7 @@
  * test of a product, unless the period takes part there as the event of its start (product_rule.c),
  * or the product is full. The access node leaves end records out; that of several records of one
  * entity at one time only the last arrives is its promise already. */
-#include "netgen/plan.h"
+#include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "netgen/expr.h"
+#include "netgen/rules/rules.h"
 
 struct needs {
   bool **of; /* by index into plan->nodes: the columns of its output that are read */

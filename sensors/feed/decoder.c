@@ -67,7 +67,8 @@ bool sn_decoder_refuse(struct sn_decoder *decoder, enum base_message number, con
   return false;
 }
 
-void sn_show(struct base_buffer *out, const char *text, size_t length) {
+/* Appends TEXT for a message: quoted, in printable characters, shortened. */
+static void show(struct base_buffer *out, const char *text, size_t length) {
   size_t shown = length > SHOWN_BYTES ? SHOWN_BYTES : length;
   /* Not in the middle of a sequence. */
   while (shown < length && shown > 0 && ((unsigned char)text[shown] & 0xC0) == 0x80) shown--;
@@ -89,7 +90,7 @@ static bool refuse_value(struct sn_decoder *decoder, const char *name, const cha
     base_buffer_puts(&decoder->reason, "the value is missing");
     return false;
   }
-  sn_show(&decoder->reason, text, length);
+  show(&decoder->reason, text, length);
   base_buffer_printf(&decoder->reason, " is %s", what);
   return false;
 }
@@ -103,7 +104,7 @@ bool sn_decoder_unknown(struct sn_decoder *decoder, const char *name, size_t len
   if (length <= LONGEST_SUGGESTED) nearest = base_nearest(copy, columns->names, columns->count);
   free(copy);
   sn_decoder_refuse(decoder, MSG_UNKNOWN_COLUMN, "the relation has no column ");
-  sn_show(&decoder->reason, name, length);
+  show(&decoder->reason, name, length);
   if (nearest) base_buffer_printf(&decoder->reason, "; did you mean %s?", nearest);
   return false;
 }

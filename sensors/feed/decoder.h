@@ -53,8 +53,6 @@ bool sn_decoder_refuse(struct sn_decoder *decoder, enum base_message number, con
                        ...) __attribute__((format(printf, 3, 4)));
 bool sn_decoder_unknown(struct sn_decoder *decoder, const char *name, size_t length);
 bool sn_decoder_lacks(struct sn_decoder *decoder, enum sn_lack lack, const char *name);
-/* Appends TEXT for a message: quoted, in printable characters, shortened. */
-void sn_show(struct base_buffer *out, const char *text, size_t length);
 
 /* What the bare numbers among the times would be since 1970, if all of them lay between 2000 and 2100 then: "seconds",
  * "milliseconds", "microseconds". As nanoseconds, which they count as, they lie within the first weeks of 1970. NULL:

@@ -489,10 +489,6 @@ int64_t sn_connection_uid(const struct sn_connection *connection) {
   return connection->uid;
 }
 
-int64_t sn_connection_gid(const struct sn_connection *connection) {
-  return connection->gid;
-}
-
 int64_t sn_connection_pid(const struct sn_connection *connection) {
   return connection->pid;
 }

@@ -108,7 +108,6 @@ int64_t sn_connection_silence(const struct sn_connection *connection);
 
 /* The other side. Of a unix socket: user, group, process, by the kernel; else -1. */
 int64_t sn_connection_uid(const struct sn_connection *connection);
-int64_t sn_connection_gid(const struct sn_connection *connection);
 int64_t sn_connection_pid(const struct sn_connection *connection);
 /* Of TLS: the common name of its certificate, which was checked; NULL: it showed none. */
 const char *sn_connection_certificate(const struct sn_connection *connection);

@@ -94,7 +94,8 @@ void sn_put_string(struct base_buffer *out, struct sn_string value) {
   base_buffer_append(out, value.bytes, value.length);
 }
 
-size_t sn_message_begin(struct base_buffer *out, enum sn_message_type type, uint64_t number) {
+/* A frame; returns where it is, for sn_message_end. */
+static size_t begin_message(struct base_buffer *out, enum sn_message_type type, uint64_t number) {
   size_t at = out->length;
   put(out, 0, 4);
   put(out, type, 2);
@@ -113,11 +114,6 @@ bool sn_message_end(struct base_buffer *out, size_t at) {
   }
   store((unsigned char *)out->data + at, length, 4);
   return true;
-}
-
-size_t sn_message_room(const struct base_buffer *out, size_t at) {
-  size_t length = out->length - at - SN_FRAME_HEAD;
-  return length < SN_BODY_MAX ? SN_BODY_MAX - length : 0;
 }
 
 /* --- reading */
@@ -164,7 +160,7 @@ uint64_t sn_get_u64(struct sn_reading *reading) {
   return get(reading, 8);
 }
 
-int64_t sn_get_i64(struct sn_reading *reading) {
+static int64_t sn_get_i64(struct sn_reading *reading) {
   return (int64_t)get(reading, 8);
 }
 
@@ -218,7 +214,8 @@ struct sn_string sn_get_text(struct sn_reading *reading) {
   return text;
 }
 
-struct sn_string sn_get_rest(struct sn_reading *reading) {
+/* All that is left. */
+static struct sn_string sn_get_rest(struct sn_reading *reading) {
   return take(reading, (size_t)(reading->end - reading->at));
 }
 
@@ -241,7 +238,7 @@ struct sn_string sn_get_rest(struct sn_reading *reading) {
   size_t sn_begin_##LOWER(struct base_buffer *out, uint64_t number,     \
                           const struct sn_message_##LOWER *message) {   \
     (void)message;                                                      \
-    size_t at = sn_message_begin(out, NUMBER, number);
+    size_t at = begin_message(out, NUMBER, number);
 #define FIELD(KIND, LOWER) SN_PUT_##KIND(message->LOWER);
 #define AT_MOST(LOWER, LARGEST)
 #define COUNTED(REST, COUNT, LEAST)

@@ -77,12 +77,8 @@ void sn_put_i64(struct base_buffer *out, int64_t value);
 void sn_put_f64(struct base_buffer *out, double value);
 void sn_put_string(struct base_buffer *out, struct sn_string value); /* u32 length, bytes */
 
-/* A frame; returns where it is, for sn_message_end. */
-size_t sn_message_begin(struct base_buffer *out, enum sn_message_type type, uint64_t number);
 /* False: the body is longer than SN_BODY_MAX; the frame is taken out again. */
 bool sn_message_end(struct base_buffer *out, size_t at);
-/* Bytes that still fit into the frame. */
-size_t sn_message_room(const struct base_buffer *out, size_t at);
 
 /* --- bytes: reading. After the first thing that is not there, everything is 0 or empty, and .bad. */
 
@@ -96,12 +92,9 @@ uint8_t sn_get_u8(struct sn_reading *reading);
 bool sn_get_flag(struct sn_reading *reading);
 uint32_t sn_get_u32(struct sn_reading *reading);
 uint64_t sn_get_u64(struct sn_reading *reading);
-int64_t sn_get_i64(struct sn_reading *reading);
 double sn_get_f64(struct sn_reading *reading);
 struct sn_string sn_get_bytes(struct sn_reading *reading);
 struct sn_string sn_get_text(struct sn_reading *reading); /* bad: not UTF-8, or with a NUL */
-/* All that is left. */
-struct sn_string sn_get_rest(struct sn_reading *reading);
 
 /* --- messages. For each NAME of messages.def:
  *

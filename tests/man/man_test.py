@@ -240,7 +240,7 @@ def words_to_find(tquel, root):
         if found:
             yield '7', found.group(1)
     for line in open(os.path.join(root, 'netgen/rules.def'), encoding='utf-8'):
-        found = re.match(r'RULE\(\w+, "([\w-]+)"', line)
+        found = re.match(r'RULE\(\w+, \w+, "([\w-]+)"', line)
         if found:
             yield '7', found.group(1)
     for file, start in (('function.c', 'functions[] = {'), ('aggregate.c', 'names[] = {')):

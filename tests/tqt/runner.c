@@ -135,6 +135,7 @@ static bool open_session(struct run *run, const struct tqt_command *command) {
       .timeline_given = true,
       .rules_off = run->configuration == RULES_OFF,
       .batch_rows = run->configuration == BATCH_1 ? 1 : 0,
+      .checked = true,
   };
   if (run->session) return true;
   if (tql_session_open(&options, &run->diags, &run->session) == BASE_OK) return true;

@@ -61,8 +61,6 @@ int tql_bind_variable(struct tql_binder *binder, const struct tql_name *name);
 /* Index of MEMBER in the layout of RELATION, -1 after TQ-0103 with a suggestion. */
 int tql_find_domain(const struct tql_analysis *analysis, const struct ng_relation *relation,
                     const struct net_layout *layout, const struct tql_name *member);
-/* Reports TQ-0105 (and answers false) for names that the table form or the system takes. */
-bool tql_check_relation_name(const struct tql_analysis *analysis, const struct tql_name *name);
 bool tql_check_domain_name(const struct tql_analysis *analysis, const char *name,
                            struct base_range range);
 /* TQ-0104 if the relation exists. */

@@ -169,7 +169,8 @@ int tql_find_domain(const struct tql_analysis *analysis, const struct ng_relatio
 
 /* ---- names that may be given ---- */
 
-bool tql_check_relation_name(const struct tql_analysis *analysis, const struct tql_name *name) {
+/* Reports TQ-0105 (and answers false) for names that the table form or the system takes. */
+static bool check_relation_name(const struct tql_analysis *analysis, const struct tql_name *name) {
   static const char *const system[] = {"Late", "Lost", "Rejected", "Clock", "SensorCost"};
   bool taken = has_prefix(name->text, "tq_") || has_prefix(name->text, "sqlite_") ||
                has_suffix(name->text, "_readable");
@@ -201,7 +202,7 @@ bool tql_check_domain_name(const struct tql_analysis *analysis, const char *name
 }
 
 bool tql_check_new_relation(const struct tql_analysis *analysis, const struct tql_name *name) {
-  if (!tql_check_relation_name(analysis, name)) return false;
+  if (!check_relation_name(analysis, name)) return false;
   const struct tql_scope *scope = analysis->scope;
   const struct ng_relation *relation = scope->find_relation(scope->context, name->text);
   if (!relation) return true;

@@ -90,7 +90,6 @@ void tql_json_members(struct base_buffer *out, const struct tql_format_context *
                       const struct tql_columns *columns, const struct tql_row *row);
 void tql_write_table(struct base_buffer *out, const struct tql_format_context *context,
                      const struct tql_rows *rows);
-void tql_row_count(struct base_buffer *out, size_t count); /* "(3 rows)" */
 void tql_write_line(struct base_buffer *out, const struct tql_format_context *context,
                     const struct tql_rows *rows);
 void tql_line_row(struct base_buffer *out, const struct tql_format_context *context,
@@ -102,7 +101,6 @@ void tql_markdown_heading(struct base_buffer *out, const struct tql_format_conte
                           const char *rule_before);
 void tql_markdown_row(struct base_buffer *out, const struct tql_format_context *context,
                       const struct tql_columns *columns, const struct tql_row *row);
-void tql_markdown_text(struct base_buffer *out, const char *text, size_t length);
 void tql_markdown_name(struct base_buffer *out, const char *name);
 void tql_write_timeline(struct base_buffer *out, const struct tql_format_context *context,
                         const struct tql_rows *rows);

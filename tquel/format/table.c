@@ -16,7 +16,7 @@
 #include "engine/base/arena.h"
 #include "tquel/format/cells.h"
 
-void tql_row_count(struct base_buffer *out, size_t count) {
+static void append_row_count(struct base_buffer *out, size_t count) {
   base_buffer_printf(out, "(%zu %s)\n", count, count == 1 ? "row" : "rows");
 }
 
@@ -130,7 +130,7 @@ void tql_write_table(struct base_buffer *out, const struct tql_format_context *c
     append_heading(out, &table);
     append_rows(out, &table);
   }
-  tql_row_count(out, rows->rows.count);
+  append_row_count(out, rows->rows.count);
   free(table.widths);
   free(table.to_right);
   base_buffer_done(&table.cell);
@@ -166,7 +166,7 @@ void tql_write_line(struct base_buffer *out, const struct tql_format_context *co
 
 /* ---- markdown ---- */
 
-void tql_markdown_text(struct base_buffer *out, const char *text, size_t length) {
+static void markdown_text(struct base_buffer *out, const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
     if (strchr("|\\`*_<>[]", text[i]) && text[i]) base_buffer_putc(out, '\\');
     base_buffer_putc(out, text[i]);
@@ -176,7 +176,7 @@ void tql_markdown_text(struct base_buffer *out, const char *text, size_t length)
 void tql_markdown_name(struct base_buffer *out, const char *name) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printable(&text, name, strlen(name));
-  tql_markdown_text(out, base_buffer_text(&text), text.length);
+  markdown_text(out, base_buffer_text(&text), text.length);
   base_buffer_done(&text);
 }
 
@@ -186,7 +186,7 @@ void tql_markdown_heading(struct base_buffer *out, const struct tql_format_conte
   base_buffer_puts(out, before);
   for (size_t i = 0; i < columns->count; i++) {
     base_buffer_puts(out, "| ");
-    tql_markdown_text(out, columns->items[i].name, strlen(columns->items[i].name));
+    markdown_text(out, columns->items[i].name, strlen(columns->items[i].name));
     base_buffer_putc(out, ' ');
   }
   base_buffer_printf(out, "|\n%s", rule_before);
@@ -203,7 +203,7 @@ void tql_markdown_row(struct base_buffer *out, const struct tql_format_context *
     base_buffer_clear(&cell);
     tql_cell_for_people(&cell, context, &columns->items[i], row);
     base_buffer_puts(out, "| ");
-    tql_markdown_text(out, base_buffer_text(&cell), cell.length);
+    markdown_text(out, base_buffer_text(&cell), cell.length);
     base_buffer_putc(out, ' ');
   }
   base_buffer_puts(out, "|\n");

@@ -20,6 +20,8 @@
 
 #include "tquel/session/session_impl.h"
 
+static void print_age(const struct tql_session *session, struct base_buffer *out, int64_t age);
+
 /* --- who reads what */
 
 /* Does READER read RELATION, itself or through views? */
@@ -232,7 +234,7 @@ static bool refuse(struct tql_session *session, const struct session_relation *r
                    const char *name, const struct ng_history *history) {
   if (history->query == NULL) return false;
   struct base_buffer age = BASE_BUFFER_EMPTY;
-  session_print_age(session, &age, relation->age);
+  print_age(session, &age, relation->age);
   const char *kept = relation->ages ? base_buffer_text(&age) : "an age";
   base_report_hint(session->diags, MSG_NEEDS_ALL, history->query->source, &history->clause,
                    base_arena_printf(session->statement_arena,
@@ -329,7 +331,8 @@ enum base_status session_complete(struct tql_session *session, struct session_re
 
 /* --- the statement */
 
-void session_print_age(const struct tql_session *session, struct base_buffer *out, int64_t age) {
+/* "1 hour", "nothing", on the abstract timeline chronons. */
+static void print_age(const struct tql_session *session, struct base_buffer *out, int64_t age) {
   struct tql_expr expr = {
       .kind = session->timeline == NET_TIMELINE_REAL ? TQL_E_DURATION : TQL_E_INTEGER,
       .integer = age};
@@ -344,7 +347,7 @@ void session_set_age(struct tql_session *session, struct session_relation *relat
   struct base_buffer text = BASE_BUFFER_EMPTY;
   relation->ages = ages;
   relation->age = ages ? age : 0;
-  if (ages) session_print_age(session, &text, age);
+  if (ages) print_age(session, &text, age);
   free(relation->keeps);
   relation->ng.keeps = relation->keeps = text.data;
 }
@@ -445,7 +448,7 @@ void session_describe_age(struct tql_session *session, struct session_relation *
   net_chronon limit = NET_BEGINNING;
   if (relation->ages) {
     base_buffer_puts(out, "keeps:      ");
-    session_print_age(session, out, relation->age);
+    print_age(session, out, relation->age);
     if (session_keep_limit(session, relation, &limit) == BASE_OK && relation->needed_by != NULL &&
         limit < old_before(session, relation)) {
       base_buffer_printf(out, ", and for %s what had not ended at ", relation->needed_by);
@@ -468,7 +471,7 @@ void session_warn_incomplete(struct tql_session *session, struct session_relatio
   base_buffer_puts(&text, relation->ng.name);
   if (relation->ages && relation->age > 0) {
     base_buffer_puts(&text, " is kept ");
-    session_print_age(session, &text, relation->age);
+    print_age(session, &text, relation->age);
   } else {
     base_buffer_puts(&text, relation->ages ? " is not kept" : " was not always kept");
   }

@@ -7,6 +7,9 @@
 #include "engine/base/env.h"
 #include "tquel/session/session_impl.h"
 
+static enum base_status recompute_relation(struct tql_session *session,
+                                           struct session_relation *relation);
+
 /* --- the origin of aggregates on the real timeline */
 
 static void note_first(bool *any, net_chronon *first, net_chronon time) {
@@ -249,7 +252,7 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
     /* A view is in the network for those who look at it, and nobody does yet; what is computed from nothing that is or may
      * be fed is not in it at all. */
     if (!derived->view && session_may_be_fed(session, derived)) session_drop_live(session);
-    status = derived->view ? check_view(session, derived) : session_recompute(session, derived);
+    status = derived->view ? check_view(session, derived) : recompute_relation(session, derived);
   }
   return session_end(session, status);
 }
@@ -455,7 +458,9 @@ static enum base_status recompute(struct tql_session *session, struct session_re
       ->class->checkpoint(st_net(session->database), relation->ng.name, checkpoint);
 }
 
-enum base_status session_recompute(struct tql_session *session, struct session_relation *relation) {
+/* Computes a derived relation anew from its inputs. */
+static enum base_status recompute_relation(struct tql_session *session,
+                                           struct session_relation *relation) {
   size_t first = session->diags->count;
   base_diag_hold(session->diags);
   enum base_status status = recompute(session, relation);
@@ -498,7 +503,7 @@ enum base_status session_recompute_dependants(struct tql_session *session,
     else if (live)
       derived->stale = true;
     else
-      status = session_recompute(session, derived);
+      status = recompute_relation(session, derived);
   }
   if (status != BASE_OK || !in_live) return status;
   session_drop_live(session);

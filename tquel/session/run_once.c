@@ -214,9 +214,10 @@ static void report_ticks(struct tql_session *session, const struct ng_query *que
                    query->name ? " in " : "", query->name ? query->name : "", tick);
 }
 
-bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
-                               enum net_eval_error error, const struct net_layout *layout,
-                               const union net_slot *row) {
+/* A run-time error as a diagnostic with the tuple. */
+static bool report_eval_error(struct tql_session *session, const struct ng_query *query,
+                              enum net_eval_error error, const struct net_layout *layout,
+                              const union net_slot *row) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   session_print_tuple(session, &text, layout, row);
   if (error == NET_EVAL_TICKS)
@@ -276,7 +277,7 @@ static bool on_reject(void *context, const struct net_node *node, enum net_eval_
   }
   if (reject->tolerant != NULL && reject->only_looks) return true;
   if (reject->tolerant != NULL) return divert(reject, error, layout, row);
-  return session_report_eval_error(reject->session, reject->query, error, layout, row);
+  return report_eval_error(reject->session, reject->query, error, layout, row);
 }
 
 /* --- running */

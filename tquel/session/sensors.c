@@ -135,10 +135,10 @@ int64_t tql_session_checkpoint_every(const struct tql_session *session) {
   return session->checkpoint_ns;
 }
 
-void tql_session_each_watch(const struct tql_session *session,
-                            void (*each)(void *context, const struct net_watch *watch,
-                                         size_t holders),
-                            void *context) {
+/* Calls EACH for all watches that SENSOR knows of, with how many ask for it. */
+static void each_watch(const struct tql_session *session,
+                       void (*each)(void *context, const struct net_watch *watch, size_t holders),
+                       void *context) {
   if (session->control != NULL) net_control_each(session->control, each, context);
 }
 
@@ -152,7 +152,7 @@ static void mark_watch(void *context, const struct net_watch *watch, size_t hold
 }
 
 void session_mark_watches(struct tql_session *session) {
-  tql_session_each_watch(session, mark_watch, session->strings);
+  each_watch(session, mark_watch, session->strings);
 }
 
 /* --- \ds */
@@ -449,7 +449,7 @@ void tql_session_describe_sensors(struct tql_session *session,
   put_rejected(session, sight, out);
   if (owner) session_put_overhead(reports, report_count, out);
   struct watch_text text = {session, COMPARISONS, reports, report_count, out};
-  if (owner) tql_session_each_watch(session, put_watch, &text);
+  if (owner) each_watch(session, put_watch, &text);
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
     bool real = session->timeline == NET_TIMELINE_REAL;

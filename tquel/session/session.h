@@ -308,11 +308,6 @@ void tql_session_put_sensor_name(struct tql_session *session, const char *name,
  * it lives until the session is closed or another is set. Values of watches that are strings are ids of the
  * session's table. NULL: nobody.                                                                     */
 void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor);
-/* Calls EACH for all watches that SENSOR knows of, with how many ask for it. */
-void tql_session_each_watch(const struct tql_session *session,
-                            void (*each)(void *context, const struct net_watch *watch,
-                                         size_t holders),
-                            void *context);
 /* What a collector says of one sensor in one process; or, with no relation, of a process: what it is (program,
  * collector, server) for its state, and for the cost the processor time that it takes, in ns a second. */
 enum {

@@ -543,10 +543,6 @@ enum base_status session_run_figures(struct tql_session *session, const struct n
                                      struct tql_rows *ret,
                                      struct base_buffer *ret_figures) BASE_MUST_USE;
 
-/* A run-time error as a diagnostic with the tuple. */
-bool session_report_eval_error(struct tql_session *session, const struct ng_query *query,
-                               enum net_eval_error error, const struct net_layout *layout,
-                               const union net_slot *row);
 void session_print_row(struct tql_session *session, struct base_buffer *out,
                        const struct net_layout *layout, const union net_slot *row);
 /* ... a tuple inside a network: without what was computed on the way, and without the number that an
@@ -625,9 +621,6 @@ enum base_status session_at_origin(struct tql_session *session,
  * would be. In the statement's arena. */
 enum base_status session_query_defined_now(struct tql_session *session,
                                            const struct ng_query **query) BASE_MUST_USE;
-/* Computes a derived relation anew from its inputs. */
-enum base_status session_recompute(struct tql_session *session,
-                                   struct session_relation *relation) BASE_MUST_USE;
 /* ... all derived relations that depend on RELATION, in order. */
 enum base_status session_recompute_dependants(
     struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
@@ -661,10 +654,6 @@ enum base_status session_revise(struct tql_session *session, struct session_rela
 /* Do a statement's rows go through the live network (`set checkpoint manual`, a running feed)? */
 bool session_writes_live(const struct tql_session *session,
                          const struct session_relation *relation);
-/* Has RELATION had a feed, here or in an earlier session, and is its checkpoint still that of the feed? */
-enum base_status session_keeps_checkpoint(struct tql_session *session,
-                                          const struct session_relation *relation,
-                                          bool *ret) BASE_MUST_USE;
 /* What an earlier session left pending becomes part of the relation, which is closed at forever;
  * *RET_CHANGED: so its dependants are to be computed anew.                                          */
 enum base_status session_settle(struct tql_session *session, struct session_relation *relation,
@@ -775,8 +764,6 @@ bool session_has_incomplete_readers(struct tql_session *session,
 /* Its tuples are kept for AGE; AGES false: for ever. Nothing is stored. */
 void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
                      int64_t age);
-/* "1 hour", "nothing", on the abstract timeline chronons. */
-void session_print_age(const struct tql_session *session, struct base_buffer *out, int64_t age);
 void session_describe_age(struct tql_session *session, struct session_relation *relation,
                           struct base_buffer *out);
 /* Warns once in a statement that tuples of RELATION are gone; of all that PLAN reads, if it asks for such a time. */
@@ -816,10 +803,6 @@ enum base_status session_build_view(struct tql_session *session, struct session_
 /* Is VIEW, in the live network, part of the one query that reads it, and no network of its own? Rules then
  * see both as one. Not where its errors would become those of its reader.                           */
 bool session_view_is_inlined(struct tql_session *session, struct session_relation *view);
-/* The inlined views that READER reads, directly or through such ones, become inner queries of PLAN. */
-enum base_status session_add_inlined_views(struct tql_session *session,
-                                           const struct session_relation *reader,
-                                           struct ng_plan *plan) BASE_MUST_USE;
 /* *RET, in ARENA: the plan of QUERY, which defines RELATION, as the live network has it. */
 enum base_status session_live_plan(struct tql_session *session,
                                    const struct session_relation *relation,

@@ -49,13 +49,14 @@ bool session_view_is_inlined(struct tql_session *session, struct session_relatio
   return may;
 }
 
-enum base_status session_add_inlined_views(struct tql_session *session,
-                                           const struct session_relation *reader,
-                                           struct ng_plan *plan) {
+/* The inlined views that READER reads, directly or through such ones, become inner queries of PLAN. */
+static enum base_status add_inlined_views(struct tql_session *session,
+                                          const struct session_relation *reader,
+                                          struct ng_plan *plan) {
   for (size_t i = 0; i < reader->input_count; i++) {
     struct session_relation *view = session_find(session, reader->inputs[i]);
     if (view == NULL || !session_view_is_inlined(session, view)) continue;
-    enum base_status status = session_add_inlined_views(session, view, plan);
+    enum base_status status = add_inlined_views(session, view, plan);
     if (status != BASE_OK) return status;
     const struct ng_query *query;
     status = view_query(session, view, &query);
@@ -71,7 +72,7 @@ enum base_status session_live_plan(struct tql_session *session,
                                    const struct ng_query *query, struct base_arena *arena,
                                    struct ng_plan **ret) {
   *ret = ng_plan_new(arena, session->strings, session->timeline);
-  enum base_status status = session_add_inlined_views(session, relation, *ret);
+  enum base_status status = add_inlined_views(session, relation, *ret);
   if (status == BASE_OK) status = ng_plan_add_query(*ret, query, session->diags);
   if (status == BASE_OK) status = session_transform(session, *ret, true);
   return status;

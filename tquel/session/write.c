@@ -223,8 +223,9 @@ bool session_writes_live(const struct tql_session *session,
   return session->seat->manual || is_fed(session, relation);
 }
 
-enum base_status session_keeps_checkpoint(struct tql_session *session,
-                                          const struct session_relation *relation, bool *ret) {
+/* Has RELATION had a feed, here or in an earlier session, and is its checkpoint still that of the feed? */
+static enum base_status keeps_checkpoint(struct tql_session *session,
+                                         const struct session_relation *relation, bool *ret) {
   *ret = relation->checkpoint != NET_FOREVER && (relation->feed != NULL || relation->announced);
   if (*ret || relation->checkpoint == NET_FOREVER) return BASE_OK;
   return st_feed_known(session->database, relation->ng.name, ret);
@@ -325,7 +326,7 @@ enum base_status session_append(struct tql_session *session,
     /* A tuple beside those that a feed has brought does not say that no more will come. */
     bool open = false;
     size_t equal = 0;
-    if (status == BASE_OK) status = session_keeps_checkpoint(session, relation, &open);
+    if (status == BASE_OK) status = keeps_checkpoint(session, relation, &open);
     if (status == BASE_OK) status = write_rows(session, relation, &rows.rows, open, &equal);
     if (status == BASE_OK && equal > 0)
       base_report(session->diags, MSG_EQUAL_RECORDS, session->source, &statement->range,
@@ -745,7 +746,7 @@ enum base_status session_checkpoint(struct tql_session *session,
     if ((only != NULL && relation != only) || session_is_derived(relation)) continue;
     if (session_is_system_name(relation->ng.name)) continue;
     bool fed = false;
-    status = session_keeps_checkpoint(session, relation, &fed);
+    status = keeps_checkpoint(session, relation, &fed);
     if (status != BASE_OK) break;
     if (session->seat->manual || relation->live || fed) {
       status = session_make_live(session, relation);

@@ -24,7 +24,8 @@
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-char *shell_default_socket(void) {
+/* Where servers are by default: a path; the caller's to free. */
+static char *default_socket(void) {
   struct base_buffer path = BASE_BUFFER_EMPTY;
   char *directory = sn_directory_default();
   base_buffer_printf(&path, "%s/server", directory);
@@ -36,7 +37,7 @@ bool shell_address_read(const struct shell_options *options, const char *text, b
                         struct base_diag_sink *diags, struct shell_address *ret) {
   const char *reason = NULL;
   *ret = (struct shell_address){0};
-  ret->text = !text || strcmp(text, ".") == 0 ? shell_default_socket() : base_xstrdup(text);
+  ret->text = !text || strcmp(text, ".") == 0 ? default_socket() : base_xstrdup(text);
   if (!sn_address_parse(ret->text, &ret->address, &ret->storage, &reason)) {
     base_report_hint(diags, MSG_USAGE, NULL, NULL, "an address is a path or tls:HOST:PORT",
                      "%s is no address: %s", ret->text, reason);

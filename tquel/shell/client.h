@@ -13,8 +13,6 @@ struct shell_address {
   char *storage; /* of the address's texts */
 };
 
-/* Where servers are by default: a path; the caller's to free. */
-char *shell_default_socket(void);
 /* The address TEXT (NULL or ".": the default) with the files that the options name. False: reported. */
 bool shell_address_read(const struct shell_options *options, const char *text, bool is_server,
                         struct base_diag_sink *diags, struct shell_address *ret);

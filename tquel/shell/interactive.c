@@ -136,7 +136,8 @@ void terminal_run_text(struct terminal *terminal, const char *name, const char *
   if (shell->output.error) terminal->quit = true;
 }
 
-void terminal_run(struct terminal *terminal) {
+/* Runs the workspace (or, empty, what ran last) and makes it the previous one. */
+static void run_workspace(struct terminal *terminal) {
   struct base_buffer *workspace = &terminal->workspace;
   if (workspace->length == 0)
     base_buffer_append(workspace, base_buffer_text(&terminal->previous), terminal->previous.length);
@@ -166,12 +167,12 @@ static void take_line(struct terminal *terminal, const char *line, size_t length
     if (tql_completeness(workspace->data, workspace->length) == TQL_EMPTY)
       base_buffer_clear(workspace);
     else
-      terminal_run(terminal);
+      run_workspace(terminal);
     return;
   }
   if (line[blanks] == '\\' && ends_with_go(line + blanks, length - blanks) &&
       length - blanks == 2) {
-    terminal_run(terminal);
+    run_workspace(terminal);
     return;
   }
   if (line[blanks] == '\\' && strncasecmp(line + blanks, "\\g", 2) != 0) {
@@ -181,7 +182,7 @@ static void take_line(struct terminal *terminal, const char *line, size_t length
   }
   base_buffer_append(workspace, line, length);
   base_buffer_putc(workspace, '\n');
-  if (ends_with_go(line, length)) terminal_run(terminal);
+  if (ends_with_go(line, length)) run_workspace(terminal);
 }
 
 /* With nothing typed Ctrl-C is for the displays, where they can be ended. */

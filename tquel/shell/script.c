@@ -52,7 +52,7 @@ enum base_status shell_run_text(struct shell *shell, const char *name, const cha
   return status;
 }
 
-enum base_status shell_run_file(struct shell *shell, const char *path) {
+static enum base_status run_file(struct shell *shell, const char *path) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   enum base_status status = base_env_interrupted() ? BASE_CANCEL : BASE_SYSTEM;
   if (shell_read_file(path, &shell->diags, &text))
@@ -113,11 +113,11 @@ enum base_status shell_run_script(struct shell *shell) {
   size_t commands = 0;
   for (size_t i = 0; i < options->item_count && status == BASE_OK; i++) {
     const struct shell_item *item = &options->items[i];
-    status = item->is_file ? shell_run_file(shell, item->text)
-                           : run_command(shell, item->text, ++commands);
+    status =
+        item->is_file ? run_file(shell, item->text) : run_command(shell, item->text, ++commands);
     if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
   }
-  if (options->item_count == 0) status = shell_run_file(shell, "-");
+  if (options->item_count == 0) status = run_file(shell, "-");
   if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;
   if (status != BASE_OK) return status;
   if (shell->backend->class->goes_on(shell->backend)) return follow(shell);

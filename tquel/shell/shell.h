@@ -48,7 +48,6 @@ enum base_status shell_run_look(struct shell *shell, const char *line);
 /* Runs TEXT, called NAME in messages, with its variables replaced, and flushes. */
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length);
-enum base_status shell_run_file(struct shell *shell, const char *path);
 /* Runs what the options name, or standard input, then the feeds until they end. */
 enum base_status shell_run_script(struct shell *shell);
 

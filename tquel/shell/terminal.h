@@ -23,8 +23,6 @@ struct terminal {
 
 /* --- interactive.c */
 
-/* Runs the workspace (or, empty, what ran last) and makes it the previous one. */
-void terminal_run(struct terminal *terminal);
 /* Runs TEXT, called NAME in messages; says so if it was cancelled. */
 void terminal_run_text(struct terminal *terminal, const char *name, const char *text,
                        size_t length);
