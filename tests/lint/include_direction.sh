@@ -17,7 +17,10 @@ allowed() {
     tquel/format) echo "tquel/format engine" ;;
     tquel/analyse) echo "tquel/analyse tquel/lang netgen engine" ;;
     tquel/session) echo "tquel/session tquel/analyse tquel/lang tquel/format storage netgen sensors engine" ;;
-    tquel) echo "tquel storage netgen sensors engine" ;;
+    tquel/program) echo "tquel/program tquel/session/session.h tquel/lang tquel/format sensors engine" ;;
+    tquel/shell) echo "tquel/shell tquel/program tquel/session tquel/analyse tquel/lang tquel/format sensors engine" ;;
+    tquel/serve) echo "tquel/serve tquel/program tquel/session tquel/format sensors engine" ;;
+    tquel) echo "tquel/program tquel/shell tquel/serve engine" ;;
   esac
 }
 
@@ -34,7 +37,7 @@ private() {
 
 room_of() {
   for room in engine/base engine storage sensors netgen tquel/lang tquel/format tquel/analyse \
-      tquel/session tquel; do
+      tquel/session tquel/program tquel/shell tquel/serve tquel; do
     case $1 in "$room"/*) echo "$room"; return ;; esac
   done
 }
@@ -78,5 +81,6 @@ if [ -s "$bad" ]; then echo "not ok 2 - no upward include"; sed 's/^/# /' "$bad"
 check_edge engine/base/fake.c storage/storage.h
 check_edge storage/fake.c tquel/lang/ast.h
 check_edge tquel/fake.c engine/node_impl.h
-if [ "$(wc -l <"$bad")" -eq 3 ]; then echo "ok 3 - wrong edges are found"; else
+check_edge tquel/serve/fake.c tquel/shell/shell.h
+if [ "$(wc -l <"$bad")" -eq 4 ]; then echo "ok 3 - wrong edges are found"; else
   echo "not ok 3 - wrong edges are found"; fi

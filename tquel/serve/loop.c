@@ -11,7 +11,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "tquel/serve/server.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/signals.h"
 
 #define NS_PER_S ((int64_t)1000000000)
 /* Longer than that nobody needs to sleep. */

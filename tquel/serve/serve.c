@@ -16,9 +16,9 @@
 #include "engine/base/env.h"
 #include "sensors/collect/directory.h"
 #include "tquel/serve/server.h"
-#include "tquel/shell/client.h"
-#include "tquel/shell/help.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/client.h"
+#include "tquel/program/help.h"
+#include "tquel/program/signals.h"
 
 /* Descriptors that are no connections: the database, files that are read. */
 #define DESCRIPTORS_KEPT 64
@@ -27,8 +27,8 @@
 #define STATEMENTS  8
 
 struct serving {
-  struct shell_options options;
-  struct shell_address addresses[2];
+  struct program_options options;
+  struct program_address addresses[2];
   struct sn_address opened[2];
   char *token;
   char **command; /* of the program, ends with NULL */
@@ -44,7 +44,7 @@ static bool wrong(struct server *server, const char *hint, const char *what) {
 }
 
 static bool check_network(struct serving *serving) {
-  const struct shell_options *options = &serving->options;
+  const struct program_options *options = &serving->options;
   struct server *server = &serving->server;
   if (!options->listen) {
     if (options->certificate || options->key || options->token_file || options->client_authority)
@@ -77,7 +77,7 @@ static bool find_group(struct serving *serving) {
 }
 
 /* What of the machine's memory statements may have, if nobody says how much. */
-static void set_limits(const struct shell_options *options, struct server_options *limits) {
+static void set_limits(const struct program_options *options, struct server_options *limits) {
   limits->memory = options->memory ? options->memory << 20 : base_memory_of_machine() / 2;
   limits->statement_memory =
       options->statement_memory ? options->statement_memory << 20 : limits->memory / 4;
@@ -89,7 +89,7 @@ static void set_limits(const struct shell_options *options, struct server_option
 
 /* What readers need as well. */
 static void set_options(struct serving *serving) {
-  const struct shell_options *options = &serving->options;
+  const struct program_options *options = &serving->options;
   serving->server_options = (struct server_options){.command = serving->command,
                                                     .database = options->database,
                                                     .timeline_given = options->timeline_given,
@@ -100,20 +100,20 @@ static void set_options(struct serving *serving) {
 }
 
 static bool prepare(struct serving *serving) {
-  const struct shell_options *options = &serving->options;
+  const struct program_options *options = &serving->options;
   struct base_diag_sink *diags = &serving->server.diags;
   size_t count = 1;
-  if (!shell_address_read(options, options->socket, true, diags, &serving->addresses[0]))
+  if (!program_address_read(options, options->socket, true, diags, &serving->addresses[0]))
     return false;
   if (serving->addresses[0].address.kind != SN_ADDRESS_UNIX)
     return wrong(&serving->server, "write --listen tls:HOST:PORT", "--socket is for a path");
   if (options->listen) {
-    if (!shell_address_read(options, options->listen, true, diags, &serving->addresses[1]))
+    if (!program_address_read(options, options->listen, true, diags, &serving->addresses[1]))
       return false;
     count = 2;
   }
   if (!check_network(serving) || !find_group(serving) ||
-      !shell_token_read(options, diags, &serving->token))
+      !program_token_read(options, diags, &serving->token))
     return false;
   serving->addresses[1].address.certificate_optional = serving->token != NULL;
   for (size_t i = 0; i < count; i++) serving->opened[i] = serving->addresses[i].address;
@@ -177,7 +177,7 @@ static void greet(struct serving *serving) {
                      serving->addresses[0].text);
   if (serving->options.listen) base_buffer_printf(&text, " and %s", serving->addresses[1].text);
   base_buffer_putc(&text, '\n');
-  (void)shell_output_once(base_buffer_text(&text), text.length, &serving->server.diags);
+  (void)program_output_once(base_buffer_text(&text), text.length, &serving->server.diags);
   base_buffer_done(&text);
 }
 
@@ -188,7 +188,7 @@ static int serve(struct serving *serving) {
   if (!prepare(serving)) return server->diags.exit_code;
   server->options = &serving->server_options;
   server_keeper_start(server);
-  shell_signals_install(false);
+  program_signals_install(false);
   server->peers_max = most_peers();
   enum base_status status = server_open(server);
   if (status == BASE_OK && !open_sockets(serving)) status = BASE_SYSTEM;
@@ -216,16 +216,16 @@ int serve_main(int count, char *const *arguments) {
   int code;
   serving.command = make_command(count, arguments);
   server_init(server);
-  if (!shell_options_read(&serving.options, SHELL_SERVE, count, arguments, &server->diags))
+  if (!program_options_read(&serving.options, PROGRAM_SERVE, count, arguments, &server->diags))
     code = server->diags.exit_code;
   else if (serving.options.help)
-    code = shell_help_command("serve");
+    code = program_help_command("serve");
   else
     code = serve(&serving);
-  for (size_t i = 0; i < 2; i++) shell_address_done(&serving.addresses[i]);
+  for (size_t i = 0; i < 2; i++) program_address_done(&serving.addresses[i]);
   free(serving.token);
   free(serving.command);
   server_done(server);
-  shell_options_done(&serving.options);
+  program_options_done(&serving.options);
   return code;
 }

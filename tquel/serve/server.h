@@ -13,7 +13,7 @@
 #include "engine/control.h"
 #include "sensors/wire/connection.h"
 #include "sensors/wire/records.h"
-#include "tquel/shell/output.h"
+#include "tquel/program/output.h"
 
 /* Frames of data that a source may have unacknowledged. */
 #define SERVER_CREDIT 4096

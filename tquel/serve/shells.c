@@ -28,7 +28,7 @@
 struct server_shell {
   struct server_peer *peer;
   struct tql_seat *seat;
-  struct shell_output output;
+  struct program_output output;
   void (*show)(void *context, const char *name, const struct net_layout *layout,
                const union net_slot *row, uint8_t marks, net_chronon checkpoint);
   struct base_buffer text;                 /* of statements, as far as it came */
@@ -94,7 +94,7 @@ static void write_frames(void *context, const char *bytes, size_t length) {
 }
 
 static struct server_shell *of_output(void *context) {
-  return ((struct shell_output *)context)->context;
+  return ((struct program_output *)context)->context;
 }
 
 static void on_live(void *context, const char *name, const struct net_layout *layout,
@@ -124,26 +124,26 @@ static void on_live_over(void *context, const char *name) {
   base_diag_sink_init(&diags);
   struct base_diag *diag =
       base_report(&diags, MSG_DISPLAY_OVER, NULL, NULL, "%s was destroyed; its display ends", name);
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   send_diagnostic(shell, diag);
   base_diag_sink_done(&diags);
 }
 
 static void on_live_lacks(void *context, const struct base_diag *diag) {
   struct server_shell *shell = of_output(context);
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   send_diagnostic(shell, diag);
 }
 
 static void on_timing(void *context, const char *line) {
   struct server_shell *shell = of_output(context);
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   const struct sn_message_timing timing = {.text = sn_string_of(line)};
   (void)sn_put_timing(out_of(shell), 0, &timing);
 }
 
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag) {
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   send_diagnostic(shell, diag);
 }
 
@@ -165,7 +165,7 @@ void server_shell_tick(struct server_peer *peer) {
   struct server_shell *shell = peer->shell;
   server_inquiry_tick(peer, base_env_monotonic());
   if (server_shell_due(peer, base_env_monotonic()) == 0) run(shell, false);
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   if (shell->dropped && sn_connection_unsent(peer->connection) < SERVER_DISPLAY_BYTES / 2)
     tell_dropped(shell);
 }
@@ -181,7 +181,7 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
   struct server *server = peer->server;
   struct server_shell *shell = base_xcalloc(1, sizeof *shell);
   shell->peer = peer;
-  shell_output_init(&shell->output, TQL_FORMAT_CSV, false);
+  program_output_init(&shell->output, TQL_FORMAT_CSV, false);
   shell->output.session = server->session;
   shell->output.write = write_frames;
   shell->output.context = shell;
@@ -220,7 +220,7 @@ void server_shell_close(struct server_peer *peer) {
   peer->shell = NULL;
   tql_seat_free(shell->seat);
   base_buffer_clear(&shell->output.pending);
-  shell_output_done(&shell->output);
+  program_output_done(&shell->output);
   base_buffer_done(&shell->text);
   base_buffer_done(&shell->name);
   base_buffer_done(&shell->held);
@@ -283,7 +283,7 @@ static enum base_status run_part(struct server_shell *shell, int64_t patience) {
       tql_seat_run_part(shell->seat, &part, &shell->output.output, &shell->rest);
   if (status != BASE_AGAIN) shell->rest.now = 0;
   base_env_interrupt_source(NULL, NULL);
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   shell->running = false;
   server->running = NULL;
   return status;

@@ -9,21 +9,21 @@
 #include <string.h>
 
 #include "tquel/session/session.h"
-#include "tquel/shell/help.h"
-#include "tquel/shell/option_rows.h"
+#include "tquel/program/help.h"
+#include "tquel/program/option_rows.h"
 #include "tquel/shell/shell.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/signals.h"
 
-static const struct shell_option_row rows[] = {
+static const struct program_option_row rows[] = {
     {"--quiet", NULL, "print nothing: the exit status alone says it"},
     {"--compact", NULL, "check nothing; give back what the file has and does not need"},
     {"--help", NULL, "print this and exit"},
 };
-static const struct shell_option_rows options = {"check-database", rows, sizeof rows / sizeof *rows,
-                                                 10};
+static const struct program_option_rows options = {"check-database", rows,
+                                                   sizeof rows / sizeof *rows, 10};
 
 void shell_check_database_describe(struct base_buffer *out) {
-  shell_option_rows_describe(&options, out);
+  program_option_rows_describe(&options, out);
 }
 
 struct findings {
@@ -128,26 +128,26 @@ int shell_check_database_main(int count, char *const *arguments) {
     } else if (!ends && strcmp(argument, "-q") == 0) {
       quiet = true;
     } else if (!ends && argument[0] == '-' && argument[1] != '\0') {
-      size_t row = shell_option_find(&options, &diags, argument, &value);
+      size_t row = program_option_find(&options, &diags, argument, &value);
       wrong = row == options.count;
       compacts |= row == 1;
       if (row == 2) {
         base_diag_sink_done(&diags);
-        return shell_help_command(options.command);
+        return program_help_command(options.command);
       }
       quiet |= row == 0;
     } else if (path) {
-      wrong = !shell_option_wrong(&options, &diags, NULL,
-                                  "one database at a time, and %s is another", argument);
+      wrong = !program_option_wrong(&options, &diags, NULL,
+                                    "one database at a time, and %s is another", argument);
     } else {
       path = argument;
     }
   }
   if (!wrong && !path)
-    wrong = !shell_option_wrong(&options, &diags, NULL, "which database? %s wants its file",
-                                "tquel check-database");
+    wrong = !program_option_wrong(&options, &diags, NULL, "which database? %s wants its file",
+                                  "tquel check-database");
   if (!wrong) {
-    shell_signals_install(false);
+    program_signals_install(false);
     code = compacts ? compact(path, quiet, &diags) : check(path, quiet, &diags);
   }
   if (fflush(stdout) != 0 && code == 0) code = 3;

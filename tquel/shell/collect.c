@@ -14,8 +14,8 @@
 
 #include "sensors/collect/directory.h"
 #include "sensors/collect/monitor.h"
-#include "tquel/shell/help.h"
-#include "tquel/shell/option_rows.h"
+#include "tquel/program/help.h"
+#include "tquel/program/option_rows.h"
 #include "tquel/shell/shell.h"
 
 #ifndef TQUEL_VERSION
@@ -39,7 +39,7 @@ enum collect_option {
   COLLECT_OPTIONS
 };
 
-static const struct shell_option_row rows[COLLECT_OPTIONS] = {
+static const struct program_option_row rows[COLLECT_OPTIONS] = {
     [COLLECT_CONNECT] = {"--connect", "ADDRESS",
                          "the server: a socket, or tls:HOST:PORT (DIRECTORY/server)"},
     [COLLECT_DIRECTORY] =
@@ -62,7 +62,7 @@ static const struct shell_option_row rows[COLLECT_OPTIONS] = {
     [COLLECT_KEY] = {"--key", "FILE", "tls: its key"},
     [COLLECT_HELP] = {"--help", NULL, "this text"},
 };
-static const struct shell_option_rows options_known = {"collect", rows, COLLECT_OPTIONS, 22};
+static const struct program_option_rows options_known = {"collect", rows, COLLECT_OPTIONS, 22};
 
 struct collect {
   struct base_diag_sink diags;
@@ -72,18 +72,18 @@ struct collect {
 };
 
 void shell_collect_describe(struct base_buffer *out) {
-  shell_option_rows_describe(&options_known, out);
+  program_option_rows_describe(&options_known, out);
 }
 
 /* --- the command line */
 
 static bool wrong(struct collect *collect, const char *hint, const char *text, const char *value) {
-  return shell_option_wrong(&options_known, &collect->diags, hint, text, value);
+  return program_option_wrong(&options_known, &collect->diags, hint, text, value);
 }
 
 static bool read_option(struct collect *collect, int count, char *const *arguments, int *index) {
   const char *value = NULL;
-  size_t row = shell_option_find(&options_known, &collect->diags, arguments[*index], &value);
+  size_t row = program_option_find(&options_known, &collect->diags, arguments[*index], &value);
   if (row == COLLECT_OPTIONS) return false;
   if (collect->values[row]) return wrong(collect, NULL, "%s is given twice", rows[row].name);
   if (!rows[row].value)
@@ -306,7 +306,7 @@ int shell_collect_main(int count, char *const *arguments) {
   }
   if (good && collect.values[COLLECT_HELP]) {
     base_diag_sink_done(&collect.diags);
-    return shell_help_command("collect");
+    return program_help_command("collect");
   }
   good = good && read_numbers(&collect) && find_directory(&collect) && find_server(&collect) &&
          run(&collect);

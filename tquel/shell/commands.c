@@ -10,16 +10,16 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "tquel/shell/help.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/help.h"
+#include "tquel/program/signals.h"
 #include "tquel/shell/terminal.h"
 
 /* ARGUMENT is the rest of the line without blanks around it, "" if there is none. */
 typedef void command_function(struct terminal *terminal, const char *argument);
 
 static void say(struct terminal *terminal, const char *text) {
-  shell_output_text(&terminal->shell->output, text);
-  shell_output_flush(&terminal->shell->output);
+  program_output_text(&terminal->shell->output, text);
+  program_output_flush(&terminal->shell->output);
 }
 
 /* --- the workspace ---------------------------------------------------------------------------- */
@@ -49,14 +49,14 @@ static bool run_program(const char *command) {
   fflush(NULL);
   pid_t child = fork();
   if (child == 0) {
-    shell_signals_reset();
+    program_signals_reset();
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     _exit(127);
   }
   int status = -1;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   /* A Ctrl-C meant for the child reached this process too. */
-  if (!shell_signals_ending()) base_env_clear_interrupt();
+  if (!program_signals_ending()) base_env_clear_interrupt();
   return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -148,16 +148,16 @@ static void do_time(struct terminal *terminal, const char *argument) {
 }
 
 static void do_timing(struct terminal *terminal, const char *argument) {
-  struct shell_output *output = &terminal->shell->output;
+  struct program_output *output = &terminal->shell->output;
   bool on = !output->timing;
   if (strcasecmp(argument, "on") == 0) on = true;
   if (strcasecmp(argument, "off") == 0) on = false;
-  shell_output_set_timing(output, on);
+  program_output_set_timing(output, on);
   say(terminal, on ? "timing is on\n" : "timing is off\n");
 }
 
 static void do_format(struct terminal *terminal, const char *argument) {
-  struct shell_output *output = &terminal->shell->output;
+  struct program_output *output = &terminal->shell->output;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   int format = *argument ? tql_format_find(argument) : (int)output->format;
   if (format < 0) {
@@ -184,7 +184,7 @@ static void do_shell(struct terminal *terminal, const char *argument) {
 /* help of the language, with the topic as a string. */
 static void do_help(struct terminal *terminal, const char *argument) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  if (*argument && shell_help_message(argument, &text)) {
+  if (*argument && program_help_message(argument, &text)) {
     say(terminal, text.data);
     base_buffer_done(&text);
     return;

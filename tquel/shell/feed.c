@@ -18,10 +18,10 @@
 #include "sensors/feed/feed.h"
 #include "sensors/wire/link.h"
 #include "sensors/wire/records.h"
-#include "tquel/shell/client.h"
-#include "tquel/shell/help.h"
+#include "tquel/program/client.h"
+#include "tquel/program/help.h"
 #include "tquel/shell/shell.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/signals.h"
 
 #define RELATION     1 /* its number in messages */
 #define OUTBOX_BYTES ((size_t)64 << 20)
@@ -37,7 +37,7 @@
 
 struct feeding {
   struct net_zone *zone; /* of times without an offset */
-  const struct shell_options *options;
+  const struct program_options *options;
   struct base_diag_sink *diags;
   struct sn_link *link;
   struct base_arena *arena;
@@ -161,7 +161,7 @@ static bool turn(struct feeding *feeding, int input, int64_t timeout_ns) {
   sn_link_poll(feeding->link, &polled[1], &wait);
   if (wait > timeout_ns) wait = timeout_ns;
   int64_t wait_ms = wait > 3600000 * NS_PER_MS ? 3600000 : (wait + NS_PER_MS - 1) / NS_PER_MS;
-  (void)shell_signals_wait(polled, 2, (int)wait_ms);
+  (void)program_signals_wait(polled, 2, (int)wait_ms);
   sn_link_turn(feeding->link, polled[1].revents);
   struct sn_message message;
   while (!feeding->failed && sn_link_next(feeding->link, &message)) {
@@ -450,7 +450,7 @@ static void wait_for_server(struct feeding *feeding, bool tell) {
 /* All that came is final; then it waits until the server has it. */
 static void finish(struct feeding *feeding) {
   bool interrupted = base_env_interrupted();
-  shell_signals_interrupt_again();
+  program_signals_interrupt_again();
   if (!flush(feeding)) return;
   if (feeding->latest != NET_BEGINNING && !send_check(feeding, net_chronon_add(feeding->latest, 1)))
     return;
@@ -473,7 +473,7 @@ static void print_counts(struct feeding *feeding) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "%s: %" PRIu64 " records, %" PRIu64 " unreadable\n",
                      feeding->options->relation, feeding->records, feeding->rejected);
-  feeding->failed = !shell_output_once(base_buffer_text(&text), text.length, feeding->diags);
+  feeding->failed = !program_output_once(base_buffer_text(&text), text.length, feeding->diags);
   base_buffer_done(&text);
 }
 
@@ -494,19 +494,19 @@ static void feed_all(struct feeding *feeding) {
   if (!feeding->failed && !feeding->options->quiet) print_counts(feeding);
 }
 
-static int feed(const struct shell_options *options, struct base_diag_sink *diags) {
-  struct shell_address address;
+static int feed(const struct program_options *options, struct base_diag_sink *diags) {
+  struct program_address address;
   char *token = NULL, host[256] = "";
   struct feeding feeding = {.options = options,
                             .diags = diags,
                             .latest = NET_BEGINNING,
                             .promised = NET_BEGINNING,
                             .tell_rejected_at = 1};
-  if (!shell_address_read(options, options->connect, false, diags, &address))
+  if (!program_address_read(options, options->connect, false, diags, &address))
     return diags->exit_code;
-  shell_signals_install(false);
+  program_signals_install(false);
   (void)!gethostname(host, sizeof host - 1);
-  if (shell_token_read(options, diags, &token)) {
+  if (program_token_read(options, diags, &token)) {
     const struct sn_link_options link = {.address = address.address,
                                          .role = SN_ROLE_FEED,
                                          .program = "tquel feed",
@@ -525,16 +525,16 @@ static int feed(const struct shell_options *options, struct base_diag_sink *diag
     base_buffer_done(&feeding.frame);
   }
   free(token);
-  shell_address_done(&address);
+  program_address_done(&address);
   if (feeding.failed && diags->errors == 0)
     base_report(diags, base_env_interrupted() ? MSG_CANCELLED : MSG_UNEXPLAINED, NULL, NULL, "%s",
                 base_env_interrupted() ? "interrupted" : "tquel feed failed, and nothing says why");
-  if (shell_signals_ending()) shell_signals_die(shell_signals_ending());
+  if (program_signals_ending()) program_signals_die(program_signals_ending());
   return diags->exit_code;
 }
 
 static void print_report(void *context, const struct base_diag *diag) {
-  const struct shell_options *options = context;
+  const struct program_options *options = context;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   if (options->quiet && diag->severity != BASE_ERROR) return;
   base_diag_format(&text, diag);
@@ -543,19 +543,19 @@ static void print_report(void *context, const struct base_diag *diag) {
 }
 
 int shell_feed_main(int count, char *const *arguments) {
-  struct shell_options options = {0};
+  struct program_options options = {0};
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   diags.on_report = print_report;
   diags.context = &options;
   int code;
-  if (!shell_options_read(&options, SHELL_FEED, count, arguments, &diags))
+  if (!program_options_read(&options, PROGRAM_FEED, count, arguments, &diags))
     code = diags.exit_code;
   else if (options.help)
-    code = shell_help_command("feed");
+    code = program_help_command("feed");
   else
     code = feed(&options, &diags);
   base_diag_sink_done(&diags);
-  shell_options_done(&options);
+  program_options_done(&options);
   return code;
 }

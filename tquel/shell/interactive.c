@@ -22,7 +22,7 @@
 
 #include "engine/base/env.h"
 #include "tquel/lang/parse.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/signals.h"
 #include "tquel/shell/terminal.h"
 
 /* The feeds' turn; a key waits no longer than this. */
@@ -50,7 +50,7 @@ static void before_writing(void *context) {
 static void run_feeds(struct terminal *terminal) {
   struct shell *shell = terminal->shell;
   enum base_status status = shell->backend->class->follow(shell->backend, TURN_MS);
-  shell_output_flush(&shell->output);
+  program_output_flush(&shell->output);
   if (status != BASE_AGAIN && status != BASE_CANCEL) {
     terminal->feeds_over = true;
     if (shell->backend->class->commit(shell->backend) != BASE_OK) terminal->wrote = true;
@@ -65,7 +65,7 @@ static bool wait_for_news(struct terminal *terminal, int timeout_ms) {
   struct pollfd polled[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
                              {.fd = backend->class->descriptor(backend), .events = POLLIN}};
   if (terminal->feeds_over) polled[1].fd = -1;
-  (void)shell_signals_wait(polled, 2, timeout_ms);
+  (void)program_signals_wait(polled, 2, timeout_ms);
   if (polled[1].revents) run_feeds(terminal);
   return polled[0].revents != 0;
 }
@@ -81,13 +81,13 @@ static bool asks_feeds(const struct terminal *terminal) {
 static bool wait_input(struct terminal *terminal) {
   for (;;) {
     if (base_env_interrupted()) return false;
-    if (shell_signals_continued()) {
+    if (program_signals_continued()) {
       /* Whoever had the terminal meanwhile has set it as they liked. */
       el_set(terminal->edit, EL_PREP_TERM, 0);
       el_set(terminal->edit, EL_PREP_TERM, 1);
       el_set(terminal->edit, EL_REFRESH);
     }
-    if (shell_signals_resized()) el_resize(terminal->edit);
+    if (program_signals_resized()) el_resize(terminal->edit);
     bool asks = asks_feeds(terminal);
     if (wait_for_news(terminal, asks ? 0 : -1)) return true;
     if (asks && !base_env_interrupted()) run_feeds(terminal);
@@ -132,7 +132,7 @@ void terminal_run_text(struct terminal *terminal, const char *name, const char *
   terminal->feeds_over = false;
   /* What went wrong has been reported, and the next statement may do better. */
   (void)shell_run_text(shell, name, text, length);
-  if (!shell_signals_ending()) base_env_clear_interrupt();
+  if (!program_signals_ending()) base_env_clear_interrupt();
   if (shell->output.error) terminal->quit = true;
 }
 
@@ -203,7 +203,7 @@ static void read_line(struct terminal *terminal) {
   terminal->wrote = false;
   const char *line = el_gets(terminal->edit, &count);
   terminal->reading = false;
-  if (shell_signals_ending()) {
+  if (program_signals_ending()) {
     terminal->quit = true;
   } else if (line && count > 0) {
     /* The line lives in libedit's buffer, which a command may use again. */

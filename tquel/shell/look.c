@@ -34,8 +34,8 @@ enum base_status shell_look(struct shell *shell, const char *name, const char *a
   enum base_status status = shell->backend->class->describe(shell->backend, view->view,
                                                             *argument ? argument : NULL, &text);
   if (status == BASE_OK) {
-    shell_output_text(&shell->output, text.length ? text.data : view->nothing);
-    shell_output_flush(&shell->output);
+    program_output_text(&shell->output, text.length ? text.data : view->nothing);
+    program_output_flush(&shell->output);
   } else if (status == BASE_END) {
     base_report_hint(&shell->diags, MSG_UNKNOWN_RELATION, NULL, NULL, "\\d lists what there is",
                      "there is no relation %.*s", (int)strcspn(argument, " \t"), argument);

@@ -125,7 +125,7 @@ struct tql_session *shell_own_session(struct shell_backend *backend) {
 
 enum base_status shell_own_open(struct shell *shell, bool stdin_is_script, bool explain_only,
                                 struct shell_backend **ret) {
-  const struct shell_options *options = shell->options;
+  const struct program_options *options = shell->options;
   struct tql_session_options session_options = {
       .path = options->database,
       .timeline = options->timeline,

@@ -11,7 +11,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "tquel/shell/client.h"
+#include "tquel/program/client.h"
 #include "tquel/shell/shell.h"
 
 #define PIECE ((size_t)256 << 10)
@@ -22,7 +22,7 @@ struct remote {
   struct shell_backend backend; /* first */
   struct shell *shell;
   struct sn_connection *connection;
-  struct shell_welcome welcome;
+  struct program_welcome welcome;
   bool over;     /* reported */
   bool failed;   /* an error of what runs was shown */
   bool cut;      /* some of its results was not */
@@ -42,7 +42,7 @@ struct remote {
 static void print_error(struct remote *remote, struct sn_string text, const char *end) {
   /* Interrupted because nobody takes the output: that is said in other words. */
   if (remote->shell->output.error) return;
-  shell_output_flush(&remote->shell->output);
+  program_output_flush(&remote->shell->output);
   fprintf(stderr, "%.*s%s", (int)text.length, text.bytes, end);
 }
 
@@ -59,7 +59,7 @@ static void take_diagnostic(struct remote *remote, const struct sn_message *mess
 }
 
 static void take_message(struct remote *remote, const struct sn_message *message) {
-  struct shell_output *output = &remote->shell->output;
+  struct program_output *output = &remote->shell->output;
   union {
     struct sn_message_output output;
     struct sn_message_live live;
@@ -71,9 +71,9 @@ static void take_message(struct remote *remote, const struct sn_message *message
   if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &got.output)) {
     remote->cut |= output->cut;
     if (output->cut) return;
-    shell_output_bytes(output, got.output.bytes.bytes, got.output.bytes.length);
+    program_output_bytes(output, got.output.bytes.bytes, got.output.bytes.length);
   } else if (message->type == SN_WIRE_LIVE && sn_get_live(message, &got.live)) {
-    shell_output_bytes(output, got.live.bytes.bytes, got.live.bytes.length);
+    program_output_bytes(output, got.live.bytes.bytes, got.live.bytes.length);
   } else if (message->type == SN_WIRE_DIAGNOSTIC) {
     take_diagnostic(remote, message);
   } else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &got.timing)) {
@@ -104,7 +104,7 @@ static bool turn(struct remote *remote, int timeout_ms) {
     any = true;
   }
   if (any && remote->done) return true;
-  alive = shell_client_wait(remote->connection, any ? 0 : timeout_ms);
+  alive = program_client_wait(remote->connection, any ? 0 : timeout_ms);
   while (sn_connection_next(remote->connection, &message)) take_message(remote, &message);
   return alive;
 }
@@ -115,7 +115,7 @@ static enum base_status report_gone(struct remote *remote, const char *what) {
   const char *reason = sn_connection_reason(remote->connection);
   bool told = sn_connection_diagnostic(remote->connection) != 0;
   remote->over = true;
-  shell_output_flush(&remote->shell->output);
+  program_output_flush(&remote->shell->output);
   base_report(&remote->shell->diags, MSG_SERVER_GONE, NULL, NULL, "the server has gone%s%s%s",
               told && reason ? ": " : "", told && reason ? reason : "", what);
   return BASE_SYSTEM;
@@ -190,14 +190,14 @@ static enum base_status ask(struct remote *remote, const char *what, const char 
 
 static void send_statements(struct remote *remote, const char *name, const char *text,
                             size_t length, bool single_transaction) {
-  const struct shell_output *output = &remote->shell->output;
+  const struct program_output *output = &remote->shell->output;
   struct sn_message_statements statements = {
       .name = sn_string_of(name),
       .first_line = 1,
       .single_transaction = single_transaction,
       .format = (uint8_t)output->format,
       .timing = output->timing,
-      .width = shell_output_terminal_width(),
+      .width = program_output_terminal_width(),
   };
   do {
     size_t piece = length < PIECE ? length : PIECE;
@@ -244,12 +244,12 @@ static void establish(struct remote *remote) {
 static bool connect_again(struct remote *remote) {
   struct shell *shell = remote->shell;
   struct sn_connection *connection;
-  struct shell_welcome welcome;
-  if (shell_client_open(shell->options, SN_ROLE_SHELL, "", &shell->diags, &connection, &welcome) !=
-      BASE_OK)
+  struct program_welcome welcome;
+  if (program_client_open(shell->options, SN_ROLE_SHELL, "", &shell->diags, &connection,
+                          &welcome) != BASE_OK)
     return false;
   sn_connection_free(remote->connection);
-  shell_welcome_done(&remote->welcome);
+  program_welcome_done(&remote->welcome);
   remote->connection = connection;
   remote->welcome = welcome;
   remote->over = false;
@@ -356,7 +356,7 @@ static enum base_status remote_describe(struct shell_backend *backend, enum shel
 }
 
 static void remote_title(struct shell_backend *backend, struct base_buffer *out) {
-  const struct shell_welcome *welcome = &((struct remote *)backend)->welcome;
+  const struct program_welcome *welcome = &((struct remote *)backend)->welcome;
   base_buffer_printf(out, "%s through its server, %s timeline",
                      welcome->database ? welcome->database : "a database",
                      welcome->timeline == NET_TIMELINE_REAL ? "real" : "abstract");
@@ -369,7 +369,7 @@ static enum base_status remote_close(struct shell_backend *backend, enum base_st
     (void)sn_connection_pump(remote->connection, 0);
   }
   sn_connection_free(remote->connection);
-  shell_welcome_done(&remote->welcome);
+  program_welcome_done(&remote->welcome);
   base_buffer_done(&remote->answer);
   base_buffer_done(&remote->seat);
   free(remote->reason);
@@ -394,8 +394,8 @@ enum base_status shell_remote_open(struct shell *shell, struct shell_backend **r
   struct remote *remote = base_xcalloc(1, sizeof *remote);
   remote->backend.class = &remote_class;
   remote->shell = shell;
-  enum base_status status = shell_client_open(shell->options, SN_ROLE_SHELL, "", &shell->diags,
-                                              &remote->connection, &remote->welcome);
+  enum base_status status = program_client_open(shell->options, SN_ROLE_SHELL, "", &shell->diags,
+                                                &remote->connection, &remote->welcome);
   if (status != BASE_OK) {
     free(remote);
     return status;

@@ -43,10 +43,10 @@ enum base_status shell_run_text(struct shell *shell, const char *name, const cha
   text = shell_variables_expand(&shell->variables, name, text, &length, &shell->diags, &scratch);
   enum base_status status = BASE_USER;
   if (text != NULL) {
-    shell_output_begin(&shell->output);
+    program_output_begin(&shell->output);
     bool whole = shell->options->single_transaction && !shell->interactive;
     status = shell->backend->class->run(shell->backend, name, text, length, whole);
-    shell_output_end(&shell->output);
+    program_output_end(&shell->output);
   }
   base_buffer_done(&scratch);
   return status;
@@ -72,8 +72,8 @@ static enum base_status set_variable(struct shell *shell, const char *argument) 
   while (length > 0 && strchr(" \t\n", argument[length - 1])) length--;
   argument = base_arena_strndup(arena, argument, length);
   bool good = shell_variables_command(&shell->variables, argument, &shell->diags, &list);
-  shell_output_text(&shell->output, base_buffer_text(&list));
-  shell_output_flush(&shell->output);
+  program_output_text(&shell->output, base_buffer_text(&list));
+  program_output_flush(&shell->output);
   base_buffer_done(&list);
   base_arena_free(arena);
   return good ? BASE_OK : BASE_USER;
@@ -99,7 +99,7 @@ static enum base_status follow(struct shell *shell) {
       break;
     }
     status = shell->backend->class->follow(shell->backend, FOLLOW_MS);
-    shell_output_flush(&shell->output);
+    program_output_flush(&shell->output);
   }
   if (status == BASE_END || status == BASE_CANCEL) status = BASE_OK;
   base_env_clear_interrupt();
@@ -108,11 +108,11 @@ static enum base_status follow(struct shell *shell) {
 }
 
 enum base_status shell_run_script(struct shell *shell) {
-  const struct shell_options *options = shell->options;
+  const struct program_options *options = shell->options;
   enum base_status status = BASE_OK;
   size_t commands = 0;
   for (size_t i = 0; i < options->item_count && status == BASE_OK; i++) {
-    const struct shell_item *item = &options->items[i];
+    const struct program_item *item = &options->items[i];
     status =
         item->is_file ? run_file(shell, item->text) : run_command(shell, item->text, ++commands);
     if (status == BASE_OK && base_env_interrupted()) status = BASE_CANCEL;

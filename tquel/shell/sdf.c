@@ -17,8 +17,8 @@
 #include "sensors/sdf/output.h"
 #include "sensors/sdf/remote.h"
 #include "tquel/lang/parse.h"
-#include "tquel/shell/help.h"
-#include "tquel/shell/option_rows.h"
+#include "tquel/program/help.h"
+#include "tquel/program/option_rows.h"
 #include "tquel/shell/shell.h"
 
 enum sdf_option {
@@ -34,7 +34,7 @@ enum sdf_option {
   SDF_OPTIONS
 };
 
-static const struct shell_option_row rows[SDF_OPTIONS] = {
+static const struct program_option_row rows[SDF_OPTIONS] = {
     [SDF_HEADER] = {"--header", "OUT", "write the C header of the sensors"},
     [SDF_TQUEL] = {"--tquel", "OUT", "write create statements for the relations"},
     [SDF_DOC] = {"--doc", "OUT", "write documentation in Markdown"},
@@ -45,7 +45,7 @@ static const struct shell_option_row rows[SDF_OPTIONS] = {
     [SDF_QUIET] = {"--quiet", NULL, "do not say what is in the description (also -q)"},
     [SDF_HELP] = {"--help", NULL, "this text"},
 };
-static const struct shell_option_rows options_known = {"sdf", rows, SDF_OPTIONS, 19};
+static const struct program_option_rows options_known = {"sdf", rows, SDF_OPTIONS, 19};
 
 struct sdf {
   struct base_arena *arena;
@@ -57,13 +57,13 @@ struct sdf {
 };
 
 void shell_sdf_describe(struct base_buffer *out) {
-  shell_option_rows_describe(&options_known, out);
+  program_option_rows_describe(&options_known, out);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
 
 static bool wrong(struct sdf *sdf, const char *hint, const char *text, const char *value) {
-  return shell_option_wrong(&options_known, &sdf->diags, hint, text, value);
+  return program_option_wrong(&options_known, &sdf->diags, hint, text, value);
 }
 
 static bool take_option(struct sdf *sdf, enum sdf_option option, const char *value,
@@ -103,9 +103,9 @@ static bool take_option(struct sdf *sdf, enum sdf_option option, const char *val
 static bool read_option(struct sdf *sdf, int count, char *const *arguments, int *index) {
   const char *argument = arguments[*index], *value = NULL, *second = NULL;
   if (strcmp(argument, "-q") == 0) argument = "--quiet";
-  size_t option = shell_option_find(&options_known, &sdf->diags, argument, &value);
+  size_t option = program_option_find(&options_known, &sdf->diags, argument, &value);
   if (option == SDF_OPTIONS) return false;
-  const struct shell_option_row *row = &rows[option];
+  const struct program_option_row *row = &rows[option];
   if (row->value && !value) value = *index + 1 < count ? arguments[++*index] : NULL;
   if (option == SDF_DIFF && value) second = *index + 1 < count ? arguments[++*index] : NULL;
   bool complete = !row->value || (value && *value && (option != SDF_DIFF || second));
@@ -344,7 +344,7 @@ int shell_sdf_main(int count, char *const *arguments) {
   if (!read_arguments(&sdf, count, arguments)) {
     code = sdf.diags.exit_code;
   } else if (sdf.help) {
-    code = shell_help_command("sdf");
+    code = program_help_command("sdf");
   } else {
     bool any = false, ok = read_format(&sdf);
     for (size_t i = 0; i <= SDF_REMOTE; i++) any = any || sdf.outputs[i];

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
-#include "tquel/shell/help.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/help.h"
+#include "tquel/program/signals.h"
 
 static void on_report(void *context, const struct base_diag *diag) {
   struct shell *shell = context;
@@ -24,12 +24,12 @@ static void on_report(void *context, const struct base_diag *diag) {
   shell->told |= diag->severity == BASE_ERROR;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
-  if (shell->backend) shell_output_flush(&shell->output);
+  if (shell->backend) program_output_flush(&shell->output);
   fwrite(text.data, 1, text.length, stderr);
   base_buffer_done(&text);
 }
 
-static void shell_init(struct shell *shell, const struct shell_options *options) {
+static void shell_init(struct shell *shell, const struct program_options *options) {
   *shell = (struct shell){.options = options};
   base_diag_sink_init(&shell->diags);
   shell->diags.on_report = on_report;
@@ -41,10 +41,10 @@ static void take_variables(struct shell *shell) {
     (void)shell_variables_assign(&shell->variables, shell->options->variables[i]);
 }
 
-static void shell_done(struct shell *shell, struct shell_options *options) {
+static void shell_done(struct shell *shell, struct program_options *options) {
   shell_variables_done(&shell->variables);
   base_diag_sink_done(&shell->diags);
-  shell_options_done(options);
+  program_options_done(options);
 }
 
 /* A file opened while a standard descriptor is closed would take its number, and be written to. */
@@ -55,17 +55,17 @@ static void keep_standard_descriptors(void) {
   }
 }
 
-static bool is_script_on_stdin(const struct shell_options *options, bool interactive) {
+static bool is_script_on_stdin(const struct program_options *options, bool interactive) {
   for (size_t i = 0; i < options->item_count; i++)
     if (options->items[i].is_file && strcmp(options->items[i].text, "-") == 0) return true;
   return options->item_count == 0 && !interactive;
 }
 
 static enum base_status open_backend(struct shell *shell, bool stdin_is_script, bool explain_only) {
-  const struct shell_options *options = shell->options;
+  const struct program_options *options = shell->options;
   int format = options->format;
   if (format < 0) format = isatty(STDOUT_FILENO) ? TQL_FORMAT_TABLE : TQL_FORMAT_CSV;
-  shell_output_init(&shell->output, (enum tql_format)format, options->timing);
+  program_output_init(&shell->output, (enum tql_format)format, options->timing);
   if (options->connect) return shell_remote_open(shell, &shell->backend);
   return shell_own_open(shell, stdin_is_script, explain_only, &shell->backend);
 }
@@ -89,7 +89,7 @@ static int exit_code(const struct shell *shell, enum base_status status) {
 /* Writes the rest of the output, closes the session, says what went wrong with writing. */
 static int finish(struct shell *shell, enum base_status status) {
   if (shell->backend) {
-    shell_output_flush(&shell->output);
+    program_output_flush(&shell->output);
     struct shell_backend *backend = shell->backend;
     shell->backend = NULL; /* reports from here on have no output to flush */
     status = backend->class->close(backend, status);
@@ -101,17 +101,17 @@ static int finish(struct shell *shell, enum base_status status) {
   if (status == BASE_CANCEL && error) status = error == EPIPE ? BASE_OK : BASE_SYSTEM;
   if (status == BASE_OK && error && error != EPIPE) status = BASE_SYSTEM;
   account(shell, status);
-  shell_output_done(&shell->output);
-  if (shell_signals_ending()) shell_signals_die(shell_signals_ending());
-  if (status == BASE_CANCEL) shell_signals_die(SIGINT);
+  program_output_done(&shell->output);
+  if (program_signals_ending()) program_signals_die(program_signals_ending());
+  if (status == BASE_CANCEL) program_signals_die(SIGINT);
   return exit_code(shell, status);
 }
 
 static int run(struct shell *shell) {
   take_variables(shell);
-  const struct shell_options *options = shell->options;
+  const struct program_options *options = shell->options;
   bool interactive = options->item_count == 0 && isatty(STDIN_FILENO);
-  shell_signals_install(interactive);
+  program_signals_install(interactive);
   shell->quiet = options->quiet;
   shell->interactive = interactive;
   enum base_status status =
@@ -127,7 +127,7 @@ static int run(struct shell *shell) {
 static bool misspells_command(struct shell *shell) {
   const char *name = shell->options->database;
   if (!name || strpbrk(name, "./") || access(name, F_OK) == 0) return false;
-  const char *command = shell_nearest_command(name);
+  const char *command = program_nearest_command(name);
   if (!command) return false;
   struct base_buffer hint = BASE_BUFFER_EMPTY;
   base_buffer_printf(&hint, "did you mean tquel %s? A new database of this name is written ./%s",
@@ -138,17 +138,17 @@ static bool misspells_command(struct shell *shell) {
 }
 
 int shell_main(int count, char *const *arguments) {
-  struct shell_options options;
+  struct program_options options;
   struct shell shell;
   int code;
   keep_standard_descriptors();
   shell_init(&shell, &options);
-  if (!shell_options_read(&options, SHELL_RUN, count, arguments, &shell.diags))
+  if (!program_options_read(&options, PROGRAM_RUN, count, arguments, &shell.diags))
     code = shell.diags.exit_code;
   else if (options.help)
-    code = shell_help_command(NULL);
+    code = program_help_command(NULL);
   else if (options.version)
-    code = shell_help_version();
+    code = program_help_version();
   else if (misspells_command(&shell))
     code = shell.diags.exit_code;
   else
@@ -165,7 +165,7 @@ static enum base_status print_explanation(struct shell *shell) {
                                                   : strcmp(form, "json") == 0 ? NG_EXPLAIN_JSON
                                                                               : NG_EXPLAIN_TEXT,
                                                   &text);
-  if (status == BASE_OK) shell_output_text(&shell->output, base_buffer_text(&text));
+  if (status == BASE_OK) program_output_text(&shell->output, base_buffer_text(&text));
   base_buffer_done(&text);
   return status;
 }
@@ -181,7 +181,7 @@ static int explain(struct shell *shell) {
   take_variables(shell);
   const char *path = shell->options->explain_file;
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  shell_signals_install(false);
+  program_signals_install(false);
   enum base_status status = BASE_SYSTEM;
   if (!is_missing(shell, shell->options->database) && shell_read_file(path, &shell->diags, &text))
     status = open_backend(shell, strcmp(path, "-") == 0, true);
@@ -195,15 +195,15 @@ static int explain(struct shell *shell) {
 }
 
 int shell_explain_main(int count, char *const *arguments) {
-  struct shell_options options;
+  struct program_options options;
   struct shell shell;
   int code;
   keep_standard_descriptors();
   shell_init(&shell, &options);
-  if (!shell_options_read(&options, SHELL_EXPLAIN, count, arguments, &shell.diags))
+  if (!program_options_read(&options, PROGRAM_EXPLAIN, count, arguments, &shell.diags))
     code = shell.diags.exit_code;
   else if (options.help)
-    code = shell_help_command("explain");
+    code = program_help_command("explain");
   else
     code = explain(&shell);
   shell_done(&shell, &options);

@@ -3,15 +3,15 @@
 #define TQL_SHELL_H
 
 #include "tquel/shell/backend.h"
-#include "tquel/shell/options.h"
-#include "tquel/shell/output.h"
+#include "tquel/program/options.h"
+#include "tquel/program/output.h"
 #include "tquel/shell/variables.h"
 
 struct shell {
-  const struct shell_options *options;
+  const struct program_options *options;
   struct base_diag_sink diags;
   struct shell_backend *backend; /* NULL: not yet, or no more */
-  struct shell_output output;
+  struct program_output output;
   struct shell_variables variables;
   bool quiet;
   bool interactive;

@@ -2,7 +2,7 @@
  *
  * Secrets are read from files, never from the command line, which everyone on the machine can see; a file
  * that others can read is refused. */
-#include "tquel/shell/client.h"
+#include "tquel/program/client.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/directory.h"
 #include "sensors/wire/token.h"
-#include "tquel/shell/signals.h"
+#include "tquel/program/signals.h"
 
 #ifndef TQUEL_VERSION
 #define TQUEL_VERSION "unknown"
@@ -33,15 +33,15 @@ static char *default_socket(void) {
   return path.data;
 }
 
-bool shell_address_read(const struct shell_options *options, const char *text, bool is_server,
-                        struct base_diag_sink *diags, struct shell_address *ret) {
+bool program_address_read(const struct program_options *options, const char *text, bool is_server,
+                          struct base_diag_sink *diags, struct program_address *ret) {
   const char *reason = NULL;
-  *ret = (struct shell_address){0};
+  *ret = (struct program_address){0};
   ret->text = !text || strcmp(text, ".") == 0 ? default_socket() : base_xstrdup(text);
   if (!sn_address_parse(ret->text, &ret->address, &ret->storage, &reason)) {
     base_report_hint(diags, MSG_USAGE, NULL, NULL, "an address is a path or tls:HOST:PORT",
                      "%s is no address: %s", ret->text, reason);
-    shell_address_done(ret);
+    program_address_done(ret);
     return false;
   }
   ret->address.group = -1;
@@ -54,14 +54,14 @@ bool shell_address_read(const struct shell_options *options, const char *text, b
   return true;
 }
 
-void shell_address_done(struct shell_address *address) {
+void program_address_done(struct program_address *address) {
   free(address->text);
   free(address->storage);
-  *address = (struct shell_address){0};
+  *address = (struct program_address){0};
 }
 
-bool shell_token_read(const struct shell_options *options, struct base_diag_sink *diags,
-                      char **ret_token) {
+bool program_token_read(const struct program_options *options, struct base_diag_sink *diags,
+                        char **ret_token) {
   const char *reason = NULL;
   *ret_token = NULL;
   if (!options->token_file) return true;
@@ -74,15 +74,15 @@ bool shell_token_read(const struct shell_options *options, struct base_diag_sink
 
 /* --- the greeting ----------------------------------------------------------------------------- */
 
-bool shell_client_wait(struct sn_connection *connection, int timeout_ms) {
+bool program_client_wait(struct sn_connection *connection, int timeout_ms) {
   struct pollfd polled = {.fd = sn_connection_descriptor(connection),
                           .events = sn_connection_events(connection)};
   if (sn_connection_pending(connection)) timeout_ms = 0;
-  if (!shell_signals_wait(&polled, 1, timeout_ms)) polled.revents = 0;
+  if (!program_signals_wait(&polled, 1, timeout_ms)) polled.revents = 0;
   return sn_connection_pump(connection, polled.revents);
 }
 
-static void put_hello(struct sn_connection *connection, const struct shell_options *options,
+static void put_hello(struct sn_connection *connection, const struct program_options *options,
                       enum sn_role role, const char *identity, const char *token) {
   char *directory = getcwd(NULL, 0);
   char host[256] = "";
@@ -122,40 +122,41 @@ static enum base_status report_over(const struct sn_connection *connection, cons
 }
 
 static enum base_status greet(struct sn_connection *connection, const char *address,
-                              struct base_diag_sink *diags, struct shell_welcome *ret) {
+                              struct base_diag_sink *diags, struct program_welcome *ret) {
   struct sn_message message;
   struct sn_message_welcome welcome;
   bool alive = true;
   while (!sn_connection_next(connection, &message)) {
     if (base_env_interrupted()) return BASE_CANCEL;
     if (!alive) return report_over(connection, address, diags);
-    alive = shell_client_wait(connection, GREETING_MS);
+    alive = program_client_wait(connection, GREETING_MS);
   }
   if (message.type != SN_WIRE_WELCOME || !sn_get_welcome(&message, &welcome) ||
       welcome.timeline > NET_TIMELINE_ABSTRACT)
     return report_over(connection, address, diags);
   struct base_buffer database = BASE_BUFFER_EMPTY;
   base_buffer_append(&database, welcome.program.bytes, welcome.program.length);
-  *ret = (struct shell_welcome){.database = database.data,
-                                .durable = welcome.durable,
-                                .credit = welcome.credit,
-                                .timeline = (enum net_timeline)welcome.timeline};
+  *ret = (struct program_welcome){.database = database.data,
+                                  .durable = welcome.durable,
+                                  .credit = welcome.credit,
+                                  .timeline = (enum net_timeline)welcome.timeline};
   return BASE_OK;
 }
 
-void shell_welcome_done(struct shell_welcome *welcome) {
+void program_welcome_done(struct program_welcome *welcome) {
   free(welcome->database);
-  *welcome = (struct shell_welcome){0};
+  *welcome = (struct program_welcome){0};
 }
 
-enum base_status shell_client_open(const struct shell_options *options, enum sn_role role,
-                                   const char *identity, struct base_diag_sink *diags,
-                                   struct sn_connection **ret, struct shell_welcome *ret_welcome) {
-  struct shell_address address;
+enum base_status program_client_open(const struct program_options *options, enum sn_role role,
+                                     const char *identity, struct base_diag_sink *diags,
+                                     struct sn_connection **ret,
+                                     struct program_welcome *ret_welcome) {
+  struct program_address address;
   const char *reason = NULL;
   char *token = NULL;
-  if (!shell_address_read(options, options->connect, false, diags, &address)) return BASE_USER;
-  enum base_status status = shell_token_read(options, diags, &token) ? BASE_OK : BASE_SYSTEM;
+  if (!program_address_read(options, options->connect, false, diags, &address)) return BASE_USER;
+  enum base_status status = program_token_read(options, diags, &token) ? BASE_OK : BASE_SYSTEM;
   struct sn_connection *connection = NULL;
   if (status == BASE_OK) {
     connection = sn_connection_open(&address.address, &reason);
@@ -174,6 +175,6 @@ enum base_status shell_client_open(const struct shell_options *options, enum sn_
   else
     sn_connection_free(connection);
   free(token);
-  shell_address_done(&address);
+  program_address_done(&address);
   return status;
 }

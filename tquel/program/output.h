@@ -1,10 +1,10 @@
 /* Where results go: standard output in the chosen format, or someone who takes the text. */
-#ifndef TQL_SHELL_OUTPUT_H
-#define TQL_SHELL_OUTPUT_H
+#ifndef TQL_PROGRAM_OUTPUT_H
+#define TQL_PROGRAM_OUTPUT_H
 
 #include "tquel/session/session.h"
 
-struct shell_output {
+struct program_output {
   struct tql_output output;    /* for the session; its context is this struct */
   struct tql_session *session; /* for times and strings of rows; NULL: texts only */
   enum tql_format format;
@@ -27,21 +27,21 @@ struct shell_output {
   size_t headed_count, headed_capacity;
 };
 
-void shell_output_init(struct shell_output *output, enum tql_format format, bool timing);
-void shell_output_done(struct shell_output *output);
-void shell_output_set_timing(struct shell_output *output, bool timing);
+void program_output_init(struct program_output *output, enum tql_format format, bool timing);
+void program_output_done(struct program_output *output);
+void program_output_set_timing(struct program_output *output, bool timing);
 /* A text of statements is run between the two: Ctrl-C cuts what it has to show, also where nobody takes it. */
-void shell_output_begin(struct shell_output *output);
-void shell_output_end(struct shell_output *output);
+void program_output_begin(struct program_output *output);
+void program_output_end(struct program_output *output);
 /* Writes what is pending. A failure interrupts the session and stays in ERROR. */
-void shell_output_flush(struct shell_output *output);
+void program_output_flush(struct program_output *output);
 /* Text of the shell's own, or that somebody else has formatted. */
-void shell_output_text(struct shell_output *output, const char *text);
-void shell_output_bytes(struct shell_output *output, const char *bytes, size_t length);
-/* For who has no shell_output: writes TEXT to standard output at once. False after TQ-0651; a reader that has
+void program_output_text(struct program_output *output, const char *text);
+void program_output_bytes(struct program_output *output, const char *bytes, size_t length);
+/* For who has no program_output: writes TEXT to standard output at once. False after TQ-0651; a reader that has
  * gone is no error. */
-bool shell_output_once(const char *text, size_t length, struct base_diag_sink *diags);
+bool program_output_once(const char *text, size_t length, struct base_diag_sink *diags);
 /* How wide the terminal is that standard output is; 0: it is none. */
-unsigned shell_output_terminal_width(void);
+unsigned program_output_terminal_width(void);
 
 #endif

@@ -1,20 +1,20 @@
 /* The command line of the shell and of the subcommands that read statements or talk to a server. One table of options serves reading, "did you
  * mean" and --help.                                                                                 */
-#ifndef TQL_SHELL_OPTIONS_H
-#define TQL_SHELL_OPTIONS_H
+#ifndef TQL_PROGRAM_OPTIONS_H
+#define TQL_PROGRAM_OPTIONS_H
 
 #include "engine/base/diag.h"
 #include "engine/time.h"
 
 /* -c STATEMENTS or -f FILE, in the order given. */
-struct shell_item {
+struct program_item {
   bool is_file;
   const char *text;
 };
 
-struct shell_options {
+struct program_options {
   const char *database; /* NULL: in memory */
-  struct shell_item *items;
+  struct program_item *items;
   size_t item_count, item_capacity;
   const char **variables; /* NAME=VALUE, in the order given */
   size_t variable_count, variable_capacity;
@@ -43,15 +43,15 @@ struct shell_options {
 };
 
 /* Which command line is read. */
-enum shell_command { SHELL_RUN = 1, SHELL_EXPLAIN = 2, SHELL_SERVE = 4, SHELL_FEED = 8 };
+enum program_command { PROGRAM_RUN = 1, PROGRAM_EXPLAIN = 2, PROGRAM_SERVE = 4, PROGRAM_FEED = 8 };
 
 /* Reads ARGUMENTS (without the program's name and the subcommand). The strings are not copied. False:
- * wrong usage, reported. Free with shell_options_done in either case.                               */
-bool shell_options_read(struct shell_options *options, enum shell_command command, int count,
-                        char *const *arguments, struct base_diag_sink *diags);
-void shell_options_done(struct shell_options *options);
+ * wrong usage, reported. Free with program_options_done in either case.                               */
+bool program_options_read(struct program_options *options, enum program_command command, int count,
+                          char *const *arguments, struct base_diag_sink *diags);
+void program_options_done(struct program_options *options);
 
 /* The options of COMMAND as lines of --help. */
-void shell_options_describe(enum shell_command command, struct base_buffer *out);
+void program_options_describe(enum program_command command, struct base_buffer *out);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Everything is made from tables: the subcommands of main.c, the options of options.c, the registry of
  * messages. Help on the language and on relations is the session's (`help` as a statement). */
-#include "tquel/shell/help.h"
+#include "tquel/program/help.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include <strings.h>
 
 #include "engine/base/diag.h"
-#include "tquel/shell/options.h"
-#include "tquel/shell/shell.h"
+#include "tquel/program/options.h"
+#include "tquel/program/output.h"
 
 #ifndef TQUEL_VERSION
 #define TQUEL_VERSION "unknown"
@@ -74,7 +74,7 @@ static int message_number(const char *topic) {
   return (int)number;
 }
 
-bool shell_help_message(const char *topic, struct base_buffer *out) {
+bool program_help_message(const char *topic, struct base_buffer *out) {
   static const char *const severities[] = {"note", "warning", "error"};
   const struct base_message_info *info = base_message_find(message_number(topic));
   if (!info) return false;
@@ -101,15 +101,21 @@ static void append_messages(struct base_buffer *out) {
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-const struct shell_subcommand *shell_find_subcommand(const char *name) {
-  for (const struct shell_subcommand *row = shell_subcommands; row->name; row++)
+static const struct program_subcommand *subcommands;
+
+void program_help_know(const struct program_subcommand *known) {
+  subcommands = known;
+}
+
+const struct program_subcommand *program_find_subcommand(const char *name) {
+  for (const struct program_subcommand *row = subcommands; row->name; row++)
     if (strcmp(row->name, name) == 0) return row;
   return NULL;
 }
 
-const char *shell_nearest_command(const char *name) {
+const char *program_nearest_command(const char *name) {
   struct base_near near = base_near_to(name);
-  for (const struct shell_subcommand *row = shell_subcommands; row->name; row++)
+  for (const struct program_subcommand *row = subcommands; row->name; row++)
     base_near_offer(&near, row->name);
   return near.nearest;
 }
@@ -126,11 +132,11 @@ static void append_program(struct base_buffer *out) {
       "input if that is not a terminal, or are typed.\n"
       "\n"
       "Options:\n");
-  shell_options_describe(SHELL_RUN, out);
+  program_options_describe(PROGRAM_RUN, out);
   base_buffer_puts(out,
                    "\nCommands (tquel COMMAND --help says more; a database of such a name is "
                    "written ./NAME):\n");
-  for (const struct shell_subcommand *row = shell_subcommands; row->name; row++)
+  for (const struct program_subcommand *row = subcommands; row->name; row++)
     base_buffer_printf(out, "  %-14s %s%s\n", row->name, row->what,
                        row->not_executed ? " (not executed yet)" : "");
   base_buffer_puts(
@@ -140,56 +146,16 @@ static void append_program(struct base_buffer *out) {
       "explains an error.\n");
 }
 
-static void append_subcommand(const struct shell_subcommand *row, struct base_buffer *out) {
+static void append_subcommand(const struct program_subcommand *row, struct base_buffer *out) {
   base_buffer_printf(out, "Usage: tquel %s %s\n\n", row->name, row->usage);
   base_buffer_printf(out, "%c%s.\n", toupper((unsigned char)row->what[0]), row->what + 1);
   if (row->not_executed) {
     const struct base_message_info *info = base_message_find(row->not_executed);
     base_buffer_printf(out, "\nNot executed yet (TQ-%04d). %s\n", info->number, info->fix);
   }
-  if (strcmp(row->name, "explain") == 0) {
-    base_buffer_puts(
-        out,
-        "The statements of FILE are read and bound, with the relations of DB if it is\n"
-        "given, and nothing is run or changed. FILE - is standard input.\n\nOptions:\n");
-    shell_options_describe(SHELL_EXPLAIN, out);
-  }
-  if (strcmp(row->name, "serve") == 0) {
-    base_buffer_puts(
-        out,
-        "Shells (tquel --connect), feeds and collectors connect to the socket. It runs in the\n"
-        "foreground until it gets SIGINT or SIGTERM, which end it in order.\n\nOptions:\n");
-    shell_options_describe(SHELL_SERVE, out);
-  }
-  if (strcmp(row->name, "feed") == 0) {
-    base_buffer_puts(out,
-                     "The records come on standard input; what stands in their columns or keys is "
-                     "told by\ntquel(7), COPY. It ends when they do.\n\nOptions:\n");
-    shell_options_describe(SHELL_FEED, out);
-  }
-  if (strcmp(row->name, "sdf") == 0) {
-    base_buffer_puts(out,
-                     "FILE is a description, or a program that carries one; - is standard input.\n"
-                     "OUT - is standard output. Without OUT it says what is in the description.\n\n"
-                     "Options:\n");
-    shell_sdf_describe(out);
-  }
-  if (strcmp(row->name, "check-database") == 0) {
-    base_buffer_puts(
-        out,
-        "Looks at all of the file DB, also at what is stored: that it is as SQLite and tquel\n"
-        "made it, that definitions can be read, that each row is a tuple, and that derived\n"
-        "relations are what they are computed from. A line for each finding, SUBJECT: what is\n"
-        "wrong; then \"consistent\" (exit status 0) or how many there are (3). The database is\n"
-        "only read, and a server may be at work on it.\n\nOptions:\n");
-    shell_check_database_describe(out);
-  }
-  if (strcmp(row->name, "collect") == 0) {
-    base_buffer_puts(out,
-                     "It runs in the foreground and is quiet; SIGTERM and SIGINT end it.\n\n"
-                     "Options:\n");
-    shell_collect_describe(out);
-  }
+  if (!row->about) return;
+  base_buffer_printf(out, "%s\n\nOptions:\n", row->about);
+  row->describe_options(out);
 }
 
 static void print_diag(void *context, const struct base_diag *diag) {
@@ -204,23 +170,23 @@ static int print(struct base_buffer *text) {
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   diags.on_report = print_diag;
-  (void)shell_output_once(base_buffer_text(text), text->length, &diags);
+  (void)program_output_once(base_buffer_text(text), text->length, &diags);
   int code = diags.exit_code;
   base_diag_sink_done(&diags);
   base_buffer_done(text);
   return code;
 }
 
-int shell_help_command(const char *name) {
+int program_help_command(const char *name) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   if (name)
-    append_subcommand(shell_find_subcommand(name), &text);
+    append_subcommand(program_find_subcommand(name), &text);
   else
     append_program(&text);
   return print(&text);
 }
 
-int shell_help_version(void) {
+int program_help_version(void) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_puts(&text, "tquel " TQUEL_VERSION "\n");
   return print(&text);
@@ -235,7 +201,7 @@ static bool is_message_number(const char *topic) {
 static int unknown_topic(const char *topic) {
   struct base_diag_sink diags;
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  const char *nearest = shell_nearest_command(topic);
+  const char *nearest = program_nearest_command(topic);
   base_diag_sink_init(&diags);
   diags.on_report = print_diag;
   if (nearest) base_buffer_printf(&text, "did you mean %s?", nearest);
@@ -252,15 +218,15 @@ static int unknown_topic(const char *topic) {
   return 1;
 }
 
-int shell_help_main(int count, char *const *arguments) {
+int program_help_main(int count, char *const *arguments) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  if (count == 0) return shell_help_command(NULL);
+  if (count == 0) return program_help_command(NULL);
   const char *topic = arguments[0];
-  if (strcmp(topic, "--help") == 0) return shell_help_command("help");
-  if (shell_find_subcommand(topic)) return shell_help_command(topic);
+  if (strcmp(topic, "--help") == 0) return program_help_command("help");
+  if (program_find_subcommand(topic)) return program_help_command(topic);
   if (strcmp(topic, "messages") == 0)
     append_messages(&text);
-  else if (!shell_help_message(topic, &text))
+  else if (!program_help_message(topic, &text))
     return unknown_topic(topic);
   return print(&text);
 }

@@ -5,7 +5,7 @@
  * not accepted: a script must not change its meaning when an option is added. Every mistake is TQ-0001
  * with a hint.                                                                                      */
 #include "tquel/lang/variables.h"
-#include "tquel/shell/options.h"
+#include "tquel/program/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,86 +51,87 @@ enum option {
 
 static const struct row {
   enum option option;
-  unsigned commands;      /* enum shell_command, or-ed */
+  unsigned commands;      /* enum program_command, or-ed */
   const char *short_name; /* NULL: none */
   const char *long_name;
   const char *value; /* NULL: takes none */
   const char *what;
 } rows[] = {
-    {OPTION_COMMAND, SHELL_RUN, "-c", NULL, "STATEMENTS",
+    {OPTION_COMMAND, PROGRAM_RUN, "-c", NULL, "STATEMENTS",
      "run the statements and exit; -c and -f may be repeated"},
-    {OPTION_FILE, SHELL_RUN, "-f", NULL, "FILE",
+    {OPTION_FILE, PROGRAM_RUN, "-f", NULL, "FILE",
      "run the statements in FILE and exit; - is standard input"},
-    {OPTION_VARIABLE, SHELL_RUN | SHELL_EXPLAIN, "-v", NULL, "NAME=VALUE",
+    {OPTION_VARIABLE, PROGRAM_RUN | PROGRAM_EXPLAIN, "-v", NULL, "NAME=VALUE",
      "$NAME in statements stands for this constant (\\set)"},
-    {OPTION_FORMAT, SHELL_RUN, NULL, "--format", "NAME",
+    {OPTION_FORMAT, PROGRAM_RUN, NULL, "--format", "NAME",
      "table, csv, json, ndjson, line, markdown, timeline or count\n"
      "(table on a terminal, else csv)"},
-    {OPTION_TIMELINE, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE, NULL, "--timeline", "NAME",
+    {OPTION_TIMELINE, PROGRAM_RUN | PROGRAM_EXPLAIN | PROGRAM_SERVE, NULL, "--timeline", "NAME",
      "real or abstract: the timeline of a new database (real)"},
-    {OPTION_READONLY, SHELL_RUN, NULL, "--readonly", NULL, "change nothing in the database"},
-    {OPTION_SINGLE_TRANSACTION, SHELL_RUN, NULL, "--single-transaction", NULL,
+    {OPTION_READONLY, PROGRAM_RUN, NULL, "--readonly", NULL, "change nothing in the database"},
+    {OPTION_SINGLE_TRANSACTION, PROGRAM_RUN, NULL, "--single-transaction", NULL,
      "each -c, -f or script on standard input as a whole or not at all"},
-    {OPTION_INPUT_FORMAT, SHELL_FEED, NULL, "--format", "NAME",
+    {OPTION_INPUT_FORMAT, PROGRAM_FEED, NULL, "--format", "NAME",
      "csv or ndjson (what the first byte looks like)"},
-    {OPTION_WITHIN, SHELL_FEED, NULL, "--within", "DURATION",
+    {OPTION_WITHIN, PROGRAM_FEED, NULL, "--within", "DURATION",
      "records may come so late, as in \"5 ms\" (0)"},
-    {OPTION_QUIET, SHELL_RUN | SHELL_SERVE | SHELL_FEED, "-q", "--quiet", NULL,
+    {OPTION_QUIET, PROGRAM_RUN | PROGRAM_SERVE | PROGRAM_FEED, "-q", "--quiet", NULL,
      "no greeting, no notes and warnings"},
-    {OPTION_TIMING, SHELL_RUN, NULL, "--timing", NULL,
+    {OPTION_TIMING, PROGRAM_RUN, NULL, "--timing", NULL,
      "after each statement a line on standard error that says how\n"
      "long it took"},
-    {OPTION_CONNECT, SHELL_RUN | SHELL_FEED, NULL, "--connect", "ADDRESS",
+    {OPTION_CONNECT, PROGRAM_RUN | PROGRAM_FEED, NULL, "--connect", "ADDRESS",
      "talk to the server at this socket or tls:HOST:PORT; . is\n"
      "where servers are by default"},
-    {OPTION_SOCKET, SHELL_SERVE, NULL, "--socket", "PATH",
+    {OPTION_SOCKET, PROGRAM_SERVE, NULL, "--socket", "PATH",
      "the socket ($XDG_RUNTIME_DIR/tquel/server, or\n"
      "/run/tquel/server)"},
-    {OPTION_GROUP, SHELL_SERVE, NULL, "--group", "NAME",
+    {OPTION_GROUP, PROGRAM_SERVE, NULL, "--group", "NAME",
      "let the members of this group connect, too"},
-    {OPTION_MEMORY, SHELL_SERVE, NULL, "--memory", "MIB",
+    {OPTION_MEMORY, PROGRAM_SERVE, NULL, "--memory", "MIB",
      "memory of all statements together, with what standing\n"
      "queries keep (half of the machine's)"},
-    {OPTION_STATEMENT_MEMORY, SHELL_SERVE, NULL, "--statement-memory", "MIB",
+    {OPTION_STATEMENT_MEMORY, PROGRAM_SERVE, NULL, "--statement-memory", "MIB",
      "memory of a statement that does not set its own\n"
      "(a quarter of --memory)"},
-    {OPTION_TIME_LIMIT, SHELL_SERVE, NULL, "--time-limit", "DURATION",
+    {OPTION_TIME_LIMIT, PROGRAM_SERVE, NULL, "--time-limit", "DURATION",
      "time of a statement that does not set its own, as in \"30 s\"\n"
      "(none)"},
-    {OPTION_LOG_LIMIT, SHELL_RUN | SHELL_SERVE, NULL, "--log-limit", "MIB",
+    {OPTION_LOG_LIMIT, PROGRAM_RUN | PROGRAM_SERVE, NULL, "--log-limit", "MIB",
      "how long the write-ahead log beside the database may\n"
      "become, if others read one state for long (256)"},
-    {OPTION_CONNECTIONS, SHELL_SERVE, NULL, "--connections", "N",
+    {OPTION_CONNECTIONS, PROGRAM_SERVE, NULL, "--connections", "N",
      "of a user who does not own the database (100)"},
-    {OPTION_STATEMENTS, SHELL_SERVE, NULL, "--statements", "N",
+    {OPTION_STATEMENTS, PROGRAM_SERVE, NULL, "--statements", "N",
      "that take long, of such a user at once (8)"},
-    {OPTION_LISTEN, SHELL_SERVE, NULL, "--listen", "tls:HOST:PORT",
+    {OPTION_LISTEN, PROGRAM_SERVE, NULL, "--listen", "tls:HOST:PORT",
      "serve over the network, too; needs --certificate and\n"
      "--key, and --token-file or --client-ca"},
-    {OPTION_AUTHORITY, SHELL_RUN | SHELL_FEED, NULL, "--ca", "FILE",
+    {OPTION_AUTHORITY, PROGRAM_RUN | PROGRAM_FEED, NULL, "--ca", "FILE",
      "tls: who signs the server's certificate"},
-    {OPTION_CERTIFICATE, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--certificate", "FILE",
+    {OPTION_CERTIFICATE, PROGRAM_RUN | PROGRAM_SERVE | PROGRAM_FEED, NULL, "--certificate", "FILE",
      "tls: the own certificate (PEM)"},
-    {OPTION_KEY, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--key", "FILE", "tls: the key of it"},
-    {OPTION_TOKEN_FILE, SHELL_RUN | SHELL_SERVE | SHELL_FEED, NULL, "--token-file", "FILE",
+    {OPTION_KEY, PROGRAM_RUN | PROGRAM_SERVE | PROGRAM_FEED, NULL, "--key", "FILE",
+     "tls: the key of it"},
+    {OPTION_TOKEN_FILE, PROGRAM_RUN | PROGRAM_SERVE | PROGRAM_FEED, NULL, "--token-file", "FILE",
      "tls: the secret that clients must know"},
-    {OPTION_CLIENT_AUTHORITY, SHELL_SERVE, NULL, "--client-ca", "FILE",
+    {OPTION_CLIENT_AUTHORITY, PROGRAM_SERVE, NULL, "--client-ca", "FILE",
      "tls: who signs the certificates that clients must have"},
-    {OPTION_AS, SHELL_EXPLAIN, NULL, "--as", "FORM", "text, dot or json (text)"},
-    {OPTION_RULES_OFF, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE, NULL, "--rules-off", NULL,
+    {OPTION_AS, PROGRAM_EXPLAIN, NULL, "--as", "FORM", "text, dot or json (text)"},
+    {OPTION_RULES_OFF, PROGRAM_RUN | PROGRAM_EXPLAIN | PROGRAM_SERVE, NULL, "--rules-off", NULL,
      "for testing: start with all optimiser rules off"},
-    {OPTION_BATCH_ROWS, SHELL_RUN, NULL, "--batch-rows", "N",
+    {OPTION_BATCH_ROWS, PROGRAM_RUN, NULL, "--batch-rows", "N",
      "for testing: at most N rows in a batch (1024)"},
-    {OPTION_HELP, SHELL_RUN | SHELL_EXPLAIN | SHELL_SERVE | SHELL_FEED, NULL, "--help", NULL,
-     "this text"},
-    {OPTION_VERSION, SHELL_RUN, NULL, "--version", NULL, "the version"},
+    {OPTION_HELP, PROGRAM_RUN | PROGRAM_EXPLAIN | PROGRAM_SERVE | PROGRAM_FEED, NULL, "--help",
+     NULL, "this text"},
+    {OPTION_VERSION, PROGRAM_RUN, NULL, "--version", NULL, "the version"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
 /* What is being read. */
 struct command_line {
-  struct shell_options *options;
-  enum shell_command command;
+  struct program_options *options;
+  enum program_command command;
   int count;
   char *const *arguments;
   int next;
@@ -141,10 +142,10 @@ static bool wrong(struct command_line *line, const char *hint, const char *text,
                   const char *value) {
   static const struct base_source tquel = {.name = "tquel"};
   if (!hint)
-    hint = line->command == SHELL_RUN       ? "see tquel --help"
-           : line->command == SHELL_EXPLAIN ? "see tquel explain --help"
-           : line->command == SHELL_SERVE   ? "see tquel serve --help"
-                                            : "see tquel feed --help";
+    hint = line->command == PROGRAM_RUN       ? "see tquel --help"
+           : line->command == PROGRAM_EXPLAIN ? "see tquel explain --help"
+           : line->command == PROGRAM_SERVE   ? "see tquel serve --help"
+                                              : "see tquel feed --help";
   base_report_hint(line->diags, MSG_USAGE, &tquel, NULL, hint, text, value);
   return false;
 }
@@ -239,14 +240,14 @@ static bool take_form(struct command_line *line, const char *value) {
   return true;
 }
 
-static void take_item(struct shell_options *options, bool is_file, const char *text) {
+static void take_item(struct program_options *options, bool is_file, const char *text) {
   base_grow(&options->items, &options->item_capacity, options->item_count + 1,
             sizeof *options->items);
-  options->items[options->item_count++] = (struct shell_item){is_file, text};
+  options->items[options->item_count++] = (struct program_item){is_file, text};
 }
 
 static bool take_variable(struct command_line *line, const char *value) {
-  struct shell_options *options = line->options;
+  struct program_options *options = line->options;
   size_t length = strcspn(value, "=");
   if (value[length] != '=' || !tql_is_variable_name(value, length))
     return wrong(line, "write -v NAME=VALUE; in statements: $NAME", "%s gives no variable a value",
@@ -258,7 +259,7 @@ static bool take_variable(struct command_line *line, const char *value) {
 }
 
 static bool take_option(struct command_line *line, enum option option, const char *value) {
-  struct shell_options *options = line->options;
+  struct program_options *options = line->options;
   switch (option) {
     case OPTION_COMMAND:
       take_item(options, false, value);
@@ -375,12 +376,12 @@ static bool read_option(struct command_line *line, const char *argument) {
 }
 
 static bool read_operand(struct command_line *line, const char *argument) {
-  struct shell_options *options = line->options;
-  if (line->command == SHELL_EXPLAIN && !options->explain_file) {
+  struct program_options *options = line->options;
+  if (line->command == PROGRAM_EXPLAIN && !options->explain_file) {
     options->explain_file = argument;
     return true;
   }
-  if (line->command == SHELL_FEED) {
+  if (line->command == PROGRAM_FEED) {
     if (options->relation)
       return wrong(line, "one relation; the records come on standard input", "%s is too much",
                    argument);
@@ -389,14 +390,14 @@ static bool read_operand(struct command_line *line, const char *argument) {
   }
   if (options->database)
     return wrong(line,
-                 line->command == SHELL_SERVE ? "one server serves one database"
-                 : line->command == SHELL_RUN
+                 line->command == PROGRAM_SERVE ? "one server serves one database"
+                 : line->command == PROGRAM_RUN
                      ? "one database at most; -f FILE runs a file, -c STATEMENTS statements"
                      : "the arguments are: [DB] FILE",
                  "%s is too much", argument);
   /* Of two arguments of explain the database comes first. */
   options->database = argument;
-  if (line->command == SHELL_EXPLAIN) {
+  if (line->command == PROGRAM_EXPLAIN) {
     options->database = options->explain_file;
     options->explain_file = argument;
   }
@@ -404,15 +405,15 @@ static bool read_operand(struct command_line *line, const char *argument) {
 }
 
 static bool check(struct command_line *line) {
-  struct shell_options *options = line->options;
+  struct program_options *options = line->options;
   if (options->help || options->version) return true;
-  if (line->command == SHELL_EXPLAIN && !options->explain_file)
+  if (line->command == PROGRAM_EXPLAIN && !options->explain_file)
     return wrong(line, "write: tquel explain [DB] FILE", "%s is missing", "FILE");
-  if (line->command == SHELL_SERVE && !options->database)
+  if (line->command == PROGRAM_SERVE && !options->database)
     return wrong(line, "write: tquel serve DB", "%s is missing", "DB");
-  if (line->command == SHELL_FEED && !options->relation)
+  if (line->command == PROGRAM_FEED && !options->relation)
     return wrong(line, "write: tquel feed RELATION", "%s is missing", "RELATION");
-  if (line->command == SHELL_RUN && options->connect && options->database)
+  if (line->command == PROGRAM_RUN && options->connect && options->database)
     return wrong(line, "the server has its database", "%s is too much", options->database);
   if (options->database && !*options->database)
     return wrong(line, "leave it out for a database in memory", "the name of the database is %s",
@@ -428,15 +429,15 @@ static bool check(struct command_line *line) {
   return true;
 }
 
-bool shell_options_read(struct shell_options *options, enum shell_command command, int count,
-                        char *const *arguments, struct base_diag_sink *diags) {
+bool program_options_read(struct program_options *options, enum program_command command, int count,
+                          char *const *arguments, struct base_diag_sink *diags) {
   struct command_line line = {.options = options,
                               .command = command,
                               .count = count,
                               .arguments = arguments,
                               .diags = diags};
   bool only_operands = false;
-  *options = (struct shell_options){.format = -1, .explain_as = "text"};
+  *options = (struct program_options){.format = -1, .explain_as = "text"};
   while (line.next < count) {
     const char *argument = arguments[line.next++];
     bool ok = true;
@@ -451,13 +452,13 @@ bool shell_options_read(struct shell_options *options, enum shell_command comman
   return check(&line);
 }
 
-void shell_options_done(struct shell_options *options) {
+void program_options_done(struct program_options *options) {
   free(options->items);
   free(options->variables);
-  *options = (struct shell_options){0};
+  *options = (struct program_options){0};
 }
 
-void shell_options_describe(enum shell_command command, struct base_buffer *out) {
+void program_options_describe(enum program_command command, struct base_buffer *out) {
   for (size_t i = 0; i < ROW_COUNT; i++) {
     if (!(rows[i].commands & command)) continue;
     struct base_buffer left = BASE_BUFFER_EMPTY;

@@ -3,7 +3,7 @@
  * The flag of base_env is what long loops of the session poll. The interactive shell waits for input
  * with SIGINT and its like blocked except during the wait itself, so that none is missed between
  * looking at the flag and sleeping. */
-#include "tquel/shell/signals.h"
+#include "tquel/program/signals.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static bool is_ignored(int signal_number) {
   return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-void shell_signals_install(bool interactive) {
+void program_signals_install(bool interactive) {
   int flags = interactive ? 0 : (int)SA_RESETHAND;
   handle(SIGPIPE, SIG_IGN, 0);
   handle(SIGXFSZ, SIG_IGN, 0); /* a file too large is an error of write, not the end */
@@ -59,12 +59,12 @@ void shell_signals_install(bool interactive) {
   handle(SIGCONT, on_continue, 0);
 }
 
-void shell_signals_interrupt_again(void) {
+void program_signals_interrupt_again(void) {
   base_env_clear_interrupt();
   if (!is_ignored(SIGINT)) handle(SIGINT, on_interrupt, (int)SA_RESETHAND);
 }
 
-int shell_signals_ending(void) {
+int program_signals_ending(void) {
   return ending;
 }
 
@@ -74,14 +74,14 @@ static bool take(volatile sig_atomic_t *flag) {
   return was_set;
 }
 
-bool shell_signals_resized(void) {
+bool program_signals_resized(void) {
   return take(&resized);
 }
-bool shell_signals_continued(void) {
+bool program_signals_continued(void) {
   return take(&continued);
 }
 
-bool shell_signals_wait(struct pollfd *polled, size_t count, int timeout_ms) {
+bool program_signals_wait(struct pollfd *polled, size_t count, int timeout_ms) {
   sigset_t blocked, before;
   const struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
   sigemptyset(&blocked);
@@ -98,13 +98,13 @@ bool shell_signals_wait(struct pollfd *polled, size_t count, int timeout_ms) {
   return news;
 }
 
-void shell_signals_die(int signal_number) {
+void program_signals_die(int signal_number) {
   handle(signal_number, SIG_DFL, 0);
   raise(signal_number);
   _exit(128 + signal_number);
 }
 
-void shell_signals_reset(void) {
+void program_signals_reset(void) {
   handle(SIGPIPE, SIG_DFL, 0);
   handle(SIGINT, SIG_DFL, 0);
   handle(SIGQUIT, SIG_DFL, 0);

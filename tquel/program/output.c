@@ -6,7 +6,7 @@
  * the session is interrupted: there is no use in computing what nobody gets. Ctrl-C cuts what a statement
  * shows, wherever it is. Every result after the
  * first is separated from it where the format wants that. */
-#include "tquel/shell/output.h"
+#include "tquel/program/output.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,12 +25,12 @@
 #define WRITE_MAX 4096
 
 /* The rest is not wanted. What a terminal shows next begins a line. */
-static void cut(struct shell_output *output, char last) {
+static void cut(struct program_output *output, char last) {
   output->cut = true;
   if (last != '\n' && isatty(STDOUT_FILENO)) (void)!write(STDOUT_FILENO, "\n", 1);
 }
 
-static void write_all(struct shell_output *output, const char *bytes, size_t length) {
+static void write_all(struct program_output *output, const char *bytes, size_t length) {
   char last = '\n';
   while (length > 0) {
     if (output->interruptible && !output->cut && base_env_is_stopped()) {
@@ -56,17 +56,17 @@ static void write_all(struct shell_output *output, const char *bytes, size_t len
   }
 }
 
-void shell_output_begin(struct shell_output *output) {
+void program_output_begin(struct program_output *output) {
   output->interruptible = true;
   output->cut = false;
 }
 
-void shell_output_end(struct shell_output *output) {
-  shell_output_flush(output);
+void program_output_end(struct program_output *output) {
+  program_output_flush(output);
   output->interruptible = output->cut = false;
 }
 
-void shell_output_flush(struct shell_output *output) {
+void program_output_flush(struct program_output *output) {
   output->flushed_at = base_env_monotonic();
   if (output->pending.length == 0) return;
   if (!output->error && !output->cut) {
@@ -79,20 +79,20 @@ void shell_output_flush(struct shell_output *output) {
   base_buffer_clear(&output->pending);
 }
 
-static void flush_large(struct shell_output *output) {
-  if (output->pending.length >= PENDING_MAX) shell_output_flush(output);
+static void flush_large(struct program_output *output) {
+  if (output->pending.length >= PENDING_MAX) program_output_flush(output);
 }
 
-void shell_output_text(struct shell_output *output, const char *text) {
-  shell_output_bytes(output, text, strlen(text));
+void program_output_text(struct program_output *output, const char *text) {
+  program_output_bytes(output, text, strlen(text));
 }
 
-void shell_output_bytes(struct shell_output *output, const char *bytes, size_t length) {
+void program_output_bytes(struct program_output *output, const char *bytes, size_t length) {
   base_buffer_append(&output->pending, bytes, length);
   flush_large(output);
 }
 
-bool shell_output_once(const char *text, size_t length, struct base_diag_sink *diags) {
+bool program_output_once(const char *text, size_t length, struct base_diag_sink *diags) {
   size_t written = fwrite(text, 1, length, stdout);
   if ((written == length && fflush(stdout) == 0) || errno == EPIPE) return true;
   base_report(diags, MSG_OUTPUT_FAILED, NULL, NULL, "cannot write standard output: %s",
@@ -100,7 +100,7 @@ bool shell_output_once(const char *text, size_t length, struct base_diag_sink *d
   return false;
 }
 
-unsigned shell_output_terminal_width(void) {
+unsigned program_output_terminal_width(void) {
   struct winsize size;
   if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
@@ -109,10 +109,10 @@ unsigned shell_output_terminal_width(void) {
 /* A large result is not text as a whole before it is written. */
 static void pour(void *context, struct base_buffer *out) {
   (void)out;
-  shell_output_flush(context);
+  program_output_flush(context);
 }
 
-static struct tql_format_context format_context(struct shell_output *output) {
+static struct tql_format_context format_context(struct program_output *output) {
   return (struct tql_format_context){
       .format = output->format,
       .timeline = tql_session_timeline(output->session),
@@ -123,12 +123,12 @@ static struct tql_format_context format_context(struct shell_output *output) {
       .pour_at = PENDING_MAX,
       .width = output->width   ? output->width
                : output->write ? 0
-                               : shell_output_terminal_width(),
+                               : program_output_terminal_width(),
   };
 }
 
 static void on_rows(void *context, const struct tql_rows *rows) {
-  struct shell_output *output = context;
+  struct program_output *output = context;
   if (output->cut) return;
   struct tql_format_context format = format_context(output);
   tql_format_rows(&output->pending, &format, rows);
@@ -137,11 +137,11 @@ static void on_rows(void *context, const struct tql_rows *rows) {
 }
 
 static void on_text(void *context, const char *text) {
-  struct shell_output *output = context;
-  if (!output->cut) shell_output_text(output, text);
+  struct program_output *output = context;
+  if (!output->cut) program_output_text(output, text);
 }
 
-static bool is_headed(struct shell_output *output, const char *name) {
+static bool is_headed(struct program_output *output, const char *name) {
   for (size_t i = 0; i < output->headed_count; i++)
     if (strcmp(output->headed[i], name) == 0) return true;
   base_grow(&output->headed, &output->headed_capacity, output->headed_count + 1,
@@ -152,7 +152,7 @@ static bool is_headed(struct shell_output *output, const char *name) {
 
 static void on_live(void *context, const char *name, const struct net_layout *layout,
                     const union net_slot *row, uint8_t marks, net_chronon checkpoint) {
-  struct shell_output *output = context;
+  struct program_output *output = context;
   struct tql_format_context format = format_context(output);
   if (!is_headed(output, name)) {
     if (output->results++ > 0 && output->format == TQL_FORMAT_CSV)
@@ -162,28 +162,28 @@ static void on_live(void *context, const char *name, const struct net_layout *la
   tql_format_live_row(&output->pending, &format, name, layout, row, marks, checkpoint);
   if (output->pending.length >= PENDING_MAX ||
       base_env_monotonic() - output->flushed_at >= FLUSH_NS)
-    shell_output_flush(output);
+    program_output_flush(output);
 }
 
 static void on_timing(void *context, const char *line) {
-  struct shell_output *output = context;
-  shell_output_flush(output);
+  struct program_output *output = context;
+  program_output_flush(output);
   fprintf(stderr, "%s\n", line);
 }
 
-void shell_output_init(struct shell_output *output, enum tql_format format, bool timing) {
-  *output = (struct shell_output){.format = format};
+void program_output_init(struct program_output *output, enum tql_format format, bool timing) {
+  *output = (struct program_output){.format = format};
   output->output =
       (struct tql_output){.context = output, .rows = on_rows, .text = on_text, .live = on_live};
-  shell_output_set_timing(output, timing);
+  program_output_set_timing(output, timing);
 }
 
-void shell_output_set_timing(struct shell_output *output, bool timing) {
+void program_output_set_timing(struct program_output *output, bool timing) {
   output->timing = timing;
   output->output.timing = timing ? on_timing : NULL;
 }
 
-void shell_output_done(struct shell_output *output) {
+void program_output_done(struct program_output *output) {
   for (size_t i = 0; i < output->headed_count; i++) free(output->headed[i]);
   free(output->headed);
   base_buffer_done(&output->pending);
