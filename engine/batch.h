@@ -32,7 +32,7 @@
  *
  * MORE: another batch of this arc comes at once, without anything from outside being waited for. Who would
  * have to say much at its checkpoint may wait for that. A product's says it of each part of what one round gives
- * (product_pace.c).
+ * (nodes/product/pace.c).
  *
  * A batch is immutable once emitted and lives until the emitting call returns; readers copy what
  * they keep. SELECTION, if not NULL, lists the rows that count.                                     */

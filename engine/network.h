@@ -68,7 +68,7 @@ void net_network_expect_fields(struct net_network *network, size_t fields);
  * result is the same, row for row, and comes later; for those who check and time the short ways. Before
  * anything is created.                                                                             */
 void net_network_set_general(struct net_network *network);
-/* Joins keep no more rows so that they are quick, and where more stay most of them in less room (product_old.c);
+/* Joins keep no more rows so that they are quick, and where more stay most of them in less room (nodes/product/old.c);
  * NET_YOUNG_ROWS if nothing is said. Before anything is created. */
 enum { NET_YOUNG_ROWS = 8192 };
 void net_network_set_young(struct net_network *network, size_t rows);

@@ -15,6 +15,8 @@
 struct net_node_class {
   enum net_node_kind kind;
   enum base_status (*consume)(struct net_node *node, unsigned port, const struct net_batch *batch);
+  /* The node that it was held back for wants more of it (nodes/product/pace.c); or NULL: it is never held back. */
+  enum base_status (*go_on)(struct net_node *node);
   /* net_run: nothing comes any more, though checkpoints may not be at the end; or NULL. */
   enum base_status (*finish)(struct net_node *node);
   void (*mark_strings)(const struct net_node *node, struct base_strings *strings); /* or NULL */

@@ -17,7 +17,7 @@
 #include "engine/base/arena.h"
 #include "engine/due.h"
 #include "engine/node_impl.h"
-#include "engine/nodes/tail.h"
+#include "engine/nodes/product/behind.h"
 #include "engine/rowmap.h"
 
 /* Slots that lie side by side in both rows are copied together. */

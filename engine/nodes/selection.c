@@ -11,7 +11,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/node_impl.h"
-#include "engine/nodes/tail.h"
+#include "engine/nodes/product/behind.h"
 #include "engine/rowmap.h"
 
 struct selection {

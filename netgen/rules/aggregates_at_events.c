@@ -10,7 +10,7 @@
  *                  rows                                  rows
  *
  * The nodes stay as they are; but while all rows are plain nothing goes from the aggregate to the join but
- * answers (engine/nodes/aggregate_asked.c). That is so where the keys of the join are the groups, all of
+ * answers (engine/nodes/aggregate/asked.c). That is so where the keys of the join are the groups, all of
  * them, and nothing else is asked of the aggregate's rows in it; what is between only chooses fields; and the
  * aggregate is cumulative, of values that cannot fail. Of the time of its segments nothing may be seen, but their
  * starts where the value is a function of time that counts from there (avgc of periods).

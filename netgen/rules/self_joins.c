@@ -9,7 +9,7 @@
  *          access                         access
  *
  * The nodes stay in the plan, which says what is done; in the network they are parts of the join, whose rows
- * come once, in their order, instead of once for each side (engine/nodes/product_self.c). That is so only
+ * come once, in their order, instead of once for each side (engine/nodes/product/self.c). That is so only
  * where they speak of domains alone and cannot fail: what they say of a row holds for its close as well,
  * and a value is a number.
  *

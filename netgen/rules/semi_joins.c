@@ -9,7 +9,7 @@
  *        A        B                               A        B
  *
  * One that is there for sure stands for all: equal tuples are one, the surest of them, and so it is everywhere above.
- * The engine looks for no others then (engine/nodes/product_sweep.c); as long as only perhaps there is one, it goes on.
+ * The engine looks for no others then (engine/nodes/product/sweep.c); as long as only perhaps there is one, it goes on.
  * 1,500 periods and 4,000 others have 6,000,000 combinations under `not (A , B)`.
  *
  * The times of a combination are read above as well, if not always. It comes when the later of both rows does, so of

@@ -22,7 +22,7 @@ struct script {
 enum { CROWD = 100 };
 
 static struct base_random dice;
-/* What keys are multiples of. Those of the other one share the tags of a join's groups (product_old.c). */
+/* What keys are multiples of. Those of the other one share the tags of a join's groups (engine/nodes/product/old.c). */
 static const uint64_t key_steps[2] = {1, UINT64_C(0x462290cc47)};
 static uint64_t key_step;
 

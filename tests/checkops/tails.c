@@ -1,5 +1,5 @@
 /* Variants of what stands behind a join: selections, applies and a projection, done in the join for plain rows
- * (engine/nodes/product_tail.c), against each by itself. The join is one by k. */
+ * (engine/nodes/product/tail.c), against each by itself. The join is one by k. */
 #include <string.h>
 
 #include "tests/checkops/checkops.h"

@@ -8,7 +8,7 @@
  *
  * Each group's stairs are an ordered set (ordered.h) whose keys carry the ends. Tuples that come the long
  * way are not here: their ends may be unknown, or uncertain.                                        */
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 /* The next of what is worse than KEY, and of what is better; 0: there is none. */
 static uint32_t worse(const struct net_aggregate *node, uint32_t root,
@@ -35,8 +35,8 @@ static void take_out(struct net_aggregate *node, uint32_t *root, uint32_t index)
   (void)net_ordered_remove(&node->stairs, root, &key);
 }
 
-void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
-                      struct net_ordered_key key, net_chronon stop) {
+void net_agg_staircase_add(struct net_aggregate *node, struct net_agg_group *group,
+                           struct net_ordered_key key, net_chronon stop) {
   uint32_t *root = &group->tally.stairs;
   uint32_t other = net_ordered_find(&node->stairs, *root, &key);
   key.stop = (struct net_instant){stop, stop};
@@ -49,7 +49,8 @@ void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
   (void)net_ordered_insert(&node->stairs, root, &key);
 }
 
-uint32_t net_agg_best(struct net_aggregate *node, struct net_agg_group *group, net_chronon now) {
+uint32_t net_agg_staircase(struct net_aggregate *node, struct net_agg_group *group,
+                           net_chronon now) {
   uint32_t *root = &group->tally.stairs, best;
   while ((best = node->wants_smallest ? net_ordered_first(&node->stairs, *root)
                                       : net_ordered_last(&node->stairs, *root)) != 0 &&

@@ -1,7 +1,7 @@
 /* Aggregate: from rows to changes at instants, and from changes to what counts.
  *
  * Every tuple makes changes at instants: it comes perhaps (start.lo), surely (start.hi), goes perhaps
- * (stop.lo), surely (stop.hi). They wait until the checkpoint passes them (aggregate_wait.c). The start of an open
+ * (stop.lo), surely (stop.hi). They wait until the checkpoint passes them (wait.c). The start of an open
  * row is taken as if the tuple stayed; its close takes back what it promised too much.
  *
  * The stop of a whole row waits first: where tuples are in an order (node->apart), what comes for sure is there at the place
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 static void mix(struct net_aggregate *node, struct net_agg_member *member);
 
@@ -398,7 +398,7 @@ static void count_standing(struct net_aggregate *node, struct net_agg_group *gro
 }
 
 /* The same for functions that look for the best: plain tuples of a member are not in the ordered set
- * (aggregate_best.c), so it is put there when one comes the long way, and stays as long as it counts. */
+ * (staircase.c), so it is put there when one comes the long way, and stays as long as it counts. */
 static void count_ranked(struct net_aggregate *node, struct net_agg_group *group,
                          struct net_agg_member *member, const struct net_agg_change *change,
                          enum net_truth from, enum net_truth to) {

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 enum { OWNER, DISTINCT }; /* words of the rest */
 enum { FEW = 64 };        /* that wait */

@@ -1,4 +1,4 @@
-/* Old rows of a product: those that stay. Young ones (product_live.c) lie so that they are found, met and replaced
+/* Old rows of a product: those that stay. Young ones (live.c) lie so that they are found, met and replaced
  * quickly, which takes as much again as a row of a few domains itself. Of most queries few rows are live at a time, and
  * that is nothing. Where more stay than the young may be, those that can go become old: beside its row each
  * has four bytes, and its group twelve.
@@ -21,7 +21,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/status.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/product/product.h"
 
 /* Of a word: the row behind it in its chain, or that is free, plus one; 0: none. */
 #define INDEX    (UINT32_MAX >> 2)

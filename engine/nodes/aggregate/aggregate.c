@@ -2,8 +2,8 @@
  *
  *      in ──▶ [ function, where, when, by, argument ] ──▶ out      state: groups, members      order: start
  *
- * Changes of what counts wait until the checkpoint passes them (aggregate_change.c); at each instant with
- * changes the value (aggregate_value.c) of each group touched is looked at, and where value or certainty
+ * Changes of what counts wait until the checkpoint passes them (change.c); at each instant with
+ * changes the value (value.c) of each group touched is looked at, and where value or certainty
  * differ from before, a segment ends and another begins: maximal periods of constant value. A segment that
  * begins and ends before one checkpoint goes out whole; the last one is open.
  *
@@ -16,14 +16,14 @@
  * omega. A value that cannot be told (an integer sum out of range) is a run-time error, once for a stretch of
  * such values; there is no segment then. It is named by the last tuple that came, or, if that was of another
  * group, by what the group is called and the instant: rows of groups, which may be many, are not kept.  */
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "engine/nodes/asked.h"
+#include "engine/nodes/aggregate/asked.h"
 
 /* So many rows that close go out together. */
 #define CLOSES_ROWS 64

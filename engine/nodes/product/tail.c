@@ -5,7 +5,7 @@
  *
  * Of two rows that meet four more would be written before one goes out: the join's, one with each applied value,
  * the projection's. Where each of these nodes has one reader, and their programs have plain forms (expr_quick.c),
- * meetings of plain rows (product_meet.c) become the projection's rows at once. What the programs read is put side
+ * meetings of plain rows (emit.c) become the projection's rows at once. What the programs read is put side
  * by side before, so that they run as they do over batches.
  *
  * Where a program fails the rows go the ordinary way, as do all others; checkpoints do, too, and take along what waits
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/product.h"
-#include "engine/nodes/tail.h"
+#include "engine/nodes/product/product.h"
+#include "engine/nodes/product/behind.h"
 
 enum { OWN_TIMES = 2 }; /* a "side" */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 /* A part of a group is one without what the node has for all of them. */
 #define PART offsetof(struct net_agg_group, value)

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/product/product.h"
 
 struct net_product_self {
   const struct net_layout *rows;
@@ -187,7 +187,7 @@ static bool may_run(const struct net_product *product, const struct net_batch *b
   if (!batch->plain || batch->unordered || batch->count == 0 || product->node.general) return false;
   net_chronon first = net_batch_row(batch, 0)[0].i;
   net_chronon last = net_batch_row(batch, batch->count - 1)[0].i;
-  return last <= checkpoint && last < NET_PRODUCT_LAST && net_product_may_go_shortest(product) &&
+  return last <= checkpoint && last < NET_PRODUCT_LAST && net_product_takes_runs(product) &&
          waits_plainly(&product->inbox.ports[0], first) &&
          waits_plainly(&product->inbox.ports[1], first);
 }

@@ -1,6 +1,6 @@
-/* What a join has to know of the nodes behind it to do their work for plain rows (product_tail.c).        */
-#ifndef NET_NODES_TAIL_H
-#define NET_NODES_TAIL_H
+/* What a join has to know of the nodes behind it to do their work for plain rows (tail.c).        */
+#ifndef NET_NODES_PRODUCT_BEHIND_H
+#define NET_NODES_PRODUCT_BEHIND_H
 
 #include "engine/node_impl.h"
 

@@ -1,21 +1,21 @@
 /* The inside of aggregate nodes: what their files share.
  *
  *     aggregate.c          rows in, segments out: consuming, advancing, maximal periods of one value
- *     aggregate_change.c   rows become changes at instants; changes move tuples in and out of groups
- *     aggregate_wait.c     changes to come
- *     aggregate_plain.c    the short way of plain rows, which makes no changes that wait but stops
- *     aggregate_best.c     the best of tuples whose ends are known
- *     aggregate_tally.c    what a group keeps of the tuples that count, by its function
- *     aggregate_value.c    the functions: its value
- *     aggregate_quantile.c values by their place in the order of values
- *     aggregate_more.c     further functions of the same tuples in the same node
- *     aggregate_asked.c    values at the instants of a join's rows alone
- *     aggregate_extend.c   extendc, a node of its own
+ *     change.c   rows become changes at instants; changes move tuples in and out of groups
+ *     wait.c     changes to come
+ *     plain.c    the short way of plain rows, which makes no changes that wait but stops
+ *     staircase.c     the best of tuples whose ends are known
+ *     tally.c    what a group keeps of the tuples that count, by its function
+ *     value.c    the functions: its value
+ *     quantile.c values by their place in the order of values
+ *     more.c     further functions of the same tuples in the same node
+ *     asked.c    values at the instants of a join's rows alone
+ *     extend.c   extendc, a node of its own
  *
  * A tuple's presence at an instant is a truth: F not there, unknown perhaps there, T there for sure. What
  * counts is presence and the inner where and when (Kleene's and).                                   */
-#ifndef NET_NODES_AGGREGATE_H
-#define NET_NODES_AGGREGATE_H
+#ifndef NET_NODES_AGGREGATE_AGGREGATE_H
+#define NET_NODES_AGGREGATE_AGGREGATE_H
 
 #include "engine/alike.h"
 #include "engine/base/arena.h"
@@ -31,7 +31,7 @@ struct net_tally {
   union {
     struct {
       uint32_t ordered; /* root: min, max, first, last that may go; varts, avgti */
-      uint32_t stairs;  /* root: those of which the ends are known (aggregate_best.c) */
+      uint32_t stairs;  /* root: those of which the ends are known (staircase.c) */
       union {
         struct {
           struct net_ordered_key best; /* min, max, first, last that never go */
@@ -108,13 +108,13 @@ struct net_agg_group {
   bool in_doubt;    /* of the segment, avgc of what is there for sure */
   bool tainted;     /* avgc: something uncertain came and never goes */
   bool failed;      /* the value cannot be told; it was reported */
-  bool more_failed; /* the same of further functions perhaps (aggregate_more.c) */
+  bool more_failed; /* the same of further functions perhaps (more.c) */
   bool touched;
   bool fresh;        /* among those whose segment has to go out open */
   net_chronon since; /* start of the segment */
   uint32_t perhaps; /* those that count perhaps; UINT32_MAX: so many that there are some for ever */
   uint32_t references; /* changes to come */
-  /* Further functions have what follows alone (aggregate_more.c). */
+  /* Further functions have what follows alone (more.c). */
   union net_slot value; /* of the segment, its first slot */
   /* count and any have none of the following: their groups end here */
   struct net_tally tally;
@@ -205,7 +205,7 @@ struct net_agg_change {
   struct net_ordered_key key; /* the tuple's start, and the argument */
 };
 
-/* What is kept behind a key of APART: the owner, and what follows, or where (aggregate_wait.c). */
+/* What is kept behind a key of APART: the owner, and what follows, or where (wait.c). */
 enum { NET_AGG_APART_WORDS = 2 };
 
 /* Whose a change is that waits, or a key in an order: a member, or a group; how surely it counts, and a detail. */
@@ -247,7 +247,7 @@ struct net_agg_packed_stop {
 /* So many stops are kept in order; when there are so few again, they are brought into order again. */
 enum { NET_AGG_FEW_STOPS = 64, NET_AGG_VERY_FEW_STOPS = 16 };
 
-/* What plain rows may do (aggregate_plain.c). */
+/* What plain rows may do (plain.c). */
 enum net_agg_way {
   NET_AGG_LONG,   /* nothing but what all rows do */
   NET_AGG_MEMBER, /* of a set of equal tuples, whose argument is a domain */
@@ -310,7 +310,7 @@ struct net_aggregate {
   bool counts_open;           /* ... is used */
   struct net_rowmap
       same_start; /* where tuples are counted: rows of one start, to make a set of them */
-  struct net_agg_waiting *heap; /* changes to come: aggregate_wait.c */
+  struct net_agg_waiting *heap; /* changes to come: wait.c */
   size_t heap_count, heap_capacity;
   uint32_t *waiting; /* the rest of them, packed */
   size_t waiting_count, waiting_capacity;
@@ -445,7 +445,7 @@ static inline union net_slot *net_agg_value_rest(const struct net_aggregate *nod
   return node->chooses_time ? group->tally.chosen : group->function.rest;
 }
 
-/* --- aggregate_change.c */
+/* --- change.c */
 
 /* Makes changes of a row; the groups it names are made. */
 enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot *row,
@@ -498,7 +498,7 @@ enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error e
 /* How surely the row counts, by the inner where and when. */
 enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
 
-/* --- aggregate_wait.c */
+/* --- wait.c */
 
 void net_agg_wait_init(struct net_aggregate *node);
 /* Where it waits: of nodes with APART, its place there. */
@@ -513,7 +513,7 @@ void net_agg_wait_done(struct net_aggregate *node);
 size_t net_agg_wait_bytes(const struct net_aggregate *node); /* memory held */
 void net_agg_wait_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 
-/* --- aggregate_plain.c */
+/* --- plain.c */
 
 enum net_agg_way net_agg_way(const struct net_aggregate *node);
 void net_agg_plain_init(struct net_aggregate *node);
@@ -555,17 +555,18 @@ void net_agg_sum_in(struct net_aggregate *node, const union net_slot *row, uint8
 void net_agg_weigh_until(struct net_aggregate *node, uint32_t group, int64_t value,
                          net_chronon stop);
 
-/* --- aggregate_asked.c (asked.h) */
+/* --- asked.c (asked.h) */
 
 struct net_asked;
 
-/* --- aggregate_best.c */
+/* --- staircase.c */
 
 /* A tuple of KEY counts for sure, and does until STOP. */
-void net_agg_best_add(struct net_aggregate *node, struct net_agg_group *group,
-                      struct net_ordered_key key, net_chronon stop);
+void net_agg_staircase_add(struct net_aggregate *node, struct net_agg_group *group,
+                           struct net_ordered_key key, net_chronon stop);
 /* The best of those that are there at NOW, 0: none; NOW is never earlier than the last time. */
-uint32_t net_agg_best(struct net_aggregate *node, struct net_agg_group *group, net_chronon now);
+uint32_t net_agg_staircase(struct net_aggregate *node, struct net_agg_group *group,
+                           net_chronon now);
 
 /* --- aggregate.c */
 
@@ -577,7 +578,7 @@ void net_agg_come_to(struct net_aggregate *node, net_chronon now, enum base_stat
 void net_agg_take(struct net_aggregate *node, const union net_slot *row, uint8_t marks,
                   enum base_status *status);
 
-/* --- aggregate_tally.c */
+/* --- tally.c */
 
 void net_agg_tally_init(struct net_aggregate *node);
 /* The order of tuples: by start, then value (earliest, latest: stop). */
@@ -638,7 +639,7 @@ size_t net_agg_group_size(const struct net_aggregate *node);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
 void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 
-/* --- aggregate_quantile.c */
+/* --- quantile.c */
 
 static inline bool net_agg_is_quantile(const struct net_aggregate *node) {
   return node->function == NET_AGG_QUANTILE || node->function == NET_AGG_QUANTILE_OF;
@@ -649,7 +650,7 @@ void net_agg_quantile_change(struct net_aggregate *node, struct net_agg_group *g
 /* Of a group in which something counts. */
 union net_slot net_agg_quantile(struct net_aggregate *node, struct net_agg_group *group);
 
-/* --- aggregate_value.c */
+/* --- value.c */
 
 /* Chronons of the unit of time: a second on the real timeline; on the abstract one they are the unit. */
 static inline int64_t net_agg_unit(const struct net_aggregate *node) {
@@ -670,7 +671,7 @@ void net_agg_keep(struct net_aggregate *node, struct net_agg_group *group,
 bool net_agg_average_lasts(const struct net_aggregate *node, const struct net_agg_group *group,
                            net_chronon now);
 
-/* --- aggregate_more.c */
+/* --- more.c */
 
 /* The further functions of a node that is configured; CONFIGURE does that for one by its parameters. */
 void net_agg_more_init(struct net_aggregate *node, struct base_arena *arena,

@@ -14,9 +14,9 @@
  *    when that moves: rows wait where they are fewest. To a feeder that is held back so, its inputs have come no
  *    further. Of two feeders of one reader the right one sets the pace.
  *
- * Both hang on the feeder having this reader alone. A join that is asked (aggregate_asked.c) or has one port
- * (product_self.c) is no such reader, and as a feeder is not held back. General networks have neither.   */
-#include "engine/nodes/product.h"
+ * Both hang on the feeder having this reader alone. A join that is asked (aggregate/asked.c) or has one port
+ * (self.c) is no such reader, and as a feeder is not held back. General networks have neither.   */
+#include "engine/nodes/product/product.h"
 
 /* So many rows the reader gets at once: it keeps room for them, whatever it has to keep. */
 enum { PART = 256 };
@@ -83,9 +83,33 @@ enum base_status net_product_feed(struct net_product *product, unsigned port) {
   struct net_product *feeder = feeder_of(product, port);
   if (feeder == NULL || feeder->inbox.limit == NET_FOREVER) return BASE_OK;
   struct net_node *outer = net_node_enter(&feeder->node);
-  enum base_status status = net_product_go_on(feeder);
+  enum base_status status = feeder->node.class->go_on(&feeder->node);
   net_node_leave(&feeder->node, outer);
   return status;
+}
+
+net_chronon net_product_out_checkpoint(const struct net_product *product, net_chronon checkpoint) {
+  net_chronon promised = checkpoint;
+  if (checkpoint == NET_FOREVER) return promised;
+  for (size_t i = 0; i < product->pending_count; i++) {
+    const struct net_pair *pair = net_product_waiting(product, i);
+    if (pair == NULL) continue;
+    net_chronon start = net_product_pair_start(product, pair);
+    if (start < promised) promised = start;
+  }
+  for (unsigned which = 0; which < 2 && product->event_result; which++) {
+    /* Those whose instants are determinate are over before the checkpoint, or begin there. */
+    if (!product->sides[which].has_event || product->sides[which].odd_count == 0) continue;
+    net_chronon start = net_product_events_start(product, which, checkpoint);
+    if (start < promised) promised = start;
+  }
+  return promised;
+}
+
+/* No later result starts before it, when all rows before NOW have been taken; at most NOW. */
+static net_chronon promise(const struct net_product *product, net_chronon now) {
+  net_chronon promised = net_product_out_checkpoint(product, now);
+  return promised > product->node.checkpoint ? promised : product->node.checkpoint;
 }
 
 void net_product_send_full(struct net_product *product, net_chronon now, enum base_status *status) {
@@ -98,6 +122,6 @@ void net_product_send_full(struct net_product *product, net_chronon now, enum ba
   }
   /* What is known of pairs, closes above all, goes out at the end alone. */
   bool known = product->pairs_live == 0 && now < NET_PRODUCT_LAST;
-  net_chronon promised = known ? net_product_promise(product, now) : node->checkpoint;
+  net_chronon promised = known ? promise(product, now) : node->checkpoint;
   net_out_send_part(node, promised, status);
 }

@@ -4,7 +4,7 @@
  * at once, and the group is touched; what waits is its stop alone, twelve bytes, in order or, with many, in
  * a heap of its own. So for a tuple there are one look-up by its domains, and one insertion among as many
  * stops as tuples are valid. Look-ups among many are made together. Groups, members and tallies are those of the
- * long way (aggregate_change.c): rows may come in any mixture.
+ * long way (change.c): rows may come in any mixture.
  *
  * Four kinds of nodes have a short way: those that count a set of equal tuples, where what the function
  * takes from a tuple can be had of the member when the tuple goes, or is nothing but a place among the stairs; those whose
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 enum net_agg_way net_agg_way(const struct net_aggregate *node) {
   if (node->temporal || node->argument == NET_TEMPORAL) return NET_AGG_LONG;
@@ -205,7 +205,7 @@ static bool count_distinct(struct net_aggregate *node, uint32_t argument, bool c
 /* A tuple of KEY counts for sure until STOP: those are not taken away one by one. */
 static inline void rank(struct net_aggregate *node, struct net_agg_group *group,
                         const struct net_ordered_key *key, net_chronon stop) {
-  net_agg_best_add(node, group, net_agg_rank(node, key), stop);
+  net_agg_staircase_add(node, group, net_agg_rank(node, key), stop);
 }
 
 /* KEY comes to what counts for sure in GROUP, or goes. */

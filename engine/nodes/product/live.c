@@ -1,4 +1,4 @@
-/* Live rows of a product: those that a later row of the other side may meet; here the young ones, and product_old.c
+/* Live rows of a product: those that a later row of the other side may meet; here the young ones, and old.c
  * has those that stay. They lie in blocks and do
  * not move; those of both sides whose keys have one hash are a *group*, each side a chain in it. The
  * groups are a table with open addressing in which nothing is ever left behind: a group that loses its
@@ -12,7 +12,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/status.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/product/product.h"
 
 enum { FIRST_GROUPS_SHIFT = 4, SHORT_CHAINS = 64, LONG_CHAIN = 8, FIRST_YOUNG = 64 };
 

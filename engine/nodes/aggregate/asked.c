@@ -15,13 +15,13 @@
  * (NET_AGG_WEIGH), of plain rows, whose value is there for sure. When something else comes, or may not go
  * this way, the groups of the aggregate become what they would be (hand_over), and both nodes go on as others
  * do, without answers.                                                                               */
-#include "engine/nodes/asked.h"
+#include "engine/nodes/aggregate/asked.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/nodes/aggregate.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/aggregate/aggregate.h"
+#include "engine/nodes/product/product.h"
 
 /* The sum of weights of a group has room in a word, and its integral in two. */
 #define LARGEST_WEIGHT ((int64_t)1 << 31)
@@ -122,7 +122,7 @@ static inline void pop_stop(struct group *group) {
   }
 }
 
-/* --- averages: see aggregate_value.c, of whole sums */
+/* --- averages: see value.c, of whole sums */
 
 /* When NOW begins, all changes of the group's last instant are made; where they have changed the weight, that is
  * where a segment began. What was is not copied: what is goes into its place. */

@@ -1,7 +1,7 @@
-/* What a join and the aggregate that it asks have to do with each other (aggregate_asked.c). Of the join
+/* What a join and the aggregate that it asks have to do with each other (asked.c). Of the join
  * only the side of the events comes here: at the other one nothing arrives while the aggregate is asked.  */
-#ifndef NET_NODES_ASKED_H
-#define NET_NODES_ASKED_H
+#ifndef NET_NODES_AGGREGATE_ASKED_H
+#define NET_NODES_AGGREGATE_ASKED_H
 
 #include "engine/base/status.h"
 #include "engine/batch.h"

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 /* An event that waits, by its place in a map; NET_NO_ENTRY: none. */
 struct waiting {

@@ -1,7 +1,7 @@
-/* What plain rows that meet become (product_shortest.c): many meetings at a time, each step a loop of its own.
+/* What plain rows that meet become (runs.c): many meetings at a time, each step a loop of its own.
  * Meetings for which the predicate holds, then the columns of the result; or, where the nodes behind the join allow it,
- * at once the rows that come out of these (product_tail.c).                                          */
-#include "engine/nodes/product.h"
+ * at once the rows that come out of these (tail.c).                                          */
+#include "engine/nodes/product/emit.h"
 
 /* The rows of MEETING with their keys, if these stand apart. */
 static void complete(const struct net_meetings *met, const struct net_meeting *meeting,
@@ -23,8 +23,8 @@ static void meet_each(struct net_meetings *met, enum base_status *status) {
     const struct net_meeting *meeting = &met->items[i];
     const union net_slot *rows[2];
     complete(met, meeting, rows);
-    net_product_meet_plain(met->product, rows[0], rows[1], meeting->marks & NET_DEFINITE,
-                           net_met_now(met, meeting), net_met_stop(met, meeting), status);
+    (void)net_product_emit_plain(met->product, rows[0], rows[1], meeting->marks & NET_DEFINITE,
+                                 net_met_now(met, meeting), net_met_stop(met, meeting), status);
   }
 }
 
@@ -180,7 +180,7 @@ static void fill(const struct net_meetings *met, uint32_t from, uint32_t count,
 }
 
 /* All meetings so far become results. */
-void net_product_meet_all(struct net_meetings *met, enum base_status *status) {
+void net_product_emit_all(struct net_meetings *met, enum base_status *status) {
   struct net_product *product = met->product;
   struct net_node *node = &product->node;
   uint32_t count = net_met_count(met);

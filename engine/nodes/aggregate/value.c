@@ -1,16 +1,16 @@
-/* Aggregate: the functions. What value a group has by what it keeps of its tuples (aggregate_tally.c).
+/* Aggregate: the functions. What value a group has by what it keeps of its tuples (tally.c).
  *
  *     sum avg, temporal          linear functions of absolute time; the same function is told exactly, not by
  *                                rounded values
  *     stdev                      n sum x^2 - (sum x)^2 loses nothing
  *     varts                      the same of the spans between successive tuples
- *     quantiles                  aggregate_quantile.c
+ *     quantiles                  quantile.c
  *     avgc                       (1/T) integral of the sum of the arguments, as (I + W tau) / (T + tau)
  */
 #include <math.h>
 #include <string.h>
 
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 static long double units(const struct net_aggregate *node, long double chronons) {
   return chronons / (long double)net_agg_unit(node);
@@ -189,7 +189,7 @@ static void choose_now(struct net_aggregate *node, struct net_agg_group *group, 
     *ret = tally->best;
     return;
   }
-  uint32_t known = node->has_stairs ? net_agg_best(node, group, now) : 0;
+  uint32_t known = node->has_stairs ? net_agg_staircase(node, group, now) : 0;
   uint32_t other = node->wants_smallest ? net_ordered_first(node->ranked, tally->ordered)
                                         : net_ordered_last(node->ranked, tally->ordered);
   net_ordered_get(known != 0 ? &node->stairs : node->ranked, known != 0 ? known : other, ret);

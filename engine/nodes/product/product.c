@@ -8,7 +8,7 @@
  * taken in temporal order; each is combined with the live rows of the other side that have the same
  * key. Overlap rule: a row dies when no later row can overlap it; full rule: no row ever dies, unless the
  * parameters say when no later row can meet it any more (partial overlap, within). What they say by the overlap
- * rule counts from when there are many rows, or long chains (bounds_pay in product_live.c).
+ * rule counts from when there are many rows, or long chains (bounds_pay in live.c).
  *
  * A combination of rows whose stops are known is decided at once and goes out whole. One in which a
  * stop is open becomes a *pair*: at the end of each round, with every row before checkpoint c seen, its
@@ -23,7 +23,7 @@
  *
  * Most rows are *plain*: determinate and closed. When a plain row meets a live plain one that has not
  * expired, both began at or before now and neither has ended: they overlap, and what they have in common
- * begins now and ends when the first of them expires. That needs no judging (product_sweep.c), and the
+ * begins now and ends when the first of them expires. That needs no judging (sweep.c), and the
  * predicate reads both where they lie: nothing is written that does not go out. The same holds of a plain
  * row that ends before the checkpoint and one that *lasts*, of which only the stop is not known, unless the
  * result shows another stop of the plain row, which may lie behind the checkpoint.
@@ -32,10 +32,10 @@
  * leaves, and no more are made of it; one that has perhaps met others, or is not plain, makes them all. The shortest way
  * leaves out only what comes side by side, and is not taken any more when it has found more than there are rows.
  *
- * Both sides may be chosen of the rows of one port (product_self.c). One side may be an aggregate that is asked
- * for its value at each row of the other (aggregate_asked.c). What stands behind a join may be done in it, for
- * plain rows (product_tail.c). One that feeds another goes as far as that can use its results, and gives them in parts
- * (product_pace.c).
+ * Both sides may be chosen of the rows of one port (self.c). One side may be an aggregate that is asked
+ * for its value at each row of the other (aggregate/asked.c). What stands behind a join may be done in it, for
+ * plain rows (tail.c). One that feeds another goes as far as that can use its results, and gives them in parts
+ * (pace.c).
  *
  * When all rows of one side have come, as those of a relation that is only stored, rows of the other are not kept any
  * more once they have been combined with them.
@@ -45,28 +45,8 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/asked.h"
-#include "engine/nodes/product.h"
-
-/* The checkpoint that can be promised: pairs that wait, and an event whose bounds reach beyond the
- * checkpoint, may still give results that start earlier. */
-static net_chronon out_checkpoint(const struct net_product *product, net_chronon checkpoint) {
-  net_chronon promised = checkpoint;
-  if (checkpoint == NET_FOREVER) return promised;
-  for (size_t i = 0; i < product->pending_count; i++) {
-    const struct net_pair *pair = net_product_waiting(product, i);
-    if (pair == NULL) continue;
-    net_chronon start = net_product_pair_start(product, pair);
-    if (start < promised) promised = start;
-  }
-  for (unsigned which = 0; which < 2 && product->event_result; which++) {
-    /* Those whose instants are determinate are over before the checkpoint, or begin there. */
-    if (!product->sides[which].has_event || product->sides[which].odd_count == 0) continue;
-    net_chronon start = net_product_events_start(product, which, checkpoint);
-    if (start < promised) promised = start;
-  }
-  return promised;
-}
+#include "engine/nodes/aggregate/asked.h"
+#include "engine/nodes/product/product.h"
 
 static net_chronon lower(const struct net_field *field, const union net_slot *row, uint32_t slot,
                          net_chronon smallest) {
@@ -161,11 +141,6 @@ static bool has_closes(const struct net_batch *batch) {
   return false;
 }
 
-net_chronon net_product_promise(const struct net_product *product, net_chronon now) {
-  net_chronon promised = out_checkpoint(product, now);
-  return promised > product->node.checkpoint ? promised : product->node.checkpoint;
-}
-
 /* Where many open rows close in a round, as an aggregate's segments do, others mostly come for them: what went out of
  * the pairs of these is closed first, so that the pairs of two rounds are not all there at once. */
 static enum base_status close_first(struct net_product *product, net_chronon checkpoint) {
@@ -192,7 +167,7 @@ static enum base_status advance(struct net_product *product, net_chronon checkpo
   if (status != BASE_OK) return status;
   net_product_purge(product, checkpoint);
   bool wants_floor = node->wants_floor && checkpoint != NET_FOREVER;
-  net_chronon promised = out_checkpoint(product, checkpoint);
+  net_chronon promised = net_product_out_checkpoint(product, checkpoint);
   if (product->lasting < promised) promised = product->lasting;
   status = net_out_settle(node, promised, product->lasting,
                           wants_floor ? floors(product, checkpoint) : NULL);
@@ -214,7 +189,8 @@ static bool is_settled(const struct net_product *product, net_chronon checkpoint
          !net_product_has_ends(product);
 }
 
-enum base_status net_product_go_on(struct net_product *product) {
+static enum base_status go_on(struct net_node *node) {
+  struct net_product *product = (struct net_product *)node;
   enum base_status status = BASE_OK;
   net_product_pace(product);
   for (unsigned port = 0; port < 2 && status == BASE_OK; port++)
@@ -309,6 +285,7 @@ static void done(struct net_node *node) {
 
 static const struct net_node_class class = {.kind = NET_NODE_PRODUCT,
                                             .consume = consume,
+                                            .go_on = go_on,
                                             .mark_strings = mark_strings,
                                             .state_rows = state_rows,
                                             .state_bytes = state_bytes,

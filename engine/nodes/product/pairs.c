@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/product/product.h"
 
 /* A participant's stop as it is to be seen in a row in which something is open (HIDE): a known stop
  * that the bound has not passed counts as open. */

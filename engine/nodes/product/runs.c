@@ -7,15 +7,15 @@
  * there is one; of the meetings, those for which the predicate holds; their results, one column after the other.
  *
  * Rows are not copied as they become live: a live row is where it waits, and what is live still when the sweep
- * has ended is copied then (`borrowed`). Where both sides are chosen of the same rows (product_self.c) these stand in
+ * has ended is copied then (`borrowed`). Where both sides are chosen of the same rows (self.c) these stand in
  * one order, and nobody has to ask whose turn it is; rows meet what a small table says came last into their group
  * (`recents`), and the groups get what is live at the end. What is over stays where it is until another takes its place, somebody
- * walks behind it along a chain, or the purge comes. See product.c and product_sweep.c.               */
+ * walks behind it along a chain, or the purge comes. See product.c and sweep.c.               */
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/product/product.h"
 
 #define LAST NET_PRODUCT_LAST
 
@@ -58,7 +58,7 @@ static bool finds_too_many(const struct net_product *product) {
   return product->params.once == NET_PRODUCT_ONCE && product->met > product->node.rows_in;
 }
 
-bool net_product_may_go_shortest(const struct net_product *product) {
+bool net_product_takes_runs(const struct net_product *product) {
   if (product->params.rule != NET_PRODUCT_OVERLAP || finds_too_many(product)) return false;
   for (unsigned which = 0; which < 2; which++) {
     const struct net_product_side *side = &product->sides[which];
@@ -153,7 +153,7 @@ static inline struct net_meeting *note_meeting(struct net_meeting *meeting, size
 
 static inline void meet_one_more(struct sweep *sweep, unsigned which, const struct turn *turn,
                                  const struct net_live *its, enum base_status *status) {
-  if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
+  if (sweep->met.end == sweep->met.items + MEETINGS) net_product_emit_all(&sweep->met, status);
   sweep->met.several = true;
   sweep->met.end->hash = turn->hash;
   sweep->met.end = note_meeting(sweep->met.end, which, turn, its);
@@ -190,7 +190,7 @@ static __attribute__((noinline)) void meet_others(struct sweep *sweep, unsigned 
     at = &its->next;
   }
   if (sweep->old && *status == BASE_OK) meet_old(sweep, which, turn, status);
-  if (sweep->met.end == sweep->met.items + MEETINGS) net_product_meet_all(&sweep->met, status);
+  if (sweep->met.end == sweep->met.items + MEETINGS) net_product_emit_all(&sweep->met, status);
 }
 
 /* The row of TURN is live from now on, beside others or in a group of its own. */
@@ -303,7 +303,7 @@ static void give_rows(struct net_product *product, const struct net_product_run 
 static bool take_next(struct sweep *sweep, enum base_status *status) {
   struct net_product *product = sweep->product;
   if (product->steps > product->patience) {
-    if (sweep->old) net_product_meet_all(&sweep->met, status); /* old rows move */
+    if (sweep->old) net_product_emit_all(&sweep->met, status); /* old rows move */
     net_product_hash_all(product);
     for (unsigned i = 0; i < 2; i++)
       for (struct turn *turn = sweep->streams[i].turn; turn->row != NULL; turn++)
@@ -323,7 +323,7 @@ static bool take_next(struct sweep *sweep, enum base_status *status) {
   product->patience += 4 * count;
   if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
   if (*status == BASE_OK && net_met_count(&sweep->met) > MEETINGS / 2)
-    net_product_meet_all(&sweep->met, status);
+    net_product_emit_all(&sweep->met, status);
   return count > 0 && *status == BASE_OK;
 }
 
@@ -345,14 +345,14 @@ static void open_sweep(struct net_product *product, net_chronon checkpoint, stru
   ret->none.pairs = NET_NO_PAIR;
 }
 
-bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
-                                net_chronon checkpoint, enum base_status *status) {
+bool net_product_sweep_runs(struct net_product *product, const size_t *ends, net_chronon checkpoint,
+                            enum base_status *status) {
   struct sweep sweep;
   bool stopped = false;
   open_sweep(product, checkpoint, &sweep);
   for (unsigned i = 0; i < 2; i++) open_stream(product, i, ends[i], &sweep.streams[i]);
   while (!stopped && take_next(&sweep, status)) stopped = finds_too_many(product);
-  if (*status == BASE_OK) net_product_meet_all(&sweep.met, status);
+  if (*status == BASE_OK) net_product_emit_all(&sweep.met, status);
   for (unsigned i = 0; i < 2; i++) close_stream(product, i, ends[i], &sweep.streams[i]);
   give_rows(product, NULL);
   return !stopped && !sweep.streams[0].stopped && !sweep.streams[1].stopped;
@@ -589,7 +589,7 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
     if (left > STEPS) left = STEPS;
     if (product->steps > product->patience && run->keys == NULL) {
       settle(&sweep, starts_after(&sweep, run, from));
-      if (sweep.old) net_product_meet_all(&sweep.met, status); /* old rows move */
+      if (sweep.old) net_product_emit_all(&sweep.met, status); /* old rows move */
       net_product_hash_all(product);
     }
     taken = misses < MISSES ? meet_rows(&sweep, run, from, left) : 0;
@@ -605,9 +605,9 @@ void net_product_sweep_run(struct net_product *product, const struct net_product
     product->patience += 4 * taken;
     if (product->steps / 4096 != looked && base_env_interrupted()) *status = BASE_CANCEL;
     if (*status == BASE_OK && net_met_count(&sweep.met) > MEETINGS - STEPS)
-      net_product_meet_all(&sweep.met, status);
+      net_product_emit_all(&sweep.met, status);
   }
   settle(&sweep, sweep.limit);
-  if (*status == BASE_OK) net_product_meet_all(&sweep.met, status);
+  if (*status == BASE_OK) net_product_emit_all(&sweep.met, status);
   give_rows(product, sweep.met.apart);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 static int compare(const struct net_aggregate *node, union net_slot a, union net_slot b) {
   return net_agg_compare(node, &(struct net_ordered_key){.value = a},

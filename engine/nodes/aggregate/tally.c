@@ -13,11 +13,11 @@
  *     avgc                       the sum of the arguments, and its integral
  *
  * Tuples are in order by start.lo, start.hi, value; spans between them are those of start.lo. What the functions make of
- * all this is in aggregate_value.c.                                                                  */
+ * all this is in value.c.                                                                  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/nodes/aggregate.h"
+#include "engine/nodes/aggregate/aggregate.h"
 
 /* --- order */
 

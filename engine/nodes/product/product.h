@@ -1,8 +1,8 @@
-/* The inside of product and join, shared by their files: product.c, product_live.c, product_old.c, product_pairs.c,
- * product_sweep.c, product_shortest.c, product_meet.c, product_tail.c, product_self.c, product_pace.c. What they do
+/* The inside of product and join, shared by their files: product.c, live.c, old.c, pairs.c,
+ * sweep.c, runs.c, emit.c, tail.c, self.c, pace.c. What they do
  * together is told in product.c.                                                                    */
-#ifndef NET_NODES_PRODUCT_H
-#define NET_NODES_PRODUCT_H
+#ifndef NET_NODES_PRODUCT_PRODUCT_H
+#define NET_NODES_PRODUCT_PRODUCT_H
 
 #include "engine/base/env.h"
 #include "engine/due.h"
@@ -16,8 +16,8 @@
 struct net_live {
   net_chronon expires;   /* no row that starts then or later meets it */
   struct net_live *next; /* in its chain; or of those that are free */
-  union net_slot *row; /* its slots; during a sweep it may be where it waits (product_shortest.c) */
-  uint32_t pairs;      /* first pair, linked through pair.next[side] */
+  union net_slot *row;   /* its slots; during a sweep it may be where it waits (runs.c) */
+  uint32_t pairs;        /* first pair, linked through pair.next[side] */
   uint8_t marks;
   uint8_t state; /* NET_LIVE_... */
 };
@@ -71,7 +71,7 @@ struct net_product_group {
   struct net_live *heads[2];
 };
 
-/* Old rows: see product_old.c. */
+/* Old rows: see old.c. */
 struct net_old_group {
   uint32_t tag;
   uint32_t heads[2]; /* of the chain of each side: the row plus one; 0: none */
@@ -104,7 +104,7 @@ struct net_pair {
   uint64_t listed : 1; /* among the pending */
 };
 
-/* When room is given back: see product_live.c. All are rows that have come. */
+/* When room is given back: see live.c. All are rows that have come. */
 struct net_product_watch {
   uint64_t came;
   uint64_t look_at;    /* then rows that are over are looked for; */
@@ -127,7 +127,7 @@ struct net_product_moves {
 };
 
 /* A group as rows of a run see it that come into it: of each side the row that came last, if it may be live still.
- * See product_shortest.c. */
+ * See runs.c. */
 struct net_product_recent {
   uint64_t hash;
   uint64_t round; /* it is one of this round's, or a free place */
@@ -159,7 +159,7 @@ struct net_product {
   uint64_t last_id;
   net_chronon lasting; /* so long last the rows that went out open; of the round */
   net_chronon settled; /* the checkpoint at which the last round ended */
-  uint32_t part_rows;  /* so many rows of the output go together: see product_pace.c */
+  uint32_t part_rows;  /* so many rows of the output go together: see pace.c */
   struct net_product_group *groups;
   size_t group_count, group_capacity; /* a power of two */
   unsigned group_shift;               /* see net_product_home */
@@ -281,7 +281,7 @@ static inline bool net_product_is_over(net_chronon expires, net_chronon now) {
   return expires <= now && expires != NET_FOREVER;
 }
 
-/* --- live rows (product_live.c) */
+/* --- live rows (live.c) */
 
 void net_product_live_init(struct net_product *product);
 void net_product_side_init(struct net_product_side *side, struct base_arena *arena,
@@ -341,7 +341,7 @@ void net_product_shrink_pairs(struct net_product *product, size_t capacity);
 struct net_live *net_product_next(const struct net_product_side *side, size_t *at);
 size_t net_product_side_bytes(const struct net_product_side *side);
 
-/* --- old rows (product_old.c) */
+/* --- old rows (old.c) */
 
 /* LIVE, of side WHICH, becomes old, and is copied: the caller takes it out of its chain. False: it cannot. */
 bool net_old_add(struct net_product *product, unsigned which, const struct net_live *live);
@@ -387,7 +387,7 @@ size_t net_old_count(const struct net_product *product);
 size_t net_old_bytes(const struct net_product *product);
 void net_old_done(struct net_product *product);
 
-/* --- combinations and pairs (product_pairs.c) */
+/* --- combinations and pairs (pairs.c) */
 
 /* What is known of the combination in product->scratch. FINAL: no later stop decides it. */
 struct net_verdict {
@@ -420,7 +420,7 @@ net_chronon net_product_pair_start(const struct net_product *product, const stru
 net_chronon net_product_events_start(const struct net_product *product, unsigned which,
                                      net_chronon checkpoint);
 
-/* --- the sweep (product_sweep.c) */
+/* --- the sweep (sweep.c) */
 
 /* Takes all rows of the inbox that start before CHECKPOINT. */
 void net_product_sweep(struct net_product *product, net_chronon checkpoint,
@@ -430,22 +430,17 @@ void net_product_sweep(struct net_product *product, net_chronon checkpoint,
  * else. False: it cannot. */
 bool net_product_sweep_closes(struct net_product *product);
 
-/* Two plain rows that have in common what begins at NOW and ends at STOP. MARKS: is the result definite? */
-void net_product_meet_plain(struct net_product *product, const union net_slot *left,
-                            const union net_slot *right, uint8_t marks, net_chronon now,
-                            net_chronon stop, enum base_status *status);
-
-/* --- the shortest way (product_shortest.c) */
+/* --- the shortest way (runs.c) */
 
 /* Rows that start then or later do not go this way, so that what lasts for ever expires after all. */
 #define NET_PRODUCT_LAST (NET_FOREVER - 1)
 
 /* May plain rows go it, as to what is live? */
-bool net_product_may_go_shortest(const struct net_product *product);
+bool net_product_takes_runs(const struct net_product *product);
 /* Of the plain rows that wait at each port before the index ENDS. False: the next one cannot go this way, or
  * *STATUS; true: all before CHECKPOINT, before which none comes any more, are taken.               */
-bool net_product_sweep_shortest(struct net_product *product, const size_t *ends,
-                                net_chronon checkpoint, enum base_status *status);
+bool net_product_sweep_runs(struct net_product *product, const size_t *ends, net_chronon checkpoint,
+                            enum base_status *status);
 /* The same of plain rows of both sides that stand in one order, WIDTH slots each: those of its side; none
  * starts at NET_PRODUCT_LAST or later. All are taken. None that comes behind them starts before CHECKPOINT. */
 struct net_product_run {
@@ -462,7 +457,7 @@ struct net_product_run {
 void net_product_sweep_run(struct net_product *product, const struct net_product_run *run,
                            net_chronon checkpoint, enum base_status *status);
 
-/* --- meetings of plain rows (product_meet.c) */
+/* --- meetings of plain rows (emit.c) */
 
 enum { NET_MEETINGS = 320 };
 
@@ -511,9 +506,9 @@ static inline uint32_t net_met_count(const struct net_meetings *met) {
   return (uint32_t)(met->end - met->items);
 }
 /* All so far become results; then there are none. */
-void net_product_meet_all(struct net_meetings *met, enum base_status *status);
+void net_product_emit_all(struct net_meetings *met, enum base_status *status);
 
-/* --- the nodes behind the join (product_tail.c) */
+/* --- the nodes behind the join (tail.c) */
 
 /* The first COUNT that are held: what the nodes behind the join make of them is there; false: nothing is. */
 bool net_product_tail_takes(struct net_meetings *met, uint32_t count, enum base_status *status);
@@ -522,16 +517,15 @@ bool net_product_tail_waits(const struct net_product *product);
 /* They are sent on. */
 enum base_status net_product_tail_flush(struct net_product *product);
 
-/* --- what feeds another product (product_pace.c) */
+/* --- what feeds another product (pace.c) */
 
-/* No later result starts before it, when all rows before NOW have been taken; at most NOW. (product.c) */
-net_chronon net_product_promise(const struct net_product *product, net_chronon now);
-/* Takes what its reader wants by now, if that is more than before. (product.c) */
-enum base_status net_product_go_on(struct net_product *product);
+/* The checkpoint that can be promised at CHECKPOINT: pairs that wait, and an event whose bounds reach beyond it, may
+ * still give results that start earlier. */
+net_chronon net_product_out_checkpoint(const struct net_product *product, net_chronon checkpoint);
 /* Looks how far the reader wants rows, and how many at once: the inbox gives no others. Those that it would have
  * given before are taken. */
 void net_product_pace(struct net_product *product);
-/* What feeds PORT, if another product does, goes on as far as the other input has got. */
+/* What feeds PORT, if another product does, takes what its reader wants by now, if that is more than before. */
 enum base_status net_product_feed(struct net_product *product, unsigned port);
 /* Does another product feed PORT, whose batches come in parts? */
 bool net_product_is_fed(const struct net_product *product, unsigned port);
@@ -544,7 +538,7 @@ static inline void net_product_make_room(struct net_product *product, net_chrono
   if (product->node.out.count >= product->part_rows) net_product_send_full(product, now, status);
 }
 
-/* --- both sides of one port (product_self.c) */
+/* --- both sides of one port (self.c) */
 
 void net_product_self_init(struct net_product *product, struct base_arena *arena);
 void net_product_self_done(struct net_product_self *self);

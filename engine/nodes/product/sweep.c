@@ -2,65 +2,14 @@
  * other side that have the same key. See product.c.
  *
  * Plain rows have a short way (arrive_plain); where the live rows are plain, too, and nothing else waits before
- * them, a shortest one (product_shortest.c).
+ * them, a shortest one (runs.c).
  * A row that will have expired when the next row of the other side begins meets none, and is not kept. Nor is one of
  * which one combination is enough (NET_PRODUCT_ONCE), once it has gone out for sure.                   */
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "engine/nodes/product.h"
+#include "engine/nodes/product/emit.h"
 
 /* --- plain rows */
-
-/* LEFT and RIGHT, both plain, have in common what begins at NOW and ends at STOP. Writes a row of LAYOUT,
- * that of the result or of the predicate. */
-static inline void fill_plain(const struct net_product *product, const struct net_layout *layout,
-                              const union net_slot *left, const union net_slot *right,
-                              net_chronon now, net_chronon stop, union net_slot *ret) {
-  const union net_slot *const rows[2] = {left, right};
-  uint32_t first = layout->first_domain_slot, count = layout->slot_count - first;
-  ret[0].i = ret[1].i = now;
-  if (first == 4) ret[2].i = ret[3].i = stop;
-  for (uint32_t i = 0; i < count; i++)
-    ret[first + i] = rows[product->slots[i].side][product->slots[i].from];
-}
-
-/* True: they do, for sure. */
-static inline bool meet_plain(struct net_product *product, const union net_slot *left,
-                              const union net_slot *right, uint8_t marks, net_chronon now,
-                              net_chronon stop, enum base_status *status) {
-  const struct net_program *predicate = product->params.predicate;
-  const struct net_layout *out = product->node.layout;
-  net_chronon bound = product->node.checkpoint;
-  bool holds = predicate == NULL;
-  if (product->quick != NULL) {
-    const union net_slot times[4] = {{.i = now}, {.i = now}, {.i = stop}, {.i = stop}};
-    if (net_pair_program_holds(product->quick, left, right, times, &holds) && !holds) return false;
-  }
-  if (holds) {
-    net_product_make_room(product, now, status);
-    fill_plain(product, out, left, right, now, stop,
-               marks == NET_DEFINITE ? net_out_plain(&product->node, bound, status)
-                                     : net_out_row(&product->node, marks, 0, bound, status));
-    return marks == NET_DEFINITE;
-  }
-  struct net_value value;
-  fill_plain(product, product->params.test, left, right, now, stop, product->scratch);
-  enum net_eval_error error = net_program_run(predicate, product->scratch, now, &value);
-  if (error == NET_EVAL_OK && value.truth != NET_FALSE) net_product_make_room(product, now, status);
-  if (error != NET_EVAL_OK)
-    *status = net_node_error(&product->node, error, product->params.test, product->scratch);
-  else if (value.truth == NET_TRUE && marks == NET_DEFINITE)
-    net_row_copy(net_out_plain(&product->node, bound, status), product->scratch, out->slot_count);
-  else if (value.truth != NET_FALSE)
-    net_product_put(product, value.truth == NET_TRUE ? marks : 0, 0, bound, status);
-  return error == NET_EVAL_OK && value.truth == NET_TRUE && marks == NET_DEFINITE;
-}
-
-void net_product_meet_plain(struct net_product *product, const union net_slot *left,
-                            const union net_slot *right, uint8_t marks, net_chronon now,
-                            net_chronon stop, enum base_status *status) {
-  (void)meet_plain(product, left, right, marks, now, stop, status);
-}
 
 /* --- any rows */
 
@@ -83,7 +32,8 @@ static bool meet(struct net_product *product, unsigned which, struct net_live *l
   if ((arrival.plain && (its->state & NET_LIVE_PLAIN)) || (arrival.ended && lasts)) {
     net_chronon stop = net_live_ends(product, which, live);
     net_chronon other = net_live_ends(product, 1 - which, its);
-    return meet_plain(product, left, right, marks, now, other < stop ? other : stop, status);
+    return net_product_emit_plain(product, left, right, marks, now, other < stop ? other : stop,
+                                  status);
   } else if ((live->state | its->state) & NET_LIVE_OPEN) {
     net_product_add_pair(product, which == 0 ? live : its, which == 0 ? its : live);
   } else {
@@ -227,8 +177,9 @@ static inline bool meet_arrival(struct plain_arrival *arrival, const struct net_
   bool whole = its_end >= ends && product->params.once == NET_PRODUCT_ONCE_WHOLE &&
                product->params.once_side == which;
   if (whole && arrival->whole) return false;
-  if (!meet_plain(product, which == 0 ? row : its_row, which == 0 ? its_row : row,
-                  its->marks & NET_DEFINITE, arrival->now, its_end < ends ? its_end : ends, status))
+  if (!net_product_emit_plain(product, which == 0 ? row : its_row, which == 0 ? its_row : row,
+                              its->marks & NET_DEFINITE, arrival->now,
+                              its_end < ends ? its_end : ends, status))
     return false;
   arrival->met = net_product_is_once(product, which);
   arrival->whole |= whole;
@@ -335,8 +286,8 @@ static void sweep_plain(struct net_product *product, net_chronon checkpoint,
   const size_t ends[2] = {product->inbox.ports[0].starts.count,
                           product->inbox.ports[1].starts.count};
   do {
-    if (net_product_may_go_shortest(product) &&
-        net_product_sweep_shortest(product, ends, checkpoint, status))
+    if (net_product_takes_runs(product) &&
+        net_product_sweep_runs(product, ends, checkpoint, status))
       return;
   } while (*status == BASE_OK && step_plain(product, checkpoint, status));
 }
@@ -365,8 +316,8 @@ static void sweep_run(struct net_product *product, size_t *ends, net_chronon che
     if (others->head < others->count && others->times[others->head] < limit)
       limit = others->times[others->head];
   }
-  if (run >= LONG_RUN && first < limit && net_product_may_go_shortest(product))
-    (void)net_product_sweep_shortest(product, ends, limit, status);
+  if (run >= LONG_RUN && first < limit && net_product_takes_runs(product))
+    (void)net_product_sweep_runs(product, ends, limit, status);
 }
 
 /* Anything waits. Runs of plain rows go the shortest way, where nothing in the live rows is against it; a row
