@@ -306,11 +306,22 @@ static void open_segments(struct net_aggregate *node, net_chronon checkpoint,
 
 /* --- rows in */
 
+/* To the summary, which takes it as it is, or to the changes that it makes at instants. */
+static enum base_status arrive(struct net_aggregate *node, const union net_slot *row,
+                               uint8_t marks) {
+  bool closes = marks & NET_CLOSES;
+  if (!net_agg_has_argument(node, row))
+    return closes ? BASE_OK : net_node_error(&node->node, NET_EVAL_FORM, node->params.in, row);
+  if (closes || !node->params.summary) return net_agg_arrive(node, row, marks);
+  net_agg_sum_in(node, row, marks);
+  return BASE_OK;
+}
+
 /* The rows of one start, as a set: a row that is there both for sure and perhaps is there for sure. */
 static void arrive_together(struct net_aggregate *node, enum base_status *status) {
   for (uint32_t i = 0; i < node->same_start.used && *status == BASE_OK; i++)
-    *status = net_agg_arrive(node, net_rowmap_row(&node->same_start, i),
-                             *(uint8_t *)net_rowmap_state(&node->same_start, i));
+    *status = arrive(node, net_rowmap_row(&node->same_start, i),
+                     *(uint8_t *)net_rowmap_state(&node->same_start, i));
   net_rowmap_clear(&node->same_start);
 }
 
@@ -318,7 +329,7 @@ static void collect_row(struct net_aggregate *node, const union net_slot *row, u
                         enum base_status *status) {
   bool open = node->params.in->tuple_class == NET_PERIOD && row[2].i == NET_OPEN;
   if (node->set || node->params.apart || open || (marks & NET_CLOSES)) {
-    if (*status == BASE_OK) *status = net_agg_arrive(node, row, marks);
+    if (*status == BASE_OK) *status = arrive(node, row, marks);
     return;
   }
   uint32_t place = net_rowmap_put(&node->same_start, row, NULL);
@@ -451,7 +462,7 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   net_rowmap_mark_strings(&node->groups, strings);
   net_rowmap_mark_strings(&node->members, strings);
   net_rowmap_mark_strings(&node->distinct, strings);
-  net_agg_mark_strings(node, strings);
+  if (net_agg_mark_strings(node, strings)) net_agg_wait_mark_strings(node, strings);
   if (node->last_group != NET_NO_ENTRY)
     net_row_mark_strings(node->params.in, strings, node->last_row);
   if (node->asked != NULL) net_asked_mark_strings(node->asked, strings);

@@ -445,9 +445,27 @@ static inline union net_slot *net_agg_value_rest(const struct net_aggregate *nod
   return node->chooses_time ? group->tally.chosen : group->function.rest;
 }
 
+/* --- rows.c */
+
+/* The argument in ROW, which may be a member's. */
+union net_slot net_agg_argument(const struct net_aggregate *node, const union net_slot *row);
+struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row);
+/* False: it is a temporal value that is no linear function of time, and counts, for sure or perhaps; it has no sum. */
+bool net_agg_has_argument(const struct net_aggregate *node, const union net_slot *row);
+/* The group at INDEX has no value at NOW: rejected, or failed (net_node_error). */
+enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error error,
+                               uint32_t index, net_chronon now);
+/* How surely the row counts, by the inner where and when. */
+enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
+/* The order of tuples: by start, then value (earliest, latest: stop). */
+int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_key *a,
+                    const struct net_ordered_key *b);
+/* ... of values alone. CONTEXT: the node. */
+int net_agg_compare_values(const void *context, union net_slot a, union net_slot b);
+
 /* --- change.c */
 
-/* Makes changes of a row; the groups it names are made. */
+/* Makes changes of a row that has an argument; the groups it names are made. */
 enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot *row,
                                 uint8_t marks);
 /* Everything begins at ORIGIN. */
@@ -472,9 +490,6 @@ void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row);
 static inline bool net_agg_member_has_value(const struct net_aggregate *node) {
   return node->set && !node->temporal && node->shares_argument;
 }
-/* The argument in ROW, which may be a member's. */
-union net_slot net_agg_argument(const struct net_aggregate *node, const union net_slot *row);
-struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row);
 /* The group at INDEX is looked at when all changes of the instant are made. */
 static inline void net_agg_touch(struct net_aggregate *node, uint32_t index) {
   struct net_agg_group *group = net_agg_group(node, index);
@@ -492,12 +507,6 @@ static inline void net_agg_note_row(struct net_aggregate *node, uint32_t index,
   node->last_group = index;
   net_row_copy(node->last_row, row, node->params.in->slot_count);
 }
-/* The group at INDEX has no value at NOW: rejected, or failed (net_node_error). */
-enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error error,
-                               uint32_t index, net_chronon now);
-/* How surely the row counts, by the inner where and when. */
-enum net_truth net_agg_counts(const struct net_aggregate_params *params, const union net_slot *row);
-
 /* --- wait.c */
 
 void net_agg_wait_init(struct net_aggregate *node);
@@ -581,9 +590,6 @@ void net_agg_take(struct net_aggregate *node, const union net_slot *row, uint8_t
 /* --- tally.c */
 
 void net_agg_tally_init(struct net_aggregate *node);
-/* The order of tuples: by start, then value (earliest, latest: stop). */
-int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_key *a,
-                    const struct net_ordered_key *b);
 /* NET_KEEP_...: what is asked of a tuple's key (ordered.h), without the end of those whose ends are known. */
 unsigned net_agg_kept(const struct net_aggregate *node);
 /* A tuple counts for sure now, or no longer; the group has counted it already. */
@@ -637,7 +643,8 @@ static inline void net_agg_floor_remove(struct net_aggregate *node, net_chronon 
 /* What of a group the node's function has. */
 size_t net_agg_group_size(const struct net_aggregate *node);
 void net_agg_group_done(struct net_aggregate *node, struct net_agg_group *group);
-void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
+/* True: arguments are strings, so those that wait are to be marked, too. */
+bool net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings);
 
 /* --- quantile.c */
 

@@ -20,41 +20,6 @@ static void mix(struct net_aggregate *node, struct net_agg_member *member);
 
 /* --- rows */
 
-enum net_truth net_agg_counts(const struct net_aggregate_params *params,
-                              const union net_slot *row) {
-  const struct net_field *fields = params->in->fields;
-  if (params->where_field >= 0 && row[fields[params->where_field].slot].i == 0) return NET_FALSE;
-  if (params->when_field < 0 || row[fields[params->when_field].slot].i != 0) return NET_TRUE;
-  return row[fields[params->unless_field].slot].i != 0 ? NET_FALSE : NET_UNKNOWN;
-}
-
-union net_slot net_agg_argument(const struct net_aggregate *node, const union net_slot *row) {
-  if (node->function == NET_AGG_VARTS) return (union net_slot){.i = 0};
-  return node->params.argument_field < 0 ? (union net_slot){.i = 1} : row[node->argument_slot];
-}
-
-struct net_ordered_key net_agg_key(const struct net_aggregate *node, const union net_slot *row) {
-  struct net_ordered_key key = {.value = net_agg_argument(node, row)};
-  if (!node->timeless) key.start = net_row_start(row);
-  if (node->chooses_time && node->params.in->tuple_class == NET_PERIOD)
-    key.stop = net_slot_instant(row, 2);
-  if (node->argument == NET_TEMPORAL && node->function != NET_AGG_VARTS)
-    key.slope = row[node->argument_slot + 1].f;
-  return key;
-}
-
-enum base_status net_agg_error(struct net_aggregate *node, enum net_eval_error error,
-                               uint32_t index, net_chronon now) {
-  if (index == node->last_group)
-    return net_node_error(&node->node, error, node->params.in, node->last_row);
-  const struct net_layout *layout = node->group_layout;
-  const union net_slot *key = net_rowmap_row(&node->groups, index);
-  node->group_row[0].i = node->group_row[1].i = now;
-  for (uint32_t i = 0; i < layout->field_count; i++)
-    node->group_row[layout->fields[i].slot] = key[node->by_slots[i]];
-  return net_node_error(&node->node, error, layout, node->group_row);
-}
-
 /* ROW with its temporal domains as functions of absolute time. */
 static const union net_slot *absolute(struct net_aggregate *node, const union net_slot *row) {
   const struct net_layout *in = node->params.in;
@@ -149,12 +114,6 @@ void net_agg_know_origin(struct net_aggregate *node, const union net_slot *row) 
   }
 }
 
-/* A temporal argument that is no linear function of time has no sum. */
-static bool has_argument(const struct net_aggregate *node, const union net_slot *row) {
-  return node->argument != NET_TEMPORAL || row[node->argument_slot + 3].f == 0 ||
-         net_agg_counts(&node->params, row) == NET_FALSE;
-}
-
 static struct net_instant longer(const struct net_aggregate *node, const union net_slot *row,
                                  uint32_t slot) {
   return (struct net_instant){net_chronon_add(row[slot].i, node->longer),
@@ -165,17 +124,9 @@ enum base_status net_agg_arrive(struct net_aggregate *node, const union net_slot
                                 uint8_t marks) {
   bool period = node->params.in->tuple_class == NET_PERIOD;
   bool open = period && row[2].i == NET_OPEN;
-  if (!has_argument(node, row)) {
-    if (marks & NET_CLOSES) return BASE_OK;
-    return net_node_error(&node->node, NET_EVAL_FORM, node->params.in, row);
-  }
   if (marks & NET_CLOSES) {
     if (node->goes && !open)
       (void)push_stop(node, change_for(node, row), row, marks, longer(node, row, 2), true);
-    return BASE_OK;
-  }
-  if (node->params.summary) {
-    net_agg_sum_in(node, row, marks);
     return BASE_OK;
   }
   net_agg_know_origin(node, row);

@@ -21,10 +21,6 @@
 
 /* --- order */
 
-static int compare_integers(int64_t a, int64_t b) {
-  return (a > b) - (a < b);
-}
-
 bool net_agg_wants_smallest(enum net_aggregate_function function) {
   return function == NET_AGG_MIN || function == NET_AGG_FIRST || function == NET_AGG_EARLIEST;
 }
@@ -32,28 +28,6 @@ bool net_agg_wants_smallest(enum net_aggregate_function function) {
 bool net_aggregate_chooses(enum net_aggregate_function function) {
   return net_agg_wants_smallest(function) || function == NET_AGG_MAX || function == NET_AGG_LAST ||
          function == NET_AGG_LATEST;
-}
-
-static int compare_values(const void *context, union net_slot a, union net_slot b) {
-  const struct net_aggregate *node = context;
-  switch (node->argument) {
-    case NET_FLOAT:
-      return (a.f > b.f) - (a.f < b.f);
-    case NET_STRING:
-    case NET_NAME:
-      return base_strings_compare(net_network_strings(node->node.network), a.s, b.s);
-    default:
-      return compare_integers(a.i, b.i);
-  }
-}
-
-int net_agg_compare(const struct net_aggregate *node, const struct net_ordered_key *a,
-                    const struct net_ordered_key *b) {
-  if (a->start.lo != b->start.lo) return compare_integers(a->start.lo, b->start.lo);
-  if (a->start.hi != b->start.hi) return compare_integers(a->start.hi, b->start.hi);
-  if (!node->chooses_time) return compare_values(node, a->value, b->value);
-  if (a->stop.lo != b->stop.lo) return compare_integers(a->stop.lo, b->stop.lo);
-  return compare_integers(a->stop.hi, b->stop.hi);
 }
 
 /* What the function, or the order of tuples, asks of a tuple besides its stop. */
@@ -99,13 +73,13 @@ void net_agg_tally_init(struct net_aggregate *node) {
   unsigned kept = net_agg_kept(node);
   bool integers =
       node->argument != NET_FLOAT && node->argument != NET_STRING && node->argument != NET_NAME;
-  net_ordered_init(&node->ordered, kept, integers ? NULL : compare_values, node);
-  if (node->is_apart) init_apart(node, kept, integers ? NULL : compare_values);
+  net_ordered_init(&node->ordered, kept, integers ? NULL : net_agg_compare_values, node);
+  if (node->is_apart) init_apart(node, kept, integers ? NULL : net_agg_compare_values);
   bool in_group = node->is_apart && (node->counts_tuples || node->stands_in_group);
   node->ranked = in_group ? &node->apart : &node->ordered;
   unsigned known = kept | NET_KEEP_END; /* their times are determinate */
   if (known & NET_KEEP_START) known ^= NET_KEEP_START | NET_KEEP_AT;
-  net_ordered_init(&node->stairs, known, integers ? NULL : compare_values, node);
+  net_ordered_init(&node->stairs, known, integers ? NULL : net_agg_compare_values, node);
   net_ordered_init(&node->floors, NET_KEEP_START, NULL, NULL);
 }
 
@@ -549,12 +523,12 @@ static void mark_groups(const struct net_aggregate *node, struct base_strings *s
   }
 }
 
-void net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
+bool net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
   bool keeps = net_aggregate_chooses(node->function) || node->function == NET_AGG_QUANTILE_OF;
-  if (!keeps || (node->argument != NET_STRING && node->argument != NET_NAME)) return;
+  if (!keeps || (node->argument != NET_STRING && node->argument != NET_NAME)) return false;
   mark_keys(&node->ordered, strings);
   mark_keys(&node->apart, strings);
   mark_keys(&node->stairs, strings);
-  net_agg_wait_mark_strings(node, strings);
   mark_groups(node, strings);
+  return true;
 }
