@@ -253,11 +253,27 @@ static bool is_over_events(const struct tql_binder *binder, const struct ng_aggr
   return binder->variables[aggregate->variable].relation->layout->tuple_class == NET_EVENT;
 }
 
+/* V overlap ALPHA, of the aggregate's own variable; `A , B` is what lies between the two, as they stand for a time here and
+ * for no condition. */
+static const struct ng_expr *summary_during(struct tql_binder *binder) {
+  const struct ng_variable *variable = &binder->variables[binder->aggregate_variable];
+  struct tql_expr alpha = *binder->during;
+  if (alpha.kind == TQL_E_PARALLEL) alpha.kind = TQL_E_EXTEND;
+  struct tql_expr own = {.kind = TQL_E_NAME, .range = alpha.range, .depth = 1};
+  own.name = (struct tql_name){.text = variable->name, .range = own.range};
+  struct tql_expr overlap = {.kind = TQL_E_OVERLAP,
+                             .range = alpha.range,
+                             .left = &own,
+                             .right = &alpha,
+                             .depth = alpha.depth + 1};
+  return tql_bind_when(binder, &overlap);
+}
+
 /* In a summary all tuples count, whenever they are. */
 static bool bind_summed(struct tql_binder *binder, const struct tql_expr *call,
                         struct ng_aggregate *aggregate) {
   aggregate->cumulative = aggregate->summary = true;
-  if (binder->during && !(aggregate->during = tql_summary_during(binder))) return false;
+  if (binder->during && !(aggregate->during = summary_during(binder))) return false;
   if (call->tail != TQL_TAIL_NONE)
     return refuse(binder, MSG_SUMMARY, call->range,
                   "leave out what stands behind for; during, behind the targets, chooses a time",

@@ -167,11 +167,6 @@ void tql_bind_clauses(struct tql_binder *binder, const struct tql_clauses *claus
 /* The class that the clauses and variables give; reports contradictory clauses. */
 enum net_tuple_class tql_result_class(struct tql_binder *binder,
                                       const struct tql_statement *statement);
-/* summary.c: what a bare name means in the where of a summary: the element of that name, or NULL. */
-const struct ng_expr *tql_summary_element(const struct tql_binder *binder, const char *name);
-/* The summary's during, which there is, as a condition on the tuples of the aggregate that is being bound; NULL after a
- * diagnostic. */
-const struct ng_expr *tql_summary_during(struct tql_binder *binder);
 /* The clauses of a summary whose targets are bound, and what it means: into the query. */
 void tql_bind_summary(struct tql_binder *binder, const struct tql_statement *statement);
 /* Warnings, arrays and settings into the query; the query, or NULL if anything failed. */

@@ -166,14 +166,6 @@ static const char *target_name(const struct tql_binder *binder, const struct tql
   return lower_case(binder->arena, expr->name.text);
 }
 
-bool tql_check_constant_truth(const struct tql_binder *binder, const struct ng_expr *bound) {
-  if (!tql_has_temporal_comparison(bound)) return true;
-  base_report_hint(binder->analysis->diags, MSG_TEMPORAL_FORM, binder->analysis->source,
-                   &bound->range, "put the comparison into the where clause, which cuts the period",
-                   "a comparison of temporal values changes with time and is no value");
-  return false;
-}
-
 static void add_element(struct tql_binder *binder, const struct tql_target *target) {
   if (target->expr->kind == TQL_E_ALL) {
     add_all(binder, target);

@@ -160,6 +160,13 @@ static const struct ng_expr *bind_string(const struct tql_binder *binder,
   return constant;
 }
 
+/* In a summary, outside of its aggregates: the element of the target list called NAME, or NULL. */
+static const struct ng_expr *summary_element(const struct tql_binder *binder, const char *name) {
+  for (size_t i = 0; binder->summary && !binder->in_aggregate && i < binder->target_count; i++)
+    if (tql_same_name(binder->targets[i].name, name)) return binder->targets[i].expr;
+  return NULL;
+}
+
 static const struct ng_expr *bind_bare_name(struct tql_binder *binder,
                                             const struct tql_expr *expr) {
   const struct tql_variable *variable = tql_scope_variable(binder->scope, expr->name.text);
@@ -171,7 +178,7 @@ static const struct ng_expr *bind_bare_name(struct tql_binder *binder,
                      "%s is a tuple variable, not a value", expr->name.text);
     return NULL;
   }
-  const struct ng_expr *element = tql_summary_element(binder, expr->name.text);
+  const struct ng_expr *element = summary_element(binder, expr->name.text);
   if (element) return element;
   base_grow(&binder->bare_names, &binder->bare_name_capacity, binder->bare_name_count + 1,
             sizeof *binder->bare_names);
@@ -240,7 +247,7 @@ static const struct ng_expr *refuse_types(const struct tql_binder *binder,
   const struct tql_expr *name = expr->left->kind == TQL_E_NAME    ? expr->left
                                 : expr->right->kind == TQL_E_NAME ? expr->right
                                                                   : NULL;
-  if (name && !tql_summary_element(binder, name->name.text))
+  if (name && !summary_element(binder, name->name.text))
     tql_set_hint(diag, "%s is no tuple variable and so a string; for a domain write V.%s",
                  name->name.text, name->name.text);
   else if (hint)
@@ -464,6 +471,14 @@ bool tql_has_temporal_comparison(const struct ng_expr *expr) {
   if (expr->op == NG_SPAN || expr->op == NG_CHRONON) return false;
   for (unsigned i = 0; i < expr->arg_count; i++)
     if (tql_has_temporal_comparison(expr->args[i])) return true;
+  return false;
+}
+
+bool tql_check_constant_truth(const struct tql_binder *binder, const struct ng_expr *bound) {
+  if (!tql_has_temporal_comparison(bound)) return true;
+  base_report_hint(binder->analysis->diags, MSG_TEMPORAL_FORM, binder->analysis->source,
+                   &bound->range, "put the comparison into the where clause, which cuts the period",
+                   "a comparison of temporal values changes with time and is no value");
   return false;
 }
 

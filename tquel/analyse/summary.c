@@ -17,28 +17,6 @@ static void refuse(struct tql_binder *binder, const struct base_range *range, co
   binder->failed = true;
 }
 
-const struct ng_expr *tql_summary_element(const struct tql_binder *binder, const char *name) {
-  for (size_t i = 0; binder->summary && !binder->in_aggregate && i < binder->target_count; i++)
-    if (tql_same_name(binder->targets[i].name, name)) return binder->targets[i].expr;
-  return NULL;
-}
-
-/* V overlap ALPHA, of the aggregate's own variable; `A , B` is what lies between the two, as they stand for a time here and
- * for no condition. */
-const struct ng_expr *tql_summary_during(struct tql_binder *binder) {
-  const struct ng_variable *variable = &binder->variables[binder->aggregate_variable];
-  struct tql_expr alpha = *binder->during;
-  if (alpha.kind == TQL_E_PARALLEL) alpha.kind = TQL_E_EXTEND;
-  struct tql_expr own = {.kind = TQL_E_NAME, .range = alpha.range, .depth = 1};
-  own.name = (struct tql_name){.text = variable->name, .range = own.range};
-  struct tql_expr overlap = {.kind = TQL_E_OVERLAP,
-                             .range = alpha.range,
-                             .left = &own,
-                             .right = &alpha,
-                             .depth = alpha.depth + 1};
-  return tql_bind_when(binder, &overlap);
-}
-
 /* ---- groups ---- */
 
 static bool same(const struct ng_expr *a, const struct ng_expr *b) {
