@@ -368,43 +368,81 @@ void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node 
   }
 }
 
-static void exchange(const struct ng_column **reference, const struct ng_column *from,
-                     const struct ng_column *to) {
-  if (*reference == from) *reference = to;
+/* --- what a node refers to */
+
+struct visit {
+  void (*each)(void *context, const struct ng_column **reference);
+  void *context;
+};
+
+static void refer(const struct visit *visit, const struct ng_column **reference) {
+  if (*reference) visit->each(visit->context, reference);
 }
 
-static void exchange_all(struct ng_columns *references, const struct ng_column *from,
-                         const struct ng_column *to) {
-  for (size_t i = 0; i < references->count; i++) exchange(&references->items[i], from, to);
+static void refer_all(const struct visit *visit, struct ng_columns *references) {
+  for (size_t i = 0; i < references->count; i++) refer(visit, &references->items[i]);
+}
+
+/* Calls EACH for all columns that NODE refers to, those in its expression excepted: what it reads below. What it
+ * makes itself (own, own_start, own_stop) is no reference, nor is what follows from its inputs (ng_plan_refresh).
+ * EACH may put another one in the place. */
+static void each_reference(struct ng_node *node,
+                           void (*each)(void *context, const struct ng_column **reference),
+                           void *context) {
+  const struct visit visit = {each, context};
+  const struct ng_column **const single[] = {&node->start_from, &node->stop_from, &node->by,
+                                             &node->by_process, &node->before,    &node->after,
+                                             &node->argument,   &node->where,     &node->when,
+                                             &node->unless,     &node->control};
+  struct ng_columns *const several[] = {&node->sources, &node->by_columns, &node->as_events,
+                                        &node->untested};
+  for (size_t i = 0; i < sizeof single / sizeof *single; i++) refer(&visit, single[i]);
+  for (size_t i = 0; i < sizeof several / sizeof *several; i++) refer_all(&visit, several[i]);
+  for (size_t i = 0; i < node->more_count; i++) refer(&visit, &node->more[i].argument);
+  for (size_t i = 0; i < node->key_count; i++) {
+    refer(&visit, &node->keys[i].left);
+    refer(&visit, &node->keys[i].right);
+  }
+  for (unsigned port = 0; port < 2; port++)
+    for (size_t i = 0; i < node->expiry_counts[port]; i++)
+      refer(&visit, &node->expiries[port][i].instant);
+}
+
+struct sought {
+  const struct ng_column *column;
+  bool found;
+};
+
+static void compare(void *context, const struct ng_column **reference) {
+  struct sought *sought = context;
+  sought->found |= *reference == sought->column;
+}
+
+bool ng_node_refers(const struct ng_node *node, const struct ng_column *column) {
+  struct sought sought = {.column = column};
+  if (node->expr && ng_expr_reads(node->expr, column)) return true;
+  if (node->alias && ng_columns_have(&node->own, column)) return true;
+  each_reference((struct ng_node *)node, compare, &sought);
+  return sought.found;
+}
+
+struct exchange {
+  const struct ng_column *from, *to;
+};
+
+static void exchange(void *context, const struct ng_column **reference) {
+  const struct exchange *columns = context;
+  if (*reference == columns->from) *reference = columns->to;
 }
 
 void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
                       const struct ng_column *to) {
+  struct exchange columns = {from, to};
   ng_plan_work(plan, 8 * plan->node_count);
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (node->expr) node->expr = ng_expr_substitute(plan->arena, node->expr, from, to);
-    exchange(&node->start_from, from, to);
-    exchange(&node->stop_from, from, to);
-    exchange(&node->by, from, to);
-    exchange(&node->by_process, from, to);
-    exchange(&node->before, from, to);
-    exchange(&node->after, from, to);
-    exchange(&node->argument, from, to);
-    exchange(&node->where, from, to);
-    exchange(&node->when, from, to);
-    exchange(&node->unless, from, to);
-    exchange_all(&node->sources, from, to);
-    exchange_all(&node->by_columns, from, to);
-    for (size_t k = 0; k < node->more_count; k++) exchange(&node->more[k].argument, from, to);
-    for (size_t k = 0; k < node->key_count; k++) {
-      exchange(&node->keys[k].left, from, to);
-      exchange(&node->keys[k].right, from, to);
-    }
-    for (unsigned port = 0; port < 2; port++) {
-      for (size_t k = 0; k < node->expiry_counts[port]; k++)
-        exchange(&node->expiries[port][k].instant, from, to);
-    }
+    each_reference(node, exchange, &columns);
   }
 }
 

@@ -264,7 +264,9 @@ size_t ng_node_readers(const struct ng_plan *plan, const struct ng_node *node);
 struct ng_node *ng_node_reader(const struct ng_plan *plan, const struct ng_node *node);
 /* Everything that read NODE reads REPLACEMENT. */
 void ng_plan_replace(struct ng_plan *plan, struct ng_node *node, struct ng_node *replacement);
-/* Everything that reads FROM reads TO, which is there wherever FROM is. */
+/* Does NODE refer to COLUMN, also in its expression? */
+bool ng_node_refers(const struct ng_node *node, const struct ng_column *column);
+/* Everything that refers to FROM refers to TO, which is there wherever FROM is. */
 void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
                       const struct ng_column *to);
 

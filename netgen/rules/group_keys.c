@@ -104,12 +104,6 @@ static struct ng_node *substitute_below(struct ng_node *product, const struct ng
   return left ? left : substitute_below(product->inputs[1], node);
 }
 
-static bool reads(const struct ng_node *node, const struct ng_column *column) {
-  return (node->expr && ng_expr_reads(node->expr, column)) || node->start_from == column ||
-         node->stop_from == column || ng_columns_have(&node->sources, column) ||
-         node->before == column || node->after == column;
-}
-
 /* Does a projection copy COLUMN? */
 static bool is_copied(const struct ng_plan *plan, const struct ng_column *column) {
   for (size_t i = 0; i < plan->node_count; i++) {
@@ -121,7 +115,8 @@ static bool is_copied(const struct ng_plan *plan, const struct ng_column *column
 /* Nothing above refers to PRODUCT's own times, and no cut goes by the number of its fields. */
 static bool may_go(const struct ng_plan *plan, const struct ng_node *product) {
   for (size_t i = 0; i < plan->node_count; i++) {
-    if (reads(plan->nodes[i], product->own_start) || reads(plan->nodes[i], product->own_stop))
+    if (ng_node_refers(plan->nodes[i], product->own_start) ||
+        ng_node_refers(plan->nodes[i], product->own_stop))
       return false;
   }
   for (const struct ng_node *node = product; node; node = ng_node_reader(plan, node)) {

@@ -90,20 +90,9 @@ static bool are_alike(const struct ng_node *a, const struct ng_node *b) {
 
 /* --- who reads the times of an aggregate */
 
-static bool reads(const struct ng_node *node, const struct ng_column *column) {
-  if (node->expr && ng_expr_reads(node->expr, column)) return true;
-  for (unsigned port = 0; port < 2; port++)
-    for (size_t i = 0; i < node->expiry_counts[port]; i++)
-      if (node->expiries[port][i].instant == column) return true;
-  return node->start_from == column || node->stop_from == column || node->before == column ||
-         node->after == column || ng_columns_have(&node->sources, column) ||
-         ng_columns_have(&node->as_events, column) || ng_columns_have(&node->untested, column) ||
-         (node->alias && ng_columns_have(&node->own, column));
-}
-
 static bool is_read(const struct ng_plan *plan, const struct ng_column *column) {
   for (size_t i = 0; i < plan->node_count; i++)
-    if (reads(plan->nodes[i], column)) return true;
+    if (ng_node_refers(plan->nodes[i], column)) return true;
   return false;
 }
 

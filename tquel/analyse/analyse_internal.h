@@ -91,8 +91,6 @@ const struct ng_expr *tql_new_domain(const struct tql_binder *binder, unsigned v
                                      unsigned field, struct base_range range);
 bool tql_type_is_number(struct net_type type);
 const char *tql_type_words(struct net_type type); /* "an integer", "a string", ... */
-/* Has EXPR a comparison of temporal values, true for part of a period only? */
-bool tql_has_temporal_comparison(const struct ng_expr *expr);
 /* TQ-0312 for an expression that has one where a value is needed. */
 bool tql_check_constant_truth(const struct tql_binder *binder, const struct ng_expr *bound);
 

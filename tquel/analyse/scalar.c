@@ -465,17 +465,18 @@ static const struct ng_expr *bind_logic(struct tql_binder *binder, const struct 
   return tql_new_binary(binder, op, bool_type, expr->range, left, right);
 }
 
-bool tql_has_temporal_comparison(const struct ng_expr *expr) {
+/* Has EXPR a comparison of temporal values, true for part of a period only? */
+static bool has_temporal_comparison(const struct ng_expr *expr) {
   if (expr->op >= NG_EQ && expr->op <= NG_GE && expr->args[0]->type.base == NET_TEMPORAL)
     return true;
   if (expr->op == NG_SPAN || expr->op == NG_CHRONON) return false;
   for (unsigned i = 0; i < expr->arg_count; i++)
-    if (tql_has_temporal_comparison(expr->args[i])) return true;
+    if (has_temporal_comparison(expr->args[i])) return true;
   return false;
 }
 
 bool tql_check_constant_truth(const struct tql_binder *binder, const struct ng_expr *bound) {
-  if (!tql_has_temporal_comparison(bound)) return true;
+  if (!has_temporal_comparison(bound)) return true;
   base_report_hint(binder->analysis->diags, MSG_TEMPORAL_FORM, binder->analysis->source,
                    &bound->range, "put the comparison into the where clause, which cuts the period",
                    "a comparison of temporal values changes with time and is no value");
