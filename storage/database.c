@@ -1,4 +1,4 @@
-/* Opening, transactions, errors.
+/* Opening and transactions.
  *
  * One thread at a time uses a database (the mutexes of SQLite are off). A writer commits with
  * synchronous=FULL: when st_commit returns, the transaction survives a power failure, and a source
@@ -6,9 +6,7 @@
  * with query_only on, because a read-only connection to a database in WAL mode leaves the log and
  * its index behind when it is the last to go; where it may not write, it opens it read-only, and
  * where not even the index of the log can be made, as immutable, provided there is no log to miss.
- *
- * A transaction that failed is rolled back on the spot; `failed` then keeps everything else from
- * being written until the caller has noticed (st_rollback, st_begin).                            */
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,148 +16,16 @@
 
 #define STEPS_BETWEEN_LOOKS 20000 /* of SQLite's machine, before we look for an interrupt */
 
-/* ---- errors ---- */
-
-static void report_failure(struct st_database *database, int code, const char *doing,
-                           const char *text) {
-  const char *label = database->label;
-  /* The log's index could not be made as long as it has to be: that it could not be written would be no help. */
-  if (code == SQLITE_IOERR_SHMSIZE) code = SQLITE_FULL;
-  switch (code & 0xff) {
-    case SQLITE_NOMEM:
-      base_report_hint(database->diags, MSG_OUT_OF_MEMORY, NULL, NULL,
-                       "give the process more (ulimit -v, cgroups)",
-                       "the system has no more memory (%s, for %s)", doing, label);
-      return;
-    case SQLITE_FULL:
-      base_report_hint(database->diags, MSG_DATABASE_FULL, NULL, NULL,
-                       "free space and run the statement again", "no space is left for %s", label);
-      return;
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-      base_report(database->diags, MSG_DATABASE_IO, NULL, NULL,
-                  "reading or writing %s failed: %s (%s)", label, text, doing);
-      return;
-    case SQLITE_BUSY:
-      base_report_hint(database->diags, MSG_DATABASE_BUSY, NULL, NULL,
-                       "end the other program's transaction and try again",
-                       "%s is locked by another program", label);
-      return;
-    case SQLITE_NOTADB:
-      base_report(database->diags, MSG_NOT_A_DATABASE, NULL, NULL, "%s is not a database", label);
-      return;
-    case SQLITE_CORRUPT:
-      base_report_hint(database->diags, MSG_DATABASE_DAMAGED, NULL, NULL,
-                       "restore a copy, or try sqlite3's .recover command on it",
-                       "%s is damaged: %s", label, text);
-      return;
-    case SQLITE_READONLY:
-      base_report_hint(database->diags, MSG_DATABASE_UNWRITABLE, NULL, NULL,
-                       "use --readonly, or make the file and its directory writable",
-                       "%s cannot be written: %s", label, text);
-      return;
-    default:
-      base_report(database->diags, MSG_DATABASE_FAILED, NULL, NULL, "%s: %s failed: %s", label,
-                  doing, text);
-  }
-}
-
-static void roll_back(struct st_database *database) {
-  if (sqlite3_get_autocommit(database->sqlite)) return;
-  sqlite3_step(database->rollback);
-  sqlite3_reset(database->rollback);
-}
-
-/* An interrupt, a lock, no room; a limit on the size of files is a failing write to SQLite, whose errno is not to be
- * relied on any more when it is asked for. */
-static bool may_pass(int code) {
-  int kind = code & 0xff;
-  return kind == SQLITE_INTERRUPT || kind == SQLITE_FULL || kind == SQLITE_BUSY ||
-         code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE;
-}
-
-bool st_failure_may_pass(const struct st_database *database) {
-  return database->may_pass;
-}
-
-enum base_status st_fail(struct st_database *database, const char *doing) {
-  int code = sqlite3_extended_errcode(database->sqlite);
-  database->may_pass = may_pass(code);
-  char *text = base_xstrdup(sqlite3_errmsg(database->sqlite));
-  /* Of who is interrupted while he reads, what was written before, perhaps for others, stays: he decides. */
-  bool stays = (code & 0xff) == SQLITE_INTERRUPT && !sqlite3_get_autocommit(database->sqlite);
-  if (database->in_transaction && !stays) {
-    roll_back(database);
-    database->in_transaction = false;
-    database->savepoints = 0;
-    database->failed = true;
-    database->catalogue_stale = true;
-    st_cache_rolled_back(database);
-    st_log_rolled_back(database);
-    st_keep_rolled_back(database);
-  }
-  bool no_memory = (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM;
-  if (no_memory) base_budget_exhausted();
-  bool interrupted = (code & 0xff) == SQLITE_INTERRUPT || (no_memory && base_budget_is_exceeded());
-  if (!interrupted) report_failure(database, code, doing, text);
-  free(text);
-  return interrupted ? BASE_CANCEL : BASE_SYSTEM;
-}
-
-enum base_status st_writing(struct st_database *database) {
-  if (database->failed) return BASE_SYSTEM;
-  BASE_CHECK(database->in_transaction, "storage-write-in-transaction");
-  if (!database->readonly) return BASE_OK;
-  base_report_hint(database->diags, MSG_DATABASE_READONLY, NULL, NULL, "leave out --readonly",
-                   "%s was opened for reading only", database->label);
-  return BASE_SYSTEM;
-}
-
 static int look_for_interrupt(void *context) {
   (void)context;
   return base_env_interrupted();
 }
 
-/* ---- statements ---- */
-
-enum base_status st_prepare(struct st_database *database, const char *sql, bool persistent,
-                            sqlite3_stmt **ret) {
-  sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v3(database->sqlite, sql, -1, persistent ? SQLITE_PREPARE_PERSISTENT : 0,
-                         &statement, NULL) != SQLITE_OK)
-    return st_fail(database, "preparing a statement");
-  *ret = statement;
-  return BASE_OK;
-}
-
-enum base_status st_step_done(struct st_database *database, sqlite3_stmt *statement,
-                              const char *doing) {
-  enum base_status status = BASE_OK;
-  int code;
-  while ((code = sqlite3_step(statement)) == SQLITE_ROW) continue;
-  if (code != SQLITE_DONE) status = st_fail(database, doing);
-  sqlite3_reset(statement);
-  return status;
-}
-
-enum base_status st_run(struct st_database *database, const char *sql, const char *doing) {
-  if (sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK) return BASE_OK;
-  return st_fail(database, doing);
-}
-
-enum base_status st_query_integer(struct st_database *database, const char *sql, int64_t missing,
-                                  int64_t *ret) {
-  sqlite3_stmt *statement = NULL;
-  enum base_status status = st_prepare(database, sql, false, &statement);
-  if (status != BASE_OK) return status;
-  int64_t value = missing;
-  int code = sqlite3_step(statement);
-  if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
-    value = sqlite3_column_int64(statement, 0);
-  if (code != SQLITE_ROW && code != SQLITE_DONE) status = st_fail(database, "a query");
-  sqlite3_finalize(statement);
-  if (status == BASE_OK) *ret = value;
-  return status;
+/* What is kept of a transaction that is taken back. */
+static void forget_transaction(struct st_database *database) {
+  st_cache_rolled_back(database);
+  st_log_rolled_back(database);
+  st_keep_rolled_back(database);
 }
 
 /* ---- opening ---- */
@@ -192,7 +58,7 @@ static enum base_status connect(struct st_database *database, const char *path, 
   database->sqlite = NULL;
   int code = sqlite3_open_v2(path, &database->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL);
   if (!database->sqlite) { /* there is nothing to ask what was wrong */
-    report_failure(database, SQLITE_NOMEM, "opening", "");
+    st_report_failure(database, SQLITE_NOMEM, "opening", "");
     return BASE_SYSTEM;
   }
   if (code != SQLITE_OK) return st_fail(database, "opening");
@@ -324,7 +190,7 @@ static void disconnect(struct st_database *database) {
                                        &database->passed, &database->log_piece};
   if (!database->sqlite) return;
   sqlite3_progress_handler(database->sqlite, 0, NULL, NULL);
-  roll_back(database);
+  st_run_rollback(database);
   for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
     sqlite3_finalize(*statements[i]);
     *statements[i] = NULL;
@@ -389,6 +255,7 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   st_heap_configure();
   struct st_database *database = base_xcalloc(1, sizeof *database);
   database->store.class = &store_class;
+  database->on_rolled_back = forget_transaction;
   database->strings = strings;
   database->diags = diags;
   database->timeline = options->timeline;
@@ -474,11 +341,7 @@ enum base_status st_commit(struct st_database *database) {
 
 void st_rollback(struct st_database *database) {
   if (database->in_transaction) {
-    roll_back(database);
-    database->catalogue_stale = true;
-    st_cache_rolled_back(database);
-    st_log_rolled_back(database);
-    st_keep_rolled_back(database);
+    st_roll_back(database);
   }
   database->in_transaction = false;
   database->savepoints = 0;

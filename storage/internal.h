@@ -154,6 +154,8 @@ struct st_database {
   int lock_descriptor;
 
   bool in_transaction;
+  void (*on_rolled_back)(
+      struct st_database *database); /* what is kept of a transaction is to be forgotten */
   bool failed; /* the transaction that was begun is rolled back, and the caller does not know yet */
   size_t rows_equal; /* st_rows_equal */
   bool may_pass;     /* what failed last may succeed later */
@@ -207,11 +209,16 @@ void st_file_make(const struct st_file *file);
 /* After a creation that failed: no file, or the empty one that was there. */
 void st_file_undo_creation(const struct st_file *file);
 
-/* --- database.c */
+/* --- sqlite.c */
 
+/* Reports CODE of SQLite, which says TEXT about it, as "DOING failed". */
+void st_report_failure(struct st_database *database, int code, const char *doing, const char *text);
 /* Reports SQLite's last error as "DOING failed", rolls back. BASE_SYSTEM, or BASE_CANCEL when the
  * user interrupted: then what was written stays, unless SQLite was writing. */
 enum base_status st_fail(struct st_database *database, const char *doing);
+/* Ends SQLite's transaction, if there is one; and says so to who keeps something of it. */
+void st_run_rollback(struct st_database *database);
+void st_roll_back(struct st_database *database);
 /* Says BASE_OK when writing is in order now: a transaction runs and the database may be written. */
 enum base_status st_writing(struct st_database *database);
 /* Runs SQL without results, in one piece. */
@@ -255,6 +262,13 @@ void st_sql_create(struct base_buffer *sql, const struct st_relation *relation);
 const char *st_kind_text(enum st_kind kind);
 bool st_kind_parse(const char *text, enum st_kind *ret);
 
+/* The domain of TABLE that is called NAME, or NULL. */
+const struct st_domain *st_domain_of(const struct st_table *table, const char *name);
+/* A name of the row's number that no domain hides, or NULL. */
+const char *st_rowid_name(const struct st_table *table);
+/* Is there an index called NAME? */
+enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret);
+
 /* --- view.c */
 void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
                         const struct st_relation *relation);
@@ -291,8 +305,13 @@ enum base_status st_put_away(struct st_database *database, const struct st_table
 enum base_status st_gone_open(struct st_database *database);
 
 /* --- rules.c */
-/* Is there an index called NAME? */
-enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret);
+
+/* --- tuple.c */
+
+/* Can the first TIMES slots of ROW be the times of a tuple? */
+bool st_are_times(const union net_slot *row, uint32_t times);
+/* Why they are not, in words, or NULL. */
+const char *st_times_fault(const union net_slot *row, int times);
 
 /* --- relation.c: rows and SQLite's columns */
 /* A copy of the text at COLUMN; "" of NULL. */
@@ -303,8 +322,6 @@ char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int colu
 const char *st_column_row(struct st_database *database, sqlite3_stmt *statement, bool declared,
                           const struct net_layout *layout, union net_slot *row, uint8_t *ret_marks,
                           const struct net_field **ret_field);
-/* Can the first TIMES slots of ROW be the times of a tuple? */
-bool st_are_times(const union net_slot *row, uint32_t times);
 /* Have TABLE's domains the types that somebody has declared, which all values were checked against? */
 bool st_is_declared(const struct st_table *table);
 /* Calls ON_FAULT for the rows of TABLE that are no tuples, by number (-1: nobody can say), until it returns
@@ -324,8 +341,6 @@ void st_bind_row(struct st_database *database, const struct st_table *table,
 void st_sql_select(struct base_buffer *sql, const struct st_table *table,
                    const struct net_layout *layout);
 void st_table_reset(struct st_table *table); /* finalizes its statements */
-/* A name of the row's number that no domain hides, or NULL. */
-const char *st_rowid_name(const struct st_table *table);
 
 enum base_status st_relation_put(struct net_store *store, const char *relation,
                                  const struct net_layout *layout, const union net_slot *row,

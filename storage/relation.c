@@ -53,23 +53,6 @@ char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int colu
                             (size_t)sqlite3_column_bytes(statement, column));
 }
 
-/* What no tuple can have as its times (SEMANTICS, "Time"): an instant's bounds are in order, and so are the
- * bounds of a period's start and stop; if all is known, it is not empty. */
-static const char *times_fault(const union net_slot *row, int times) {
-  if (row[0].i > row[1].i)
-    return times == 2 ? "at_hi is before at_lo" : "start_hi is before start_lo";
-  if (times == 2) return NULL;
-  if (row[3].i < row[1].i) return "stop_hi is before start_hi";
-  if (row[2].i == NET_OPEN) return NULL;
-  if (row[3].i < row[2].i) return "stop_hi is before stop_lo";
-  if (row[2].i < row[0].i) return "stop_lo is before start_lo";
-  return row[0].i == row[3].i ? "it stops when it starts" : NULL;
-}
-
-bool st_are_times(const union net_slot *row, uint32_t times) {
-  return times_fault(row, (int)times) == NULL;
-}
-
 static int column_type(enum net_base_type base) {
   switch (base) {
     case NET_FLOAT:
@@ -148,7 +131,7 @@ const char *st_column_row(struct st_database *database, sqlite3_stmt *statement,
     if (type == SQLITE_INTEGER && (i != 2 || row[i].i != NET_OPEN)) continue;
     if (i != 2 || type != SQLITE_NULL) return "its times are no times";
   }
-  const char *fault = times_fault(row, times);
+  const char *fault = st_times_fault(row, times);
   sqlite3_value *mark = value_at(statement, times);
   int64_t definite = sqlite3_value_int64(mark);
   if (!fault && (definite < 0 || definite > 1 || sqlite3_value_type(mark) != SQLITE_INTEGER))
@@ -227,17 +210,11 @@ enum base_status st_each_fault(struct st_database *database, const struct st_tab
   return status;
 }
 
-static const struct st_domain *domain_of(const struct st_table *table, const char *name) {
-  for (size_t i = 0; i < table->domain_count; i++)
-    if (sqlite3_stricmp(table->domains[i].name, name) == 0) return &table->domains[i];
-  return NULL;
-}
-
 /* Appends the columns of LAYOUT's fields, each with a comma in front. */
 static void append_fields(struct base_buffer *sql, const struct st_table *table,
                           const struct net_layout *layout) {
   for (uint32_t i = 0; i < layout->field_count; i++) {
-    const struct st_domain *domain = domain_of(table, layout->fields[i].name);
+    const struct st_domain *domain = st_domain_of(table, layout->fields[i].name);
     BASE_CHECK(domain, "storage-layout-field-is-a-domain");
     BASE_CHECK(domain->type.base == layout->fields[i].type.base, "storage-layout-type-agrees");
     st_sql_domains(sql, domain, 1);
@@ -309,13 +286,6 @@ static void sql_where_open(struct base_buffer *sql, const struct st_table *table
   if (columns) base_buffer_putc(sql, ',');
   sql_parameters(sql, 6, columns);
   base_buffer_putc(sql, ')');
-}
-
-const char *st_rowid_name(const struct st_table *table) {
-  static const char *const names[] = {"rowid", "_rowid_", "oid"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (!domain_of(table, names[i])) return names[i];
-  return NULL;
 }
 
 /* One UPDATE with the WHERE above would collect the rows it finds in a table of its own first and

@@ -45,17 +45,6 @@ static enum base_status next_row(struct st_database *database, sqlite3_stmt *sta
 
 /* ---- indexes ---- */
 
-enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret) {
-  sqlite3_stmt *statement = NULL;
-  *ret = false;
-  enum base_status status =
-      prepare_with(database, "SELECT 1 FROM tq_index WHERE name = ?1", name, NULL, &statement);
-  if (status == BASE_OK) status = next_row(database, statement);
-  *ret = status == BASE_OK;
-  sqlite3_finalize(statement);
-  return status == BASE_END ? BASE_OK : status;
-}
-
 static enum base_status read_domains(struct st_database *database, struct base_arena *arena,
                                      struct st_index *index) {
   sqlite3_stmt *statement = NULL;

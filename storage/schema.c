@@ -331,3 +331,33 @@ void st_sql_create(struct base_buffer *sql, const struct st_relation *relation) 
   sql_key(sql, relation->kind, relation->domains, relation->domain_count);
   base_buffer_puts(sql, ");");
 }
+
+/* --- what a relation and the catalogue are asked --- */
+
+const struct st_domain *st_domain_of(const struct st_table *table, const char *name) {
+  for (size_t i = 0; i < table->domain_count; i++)
+    if (sqlite3_stricmp(table->domains[i].name, name) == 0) return &table->domains[i];
+  return NULL;
+}
+
+const char *st_rowid_name(const struct st_table *table) {
+  static const char *const names[] = {"rowid", "_rowid_", "oid"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!st_domain_of(table, names[i])) return names[i];
+  return NULL;
+}
+
+enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret) {
+  sqlite3_stmt *statement = NULL;
+  *ret = false;
+  enum base_status status =
+      st_prepare(database, "SELECT 1 FROM tq_index WHERE name = ?1", false, &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, name, -1, SQLITE_TRANSIENT);
+  int code = sqlite3_step(statement);
+  *ret = code == SQLITE_ROW;
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    status = st_fail(database, "reading the catalogue");
+  sqlite3_finalize(statement);
+  return status;
+}
