@@ -6,29 +6,6 @@
 #include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
-void session_say(struct tql_session *session, const char *format, ...) {
-  if (session->output == NULL || session->output->text == NULL) return;
-  session_has_shown(session);
-  va_list args;
-  va_start(args, format);
-  char *text = base_arena_vprintf(session->statement_arena, format, args);
-  va_end(args);
-  /* Names and values of others are among it. */
-  struct base_buffer shown = BASE_BUFFER_EMPTY;
-  base_buffer_printable_lines(&shown, text, strlen(text));
-  session->output->text(session->output->context, base_buffer_text(&shown));
-  base_buffer_done(&shown);
-}
-
-struct tql_analysis session_analysis(struct tql_session *session,
-                                     const struct session_scope *scope) {
-  return (struct tql_analysis){
-      .arena = session->statement_arena ? session->statement_arena : session->arena,
-      .scope = &scope->scope,
-      .source = session->source,
-      .diags = session->diags};
-}
-
 static enum base_status execute_range(struct tql_session *session,
                                       const struct tql_statement *statement) {
   struct session_scope scope;
@@ -134,18 +111,6 @@ static enum base_status execute_create(struct tql_session *session,
   if (created != NULL && statement->persistent)
     status = session_save_announced(session, created, 0, -1, true);
   return session_end(session, status);
-}
-
-const char *session_dependants(struct tql_session *session, struct base_arena *arena,
-                               const struct session_relation *relation) {
-  const char *text = NULL;
-  for (size_t i = 0; i < session->relation_count; i++) {
-    const struct session_relation *other = session->relations[i];
-    if (relation->scripted && !other->scripted) continue; /* it may come later in the script */
-    if (!session_depends(session, other, relation)) continue;
-    text = text ? base_arena_printf(arena, "%s, %s", text, other->ng.name) : other->ng.name;
-  }
-  return session_unusable_users(session, arena, relation, text);
 }
 
 static enum base_status destroy_unusable(struct tql_session *session,

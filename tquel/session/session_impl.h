@@ -364,9 +364,6 @@ void session_report_unusable(struct tql_session *session);
 /* WHY: also what is wrong with it, which names what it is made of. */
 void session_describe_unusable(const struct session_unusable *unusable, bool why,
                                struct base_buffer *out);
-/* TEXT (NULL: nothing), a list of names, and those of them that are computed from RELATION. */
-const char *session_unusable_users(const struct tql_session *session, struct base_arena *arena,
-                                   const struct session_relation *relation, const char *text);
 
 /* --- catalogue.c */
 enum base_status session_load_catalogue(struct tql_session *session) BASE_MUST_USE;
@@ -481,11 +478,16 @@ void session_costs(void *context, struct base_arena *arena, struct tql_costs *re
 /* --- execute.c */
 enum base_status session_execute(struct tql_session *session,
                                  const struct tql_statement *statement) BASE_MUST_USE;
+
+/* --- statement.c */
+/* The statement that runs begins to show what it has found: it is not given back any more. */
+void session_has_shown(struct tql_session *session);
 void session_say(struct tql_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct tql_analysis session_analysis(struct tql_session *session,
                                      const struct session_scope *scope);
 
+/* --- unusable.c */
 /* The relations that depend on RELATION, as "A, B"; NULL if none. */
 const char *session_dependants(struct tql_session *session, struct base_arena *arena,
                                const struct session_relation *relation);
@@ -501,9 +503,6 @@ enum base_status session_gather_retrieve(struct tql_session *session,
 void session_gather_display(struct tql_session *session, const struct session_relation *relation);
 
 /* --- session.c */
-
-/* The statement that runs begins to show what it has found: it is not given back any more. */
-void session_has_shown(struct tql_session *session);
 
 /* --- budget.c */
 /* The statement of session->seat begins, with the budget that it has; to be ended in any case. */

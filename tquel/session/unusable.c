@@ -144,8 +144,9 @@ void session_describe_unusable(const struct session_unusable *unusable, bool why
   base_buffer_putc(out, '\n');
 }
 
-const char *session_unusable_users(const struct tql_session *session, struct base_arena *arena,
-                                   const struct session_relation *relation, const char *text) {
+/* TEXT (NULL: nothing), a list of names, and those of them that are computed from RELATION. */
+static const char *unusable_users(const struct tql_session *session, struct base_arena *arena,
+                                  const struct session_relation *relation, const char *text) {
   for (size_t i = 0; i < session->unusable_count; i++) {
     const struct session_unusable *user = &session->unusable[i];
     bool uses = false;
@@ -154,4 +155,16 @@ const char *session_unusable_users(const struct tql_session *session, struct bas
     if (uses) text = text ? base_arena_printf(arena, "%s, %s", text, user->name) : user->name;
   }
   return text;
+}
+
+const char *session_dependants(struct tql_session *session, struct base_arena *arena,
+                               const struct session_relation *relation) {
+  const char *text = NULL;
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *other = session->relations[i];
+    if (relation->scripted && !other->scripted) continue; /* it may come later in the script */
+    if (!session_depends(session, other, relation)) continue;
+    text = text ? base_arena_printf(arena, "%s, %s", text, other->ng.name) : other->ng.name;
+  }
+  return unusable_users(session, arena, relation, text);
 }
