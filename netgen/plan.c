@@ -213,13 +213,20 @@ static void add_side(struct ng_plan *plan, struct ng_node *node, const struct ng
   add_all_kept(plan, node, &side->fields);
 }
 
+/* Does one of the tuples in the rows of SIDE take part in PRODUCT as an event? Asked at each refresh, so without the
+ * list that ng_node_participants would make. */
+static bool some_take_part_as_events(const struct ng_node *product, const struct ng_node *side) {
+  while (side->kind == NET_NODE_SELECTION || side->kind == NET_NODE_APPLY) side = side->inputs[0];
+  if (ng_node_is_product(side))
+    return some_take_part_as_events(product, side->inputs[0]) ||
+           some_take_part_as_events(product, side->inputs[1]);
+  return ng_product_takes_event(product, (struct ng_participant){side->start, side->stop});
+}
+
 static void refresh_product(struct ng_plan *plan, struct ng_node *node) {
-  struct ng_participants participants = {0};
-  ng_node_participants(plan, node, &participants);
-  bool event = node->rule == NET_PRODUCT_FULL;
-  for (size_t i = 0; i < participants.count; i++) {
-    event = event || ng_product_takes_event(node, participants.items[i]);
-  }
+  bool event = node->rule == NET_PRODUCT_FULL ||
+               some_take_part_as_events(node, node->inputs[0]) ||
+               some_take_part_as_events(node, node->inputs[1]);
   node->start = node->own_start;
   node->stop = event ? NULL : node->own_stop;
   add_side(plan, node, node->inputs[0]);
