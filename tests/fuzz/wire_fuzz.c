@@ -5,12 +5,16 @@
  *
  * The first byte says which. What holds: whatever is read as a message gives the same bytes when it is
  * written; records stay within their message; a connection gives messages or ends with a reason, in
- * whatever pieces the bytes come; an outbox keeps its bounds, and gives every number in order.      */
+ * whatever pieces the bytes come; an outbox keeps its bounds, and gives every number in order.
+ *
+ * Connections are of pipes in memory: this file has the functions for sockets that they call, of descriptors
+ * that the system does not have. So a run asks the system for nothing, and there can be many. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/status.h"
@@ -19,6 +23,61 @@
 #include "sensors/wire/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* --- sockets: two ends, each with the bytes that wait to be received there */
+
+enum { NEAR = 1 << 20, FAR, HOLDS = 200000 };
+
+static struct {
+  unsigned char bytes[HOLDS];
+  size_t from, to;
+  bool closed;
+} ends[2];
+
+static void connect_ends(void) {
+  for (int i = 0; i < 2; i++) {
+    ends[i].from = ends[i].to = 0;
+    ends[i].closed = false;
+  }
+}
+
+ssize_t send(int descriptor, const void *bytes, size_t length, int flags) {
+  (void)flags;
+  int other = descriptor == NEAR ? 1 : 0;
+  BASE_CHECK(descriptor == NEAR || descriptor == FAR, "fuzz-send");
+  if (ends[other].closed) return errno = EPIPE, -1;
+  size_t room = HOLDS - ends[other].to;
+  if (length > room) length = room;
+  if (length == 0) return errno = EAGAIN, -1;
+  memcpy(ends[other].bytes + ends[other].to, bytes, length);
+  ends[other].to += length;
+  return (ssize_t)length;
+}
+
+ssize_t recv(int descriptor, void *bytes, size_t room, int flags) {
+  (void)flags;
+  int own = descriptor == NEAR ? 0 : 1;
+  BASE_CHECK(descriptor == NEAR || descriptor == FAR, "fuzz-receive");
+  size_t length = ends[own].to - ends[own].from;
+  if (length == 0 && ends[!own].closed) return 0;
+  if (length == 0) return errno = EAGAIN, -1;
+  if (length > room) length = room;
+  memcpy(bytes, ends[own].bytes + ends[own].from, length);
+  ends[own].from += length;
+  if (ends[own].from == ends[own].to) ends[own].from = ends[own].to = 0;
+  return (ssize_t)length;
+}
+
+int shutdown(int descriptor, int how) {
+  (void)how;
+  ends[descriptor == NEAR ? 0 : 1].closed = true;
+  return 0;
+}
+
+int getsockopt(int descriptor, int level, int name, void *value, socklen_t *length) {
+  (void)descriptor, (void)level, (void)name, (void)value, (void)length;
+  return errno = EBADF, -1;
+}
 
 /* --- messages */
 
@@ -107,16 +166,15 @@ static void as_message(const uint8_t *data, size_t size) {
 /* --- connections: pieces of a length that the first byte says */
 
 static void as_connection(const uint8_t *data, size_t size, bool server) {
-  int ends[2];
-  if (size < 1 || size > 60000) return; /* what a socket holds */
-  BASE_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "fuzz-socketpair");
-  struct sn_connection *connection = sn_connection_adopt(ends[0], server);
+  if (size < 1 || size > 60000) return; /* what the ends hold for sure */
+  connect_ends();
+  struct sn_connection *connection = sn_connection_adopt(NEAR, server);
   size_t piece = data[0] == 0 ? size : data[0];
   struct sn_message message;
   bool there = true;
   for (size_t at = 1; at < size && there; at += piece) {
     size_t length = size - at < piece ? size - at : piece;
-    if (send(ends[1], data + at, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length) break;
+    if (send(FAR, data + at, length, 0) != (ssize_t)length) break;
     there = sn_connection_pump(connection, 0);
     while (sn_connection_next(connection, &message)) {
       BASE_CHECK(sn_connection_greeted(connection), "fuzz-greeted-first");
@@ -124,7 +182,7 @@ static void as_connection(const uint8_t *data, size_t size, bool server) {
     }
     (void)sn_connection_events(connection);
   }
-  close(ends[1]);
+  ends[1].closed = true;
   for (int i = 0; there; i++) {
     BASE_CHECK(i < 100, "fuzz-ends");
     while (sn_connection_next(connection, &message)) check_message(&message);
@@ -140,7 +198,6 @@ static void as_connection(const uint8_t *data, size_t size, bool server) {
 struct history {
   struct sn_outbox *outbox;
   struct sn_connection *connection;
-  int end;
   uint64_t number; /* the last one that came out */
 };
 
@@ -149,7 +206,7 @@ static void receive_all(struct history *history) {
   static struct base_buffer came;
   sn_connection_pump(history->connection, 0);
   ssize_t got;
-  while ((got = recv(history->end, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+  while ((got = recv(FAR, bytes, sizeof bytes, 0)) > 0)
     base_buffer_append(&came, bytes, (size_t)got);
   size_t at = 0;
   while (came.length - at >= SN_FRAME_HEAD) {
@@ -210,11 +267,9 @@ static void act(struct history *history, uint8_t what, uint8_t with) {
 }
 
 static void as_history(const uint8_t *data, size_t size) {
-  int ends[2];
-  BASE_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "fuzz-socketpair");
+  connect_ends();
   struct history history = {.outbox = sn_outbox_new(1000),
-                            .connection = sn_connection_adopt(ends[0], false),
-                            .end = ends[1]};
+                            .connection = sn_connection_adopt(NEAR, false)};
   for (size_t i = 0; i + 1 < size && i < 2000; i += 2) act(&history, data[i], data[i + 1]);
   /* With credit enough everything comes out. */
   if (sn_outbox_welcome(history.outbox, sn_outbox_durable(history.outbox), UINT32_MAX)) {
@@ -225,7 +280,6 @@ static void as_history(const uint8_t *data, size_t size) {
     BASE_CHECK(history.number == sn_outbox_last(history.outbox), "fuzz-outbox-all");
   }
   sn_connection_free(history.connection);
-  close(history.end);
   sn_outbox_free(history.outbox);
 }
 
