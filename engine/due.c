@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/binary_heap.h"
 
 enum { FEW = 64, SHARE = 8 };
 
@@ -17,39 +18,32 @@ size_t net_due_bytes(const struct net_due *due) {
   return due->capacity * sizeof *due->items;
 }
 
-/* Does A belong above B? */
-static bool is_above(const struct net_due_item *a, const struct net_due_item *b, bool latest) {
-  return latest ? a->time > b->time : a->time < b->time;
+static bool is_sooner(const struct net_due_item *a, const struct net_due_item *b,
+                      const void *context) {
+  (void)context;
+  return a->time < b->time;
 }
+BASE_BINARY_HEAP(soonest, struct net_due_item, is_sooner);
 
-static void move_up(struct net_due *due, struct net_due_item item, bool latest) {
-  size_t at = due->count++;
-  for (; at > 0 && is_above(&item, &due->items[(at - 1) / 2], latest); at = (at - 1) / 2)
-    due->items[at] = due->items[(at - 1) / 2];
-  due->items[at] = item;
+static bool is_later(const struct net_due_item *a, const struct net_due_item *b,
+                     const void *context) {
+  (void)context;
+  return a->time > b->time;
 }
+BASE_BINARY_HEAP(latest, struct net_due_item, is_later);
 
-/* ITEM comes to the place AT, or to one below it. */
-static void move_down(struct net_due *due, size_t at, struct net_due_item item, bool latest) {
-  for (size_t next; (next = 2 * at + 1) < due->count; at = next) {
-    if (next + 1 < due->count && is_above(&due->items[next + 1], &due->items[next], latest)) next++;
-    if (!is_above(&due->items[next], &item, latest)) break;
-    due->items[at] = due->items[next];
-  }
-  due->items[at] = item;
-}
-
-static void put(struct net_due *due, net_chronon time, uint32_t what, bool latest) {
+static void grow(struct net_due *due) {
   base_grow_little(&due->items, &due->capacity, due->count + 1, sizeof *due->items);
-  move_up(due, (struct net_due_item){time, what}, latest);
 }
 
 void net_due_add(struct net_due *due, net_chronon time, uint32_t what) {
   if (time >= due->horizon) return;
-  if (due->count < due->most)
-    put(due, time, what, false);
-  else
+  if (due->count >= due->most) {
     net_due_spend(due);
+    return;
+  }
+  grow(due);
+  soonest_up(due->items, due->count++, (struct net_due_item){time, what}, NULL);
 }
 
 void net_due_spend(struct net_due *due) {
@@ -71,24 +65,26 @@ void net_due_begin(struct net_due *due, size_t live) {
 void net_due_say(struct net_due *due, net_chronon time, uint32_t what) {
   if (time >= due->horizon) return;
   if (due->count < due->most) {
-    put(due, time, what, true);
+    grow(due);
+    latest_up(due->items, due->count++, (struct net_due_item){time, what}, NULL);
     return;
   }
   /* The latest goes, or this one, and whatever else is as late. */
   due->horizon = due->items[0].time;
-  if (time < due->horizon) move_down(due, 0, (struct net_due_item){time, what}, true);
+  if (time < due->horizon)
+    latest_down(due->items, due->count, 0, (struct net_due_item){time, what}, NULL);
 }
 
 void net_due_end(struct net_due *due) {
-  for (size_t at = due->count / 2; at-- > 0;) move_down(due, at, due->items[at], false);
+  soonest_make(due->items, due->count, NULL);
   due->most *= 2;
 }
 
 bool net_due_take(struct net_due *due, net_chronon time, uint32_t *ret) {
   if (due->count == 0 || due->items[0].time > time) return false;
   *ret = due->items[0].what;
-  struct net_due_item last = due->items[--due->count];
-  if (due->count > 0) move_down(due, 0, last, false);
+  due->count--;
+  soonest_down(due->items, due->count, 0, due->items[due->count], NULL);
   base_shrink(&due->items, &due->capacity, due->count, sizeof *due->items);
   return true;
 }

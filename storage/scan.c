@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "storage/internal.h"
+#include "engine/base/binary_heap.h"
 
 struct waiting_stop {
   struct net_instant at;
@@ -88,31 +89,24 @@ struct st_scan {
 
 /* ---- the heap of stops ---- */
 
-static bool sooner(const struct waiting_stop *a, const struct waiting_stop *b) {
+static bool is_sooner(const struct waiting_stop *a, const struct waiting_stop *b,
+                      const void *context) {
+  (void)context;
   if (a->at.lo != b->at.lo) return a->at.lo < b->at.lo;
   if (a->at.hi != b->at.hi) return a->at.hi < b->at.hi;
   return a->number < b->number;
 }
+BASE_BINARY_HEAP(stops, struct waiting_stop, is_sooner);
 
 static void heap_push(struct st_scan *scan, struct waiting_stop stop) {
   base_grow(&scan->heap, &scan->heap_capacity, scan->heap_count + 1, sizeof *scan->heap);
-  size_t at = scan->heap_count++;
-  while (at > 0 && sooner(&stop, &scan->heap[(at - 1) / 2])) {
-    scan->heap[at] = scan->heap[(at - 1) / 2];
-    at = (at - 1) / 2;
-  }
-  scan->heap[at] = stop;
+  stops_up(scan->heap, scan->heap_count++, stop, NULL);
 }
 
 static struct waiting_stop heap_pop(struct st_scan *scan) {
-  struct waiting_stop first = scan->heap[0], last = scan->heap[--scan->heap_count];
-  size_t at = 0;
-  for (size_t child; (child = 2 * at + 1) < scan->heap_count; at = child) {
-    if (child + 1 < scan->heap_count && sooner(&scan->heap[child + 1], &scan->heap[child])) child++;
-    if (!sooner(&scan->heap[child], &last)) break;
-    scan->heap[at] = scan->heap[child];
-  }
-  if (scan->heap_count) scan->heap[at] = last;
+  struct waiting_stop first = scan->heap[0];
+  size_t count = --scan->heap_count;
+  stops_down(scan->heap, count, 0, scan->heap[count], NULL);
   return first;
 }
 

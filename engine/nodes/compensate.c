@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/binary_heap.h"
 #include "engine/inbox.h"
 #include "engine/node_impl.h"
 #include "engine/rowmap.h"
@@ -87,34 +88,23 @@ static struct period *period_at(struct compensate *node, uint32_t place) {
 
 /* --- bounds to come */
 
-static bool is_earlier(const struct event *a, const struct event *b) {
+static bool is_earlier(const struct event *a, const struct event *b, const void *context) {
+  (void)context;
   if (a->time != b->time) return a->time < b->time;
   if (a->what != b->what) return a->what < b->what;
   return a->period < b->period;
 }
+BASE_BINARY_HEAP(events, struct event, is_earlier);
 
 static void expect(struct compensate *node, net_chronon time, uint32_t period, enum what what) {
   base_grow(&node->events, &node->event_capacity, node->event_count + 1, sizeof *node->events);
-  struct event event = {time, period, what};
-  size_t at = node->event_count++;
-  for (; at > 0 && is_earlier(&event, &node->events[(at - 1) / 2]); at = (at - 1) / 2)
-    node->events[at] = node->events[(at - 1) / 2];
-  node->events[at] = event;
+  events_up(node->events, node->event_count++, (struct event){time, period, what}, NULL);
 }
 
 static struct event take_event(struct compensate *node) {
-  struct event first = node->events[0], last = node->events[--node->event_count];
-  size_t at = 0;
-  for (;;) {
-    size_t child = 2 * at + 1;
-    if (child >= node->event_count) break;
-    if (child + 1 < node->event_count && is_earlier(&node->events[child + 1], &node->events[child]))
-      child++;
-    if (!is_earlier(&node->events[child], &last)) break;
-    node->events[at] = node->events[child];
-    at = child;
-  }
-  if (node->event_count > 0) node->events[at] = last;
+  struct event first = node->events[0];
+  size_t count = --node->event_count;
+  events_down(node->events, count, 0, node->events[count], NULL);
   return first;
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/binary_heap.h"
 #include "engine/rowmap.h"
 
 /* A watch of a row whose stop is known. */
@@ -111,25 +112,21 @@ void net_watching_objects(struct net_watching *watching, struct net_control *con
 
 /* --- the control arc */
 
+static bool is_sooner(const struct stopping *a, const struct stopping *b, const void *context) {
+  (void)context;
+  return a->until < b->until;
+}
+BASE_BINARY_HEAP(stoppings, struct stopping, is_sooner);
+
 static void push_stopping(struct net_watching *watching, struct stopping stopping) {
   base_grow(&watching->stopping, &watching->stopping_capacity, watching->stopping_count + 1,
             sizeof *watching->stopping);
-  struct stopping *heap = watching->stopping;
-  size_t at = watching->stopping_count++;
-  for (; at > 0 && stopping.until < heap[(at - 1) / 2].until; at = (at - 1) / 2)
-    heap[at] = heap[(at - 1) / 2];
-  heap[at] = stopping;
+  stoppings_up(watching->stopping, watching->stopping_count++, stopping, NULL);
 }
 
 static void pop_stopping(struct net_watching *watching) {
-  struct stopping *heap = watching->stopping, last = heap[--watching->stopping_count];
-  size_t at = 0, count = watching->stopping_count;
-  for (size_t child; (child = 2 * at + 1) < count; at = child) {
-    if (child + 1 < count && heap[child + 1].until < heap[child].until) child++;
-    if (heap[child].until >= last.until) break;
-    heap[at] = heap[child];
-  }
-  if (count > 0) heap[at] = last;
+  size_t count = --watching->stopping_count;
+  stoppings_down(watching->stopping, count, 0, watching->stopping[count], NULL);
 }
 
 /* Has what lasts until UNTIL at the latest come to its end at CHECKPOINT? */

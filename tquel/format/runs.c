@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/binary_heap.h"
 #include "engine/base/env.h"
 #include "tquel/format/cells.h"
 
@@ -105,23 +106,15 @@ struct merging {
 };
 
 /* Rows that are alike stay in the order in which they came. */
-static bool is_before(const struct merging *merging, const struct run *a, const struct run *b) {
+static bool is_before(const struct run *a, const struct run *b, const void *context) {
+  const struct merging *merging = context;
   if (a->prefix != b->prefix) return a->prefix < b->prefix;
   int order = merging->order->compare(merging->order->context, net_rows_row(merging->rows, a->at),
                                       net_rows_row(merging->rows, b->at));
   return order != 0 ? order < 0 : a->at < b->at;
 }
 
-static void sink(struct merging *merging, size_t at) {
-  struct run *runs = merging->runs;
-  for (size_t child; (child = 2 * at + 1) < merging->count; at = child) {
-    if (child + 1 < merging->count && is_before(merging, &runs[child + 1], &runs[child])) child++;
-    if (!is_before(merging, &runs[child], &runs[at])) return;
-    struct run run = runs[at];
-    runs[at] = runs[child];
-    runs[child] = run;
-  }
-}
+BASE_BINARY_HEAP(runs, struct run, is_before);
 
 static void look_at_first(const struct merging *merging, struct run *run) {
   run->prefix =
@@ -144,7 +137,7 @@ static enum base_status make_runs(struct net_rows *rows, struct merging *merging
     base_grow(&merging->runs, &merging->capacity, merging->count + 1, sizeof *merging->runs);
     merging->runs[merging->count++] = run;
   }
-  for (size_t i = merging->count; i-- > 0;) sink(merging, i);
+  runs_make(merging->runs, merging->count, merging);
   return BASE_OK;
 }
 
@@ -160,7 +153,7 @@ static enum base_status merge(struct merging *merging, struct net_rows *merged) 
       *first = merging->runs[--merging->count];
     else
       look_at_first(merging, first);
-    sink(merging, 0);
+    runs_down(merging->runs, merging->count, 0, *first, merging);
   }
   return BASE_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
+#include "engine/base/binary_heap.h"
 #include "engine/rowmap.h"
 #include "tquel/format/cells.h"
 
@@ -107,18 +108,10 @@ static int compare_places(const void *a, const void *b, void *context) {
 /* --- the first rows */
 
 /* The heap's first place is the last of its rows. */
-static void sink(struct sorting *sorting, size_t at) {
-  struct tql_place *places = sorting->places;
-  for (size_t child; (child = 2 * at + 1) < sorting->count; at = child) {
-    if (child + 1 < sorting->count &&
-        compare_places(&places[child + 1], &places[child], sorting) > 0)
-      child++;
-    if (compare_places(&places[at], &places[child], sorting) >= 0) return;
-    struct tql_place place = places[at];
-    places[at] = places[child];
-    places[child] = place;
-  }
+static bool is_behind(const struct tql_place *a, const struct tql_place *b, const void *sorting) {
+  return compare_places(a, b, (void *)sorting) > 0;
 }
+BASE_BINARY_HEAP(last_rows, struct tql_place, is_behind);
 
 /* The first MOST of all rows. */
 static enum base_status gather_first(struct sorting *sorting, size_t most) {
@@ -128,11 +121,9 @@ static enum base_status gather_first(struct sorting *sorting, size_t most) {
     if (i % POLL_ROWS == 0 && base_env_interrupted()) return BASE_CANCEL;
     if (sorting->count < most) {
       sorting->places[sorting->count++] = place;
-      if (sorting->count == most)
-        for (size_t k = most; k-- > 0;) sink(sorting, k);
+      if (sorting->count == most) last_rows_make(sorting->places, most, sorting);
     } else if (most > 0 && compare_places(&place, &sorting->places[0], sorting) < 0) {
-      sorting->places[0] = place;
-      sink(sorting, 0);
+      last_rows_down(sorting->places, sorting->count, 0, place, sorting);
     }
   }
   return BASE_OK;

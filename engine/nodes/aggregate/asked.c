@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/binary_heap.h"
 #include "engine/nodes/aggregate/aggregate.h"
 #include "engine/nodes/product/product.h"
 
@@ -80,16 +81,15 @@ struct net_asked {
 
 /* --- stops of a group */
 
-static bool sooner(const struct stop *a, const struct stop *b) {
+static bool is_sooner(const struct stop *a, const struct stop *b, const void *context) {
+  (void)context;
   return a->time < b->time;
 }
+BASE_BINARY_HEAP(stops, struct stop, is_sooner);
 
 static void push_later(struct group *group, struct stop stop) {
   base_grow(&group->later, &group->later_capacity, group->later_count + 1, sizeof *group->later);
-  size_t i = group->later_count++;
-  for (; i > 0 && sooner(&stop, &group->later[(i - 1) / 2]); i = (i - 1) / 2)
-    group->later[i] = group->later[(i - 1) / 2];
-  group->later[i] = stop;
+  stops_up(group->later, group->later_count++, stop, NULL);
 }
 
 static inline void push_stop(struct group *group, struct stop stop) {
@@ -102,15 +102,9 @@ static inline void push_stop(struct group *group, struct stop stop) {
 }
 
 static struct stop pop_later(struct group *group) {
-  struct stop top = group->later[0], last = group->later[--group->later_count];
-  size_t i = 0;
-  for (size_t child; (child = 2 * i + 1) < group->later_count; i = child) {
-    if (child + 1 < group->later_count)
-      child += sooner(&group->later[child + 1], &group->later[child]);
-    if (!sooner(&group->later[child], &last)) break;
-    group->later[i] = group->later[child];
-  }
-  if (group->later_count > 0) group->later[i] = last;
+  struct stop top = group->later[0];
+  size_t count = --group->later_count;
+  stops_down(group->later, count, 0, group->later[count], NULL);
   return top;
 }
 

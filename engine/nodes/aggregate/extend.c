@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/binary_heap.h"
 #include "engine/nodes/aggregate/aggregate.h"
 
 /* An event that waits, by its place in a map; NET_NO_ENTRY: none. */
@@ -65,29 +66,22 @@ static struct waiting *waiting_at(const struct extend *extend, uint32_t place) {
 
 /* --- endings */
 
-static bool ends_before(const struct ending *a, const struct ending *b) {
+static bool ends_before(const struct ending *a, const struct ending *b, const void *context) {
+  (void)context;
   return a->stop != b->stop ? a->stop < b->stop : a->id < b->id;
 }
+BASE_BINARY_HEAP(endings, struct ending, ends_before);
 
 static void push_ending(struct extend *extend, struct ending ending) {
   base_grow(&extend->endings, &extend->ending_capacity, extend->ending_count + 1,
             sizeof *extend->endings);
-  struct ending *heap = extend->endings;
-  size_t i = extend->ending_count++;
-  for (; i > 0 && ends_before(&ending, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-    heap[i] = heap[(i - 1) / 2];
-  heap[i] = ending;
+  endings_up(extend->endings, extend->ending_count++, ending, NULL);
 }
 
 static struct ending pop_ending(struct extend *extend) {
-  struct ending *heap = extend->endings, top = heap[0], last = heap[--extend->ending_count];
-  size_t count = extend->ending_count, i = 0;
-  for (size_t child; (child = 2 * i + 1) < count; i = child) {
-    if (child + 1 < count && ends_before(&heap[child + 1], &heap[child])) child++;
-    if (!ends_before(&heap[child], &last)) break;
-    heap[i] = heap[child];
-  }
-  heap[i] = last;
+  struct ending *heap = extend->endings, top = heap[0];
+  size_t count = --extend->ending_count;
+  endings_down(heap, count, 0, heap[count], NULL);
   return top;
 }
 

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/base/binary_heap.h"
 #include "engine/nodes/aggregate/aggregate.h"
 
 enum { OWNER, DISTINCT }; /* words of the rest */
@@ -61,9 +62,12 @@ static enum turn turn_of(const struct net_agg_change *change) {
   return change->from == NET_UNKNOWN ? SURE : UNSURE;
 }
 
-static inline bool before(const struct net_agg_waiting *a, const struct net_agg_waiting *b) {
+static inline bool is_before(const struct net_agg_waiting *a, const struct net_agg_waiting *b,
+                             const void *context) {
+  (void)context;
   return a->time != b->time ? a->time < b->time : a->turn < b->turn;
 }
+BASE_BINARY_HEAP(waiting, struct net_agg_waiting, is_before);
 
 /* --- the rest of a change */
 
@@ -214,10 +218,7 @@ static void unpack(const struct net_aggregate *node, const struct net_agg_waitin
 
 static void put(struct net_aggregate *node, struct net_agg_waiting new) {
   base_grow_little(&node->heap, &node->heap_capacity, node->heap_count + 1, sizeof *node->heap);
-  struct net_agg_waiting *heap = node->heap;
-  size_t i = node->heap_count++;
-  for (; i > 0 && before(&new, &heap[(i - 1) / 2]); i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
-  heap[i] = new;
+  waiting_up(node->heap, node->heap_count++, new, NULL);
 }
 
 static void hold(uint32_t *references) {
@@ -241,15 +242,9 @@ uint32_t net_agg_push(struct net_aggregate *node, const struct net_agg_change *c
 }
 
 static struct net_agg_waiting take_first(struct net_aggregate *node) {
-  struct net_agg_waiting *heap = node->heap, top = heap[0], last = heap[--node->heap_count];
-  size_t i = 0, count = node->heap_count;
-  for (size_t child = 1; child < count; child = 2 * i + 1) {
-    if (child + 1 < count && before(&heap[child + 1], &heap[child])) child++;
-    if (!before(&heap[child], &last)) break;
-    heap[i] = heap[child];
-    i = child;
-  }
-  heap[i] = last;
+  struct net_agg_waiting *heap = node->heap, top = heap[0];
+  size_t count = --node->heap_count;
+  waiting_down(heap, count, 0, heap[count], NULL);
   base_shrink(&node->heap, &node->heap_capacity, count, sizeof *heap);
   return top;
 }
