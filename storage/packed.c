@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
+#include "engine/base/hash_table.h"
 #include "storage/internal.h"
 
 #define CHECKSUM_BYTES 8
@@ -117,34 +118,39 @@ static void get_column(struct reader *reader, uint64_t *values, size_t count) {
 
 /* --- strings */
 
-/* Which string of the list has which id: open addressing, entries are numbers in the list + 1. */
+/* Which string of the list has which id: a table of numbers in the list + 1. */
+struct listing;
+static bool is_no_number(const uint32_t *number);
+static uint64_t hash_of_listed(const uint32_t *number, const void *listing);
+static bool is_listed_as(const uint32_t *number, const void *id, const void *listing);
+BASE_HASH_TABLE(numbers, uint32_t, is_no_number, hash_of_listed, is_listed_as);
+
 struct listing {
   base_string_id *ids;
   size_t count, capacity;
-  uint32_t *entries;
-  size_t entry_count; /* a power of two */
+  struct numbers numbers;
 };
 
-static void grow_listing(struct listing *listing) {
-  free(listing->entries);
-  listing->entry_count = listing->entry_count ? 4 * listing->entry_count : 64;
-  listing->entries = base_xcalloc(listing->entry_count, sizeof *listing->entries);
-  for (size_t i = 0; i < listing->count; i++) {
-    size_t at = base_hash_u64(listing->ids[i], 0) & (listing->entry_count - 1);
-    while (listing->entries[at]) at = (at + 1) & (listing->entry_count - 1);
-    listing->entries[at] = (uint32_t)i + 1;
-  }
+static bool is_no_number(const uint32_t *number) {
+  return *number == 0;
+}
+
+static uint64_t hash_of_listed(const uint32_t *number, const void *listing) {
+  return base_hash_u64(((const struct listing *)listing)->ids[*number - 1], 0);
+}
+
+static bool is_listed_as(const uint32_t *number, const void *id, const void *listing) {
+  return ((const struct listing *)listing)->ids[*number - 1] == *(const base_string_id *)id;
 }
 
 static uint32_t number_in(struct listing *listing, base_string_id id) {
-  if (2 * (listing->count + 1) > listing->entry_count) grow_listing(listing);
-  size_t at = base_hash_u64(id, 0) & (listing->entry_count - 1);
-  for (; listing->entries[at]; at = (at + 1) & (listing->entry_count - 1))
-    if (listing->ids[listing->entries[at] - 1] == id) return listing->entries[at] - 1;
-  base_grow(&listing->ids, &listing->capacity, listing->count + 1, sizeof *listing->ids);
-  listing->ids[listing->count] = id;
-  listing->entries[at] = (uint32_t)++listing->count;
-  return (uint32_t)listing->count - 1;
+  uint32_t *number = numbers_place(&listing->numbers, base_hash_u64(id, 0), &id, listing);
+  if (*number == 0) {
+    base_grow(&listing->ids, &listing->capacity, listing->count + 1, sizeof *listing->ids);
+    listing->ids[listing->count] = id;
+    *number = (uint32_t)++listing->count;
+  }
+  return *number - 1;
 }
 
 static void put_strings(struct base_buffer *out, const struct base_strings *strings,
@@ -165,7 +171,7 @@ static void put_strings(struct base_buffer *out, const struct base_strings *stri
   }
   if (listing.count > 1) put_column(out, values, count);
   free(listing.ids);
-  free(listing.entries);
+  numbers_done(&listing.numbers);
 }
 
 static void get_strings(struct reader *reader, struct base_strings *strings, uint64_t *values,

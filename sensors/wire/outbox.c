@@ -12,6 +12,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "engine/base/hash_table.h"
 #include "engine/base/status.h"
 
 /* So much may lie in a connection before it is given more. */
@@ -26,6 +27,16 @@ struct definition {
   uint64_t until;
 };
 
+/* Definitions by type and id: a table of their numbers, and 1. */
+struct wanted_definition {
+  unsigned type;
+  uint64_t id;
+};
+static bool is_no_place(const uint32_t *place);
+static uint64_t hash_of_placed(const uint32_t *place, const void *outbox);
+static bool is_wanted(const uint32_t *place, const void *wanted, const void *outbox);
+BASE_HASH_TABLE(places, uint32_t, is_no_place, hash_of_placed, is_wanted);
+
 struct sn_outbox {
   size_t bytes_max, data_bytes;
   struct base_buffer frame, queue;
@@ -37,9 +48,29 @@ struct sn_outbox {
   struct definition *definitions;
   size_t count, room, gone; /* gone: of them hold no more */
   size_t ending;
-  uint32_t *places; /* hash table: 1 + index of a definition; 0: free. Twice as large as needed */
-  size_t place_count;
+  struct places places;
 };
+
+static bool is_no_place(const uint32_t *place) {
+  return *place == 0;
+}
+
+static uint64_t hash_of_wanted(const struct wanted_definition *wanted) {
+  return base_hash_u64(wanted->id, wanted->type);
+}
+
+static uint64_t hash_of_placed(const uint32_t *place, const void *context) {
+  const struct sn_outbox *outbox = context;
+  const struct definition *one = &outbox->definitions[*place - 1];
+  return hash_of_wanted(&(struct wanted_definition){one->type, one->id});
+}
+
+static bool is_wanted(const uint32_t *place, const void *key, const void *context) {
+  const struct sn_outbox *outbox = context;
+  const struct definition *one = &outbox->definitions[*place - 1];
+  const struct wanted_definition *wanted = key;
+  return one->type == wanted->type && one->id == wanted->id;
+}
 
 struct sn_outbox *sn_outbox_new(size_t bytes_max) {
   struct sn_outbox *outbox = base_xcalloc(1, sizeof *outbox);
@@ -51,7 +82,7 @@ void sn_outbox_free(struct sn_outbox *outbox) {
   if (outbox == NULL) return;
   for (size_t i = 0; i < outbox->count; i++) free(outbox->definitions[i].frame);
   free(outbox->definitions);
-  free(outbox->places);
+  places_done(&outbox->places);
   base_buffer_done(&outbox->frame);
   base_buffer_done(&outbox->queue);
   free(outbox);
@@ -99,40 +130,28 @@ bool sn_outbox_data(struct sn_outbox *outbox) {
 
 /* --- definitions */
 
-/* Where (TYPE, ID) is in the table, or would be. */
-static size_t place_of(const struct sn_outbox *outbox, unsigned type, uint64_t id) {
-  size_t mask = outbox->place_count - 1;
-  size_t at = (size_t)base_hash_u64(id, type) & mask;
-  for (; outbox->places[at] != 0; at = (at + 1) & mask) {
-    const struct definition *one = &outbox->definitions[outbox->places[at] - 1];
-    if (one->type == type && one->id == id) break;
-  }
-  return at;
+static struct definition *find(const struct sn_outbox *outbox, unsigned type, uint64_t id) {
+  struct wanted_definition wanted = {type, id};
+  const uint32_t *place = places_find(&outbox->places, hash_of_wanted(&wanted), &wanted, outbox);
+  return place == NULL || outbox->definitions[*place - 1].frame == NULL
+             ? NULL
+             : &outbox->definitions[*place - 1];
 }
 
-/* Leaves out those that hold no more, and makes the table anew, large enough for one more. */
+static uint32_t *place_of(struct sn_outbox *outbox, const struct definition *one) {
+  struct wanted_definition wanted = {one->type, one->id};
+  return places_place(&outbox->places, hash_of_wanted(&wanted), &wanted, outbox);
+}
+
+/* Leaves out those that hold no more, and makes the table anew. */
 static void arrange(struct sn_outbox *outbox) {
   size_t kept = 0;
   for (size_t i = 0; i < outbox->count; i++)
     if (outbox->definitions[i].frame != NULL) outbox->definitions[kept++] = outbox->definitions[i];
   outbox->count = kept;
   outbox->gone = 0;
-  size_t wanted = 64;
-  while (wanted < 4 * (kept + 1)) wanted *= 2;
-  free(outbox->places);
-  outbox->places = base_xcalloc(wanted, sizeof *outbox->places);
-  outbox->place_count = wanted;
-  for (size_t i = 0; i < kept; i++)
-    outbox->places[place_of(outbox, outbox->definitions[i].type, outbox->definitions[i].id)] =
-        (uint32_t)i + 1;
-}
-
-static struct definition *find(const struct sn_outbox *outbox, unsigned type, uint64_t id) {
-  if (outbox->place_count == 0) return NULL;
-  uint32_t index = outbox->places[place_of(outbox, type, id)];
-  return index == 0 || outbox->definitions[index - 1].frame == NULL
-             ? NULL
-             : &outbox->definitions[index - 1];
+  places_done(&outbox->places);
+  for (size_t i = 0; i < kept; i++) *place_of(outbox, &outbox->definitions[i]) = (uint32_t)i + 1;
 }
 
 void sn_outbox_define(struct sn_outbox *outbox, uint64_t id) {
@@ -146,13 +165,11 @@ void sn_outbox_define(struct sn_outbox *outbox, uint64_t id) {
     one->ending = false;
     outbox->gone++;
   }
-  if (2 * (outbox->count + 1) > outbox->place_count) arrange(outbox);
-  size_t at = place_of(outbox, type, id);
   base_grow(&outbox->definitions, &outbox->room, outbox->count + 1, sizeof *outbox->definitions);
-  one = &outbox->definitions[outbox->count++];
-  /* One that is gone has left its place behind: the new one takes it. */
-  outbox->places[at] = (uint32_t)outbox->count;
+  one = &outbox->definitions[outbox->count];
   *one = (struct definition){.type = (uint16_t)type, .id = id};
+  /* One that is gone has left its place behind: the new one takes it. */
+  *place_of(outbox, one) = (uint32_t)++outbox->count;
   one->frame = base_xmalloc(outbox->frame.length);
   memcpy(one->frame, outbox->frame.data, outbox->frame.length);
   one->length = (uint32_t)outbox->frame.length;

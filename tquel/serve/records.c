@@ -255,8 +255,8 @@ static struct server_stream *stream_of_end(struct server_source *source,
 }
 
 static void clear(struct server_source *source) {
-  for (size_t i = 0; i < source->streams.capacity; i++) {
-    const struct server_entry *entry = &source->streams.entries[i];
+  for (size_t i = 0; i < source->streams.entries.capacity; i++) {
+    const struct server_entry *entry = &source->streams.entries.items[i];
     struct server_stream *stream = entry->key ? entry->value.pointer : NULL;
     if (stream) stream->rows.count = 0;
   }
@@ -264,8 +264,8 @@ static void clear(struct server_source *source) {
 
 static enum base_status push(struct server_source *source) {
   enum base_status status = BASE_OK;
-  for (size_t i = 0; i < source->streams.capacity && status == BASE_OK; i++) {
-    const struct server_entry *entry = &source->streams.entries[i];
+  for (size_t i = 0; i < source->streams.entries.capacity && status == BASE_OK; i++) {
+    const struct server_entry *entry = &source->streams.entries.items[i];
     struct server_stream *stream = entry->key ? entry->value.pointer : NULL;
     if (!stream || stream->rows.count == 0) continue;
     status =

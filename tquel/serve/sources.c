@@ -36,9 +36,9 @@ const struct server_reports *server_source_reports(const struct server_source *s
 }
 
 void server_source_mark(struct server_source *source, struct base_strings *strings) {
-  for (size_t i = 0; i < source->names.capacity; i++)
-    if (source->names.entries[i].key)
-      base_strings_mark(strings, source->names.entries[i].value.word);
+  for (size_t i = 0; i < source->names.entries.capacity; i++)
+    if (source->names.entries.items[i].key)
+      base_strings_mark(strings, source->names.entries.items[i].value.word);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -142,10 +142,12 @@ void server_source_close(struct server_peer *peer, bool for_good) {
   struct server_source *source = peer->source;
   server_receptacles_lost(peer);
   peer->source = NULL;
-  for (size_t i = 0; i < source->streams.capacity; i++)
-    if (source->streams.entries[i].key) free_stream(source->streams.entries[i].value.pointer);
-  for (size_t i = 0; i < source->processes.capacity; i++)
-    if (source->processes.entries[i].key) free(source->processes.entries[i].value.pointer);
+  for (size_t i = 0; i < source->streams.entries.capacity; i++)
+    if (source->streams.entries.items[i].key)
+      free_stream(source->streams.entries.items[i].value.pointer);
+  for (size_t i = 0; i < source->processes.entries.capacity; i++)
+    if (source->processes.entries.items[i].key)
+      free(source->processes.entries.items[i].value.pointer);
   server_table_done(&source->streams);
   server_table_done(&source->processes);
   server_table_done(&source->names);
@@ -239,7 +241,7 @@ static enum server_taken take_process(struct server_source *source,
     server_table_remove(&source->processes, process.process);
     return SERVER_TAKEN;
   }
-  if (source->processes.count >= NUMBERED_MAX) return SERVER_WRONG;
+  if (source->processes.entries.count >= NUMBERED_MAX) return SERVER_WRONG;
   char *name = name_of(&process);
   server_table_add(&source->processes, process.process)->value.pointer = name;
   tql_source_process(source->source, name, true);
@@ -362,7 +364,7 @@ static enum server_taken take_relation(struct server_source *source,
                                        const struct sn_message *message) {
   struct sn_message_relation relation;
   if (!sn_get_relation(message, &relation)) return SERVER_WRONG;
-  if (source->streams.count >= NUMBERED_MAX || relation.relation == 0) return SERVER_WRONG;
+  if (source->streams.entries.count >= NUMBERED_MAX || relation.relation == 0) return SERVER_WRONG;
   /* What a number means never changes. */
   if (server_table_find(&source->streams, relation.relation)) return SERVER_TAKEN;
   struct base_diag_sink *diags = &source->peer->server->diags;
@@ -394,7 +396,8 @@ static enum server_taken take_relation(struct server_source *source,
 
 static enum server_taken take_name(struct server_source *source, const struct sn_message *message) {
   struct sn_message_name name;
-  if (!sn_get_name(message, &name) || source->names.count >= IN_USE_MAX) return SERVER_WRONG;
+  if (!sn_get_name(message, &name) || source->names.entries.count >= IN_USE_MAX)
+    return SERVER_WRONG;
   struct base_strings *strings = tql_session_string_table(source->peer->server->session);
   base_string_id id = base_strings_intern(strings, name.name.bytes, name.name.length);
   server_table_add(&source->names, name.id)->value.word = id;
@@ -423,8 +426,8 @@ struct sn_string server_source_relation(const struct server_source *source,
   char *name = text_of(event);
   const char *found = name;
   bool ambiguous = tql_session_is_ambiguous(session, name);
-  for (size_t i = 0; ambiguous && i < source->processes.capacity; i++) {
-    const struct server_entry *entry = &source->processes.entries[i];
+  for (size_t i = 0; ambiguous && i < source->processes.entries.capacity; i++) {
+    const struct server_entry *entry = &source->processes.entries.items[i];
     if (!entry->key || !sn_string_is(process, entry->value.pointer)) continue;
     found = tql_session_relation_of(session, task_force_of(entry->value.pointer), name);
     if (found != name) break;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
+#include "engine/base/hash_table.h"
 #include "engine/rowmap.h"
 #include "sensors/feed/feed.h"
 #include "tquel/session/session_impl.h"
@@ -435,24 +436,43 @@ static int64_t line_of(const struct lines *lines, size_t row) {
   return i > 0 ? lines->runs[i - 1].line + (int64_t)(row - lines->runs[i - 1].row) : 0;
 }
 
+/* A table of numbers of rows, and 1. */
+static bool is_no_row(const uint32_t *number) {
+  return *number == 0;
+}
+
+static uint64_t hash_of_slots(const union net_slot *row, uint32_t slots) {
+  uint64_t hash = 0;
+  for (uint32_t slot = 0; slot < slots; slot++) hash = base_hash_u64((uint64_t)row[slot].i, hash);
+  return hash;
+}
+
+static uint64_t hash_of_row(const uint32_t *number, const void *rows) {
+  return hash_of_slots(net_rows_row(rows, *number - 1),
+                       ((const struct net_rows *)rows)->layout->slot_count);
+}
+
+static bool is_equal_row(const uint32_t *number, const void *row, const void *rows) {
+  size_t slots = ((const struct net_rows *)rows)->layout->slot_count;
+  return memcmp(net_rows_row(rows, *number - 1), row, slots * sizeof(union net_slot)) == 0;
+}
+BASE_HASH_TABLE(row_numbers, uint32_t, is_no_row, hash_of_row, is_equal_row);
+
 /* How many of ROWS are equal to earlier ones, and the first of these pairs. Ends and rounds do not count. */
 static size_t count_equal(const struct net_rows *rows, size_t *ret_first, size_t *ret_again) {
-  size_t size = rows->layout->slot_count * sizeof(union net_slot), mask = 1, equal = 0;
-  while (mask < 2 * rows->count) mask *= 2;
-  uint32_t *table = base_xcalloc(mask--, sizeof *table); /* the number of a row, and 1; 0: none */
+  struct row_numbers numbers = {0};
+  size_t equal = 0;
   for (size_t i = 0; i < rows->count && i < UINT32_MAX; i++) {
     if (rows->marks[i] & (NET_CLOSES | NET_ROUND)) continue;
     const union net_slot *row = net_rows_row(rows, i);
-    uint64_t hash = 0;
-    for (uint32_t slot = 0; slot < rows->layout->slot_count; slot++)
-      hash = (hash ^ (uint64_t)row[slot].i) * UINT64_C(0x9E3779B97F4A7C15), hash ^= hash >> 29;
-    size_t at = hash & mask;
-    while (table[at] != 0 && memcmp(net_rows_row(rows, table[at] - 1), row, size) != 0)
-      at = (at + 1) & mask;
-    if (table[at] != 0 && equal++ == 0) *ret_first = table[at] - 1, *ret_again = i;
-    table[at] = table[at] != 0 ? table[at] : (uint32_t)(i + 1);
+    uint64_t hash = hash_of_slots(row, rows->layout->slot_count);
+    uint32_t *number = row_numbers_place(&numbers, hash, row, rows);
+    if (*number == 0)
+      *number = (uint32_t)(i + 1);
+    else if (equal++ == 0)
+      *ret_first = *number - 1, *ret_again = i;
   }
-  free(table);
+  row_numbers_done(&numbers);
   return equal;
 }
 
