@@ -22,7 +22,7 @@ static const char *const causes[SN_CAUSES] = {
 };
 
 static const char *const reasons[SN_CAUSES] = {
-    [SN_FULL] = "the rings of its threads were full",
+    [SN_FULL] = "the rings of its threads were full", /* and how large they are */
     [SN_UNREACHABLE] = "no collector took its rings",
     [SN_NESTED] = "too many signal handlers within each other",
     [SN_OVERSIZE] = "a record was larger than its ring",
@@ -58,6 +58,9 @@ static void warn(const struct sn_program *program, const struct sn_part *part, c
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "%s: %" PRIu64 " record%s of %s lost: %s", part->name->text, total,
                      total == 1 ? "" : "s", relation, reasons[cause]);
+  uint64_t ring = sn_peer_least_ring(program->peer);
+  if (cause == SN_FULL && ring != 0)
+    base_buffer_printf(&text, ", with %" PRIu64 " KiB", ring >> 10);
   options->tell(options->context, cause == SN_FULL ? MSG_RING_FULL : MSG_RECORDS_LOST, text.data);
   base_buffer_done(&text);
 }

@@ -686,10 +686,11 @@ bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
 
 static bool entry_view(const struct sn_peer *peer, const struct sn_entry *entry,
                        struct sn_entry_view *ret_entry) {
+  uint64_t rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE); /* before what has begun */
   *ret_entry = (struct sn_entry_view){
       .missed = __atomic_load_n(&entry->missed, __ATOMIC_ACQUIRE),
       .count = __atomic_load_n(&entry->count, __ATOMIC_ACQUIRE),
-      .rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE),
+      .rounds = rounds,
       .sum = entry->sum,
       .squares = entry->squares,
       .cost_samples = __atomic_load_n(&entry->cost_samples, __ATOMIC_ACQUIRE),

@@ -211,6 +211,10 @@ struct sn_pipe_view {
   bool open; /* we have its memory */
 };
 void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret_view);
+/* Bytes of the smallest of its rings; 0: it has handed none over. */
+uint64_t sn_peer_least_ring(const struct sn_peer *peer);
+/* Whether its environment has a size of rings that is none. */
+bool sn_peer_ring_refused(const struct sn_peer *peer);
 
 struct sn_account {
   uint64_t generated, received, lost[SN_CAUSES];

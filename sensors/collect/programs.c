@@ -93,6 +93,13 @@ static void attach(struct sn_program *program) {
   monitor->enabled = true;
 }
 
+/* Its user wants rings of a size that there is not. */
+static void tell_ring(const struct sn_program *program) {
+  const struct sn_monitor_options *options = &program->monitor->options;
+  if (!program->gone && sn_peer_ring_refused(program->peer) && options->tell != NULL)
+    options->tell(options->context, MSG_RING_SIZE, sn_peer_name(program->peer));
+}
+
 void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   const char *reason;
   if (is_known(monitor, name) || sn_refused(monitor, name)) return;
@@ -116,6 +123,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   watch_process(program);
   program->gone = !sn_peer_alive(peer) || !sn_peer_mapped(peer);
   attach(program);
+  tell_ring(program);
   program->attached = sn_timeline_stamp(&monitor->lines[SN_CLOCK_MONOTONIC - 1]);
   struct sn_program **link = &monitor->programs;
   while (*link != NULL) link = &(*link)->next;

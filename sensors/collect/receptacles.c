@@ -4,7 +4,8 @@
  * puts it in buckets, whether records are wanted or not. Who wants that says it of a relation: an entry
  * "count RELATION" is written, "on" or "off", and holds for all processes and objects, also later ones, as long as
  * the connection does. Counts are the program's: they begin with it, stand still while counting is off, and
- * outlive us. Events that are on without being asked are not counted: their records are.
+ * outlive us. Events that are on without being asked are not counted: their records are. Of a period sensor the numbers are
+ * those of how long its periods have lasted that were counted at their start; what of those has not stopped, is open.
  *
  * What receptacles hold is reported when somebody reads the entry "receptacles" or "receptacles RELATION": a row for
  * each event of a process, with what its objects that are gone have left to it, and one for each of its objects,
@@ -17,8 +18,8 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-/* process, relation, object, records, counting, missed, count, sum, squares, histogram */
-enum { COLUMNS = 10, FLUSH_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+/* process, relation, object, records, counting, missed, count, sum, squares, histogram, open, unit */
+enum { COLUMNS = 12, FLUSH_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
 
 /* --- writing */
 
@@ -74,7 +75,7 @@ void sn_counts_drop_stale(struct sn_monitor *monitor) {
 
 static unsigned wanted_counts(const struct sn_known_event *known) {
   if (!known->interest->counted || known->event->assume_enabled) return 0;
-  return known->event->histogram >= 0 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT;
+  return known->event->histogram != -1 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT;
 }
 
 bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event) {
@@ -163,7 +164,8 @@ static void flush(struct report *report, bool more) {
 static void add_row(struct report *report, const struct sn_part *part, uint32_t e,
                     const char *object, const struct holding *holding) {
   const struct sn_event_description *event = part->known->events[e].event;
-  bool always = event->assume_enabled, numbers = event->histogram >= 0 && !always;
+  bool always = event->assume_enabled, numbers = event->histogram != -1 && !always;
+  bool durations = numbers && event->histogram == SN_DURATIONS;
   cell(report, part->name->text);
   cell(report, event->name);
   cell(report, object);
@@ -187,6 +189,13 @@ static void add_row(struct report *report, const struct sn_part *part, uint32_t 
     cell(report, "");
   }
   cell_histogram(report, &holding->entry);
+  if (durations) {
+    uint64_t started = holding->entry.count, stopped = holding->entry.rounds;
+    cell_integer(report, started > stopped ? started - stopped : 0);
+  } else {
+    cell(report, "");
+  }
+  cell(report, durations ? "ns" : "");
   report->rows++;
   if (report->cells.length > FLUSH_BYTES) flush(report, true);
 }
@@ -217,6 +226,7 @@ static void add_to_rest(struct holding *rest, const struct holding *holding) {
   rest->counted |= holding->counted;
   sum->missed += entry->missed;
   sum->count += entry->count;
+  sum->rounds += entry->rounds;
   sum->sum += entry->sum;
   sum->squares += entry->squares;
   for (unsigned i = 0; entry->has_histogram && i < SN_BUCKETS; i++) {

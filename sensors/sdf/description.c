@@ -488,15 +488,36 @@ static void read_switches(struct describer *describer, struct sn_event_descripti
   }
 }
 
+/* Of period sensors it is the rule. What others read has it as an attribute of its own: programs of before did not
+ * count durations, and readers of before know nothing of them. */
+static bool is_of_durations(const struct describer *describer,
+                            const struct sn_event_description *event,
+                            const struct sn_value *value) {
+  if (!event->is_period) return false;
+  if (describer->direction == SN_OUTPUT) return boolean_of(event->checked, "durations", false);
+  return value != NULL ? strcasecmp(value->element->text, "duration") == 0 : !event->assume_enabled;
+}
+
 static void read_histogram(struct describer *describer, struct sn_event_description *event) {
   const struct sn_value *value = value_of(event->checked, "histogram");
-  event->histogram = -1;
+  bool durations = is_of_durations(describer, event, value);
+  event->histogram = durations ? SN_DURATIONS : -1;
   if (value == NULL) return;
   for (size_t i = 0; i < event->domain_count; i++)
     if (strcasecmp(event->domains[i].name, value->element->text) == 0) event->histogram = (int)i;
+  if (durations && event->histogram >= 0) {
+    wrong(describer, MSG_SENSOR_MEANING, value->element,
+          "call the domain otherwise; without histogram it is how long the periods last",
+          "duration may be the domain %s, or how long the periods last",
+          event->domains[event->histogram].name);
+    return;
+  }
+  if (durations) return;
   if (event->histogram < 0) {
-    wrong(describer, MSG_UNKNOWN_OBJECT, value->element, NULL, "the event has no domain called %s",
-          value->element->text);
+    bool word = strcasecmp(value->element->text, "duration") == 0;
+    wrong(describer, MSG_UNKNOWN_OBJECT, value->element,
+          word ? "durations are those of period sensors: (relation period)" : NULL,
+          "the event has no domain called %s", value->element->text);
     return;
   }
   enum net_base_type base = event->domains[event->histogram].type.base;

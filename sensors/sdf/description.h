@@ -42,6 +42,9 @@ struct sn_domain_description {
   struct base_range range;
 };
 
+/* In the place of a domain's index: of how long a period sensor's periods last. */
+#define SN_DURATIONS (-2)
+
 struct sn_event_description {
   const char *name;
   uint32_t number; /* from 1; at most SN_EVENT_NUMBER_MAX */
@@ -52,7 +55,7 @@ struct sn_event_description {
   bool timestamp, declare_object, assume_enabled, check_one_time, assume_one_time;
   int32_t wait_ms; /* what a sensor does when there is no room: 0 discard, -1 wait, else so long */
   bool is_inline;  /* the recording part, too (spacetimeratio below 50) */
-  int histogram;   /* index of the domain that histograms are made of, -1 none */
+  int histogram;   /* index of the domain that histograms are made of; SN_DURATIONS; -1 none */
   enum sn_relation_type relation;
   bool is_period;  /* a traced relation, whose first domain is sn_ticket_domain, the key */
   const char *key; /* the domain that tells entities apart; NULL: of an event relation */

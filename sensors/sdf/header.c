@@ -159,7 +159,7 @@ static struct parameters parameters_of(struct header *header,
                   event->holder == SN_HOLDER_INITIATOR);
   if (event->is_period)
     parameters.items[parameters.count++] =
-        (struct parameter){"sn_new", event->domains[0].type, NULL, false, true};
+        (struct parameter){"sn_number", event->domains[0].type, NULL, false, true};
   for (size_t i = event->is_period; i < event->domain_count; i++) {
     const struct sn_domain_description *domain = &event->domains[i];
     add_parameter(header, &parameters, event, domain->name, true, domain->type, false);
@@ -336,7 +336,7 @@ static void put_event_row(struct header *header, const struct sn_event_descripti
     size += sn_type_size(parameters.items[i].type);
     count++;
   }
-  int histogram = stop ? -1 : event->histogram;
+  int histogram = stop ? -1 : event->histogram; /* SN_DURATIONS is SN_OF_DURATION */
   if (histogram >= 0) histogram += (int)(count - event->domain_count);
   base_buffer_printf(out, "  {\"%s\", %u, %s, %s, ", event->name, event->number,
                      minors[event->minor - 1], holders[event->holder]);
@@ -494,27 +494,35 @@ static void put_record_function(struct header *header, const struct sn_event_des
                      event->is_period ? "sn_ticket" : "void", name, event->name);
   put_parameter_list(out, parameters);
   base_buffer_puts(out, ") {\n");
-  if (event->is_period) base_buffer_puts(out, "  sn_ticket sn_new = 0;\n");
+  if (event->is_period)
+    base_buffer_puts(out, "  sn_ticket sn_new = SN_NO_PERIOD;\n  int64_t sn_number;\n");
   put_size(out, parameters);
   base_buffer_puts(out, "  struct sn_record sn_one;\n");
-  base_buffer_printf(
-      out, "  unsigned char *sn_to = sn_record_open(&%s, &sn_%s_events[%zu], %s, sn_size, ",
-      header->module, name, index,
-      parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
+  if (event->is_period)
+    base_buffer_puts(out, "  unsigned char *sn_to;\n  sn_one.since = 0;\n  sn_to");
+  else
+    base_buffer_puts(out, "  unsigned char *sn_to");
+  base_buffer_printf(out, " = sn_record_open(&%s, &sn_%s_events[%zu], %s, sn_size, ",
+                     header->module, name, index,
+                     parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
   if (event->histogram >= 0)
     put_as_double(out, &parameters->items[offset + (size_t)event->histogram]);
   else
     base_buffer_puts(out, "0.0");
-  base_buffer_printf(out, ", &sn_one);\n  if (!sn_to) return%s;\n",
-                     event->is_period ? " sn_new" : "");
-  if (event->is_period) base_buffer_puts(out, "  sn_new = sn_new_ticket(sn_one.thread);\n");
+  base_buffer_puts(out, ", &sn_one);\n");
+  if (event->is_period)
+    base_buffer_printf(out, "  sn_period_counted(&sn_new, &sn_one, %s);\n",
+                       parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
+  base_buffer_printf(out, "  if (!sn_to) return%s;\n", event->is_period ? " sn_new" : "");
+  if (event->is_period)
+    base_buffer_puts(out, "  sn_new.number = sn_number = sn_new_ticket(sn_one.thread);\n");
   put_copies(out, parameters);
   base_buffer_printf(out, "  sn_record_close(&sn_one);\n%s}\n",
                      event->is_period ? "  return sn_new;\n" : "");
   if (!event->is_period) return;
   base_buffer_printf(out,
-                     "static %s void sn_%s_stopped_%s(sn_ticket *sn_old) {\n"
-                     "  sn_period_stop(&%s, sn_%s_stop_%s, sn_old);\n}\n",
+                     "static %s void sn_%s_stopped_%s(const sn_ticket sn_old) {\n"
+                     "  sn_period_stop(&%s, sn_%s_stop_%s, &sn_old);\n}\n",
                      recording(event), name, event->name, header->module, name, event->name);
 }
 
@@ -598,7 +606,7 @@ static void put_inline(struct header *header, const struct sn_event_description 
   base_buffer_printf(out, "))\n    %ssn_%s_record_%s(", event->is_period ? "return " : "",
                      header->description->name, event->name);
   put_arguments(out, parameters);
-  base_buffer_printf(out, ");\n%s}\n", event->is_period ? "  return 0;\n" : "");
+  base_buffer_printf(out, ");\n%s}\n", event->is_period ? "  return sn_no_period();\n" : "");
 }
 
 static void put_stop(struct header *header, const struct sn_event_description *event,
@@ -607,7 +615,10 @@ static void put_stop(struct header *header, const struct sn_event_description *e
   base_buffer_printf(out,
                      "/* The period that %sStart began ends, once, in whatever thread. */\n"
                      "static inline void %sStop(sn_ticket *sn_old) {\n"
-                     "  if (SN_UNLIKELY(*sn_old != 0)) sn_%s_stopped_%s(sn_old);\n}\n",
+                     "  const sn_ticket sn_one = *sn_old;\n"
+                     "  if (SN_UNLIKELY(sn_is_period(&sn_one))) {\n"
+                     "    *sn_old = sn_no_period();\n"
+                     "    sn_%s_stopped_%s(sn_one);\n  }\n}\n",
                      event->name, event->name, header->description->name, event->name);
   size_t count = 0;
   for (size_t i = 0; i < parameters->count; i++)

@@ -41,10 +41,10 @@ def check(condition, text):
 class Target:
     """An instrumented program that does what it is told."""
 
-    def __init__(self, world, name=None):
+    def __init__(self, world, name=None, **environment):
         self.directory = world.directory
         self.path = os.path.join(world.top, f"ledger{len(world.targets)}")
-        self.process = subprocess.Popen([TARGET, self.path], stdin=subprocess.PIPE, env=world.environment,
+        self.process = subprocess.Popen([TARGET, self.path], stdin=subprocess.PIPE, env={**world.environment, **environment},
                                         stdout=subprocess.PIPE, text=True, bufsize=1)
         self.pid = int(self.process.stdout.readline().split()[1])
         self.name = name
@@ -69,25 +69,38 @@ class Target:
             words = struct.unpack("<128Q", file.read(1024))
         return sum(words[64:]), sum(words[:64])
 
-    def enough(self):
-        """Its children end."""
+    def enough(self, word=1):
+        """Its children end, or go on."""
         with open(self.path, "r+b") as file:
             file.seek(1024)
-            file.write(struct.pack("<Q", 1))
+            file.write(struct.pack("<Q", word))
 
     def generated(self):
         """What its announcement says that was generated."""
+        _, aside = self.announced()
+        return aside + sum(struct.unpack_from("<Q", slot, 72)[0] for slot in self.slots())
+
+    def announced(self):
+        """Its announcement, and what it has generated without a ring."""
         path = glob.glob(f"{self.directory}/{self.pid}-*.sensors")[0]
         with open(path, "rb") as file:
             data = file.read()
-        length, _, _, total = struct.unpack_from("<QIIQ", data, 128)
+        length, _, _, aside = struct.unpack_from("<QIIQ", data, 128)
+        return data[:length], aside
+
+    def slots(self):
+        """The heads of its rings."""
+        data, _ = self.announced()
         at = 4096
-        while at < length:
+        while at < len(data):
             kind, size, unit, units = struct.unpack_from("<IIII", data, at)
             for i in range(units if kind == 3 else 0):
-                total += struct.unpack_from("<Q", data, at + 64 + i * unit + 72)[0]
+                yield data[at + 64 + i * unit:at + 64 + (i + 1) * unit]
             at += size
-        return total
+
+    def rings(self):
+        """The sizes of its rings, in KiB."""
+        return {struct.unpack_from("<Q", slot, 24)[0] >> 10 for slot in self.slots()} - {0}
 
     def end(self):
         if self.process.poll() is None:
@@ -112,8 +125,8 @@ class World:
     def serve(self, **options):
         return Server(os.path.join(self.directory, "server"), self.store, **options)
 
-    def target(self, name=None):
-        self.targets.append(Target(self, name))
+    def target(self, name=None, **environment):
+        self.targets.append(Target(self, name, **environment))
         return self.targets[-1]
 
     def collect(self, *options, ready=True):
@@ -478,6 +491,30 @@ def overload(world):
     world.end_all()
     check(all(relation == "Tick" for _, relation, _ in world.store.losses), f"{world.store.losses}")
     world.balance(sum(t.passed()[0] for t in targets), "Tick")
+
+
+def ring_sizes(world):
+    """The program's environment says it, else the collector, else it is 256 KiB; what is no size is said to be none."""
+    plain, own = world.target("P1"), world.target("P2", TQUEL_RING="64")
+    wrong = {value: world.target(None, TQUEL_RING=value) for value in
+             ("1000", "2", "131072", "-64", "64 KiB", "", "99999999999999999999999", "0")}
+    world.collect("--ring", "16")
+    world.known(plain, own)
+    world.watch("Tick")
+    for target in (plain, own, *wrong.values()):
+        target.do("tick 1 10 0")
+    check((plain.rings(), own.rings()) == ({16}, {64}), f"{plain.rings()}, {own.rings()}")
+    check(all(target.rings() == {16} for target in wrong.values()), f"{[t.rings() for t in wrong.values()]}")
+    own.begin("fork 2")  # a child's are as large
+    world.wait(lambda: world.store.total("Tick") > 200, "no records of children come")
+    own.enough()
+    own.answer()
+    world.end_all()
+    world.collector.terminate()
+    said = world.collector.communicate(timeout=PATIENCE)[1]
+    named = re.findall(r"TQ-0857: (\d+)-", said)
+    check(sorted(map(int, named)) == sorted(t.pid for t in wrong.values()), said)
+    check("a power of two from 4 to 65536" in said, said)
 
 
 def behind(world):
@@ -1035,7 +1072,16 @@ def receptacles(world, relation, process):
     rows = world.server.read_entry("receptacles " + relation, PATIENCE)
     check(rows is not None, "the entry is not read")
     check(all(row[1] == relation for row in rows), f"{rows}")
-    return {row[2]: row[3:] for row in rows if row[0].startswith(f"Worker:{process}#")}
+    return {row[2]: row[3:10] for row in rows if row[0].startswith(f"Worker:{process}#")}
+
+
+def lasting(world, relation, process="P1"):
+    """Of the periods of RELATION: by object, [counting, started, stopped by the histogram, ns, their squares, open]."""
+    rows = world.server.read_entry("receptacles " + relation, PATIENCE)
+    check(rows is not None and all(len(row) == 12 and row[11] == "ns" for row in rows), f"{rows}")
+    return {row[2].split("#")[0]: [row[4], int(row[6]), sum(int(part.split(":")[1]) for part in row[9].split()),
+                                   float(row[7]), float(row[8]), int(row[10])]
+            for row in rows if row[0].startswith(f"Worker:{process}#")}
 
 
 def count(world, relation, value="on"):
@@ -1113,6 +1159,87 @@ def counting_ends(world):
     world.collect()
     world.known(target)
     check(receptacles(world, "Tick", "P1")[""][:4] == ["off", "off", "0", "111"], "not so")
+    world.end_all()
+
+
+def durations(world):
+    """How long periods last, without records: of those whose start was counted, wherever they stop."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    target.do("hold 9")  # before anybody counts
+    count(world, "Span")
+    count(world, "Visit")
+    target.do("let 9")
+    check(lasting(world, "Span") == {"": ["on", 0, 0, 0, 0, 0]}, "one that was not counted has lasted")
+    target.do("spans 20 1000000")  # within each other: a ms, and two
+    span = lasting(world, "Span")[""]
+    check(span[:3] == ["on", 40, 40] and span[5] == 0, f"{span}")
+    check(span[3] >= 60e6 and span[4] >= 100e12, f"shorter than they were: {span}")
+    check(span[4] * 40 >= span[3] ** 2 * 0.999, f"sum of squares: {span}")
+    target.do("hold 1")
+    target.do("hold 2")
+    check(lasting(world, "Span")[""][1:3] + lasting(world, "Span")[""][5:] == [42, 40, 2], "two are open")
+    target.do("let 1")
+    target.do("let 1")
+    check(lasting(world, "Span")[""][1:3] + lasting(world, "Span")[""][5:] == [42, 41, 1], "one is open")
+    count(world, "Span", "off")
+    target.do("hold 3")
+    target.do("let 3")
+    check(lasting(world, "Span")[""][:3] == ["off", 42, 41], "it is counted although it is off")
+    target.do("let 2")  # was counted when it started
+    check(lasting(world, "Span")[""][:3] + lasting(world, "Span")[""][5:] == ["off", 42, 42, 0], "one is missing")
+    check(world.store.total("Span") == 0, "records come")
+
+    target.do("new 0 2")  # of objects, also of such as go before their periods
+    target.do("enter 0 0")
+    target.do("enter 1 0")
+    target.do("enter 2 1")
+    target.do("leave 0")
+    held = lasting(world, "Visit")
+    check(held["Job:0"][1:3] + held["Job:0"][5:] == [2, 1, 1] and held["Job:1"][1:3] == [1, 0], f"{held}")
+    target.do("release 0 1")
+    target.do("new 0 1")  # in its place, perhaps
+    target.do("enter 3 0")
+    target.do("leave 1")
+    held = lasting(world, "Visit")
+    check(held[""][1:3] + held[""][5:] == [2, 2, 0] and held["Job:0"][1:3] == [1, 0], f"{held}")
+
+    watch = world.watch("Span")  # with records, the same
+    count(world, "Span")
+    target.do("spans 5 0")
+    check(lasting(world, "Span")[""][1:3] == [52, 52], "not counted beside records")
+    world.wait(lambda: world.store.total("Span") == 10, lambda: f"{world.store.counts}")
+    world.server.unwatch(watch)
+    target.do("hold 1")
+    world.collector.terminate()  # counts are the program's
+    world.wait(lambda: world.collector.poll() is not None, "the collector does not end")
+    target.do("let 1")
+    world.collect()
+    world.known(target)
+    check(lasting(world, "Span")[""][:3] + lasting(world, "Span")[""][5:] == ["off", 53, 53, 0], "not so any more")
+    world.end_all()
+
+
+def children_count(world):
+    """A child begins anew, and its parent's periods are not its own to count."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    count(world, "Span")
+    target.do("hold 1")
+    target.begin("childspans 1")
+
+    def child():
+        rows = [row for row in world.server.read_entry("receptacles Span", PATIENCE) if not row[0].startswith("Worker:P1#")]
+        return rows[0][4:7] + [sum(int(part.split(":")[1]) for part in rows[0][9].split()), rows[0][10]] if rows else []
+    world.wait(lambda: child() == ["on", "0", "0", 0, "0"], lambda: f"{child()}")
+    target.enough()
+    world.wait(lambda: child()[2:3] == ["2"], lambda: f"{child()}")
+    check(child()[2:] == ["2", 1, "1"], f"of the child: {child()}")
+    target.enough(2)
+    target.answer()
+    check(lasting(world, "Span")[""][1:3] == [1, 0], "the parent's")
     world.end_all()
 
 
@@ -1200,11 +1327,11 @@ def only_one(world):
 
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
-         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, behind,
+         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
          lives_are_short, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
-         counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]
+         counting, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 
 
 def selftest():

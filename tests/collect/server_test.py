@@ -332,6 +332,8 @@ def losses_are_said(world):
         os.kill(world.collector.pid, signal.SIGCONT)
         return said("TQ-0854")
     world.until(lost, "nothing is said of a full ring")
+    world.until(lambda: said("were full, with 16 KiB\n"), "nor how large it is")
+    world.until(lambda: said("TQUEL_RING=KIB for the program, or tquel collect --ring KIB"), "nor how it is enlarged")
     os.kill(world.server.pid, signal.SIGSTOP)
 
     def too_much():
@@ -474,6 +476,37 @@ def periods(world):
     check((world.count("Rejected"), world.count("Late")) == (0, 0), "something was rejected, or came late")
 
 
+def how_long_they_last(world):
+    """\\dr shows durations as people read them, and what is open; nothing is recorded."""
+    target = world.target()
+    world.serve()
+    world.collect()
+    world.ask("\\count Span on")
+
+    def shown():
+        lines = world.run("\\dr Span")[1].splitlines()
+        return dict(zip(lines[0].split(), lines[1].split())) if len(lines) == 2 else {}
+    world.until(lambda: (target.do("hold 1"), shown().get("open", "0"))[1] != "0", lambda: f"{shown()}")
+    before = int(shown()["count"])
+    target.do("spans 10 2000000")
+    target.do("hold 2")
+    said = shown()
+    open_now = int(said["open"])
+    check(int(said["count"]) == before + 21 and open_now == before + 1, f"{said}")
+    target.do("let 2")
+    check(int(shown()["open"]) == before, f"{shown()}")
+    units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
+
+    def ns(text):
+        number = re.fullmatch(r"([0-9.e+]+)([a-z]+)", text)
+        return float(number[1]) * units[number[2]]
+    check(ns(said["sum"]) >= 0.999 * 60e6 and abs(ns(said["mean"]) * 20 / ns(said["sum"]) - 1) < 0.01, f"{said}")
+    check(re.match(r"\[[0-9.]+m?s,[0-9.]+m?s\):", said["distribution"]), f"{said}")
+    check(target.generated() == 0, "records were made")
+    help_is_there = world.run("\\dr Tick")[1].split()
+    check("open" not in help_is_there, "events are open")
+
+
 def had_back(text):
     """The bytes of a text that the collector has stored."""
     if not re.search(r'\\x(00|[89a-f][0-9a-f])', text):
@@ -534,7 +567,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, how_long_they_last, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, first_of_all, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 

@@ -48,7 +48,21 @@ static void spans(long count, long gap_ns) {
   }
 }
 
-static sn_ticket held[THREADS];
+static sn_ticket held[THREADS], visited[THREADS];
+
+/* A child has its parent's tickets, and counts what is its own. */
+static void child_spans(long at) {
+  ledger->enough = 0;
+  if (fork() == 0) {
+    while (ledger->enough == 0) nap(1000000);
+    SpanStop(&held[at]);
+    { SpanScope(at, "child"); }
+    held[at] = SpanStart(at, "left open");
+    while (ledger->enough == 1) nap(1000000);
+    _exit(0);
+  }
+  while (wait(NULL) > 0) continue;
+}
 
 static void *pass(void *context) {
   struct work *work = context;
@@ -167,6 +181,12 @@ static int command(char *line, char **arguments) {
     held[a] = SpanStart(a, "held");
   } else if (strcmp(word, "let") == 0) {
     SpanStop(&held[a]);
+  } else if (strcmp(word, "childspans") == 0) {
+    child_spans(a);
+  } else if (strcmp(word, "enter") == 0) {
+    visited[a] = VisitStart(jobs[b]);
+  } else if (strcmp(word, "leave") == 0) {
+    VisitStop(&visited[a]);
   } else if (strcmp(word, "visit") == 0) {
     VisitScope(jobs[a]); /* with records of another relation within */
     spans(2, b);
