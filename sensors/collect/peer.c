@@ -510,13 +510,13 @@ size_t sn_peer_modules(const struct sn_peer *peer) {
   return peer->module_count;
 }
 
-static bool text_at(const struct sn_peer *peer, uint64_t offset, const char **ret_text,
-                    uint32_t *ret_length) {
+static bool text_at(const struct sn_peer *peer, uint64_t offset, uint64_t most,
+                    const char **ret_text, uint32_t *ret_length) {
   uint64_t bytes = sizeof(struct sn_text);
   if (offset % 4 != 0 || offset > peer->bytes || bytes > peer->bytes - offset) return false;
   const struct sn_text *text = (const struct sn_text *)(const void *)(peer->map + offset);
   uint32_t length = text->length;
-  if (length > TEXT_MAX || length > peer->bytes - offset - bytes) return false;
+  if (length > most || length > peer->bytes - offset - bytes) return false;
   *ret_text = (const char *)(text + 1);
   *ret_length = length;
   return true;
@@ -536,8 +536,14 @@ bool sn_peer_module(const struct sn_peer *peer, size_t i, struct sn_module_view 
       .closed = __atomic_load_n(&unit->state, __ATOMIC_ACQUIRE) == SN_CLOSED,
       .process_type = (uint32_t)(process >> 48)};
   uint64_t text = process & ((UINT64_C(1) << 48) - 1);
-  if (!text_at(peer, unit->name, &view.name, &view.name_length)) return false;
-  if (text != 0 && !text_at(peer, text, &view.process, &view.process_length)) return false;
+  if (!text_at(peer, unit->name, TEXT_MAX, &view.name, &view.name_length)) return false;
+  if (text != 0 && !text_at(peer, text, TEXT_MAX, &view.process, &view.process_length))
+    return false;
+  uint32_t length = 0;
+  uint64_t said = unit->text;
+  if (said != 0 &&
+      (!text_at(peer, said, UINT32_MAX, &view.text, &length) || length != view.description_bytes))
+    view.text = NULL;
   *ret_module = view;
   return true;
 }

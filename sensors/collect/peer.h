@@ -94,6 +94,7 @@ struct sn_module_view {
   uint32_t index;
   bool closed; /* unloaded */
   uint64_t digest, description, description_bytes;
+  const char *text; /* the description, not zero-terminated, as it says itself; NULL: it does not */
   uint32_t events;  /* switches are 0 .. events-1 */
   const char *name; /* of the task force; not zero-terminated */
   uint32_t name_length;

@@ -134,6 +134,8 @@ void sn_modules_switch_objects(void);
 
 /* Puts on what is wanted of ONLY, NULL: of all modules. true: there was something. Under the lock. */
 bool sn_wanted_look(struct sn_module_state *only);
+/* Whether there is something of ONLY; nothing is put on. */
+bool sn_wanted_ask(const struct sn_module_state *only);
 
 /* --- threads.c */
 

@@ -206,8 +206,7 @@ static bool find_places(struct sn_module_state *state) {
   return true;
 }
 
-static uint64_t text_new(const char *text) {
-  size_t length = strlen(text);
+static uint64_t text_new(const char *text, size_t length) {
   struct sn_chunk *chunk = sn_chunk_new(SN_TEXTS, sizeof(struct sn_text) + length, 1);
   if (chunk == NULL) return 0;
   struct sn_text *unit = (struct sn_text *)(void *)(chunk + 1);
@@ -249,6 +248,10 @@ static bool module_add(struct sn_module *module) {
   module->state = state;
   state->next = sn_process.modules;
   sn_process.modules = state;
+  /* Who may be no more when somebody has found it, and is the first of its kind, says itself what its records mean. */
+  if (sn_wanted_ask(state)) {
+    state->unit->text = text_new(module->description, module->description_bytes);
+  }
   uint32_t *asked = sn_asked(&state->unit->receptacle, module->event_greatest + 1);
   __atomic_store_n(&module->asked, asked, __ATOMIC_RELEASE);
   __atomic_store_n(&module->switches, sn_switches(&state->unit->receptacle), __ATOMIC_RELEASE);
@@ -348,7 +351,7 @@ SN_EXPORT int sn_process_declare(struct sn_module *module, uint32_t type, const 
   struct sn_guard guard;
   int result = -1;
   if (module->state == NULL || type > UINT16_MAX || !sn_lock(&guard)) return -1;
-  uint64_t text = minor != NULL ? text_new(minor) : 0;
+  uint64_t text = minor != NULL ? text_new(minor, strlen(minor)) : 0;
   if ((minor == NULL || text != 0) && text < UINT64_C(1) << 48) {
     __atomic_store_n(&module->state->unit->process, (uint64_t)type << 48 | text, __ATOMIC_RELEASE);
     sn_changed();

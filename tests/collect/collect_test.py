@@ -26,6 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from standin import FOREVER, Server, Store  # noqa: E402
 
 TQUEL, TARGET = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PLUGIN = os.environ.get("COLLECT_PLUGIN") or os.path.join(os.path.dirname(TARGET), "libcollect_plugin.so")
 PATIENCE = 120 * float(os.environ.get("TEST_PATIENCE", "1"))
 
 
@@ -716,14 +717,31 @@ def forks_and_exec(world):
     check(after not in before, f"{after} is called as before")
 
 
-def live_briefly(world, count):
+def live_briefly(world, count, *plugin):
     """So many programs, each with a child, that live a few ms. Returns how many sensors they have passed."""
-    brief = [subprocess.Popen([TARGET, "briefly", "5"], env=world.environment, stdout=subprocess.PIPE)
+    brief = [subprocess.Popen([TARGET, "briefly", "5", *plugin], env=world.environment, stdout=subprocess.PIPE)
              for _ in range(count)]
     for process in brief:
         process.communicate(timeout=PATIENCE)  # the child has that, too
         check(process.returncode == 0, "a program that lives briefly failed")
-    return 12 * count
+    return (27 if plugin else 12) * count
+
+
+def all_of_short_lives(world):
+    """200 starts, their children, what these execute, and libraries that each of them loads: nothing is missed. Nobody has seen
+    the program or the library before, nor is one of them there for longer."""
+    world.collect("--checkpoint", "1ms")
+    for relation in ("Tick", "Step", "Plug"):
+        world.watch(relation)
+    generated = sum(live_briefly(world, 10, PLUGIN) for _ in range(20))
+
+    def there():
+        return world.store.total("Tick", "Step", "Plug") + world.store.lost()
+    world.wait(lambda: there() >= generated, lambda: f"of {generated} come {world.store.counts}, {world.store.lost()} are lost")
+    world.end_all()
+    world.balance(generated, "Tick", "Step", "Plug")
+    check(world.store.counts == {"Tick": 3000, "Step": 400, "Plug": 2000}, f"{world.store.counts}: {world.store.lost()} are lost")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
 
 
 def lives_are_short(world):
@@ -1329,7 +1347,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
-         lives_are_short, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
+         lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 

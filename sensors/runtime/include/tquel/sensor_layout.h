@@ -181,7 +181,8 @@ struct sn_module_unit {
   uint64_t
       process; /* type of sensor process in the upper 16 bits; offset of the sn_text with its minor
                      * name (0: the process id) below */
-  uint64_t pad[2];
+  uint64_t text; /* offset of the sn_text with the description; 0: it is in the program alone */
+  uint64_t pad;
   struct sn_receptacle receptacle; /* ... and what is behind it */
 };
 
