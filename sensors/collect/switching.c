@@ -38,7 +38,8 @@ static void switch_process(struct sn_program *program, struct sn_part *part, uin
   if (event->want == want) return;
   if (was_on && !assumed) sn_periods_event_off(program, part, e);
   if (want != 0 && !assumed) sn_periods_event_on(program, part, e);
-  if (!once && !assumed) sn_peer_switch(program->peer, part->index, e, want);
+  /* One that waits for its one record waits no longer. */
+  if ((!once || want == 0) && !assumed) sn_peer_switch(program->peer, part->index, e, want);
   event->want = (uint8_t)want;
 }
 

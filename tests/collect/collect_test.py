@@ -494,6 +494,46 @@ def overload(world):
     world.balance(sum(t.passed()[0] for t in targets), "Tick")
 
 
+ENABLED = ["Tick", "Phase", "Step", "Done", "Depth", "Level", "Beat", "Span", "Visit", "Asked", "Always"]
+
+
+def what_is_enabled(world):
+    """EVENTEnabled() of each kind of event, in C and C++: on while somebody wants it, of objects theirs."""
+    target = world.target("P1")
+    target.do("new 0 2")
+
+    def on(job=0):
+        target.begin(f"enabled {job}")
+        words = target.process.stdout.readline().split()
+        check(words[1] == "ok", "C and C++ do not agree")
+        return {name for i, name in enumerate(ENABLED) if int(words[0]) >> i & 1} - with_others
+    with_others = set()
+    check(on() == on(7) == set(), f"{on()} without a collector")
+    world.collect()
+    world.known(target)
+    check(on() == set(), f"{on()}, and nobody asks")
+    with_others = {"Always"}  # which is on while anything of its program is wanted
+    sampled = {"Depth", "Level", "Beat"}
+    for name in ENABLED[:-1]:
+        watch = world.watch(name, **({"every": 10_000_000} if name in sampled else {}))
+        world.wait(lambda: name in on(), lambda: f"{name} is not on")
+        check(on(7) <= {name}, f"{on(7)} without an object")
+        world.server.unwatch(watch)
+        world.wait(lambda: on() == set(), lambda: f"{on()} when {name} is not asked for")
+    with_others = set()
+    watch = world.watch("Always")
+    world.wait(lambda: on() == {"Always"}, lambda: f"{on()}")
+    world.server.unwatch(watch)
+    world.wait(lambda: on() == set(), lambda: f"{on()}")
+    with_others = {"Always"}
+    watch = world.watch("Visit", ("Job", "Job:1#*", True))
+    world.wait(lambda: on(1) == {"Visit"}, lambda: f"{on(1)}")
+    check(on(0) == set(), f"{on(0)} of another object")
+    world.server.unwatch(watch)
+    count(world, "Span")
+    check(on() == {"Span"}, f"{on()} where it is counted")
+
+
 def ring_sizes(world):
     """The program's environment says it, else the collector, else it is 256 KiB; what is no size is said to be none."""
     plain, own = world.target("P1"), world.target("P2", TQUEL_RING="64")
@@ -1345,7 +1385,7 @@ def only_one(world):
 
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
-         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, ring_sizes, behind,
+         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, what_is_enabled, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
          lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,

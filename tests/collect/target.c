@@ -1,7 +1,7 @@
 /* The target of the collector's tests: an instrumented program that does what it is told on standard input,
  * a line at a time, and answers with a line. How often sensors were passed stands in a file (argument 1),
  * where it outlives any end: for each thread a count before and a count after.                     */
-#include "target.h"
+#include "tests/collect/enabled.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -102,6 +102,16 @@ static uint64_t total(void) {
   uint64_t sum = 0;
   for (int i = 0; i < THREADS; i++) sum += ledger->after[i];
   return sum;
+}
+
+/* What is on, in C; where there is C++ it must be the same there. */
+static int print_enabled(const struct sn_receptacle *job) {
+  unsigned on = enabled(job);
+#ifdef WITH_CPP
+  if (enabled_in_cpp(job) != on) return -1;
+#endif
+  printf("%u ", on);
+  return 0;
 }
 
 static void levels(void *context) {
@@ -209,6 +219,8 @@ static int command(char *line, char **arguments) {
       }
       nap(1000000);
     }
+  } else if (strcmp(word, "enabled") == 0) {
+    return print_enabled(jobs[a]);
   } else if (strcmp(word, "fork") == 0) {
     family((int)a);
   } else if (strcmp(word, "exec") == 0) {
@@ -245,7 +257,7 @@ static int live_briefly(char **arguments) {
   if (fork() == 0) {
     for (long i = 0; i < sensors; i++) TickSensor(i, 1);
     StepSensor(job, 2);
-    arguments[1] = (char *)(uintptr_t)"again";
+    arguments[1] = (char *)(uintptr_t) "again";
     if (arguments[3] != NULL) execv("/proc/self/exe", arguments);
     _exit(arguments[3] != NULL);
   }
