@@ -889,6 +889,40 @@ def sampled_processes(world):
     equal('late', world.count('Late'), 0)
 
 
+def sampled_in_phase(world):
+    """Programs of two collectors are sampled at the same ticks, also after restarts, and by whatever clock."""
+    start(world, 'a')
+    here, there = world.environment, os.path.join(world.directory, 'there')
+    os.makedirs(os.path.join(there, 'tquel'), 0o700)
+    world.environment = dict(here, XDG_RUNTIME_DIR=there)
+    world.spawn([world.tquel, 'collect', '--connect', world.socket])
+    world.ticker('b', 10)
+    weigh(world, '500 ms')
+    weighs(world, 6, ticks=3)
+    world.ticker('c', 10)
+    world.environment = here
+    weighs(world, 9)
+    equal('late, of who comes', world.count('Late'), 0)
+    world.kill(world.collector)  # for whom nobody waits; its next one may be late
+    world.collect()
+    weighs(world, 9)
+    world.kill(world.server)
+    world.serve()
+    weighs(world, 9)
+    world.run('range of w is Weight range of c is Clock(1 s) '
+              'retrieve into Slow (w.Process, w.Door, w.Grams) at c')
+    since = time.time_ns()
+    wait_for('the slow clock', lambda: world.sql(
+        'select count(*) from (select at_lo from Slow where definite and at_lo > %d group by 1 having count(*) = 9)' % since) > [(3,)])
+    goes_on(world, 'Weights')
+    goes_on(world, 'Slow')
+    equal('where they tick', world.sql('select distinct at_lo % 500000000 from Weights'), [(0,)])
+    equal('where the slow one ticks', world.sql('select distinct at_lo % 1000000000 from Slow'), [(0,)])
+    equal('what only the slow one has seen', world.sql(
+        'select count(*) from Slow s where definite and at_lo > %d and not exists (select 1 from Weights w where definite and '
+        'w.at_lo = s.at_lo and w.Door = s.Door and w.Grams = s.Grams)' % since), [(0,)])
+
+
 def computed_objects(world):
     """Objects that another query finds are those that are watched."""
     a, b = start(world, 'a', 'b', count=10**9, pause_ns=2000000)
@@ -1141,7 +1175,7 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
 SCENARIOS += [task_forces, the_system, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
 
 
-SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes]
+SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes, sampled_in_phase]
 
 
 def main():
