@@ -40,6 +40,7 @@ struct ng_relation {
   int64_t every;                    /* clock: chronons between two ticks, > 0 */
   const struct ng_sensor *sensor;   /* NULL: what comes, comes */
   const char *keeps;                /* for people: how long tuples are kept; NULL: for ever */
+  bool of_switches; /* its tuples depend on which sensors are on: they tell none what to watch */
   /* traced: records of it were lost, and who gives the tuples for one run knows when: his periods are read, and
    * not made of records. */
   bool in_doubt;

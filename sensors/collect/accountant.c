@@ -13,7 +13,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10 };
+enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10, UNREAD_MAX = 256 };
 static const uint32_t NAME_ID = UINT32_C(1) << 31;
 
 /* The message that is being written. */
@@ -485,6 +485,14 @@ uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget) {
     count += drain_pipe(program, i, budget);
   }
   return count;
+}
+
+void sn_accountant_own(struct sn_monitor *monitor) {
+  if (monitor->telling.unread < UNREAD_MAX) return;
+  monitor->telling.unread = 0;
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->own && program->state == SN_RUNNING) sn_accountant_drain(program, UINT32_MAX);
+  }
 }
 
 /* Each program's rings in turn; the next turn begins with the one that this one did not come to. */

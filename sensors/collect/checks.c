@@ -177,7 +177,7 @@ void sn_check_turn(struct sn_monitor *monitor) {
   if (!monitor->enabled && interval < least_interval) interval = least_interval;
   monitor->check_at = monotonic + interval;
   int64_t now = safe_time(monitor), least = now;
-  sn_monitor_notice(monitor);  /* programs that have begun before the clock was read, */
+  sn_programs_notice(monitor); /* programs that have begun before the clock was read, */
   sn_programs_follow(monitor); /* and rings that were made */
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     int64_t bound = bound_of_program(program, now, monotonic);

@@ -92,6 +92,33 @@ static void poll_event(struct sn_program *program, struct sn_part *part, uint32_
   }
 }
 
+bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                  struct sn_totals *ret_totals) {
+  const struct sn_part_event *state = &part->events[event];
+  struct sn_tally tally;
+  if (!sn_peer_tally(program->peer, part->index, event, &tally)) return false;
+  tally.received += state->received; /* as yet in no tally */
+  tally.unsent += state->unsent;
+  *ret_totals = (struct sn_totals){.escaped = state->escaped};
+  for (unsigned cause = 0; cause < SN_CAUSES; cause++) ret_totals->lost += lost_by(&tally, cause);
+  ret_totals->records = tally.received + ret_totals->lost;
+  return true;
+}
+
+bool sn_totals_of_object(const struct sn_program *program, const struct sn_part *part,
+                         uint32_t event, const struct sn_object_view *object,
+                         struct sn_entity *entity, struct sn_totals *ret_totals) {
+  const struct sn_taken *taken = sn_entity_taken(entity, event);
+  struct sn_entry_view entry;
+  if (part->events[event].want != 0) return false;
+  if (sn_peer_object_switched(program->peer, object, event) == 0) return false;
+  uint32_t place = part->known->events[event].place;
+  bool there = sn_peer_object_entry(program->peer, object, place, &entry);
+  *ret_totals = (struct sn_totals){.lost = there ? entry.missed : 0};
+  ret_totals->records = (taken != NULL ? taken->records : 0) + ret_totals->lost;
+  return true;
+}
+
 void sn_losses_poll(struct sn_program *program) {
   int64_t now = sn_monitor_time(program->monitor);
   if (program->state == SN_ENDED || !sn_program_ready(program)) return;
@@ -230,23 +257,20 @@ static void add_event(struct report *report, struct sn_program *program, struct 
                       uint32_t e, int64_t elapsed) {
   struct base_buffer *cells = &report->cells;
   struct sn_part_event *event = &part->events[e];
-  struct sn_tally tally;
-  uint64_t lost = 0;
-  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
-  for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&tally, cause);
-  uint64_t generated = tally.received + lost;
-  event->reported_rate = rate_of(generated, &event->reported_generated, elapsed);
+  struct sn_totals totals;
+  if (!sn_totals_of(program, part, e, &totals)) return;
+  event->reported_rate = rate_of(totals.records, &event->reported_generated, elapsed);
   cell(cells, part->name->text);
   cell(cells, part->known->events[e].event->name);
   cell(cells, "");
   cell_state(cells, part, e);
-  cell_number(cells, generated);
-  cell_number(cells, lost);
+  cell_number(cells, totals.records);
+  cell_number(cells, totals.lost);
   cell_number(cells, event->reported_rate);
   cell_cost(cells, program, part, e);
-  cell_number(cells, event->escaped);
+  cell_number(cells, totals.escaped);
   report->rows++;
-  event->reported_lost = lost;
+  event->reported_lost = totals.lost;
   event->reported_want = event->want;
 }
 
@@ -257,23 +281,20 @@ struct object_report {
   int64_t elapsed;
 };
 
-/* Its records are those since we know it; those that it lost, since it was made. */
 static void add_object_event(struct object_report *of, const struct sn_part *part, uint32_t e,
                              const struct sn_object_view *object, struct sn_entity *entity) {
   struct base_buffer *cells = &of->report->objects;
   struct sn_taken none = {.event = e}, *taken = sn_entity_taken(entity, e);
-  struct sn_entry_view entry;
+  struct sn_totals totals;
+  if (!sn_totals_of_object(of->program, part, e, object, entity, &totals)) return;
   if (taken == NULL) taken = &none;
-  bool there =
-      sn_peer_object_entry(of->program->peer, object, part->known->events[e].place, &entry);
-  uint64_t lost = there ? entry.missed : 0, generated = taken->records + lost;
   cell(cells, part->name->text);
   cell(cells, part->known->events[e].event->name);
   cell(cells, entity->name->text);
   cell(cells, "on");
-  cell_number(cells, generated);
-  cell_number(cells, lost);
-  cell_number(cells, rate_of(generated, &taken->reported, of->elapsed));
+  cell_number(cells, totals.records);
+  cell_number(cells, totals.lost);
+  cell_number(cells, rate_of(totals.records, &taken->reported, of->elapsed));
   cell_cost(cells, of->program, part, e);
   cell(cells, "");
   of->report->object_rows++;
@@ -286,8 +307,6 @@ static void add_object(void *context, const struct sn_object_view *object) {
   if (part == NULL || part->name == NULL) return;
   for (uint32_t e = 1; e < object->switches && e < part->event_count; e++) {
     if (e >= part->known->event_count || part->known->events[e].event == NULL) continue;
-    if (part->events[e].want != 0) continue;
-    if (sn_peer_object_switched(program->peer, object, e) == 0) continue;
     if (of->report->object_rows == OBJECTS_SHOWN) return;
     struct sn_entity *entity = sn_entity_find(program, (uint32_t)(part - program->parts),
                                               object->type, object->minor, object->epoch);

@@ -14,7 +14,9 @@
  *     losses.c        what is lost; reports
  *     receptacles.c   what is counted, by hand; what receptacles hold
  *     uplink.c        the server: what it says, and what it is told
- *     self.c          the monitor's own sensors                                                       */
+ *     self.c          the monitor's own sensors
+ *     told.c          what they say of who and what is there
+ *     system.c        who asks for that; what they say of counts, sampled                             */
 #ifndef SN_COLLECT_MONITOR_IMPL_H
 #define SN_COLLECT_MONITOR_IMPL_H
 
@@ -26,6 +28,7 @@
 #include "sensors/collect/peer.h"
 #include "sensors/collect/self.h"
 #include "sensors/collect/timeline.h"
+#include "sensors/collect/told.h"
 #include "sensors/sdf/decode.h"
 #include "sensors/wire/link.h"
 #include "sensors/wire/records.h"
@@ -146,6 +149,7 @@ struct sn_known {
   struct sn_description *description;
   struct sn_known_event *events; /* by number; .event NULL: none */
   uint32_t event_count;
+  struct sn_told told; /* SensorTaskForce has a tuple of it */
 };
 
 struct sn_reader;
@@ -190,6 +194,12 @@ struct sn_taken {
   uint64_t records, reported; /* since we know it; generated, as of the last report */
 };
 
+/* Its own switch of an event is on, and SensorOn has a tuple of that. */
+struct sn_alone {
+  uint32_t event;
+  struct sn_told told;
+};
+
 struct sn_entity {
   struct sn_entity *next, *next_minor; /* same hash */
   uint64_t offset;                     /* of its receptacle; 0: not known */
@@ -202,7 +212,9 @@ struct sn_entity {
   uint32_t open_count, sampling_count;
   struct sn_sampling *sampling;
   struct sn_taken *taken;
-  uint32_t taken_count;
+  uint32_t taken_count, alone_count;
+  struct sn_alone *alone;
+  struct sn_told told; /* SensorObject has a tuple of it */
   bool gone; /* it was not seen: it ends when what it left has been read */
   uint64_t gone_turn;
 };
@@ -257,6 +269,7 @@ struct sn_part_event {
   uint64_t base[SN_CAUSES];  /* lost while the process had another name */
   uint64_t reported_generated, reported_lost, reported_rate; /* of the last report */
   uint8_t reported_want;
+  struct sn_told told, told_on; /* SensorEvent, SensorOn have tuples of it */
 };
 
 /* A module of a program. */
@@ -353,7 +366,8 @@ void sn_refusals_looked(struct sn_monitor *monitor, bool all);
 /* --- programs.c */
 
 void sn_programs_look(struct sn_monitor *monitor); /* at the directory */
-void sn_programs_add(struct sn_monitor *monitor, const char *name);
+/* Announcements that are new or were just completed. */
+void sn_programs_notice(struct sn_monitor *monitor);
 /* New modules, names, pipes; the dead. */
 void sn_programs_follow(struct sn_monitor *monitor);
 /* Says who is there, if somebody asks for SensorProcess (self.h). */
@@ -451,6 +465,8 @@ void sn_text_escape(struct base_buffer *out, const char *text, size_t length);
  * number of records. */
 uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more);
 uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
+/* Reads our own rings if much was told since that was done last; it may make objects of ours. */
+void sn_accountant_own(struct sn_monitor *monitor);
 /* Says where reading a ring began, once. */
 void sn_accountant_pipe(struct sn_program *program, size_t pipe);
 /* Says again whose it is. */
@@ -481,7 +497,34 @@ void sn_report_turn(struct sn_monitor *monitor);
 /* Switches stand otherwise now: somebody may look. */
 void sn_report_soon(struct sn_monitor *monitor);
 
+/* What a sensor has come to since its process began. */
+struct sn_totals {
+  uint64_t records, lost, escaped; /* records: lost ones among them */
+};
+/* Of all of a process. false: there is no such event. */
+bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                  struct sn_totals *ret_totals);
+/* Of ENTITY, which is at OBJECT: its records since we know it; false: it is not on by itself. */
+bool sn_totals_of_object(const struct sn_program *program, const struct sn_part *part,
+                         uint32_t event, const struct sn_object_view *object,
+                         struct sn_entity *entity, struct sn_totals *ret_totals);
+
 /* --- receptacles.c */
+
+/* What a receptacle holds of an event, and how that is switched. */
+struct sn_holding {
+  struct sn_entry_view entry;
+  unsigned modes, counted;
+};
+/* The process's; false: there is none. */
+bool sn_holding_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                   struct sn_holding *ret_holding);
+/* An object's; false: the event asks no receptacles of its type, or it is off and has never held anything. */
+bool sn_holding_of_object(const struct sn_program *program, const struct sn_part *part,
+                          uint32_t event, const struct sn_object_view *object,
+                          struct sn_holding *ret_holding);
+/* Of the values that were counted, as far as its event has a histogram. false: there are none. */
+bool sn_holding_moments(const struct sn_holding *holding, double *ret_mean, double *ret_deviation);
 
 /* Takes a WRITE_ENTRY. false: it makes no sense. What is not known is passed over. */
 bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command);
@@ -547,9 +590,6 @@ void sn_uplink_free(struct sn_monitor *monitor);
 
 /* --- the monitor */
 
-/* Announcements that are new or were just completed. */
-void sn_monitor_notice(struct sn_monitor *monitor);
-
 struct sn_monitor {
   struct sn_monitor_options options;
   char *directory;
@@ -594,6 +634,7 @@ struct sn_monitor {
   struct sn_value_view *values;
   size_t value_room;
   size_t turn_first; /* which program is served first */
+  struct sn_telling telling;
 };
 
 #endif

@@ -11,6 +11,7 @@
  * each event of a process, with what its objects that are gone have left to it, and one for each of its objects,
  * up to a bound; the others are added up in one row.                                                  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -73,14 +74,16 @@ void sn_counts_drop_stale(struct sn_monitor *monitor) {
 
 /* --- switching */
 
-static unsigned wanted_counts(const struct sn_known_event *known) {
-  if (!known->interest->counted || known->event->assume_enabled) return 0;
+static unsigned wanted_counts(const struct sn_monitor *monitor,
+                              const struct sn_known_event *known) {
+  bool counted = known->interest->counted || monitor->telling.counts;
+  if (!counted || known->event->assume_enabled) return 0;
   return known->event->histogram != -1 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT;
 }
 
 bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event) {
   const struct sn_known_event *known = &part->known->events[event];
-  unsigned wanted = wanted_counts(known);
+  unsigned wanted = wanted_counts(program->monitor, known);
   if (sn_peer_counted(program->peer, part->index, event) == wanted) return false;
   sn_peer_count(program->peer, part->index, event, wanted);
   return known->event->holder == SN_HOLDER_OBJECT || known->event->holder == SN_HOLDER_INITIATOR;
@@ -104,6 +107,47 @@ void sn_counts_off(struct sn_program *program) {
   if (any) sn_peer_objects(program->peer, stop_counting, program);
 }
 
+/* --- what they hold */
+
+bool sn_holding_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                   struct sn_holding *ret_holding) {
+  *ret_holding = (struct sn_holding){.modes = sn_peer_switched(program->peer, part->index, event),
+                                     .counted = sn_peer_counted(program->peer, part->index, event)};
+  /* A once may have been good for one. */
+  if (part->events[event].want != 0) ret_holding->modes |= SN_TRACE;
+  return sn_peer_entry(program->peer, part->index, event, &ret_holding->entry);
+}
+
+bool sn_holding_of_object(const struct sn_program *program, const struct sn_part *part,
+                          uint32_t event, const struct sn_object_view *object,
+                          struct sn_holding *ret_holding) {
+  const struct sn_known_event *known = &part->known->events[event];
+  const struct sn_type_description *asked = sn_asked_type(known->event);
+  if (asked == NULL || known->event->assume_enabled || object->type != asked->number ||
+      object->module != part->index ||
+      !sn_peer_object_entry(program->peer, object, known->place, &ret_holding->entry)) {
+    return false;
+  }
+  ret_holding->modes = sn_peer_object_switched(program->peer, object, event);
+  ret_holding->counted = sn_peer_object_counted(program->peer, object, event);
+  return ret_holding->modes != 0 || ret_holding->counted != 0 || ret_holding->entry.count != 0 ||
+         ret_holding->entry.missed != 0;
+}
+
+bool sn_holding_moments(const struct sn_holding *holding, double *ret_mean, double *ret_deviation) {
+  const struct sn_entry_view *entry = &holding->entry;
+  double counted = 0;
+  for (unsigned i = 0; entry->has_histogram && i < SN_BUCKETS; i++) {
+    counted += (double)entry->buckets[i];
+  }
+  *ret_mean = *ret_deviation = 0;
+  if (counted <= 0) return false;
+  *ret_mean = entry->sum / counted;
+  double variance = entry->squares / counted - *ret_mean * *ret_mean;
+  *ret_deviation = variance > 0 ? sqrt(variance) : 0;
+  return true;
+}
+
 /* --- reading */
 
 struct report {
@@ -112,12 +156,6 @@ struct report {
   struct sn_string what;
   uint32_t request, rows;
   struct base_buffer cells;
-};
-
-/* Of an object, or of several that are told together. */
-struct holding {
-  struct sn_entry_view entry;
-  unsigned modes, counted;
 };
 
 static void cell(struct report *report, const char *text) {
@@ -162,7 +200,7 @@ static void flush(struct report *report, bool more) {
 }
 
 static void add_row(struct report *report, const struct sn_part *part, uint32_t e,
-                    const char *object, const struct holding *holding) {
+                    const char *object, const struct sn_holding *holding) {
   const struct sn_event_description *event = part->known->events[e].event;
   bool always = event->assume_enabled, numbers = event->histogram != -1 && !always;
   bool durations = numbers && event->histogram == SN_DURATIONS;
@@ -202,11 +240,8 @@ static void add_row(struct report *report, const struct sn_part *part, uint32_t 
 
 static void add_process(struct report *report, struct sn_program *program,
                         const struct sn_part *part, uint32_t e) {
-  struct holding holding = {.modes = sn_peer_switched(program->peer, part->index, e),
-                            .counted = sn_peer_counted(program->peer, part->index, e)};
-  if (part->events[e].want != 0) holding.modes |= SN_TRACE; /* a once that has been good for one */
-  if (!sn_peer_entry(program->peer, part->index, e, &holding.entry)) return;
-  add_row(report, part, e, "", &holding);
+  struct sn_holding holding;
+  if (sn_holding_of(program, part, e, &holding)) add_row(report, part, e, "", &holding);
 }
 
 /* One event of one program; the objects that ask it. */
@@ -214,12 +249,12 @@ struct objects {
   struct report *report;
   struct sn_program *program;
   const struct sn_part *part;
-  uint32_t event, type, place;
+  uint32_t event;
   uint32_t shown, others;
-  struct holding rest;
+  struct sn_holding rest;
 };
 
-static void add_to_rest(struct holding *rest, const struct holding *holding) {
+static void add_to_rest(struct sn_holding *rest, const struct sn_holding *holding) {
   struct sn_entry_view *sum = &rest->entry;
   const struct sn_entry_view *entry = &holding->entry;
   rest->modes |= holding->modes;
@@ -238,14 +273,8 @@ static void add_to_rest(struct holding *rest, const struct holding *holding) {
 static void add_object(void *context, const struct sn_object_view *object) {
   struct objects *of = context;
   const struct sn_part *part = of->part;
-  struct holding holding;
-  if (object->module != part->index || object->type != of->type) return;
-  if (!sn_peer_object_entry(of->program->peer, object, of->place, &holding.entry)) return;
-  holding.modes = sn_peer_object_switched(of->program->peer, object, of->event);
-  holding.counted = sn_peer_object_counted(of->program->peer, object, of->event);
-  bool idle = holding.modes == 0 && holding.counted == 0 && holding.entry.count == 0 &&
-              holding.entry.missed == 0;
-  if (idle) return;
+  struct sn_holding holding;
+  if (!sn_holding_of_object(of->program, part, of->event, object, &holding)) return;
   if (of->shown++ >= OBJECTS_SHOWN) {
     add_to_rest(&of->rest, &holding);
     of->others++;
@@ -260,14 +289,8 @@ static void add_object(void *context, const struct sn_object_view *object) {
 static void add_objects(struct report *report, struct sn_program *program,
                         const struct sn_part *part, uint32_t e) {
   const struct sn_event_description *event = part->known->events[e].event;
-  const struct sn_type_description *asked = sn_asked_type(event);
-  struct objects objects = {.report = report,
-                            .program = program,
-                            .part = part,
-                            .event = e,
-                            .type = asked != NULL ? asked->number : 0};
-  if (objects.type == 0 || event->assume_enabled) return;
-  objects.place = part->known->events[e].place;
+  struct objects objects = {.report = report, .program = program, .part = part, .event = e};
+  if (sn_asked_type(event) == NULL || event->assume_enabled) return;
   sn_peer_objects(program->peer, add_object, &objects);
   if (objects.others == 0) return;
   char text[40];

@@ -38,9 +38,11 @@ static void switch_process(struct sn_program *program, struct sn_part *part, uin
   if (event->want == want) return;
   if (was_on && !assumed) sn_periods_event_off(program, part, e);
   if (want != 0 && !assumed) sn_periods_event_on(program, part, e);
+  if (want != 0 && !assumed) sn_tell_switched(program, part, e, true);
   /* One that waits for its one record waits no longer. */
   if ((!once || want == 0) && !assumed) sn_peer_switch(program->peer, part->index, e, want);
   event->want = (uint8_t)want;
+  if (want == 0 && !assumed) sn_tell_switched(program, part, e, false);
 }
 
 /* Events that are assumed to be enabled are, as long as we listen. */
@@ -111,22 +113,13 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
 
 /* --- of objects */
 
-static void switch_event(struct sn_program *program, struct sn_part *part, uint32_t e,
-                         const struct sn_object_view *object, struct sn_entity **entity) {
+static void switch_object(struct sn_program *program, struct sn_part *part, uint32_t e,
+                          const struct sn_object_view *object, struct sn_entity **entity,
+                          bool wanted) {
   const struct sn_known_event *known = &part->known->events[e];
-  struct sn_part_event *event = &part->events[e];
   unsigned now = sn_peer_object_switched(program->peer, object, e);
-  bool wanted = event->want != 0;
-  if (!wanted && known->interest->count > 0) {
-    if (*entity == NULL) {
-      *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type,
-                             object->minor, object->epoch);
-    }
-    wanted = sn_interest_wants(known->interest, part->name->text, known->holder, (*entity)->name);
-  }
-  if (wanted) event->objects_seen++;
   if (sn_is_once(known->event)) {
-    if (wanted && event->once_now) {
+    if (wanted && part->events[e].once_now) {
       sn_sampling_ask_object(program, part, e, object, entity);
     } else if (!wanted && now != 0) {
       sn_peer_switch_object(program->peer, object, e, 0);
@@ -137,10 +130,40 @@ static void switch_event(struct sn_program *program, struct sn_part *part, uint3
   if ((now != 0) != wanted) sn_peer_switch_object(program->peer, object, e, wanted ? SN_TRACE : 0);
 }
 
+static void switch_event(struct sn_program *program, struct sn_part *part, uint32_t e,
+                         const struct sn_object_view *object, struct sn_entity **entity) {
+  const struct sn_known_event *known = &part->known->events[e];
+  struct sn_part_event *event = &part->events[e];
+  bool wanted = event->want != 0;
+  if (!wanted && known->interest->count > 0) {
+    if (*entity == NULL) {
+      *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type,
+                             object->minor, object->epoch);
+    }
+    wanted = sn_interest_wants(known->interest, part->name->text, known->holder, (*entity)->name);
+  }
+  if (wanted) event->objects_seen++;
+  bool alone = wanted && event->want == 0;
+  if (alone) sn_tell_object_switched(program, part, e, *entity, true);
+  switch_object(program, part, e, object, entity, wanted);
+  if (!alone && *entity != NULL) sn_tell_object_switched(program, part, e, *entity, false);
+}
+
 /* Whether the event asks receptacles of TYPE. */
 static bool asks(const struct sn_event_description *event, uint32_t type) {
   const struct sn_type_description *asked = sn_asked_type(event);
   return asked != NULL && asked->number == type && !event->assume_enabled;
+}
+
+static void tell_object(struct sn_program *program, struct sn_part *part,
+                        const struct sn_object_view *object, struct sn_entity **entity) {
+  const struct sn_type_description *type = sn_known_type(part->known, object->type);
+  if (!sn_is_seen(program, part)) return;
+  if (*entity == NULL) {
+    *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type, object->minor,
+                           object->epoch);
+  }
+  sn_tell_object(program, part, type != NULL ? type->name : "object", *entity);
 }
 
 static void visit(void *context, const struct sn_object_view *object) {
@@ -150,6 +173,7 @@ static void visit(void *context, const struct sn_object_view *object) {
   if (part == NULL || part->name == NULL || part->closed) return;
   entity = sn_entity_find(program, (uint32_t)(part - program->parts), object->type, object->minor,
                           object->epoch);
+  if (sn_tells(program->monitor, SN_SELF_OBJECT)) tell_object(program, part, object, &entity);
   uint32_t events = part->event_count;
   if (events > part->known->event_count) events = part->known->event_count;
   for (uint32_t e = 1; e < events && e < object->switches; e++) {
@@ -158,6 +182,7 @@ static void visit(void *context, const struct sn_object_view *object) {
     switch_event(program, part, e, object, &entity);
     sn_peer_count_object(program->peer, object, e);
   }
+  sn_accountant_own(program->monitor);
   if (entity == NULL) return;
   entity->seen = program->scan;
   entity->offset = object->offset;
@@ -183,6 +208,7 @@ static void scan_start(struct sn_program *program, int64_t now) {
   }
   /* What was on for objects must go off, too. */
   program->objects_wanted |= before || program->entities.count > 0;
+  program->objects_wanted |= sn_tells(monitor, SN_SELF_OBJECT);
   if (program->enabled && !monitor->enabled) monitor->check_at = 0; /* it was at rest */
   monitor->enabled |= program->enabled;
 }
@@ -196,6 +222,8 @@ static void scan_end(struct sn_program *program) {
   program->scanned = program->scan_of;
   program->scan_after = now + 4 * (now - program->scan_started) + 1000000;
   sn_entities_sweep(program, false);
+  sn_tell_sensors(program);
+  sn_accountant_own(program->monitor);
   if (program->settling) sn_periods_settle(program);
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];

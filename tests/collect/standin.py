@@ -20,7 +20,8 @@ TYPES = {
     "Tick": "nii", "Phase": "nt", "Step": "nni", "Done": "nnnfb", "Depth": "nni", "Level": "nni",
     "Beat": "ni", "Unstamped": "ni", "Patient": "ni", "Key": "nti", "Span": "niit", "Visit": "nni", "Plug": "ni", "Asked": "nn", "Always": "n",
     "CollectorDrained": "nii", "CollectorCommand": "nt", "CollectorLost": "nti",
-    "SensorProcess": "nntti",
+    "SensorProcess": "nntti", "SensorTaskForce": "nititt", "SensorEvent": "nitttttt",
+    "SensorObject": "nittt", "SensorOn": "nittt", "SensorCount": "nitttiifff", "SensorRecords": "nitttiii",
 }
 
 

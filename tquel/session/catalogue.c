@@ -259,7 +259,9 @@ static const struct ng_relation *find_relation(void *context, const char *name) 
   struct session_relation *relation = session_find(scope->session, name);
   if (relation == NULL && !scope->session->binds_only)
     relation = session_make_mentioned(scope->session, name);
-  return relation ? &relation->ng : NULL;
+  if (relation == NULL) return NULL;
+  relation->ng.of_switches = session_says_switches(scope->session, relation);
+  return &relation->ng;
 }
 
 static const char *why_unusable(void *context, const char *name) {

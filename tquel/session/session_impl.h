@@ -913,6 +913,8 @@ enum base_status session_load_announced(struct tql_session *session) BASE_MUST_U
 enum base_status session_save_announced(struct tql_session *session,
                                         struct session_relation *relation, uint64_t digest,
                                         int holder, bool persistent) BASE_MUST_USE;
+/* Do RELATION's tuples depend on which sensors are on? */
+bool session_says_switches(struct tql_session *session, const struct session_relation *relation);
 
 /* --- sources.c: records that are handed over */
 
