@@ -16,7 +16,7 @@
 #include "storage/storage.h"
 
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
-#define ST_SCHEMA_VERSION 8
+#define ST_SCHEMA_VERSION 9
 
 /* Stands for a stop that is not known in the index that makes a relation a set: NET_OPEN. */
 #define ST_OPEN_VALUE "-9223372036854775807"
@@ -63,7 +63,7 @@ struct st_table {
   enum st_kind kind;
   bool view;            /* there is no table */
   const char *unusable; /* why nobody may read or write it; NULL: it is as it should be */
-  int by;
+  struct net_key by;
   const struct st_domain *domains;
   size_t domain_count;
   /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */

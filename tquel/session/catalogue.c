@@ -39,7 +39,8 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->ng.name = base_arena_strdup(arena, from->name);
   relation->ng.kind = kinds[from->kind];
   relation->ng.layout = layout_of(arena, from, event ? NET_EVENT : NET_PERIOD);
-  relation->ng.by = from->by;
+  relation->ng.by = net_key_copy(arena, &from->by);
+  ng_set_entity(arena, &relation->ng);
   relation->holder = -1;
   session->catalogue_changes++;
   if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
@@ -465,7 +466,6 @@ struct session_relation *session_system_relation(struct tql_session *session, co
     return NULL;
   }
   struct st_relation relation = *system_relation(name);
-  relation.by = -1;
   relation.checkpoint = NET_FOREVER;
   if (!session->options.explain_only && st_create(session->database, &relation) != BASE_OK)
     return NULL;
