@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/filter.h"
 #include "netgen/expr.h"
 #include "netgen/order.h"
 
@@ -45,6 +46,10 @@ static void print_watched(struct base_buffer *out, const struct ng_plan *plan,
                        node->relation->layout->fields[node->control_domain].name,
                        node->control->name);
   if (!any && !node->control) base_buffer_puts(out, "; watched: all");
+  if (node->filter) {
+    base_buffer_puts(out, "; filtered at the source: ");
+    net_filter_print(out, *node->filter);
+  }
   if (!node->every) return;
   base_buffer_printf(out, ", sampled every %" PRId64 " from ", node->every);
   net_time_print(out, plan->timeline, node->origin);

@@ -337,6 +337,7 @@ bool sn_known_take(struct sn_monitor *monitor) {
 void sn_known_free(struct sn_monitor *monitor) {
   for (struct sn_known *known = monitor->known, *next; known != NULL; known = next) {
     next = known->next;
+    for (uint32_t e = 0; e < known->event_count; e++) free(known->events[e].filter_places);
     base_arena_free(known->arena);
     free(known);
   }

@@ -124,7 +124,7 @@ CASES = [
       't: a trigger on E', 'tq_feed: speaks of "Gone", a relation that is not there: 1 row'],
      [('append to E (x = 8, s = "t") at 95', 0, '')]),
     ('a version before its time', 'pragma user_version = 4', ['tq_announced: is there, though', 'tq_log: is there, though',
-                                                               'tq_keep: is there, though'],
+                                                               'tq_keep: is there, though', 'tq_filtered: is there, though'],
      [('print P', 3, 'TQ-06')]),
     ('an index that is not there', 'drop index pk', ['pk: the index on "P" is not there'], [('print P', 0, '')]),
 ]

@@ -11,7 +11,7 @@ allowed() {
     engine/base) echo "engine/base" ;;
     engine) echo "engine" ;;
     storage) echo "storage engine" ;;
-    sensors) echo "sensors tquel/sensor.h tquel/sensor_layout.h engine/base engine/ingest.h engine/batch.h engine/layout.h engine/value.h engine/time.h engine/interval.h engine/pattern.h" ;;
+    sensors) echo "sensors tquel/sensor.h tquel/sensor_layout.h engine/base engine/ingest.h engine/batch.h engine/layout.h engine/value.h engine/time.h engine/interval.h engine/pattern.h engine/filter.h" ;;
     netgen) echo "netgen engine" ;;
     tquel/lang) echo "tquel/lang engine/base" ;;
     tquel/format) echo "tquel/format engine" ;;

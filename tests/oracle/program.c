@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/filter.h"
 #include "engine/pattern.h"
 #include "sensors/sdf/format.h"
 #include "sensors/sdf/remote.h"
@@ -49,6 +50,7 @@ static void enable(struct net_sensor *sensor, const struct net_watch *watch) {
   program->watches[program->watch_count++] = watch;
   program->counts->arcs += program->running;
   program->counts->clocks += watch->every > 0;
+  program->counts->filters += watch->filter_length > 0;
   if (!watch->starts_only)
     program->ends_asked[input_called(program->scenario, watch->relation)] = true;
 }
@@ -72,6 +74,34 @@ static const char *value_of(const struct input *input, const struct input_row *r
   return row->values[i].s;
 }
 
+/* Does a record with the values of ROW pass the filter of WATCH? */
+static bool passes(const struct net_watch *watch, const struct input *input,
+                   const struct input_row *row) {
+  struct base_arena *arena = base_arena_new();
+  struct net_filter filter;
+  bool good = watch->filter_length > 0;
+  BASE_CHECK(!good || net_filter_get(arena, watch->filter, watch->filter_length, &filter),
+             "filter-read");
+  for (uint32_t c = 0; good && c < filter.count; c++) {
+    bool any = false;
+    for (uint32_t a = 0; a < filter.clauses[c].count; a++) {
+      const struct net_filter_atom *atom = &filter.clauses[c].atoms[a];
+      size_t i = 0;
+      while (strcmp(input->domains[i].name, atom->domain) != 0) i++;
+      bool text = input->domains[i].kind == 's';
+      const char *words = text ? row->values[i].s : NULL;
+      struct net_filter_value value = {.base = text ? NET_STRING : NET_INTEGER,
+                                       .integer = text ? 0 : row->values[i].i,
+                                       .text = words,
+                                       .length = text ? (uint32_t)strlen(words) : 0};
+      any = any || net_filter_holds(atom, &value);
+    }
+    good = any;
+  }
+  base_arena_free(arena);
+  return good || watch->filter_length == 0;
+}
+
 static bool asks_for(const struct program *program, const struct net_watch *watch,
                      const struct input *input, const struct input_row *row) {
   const struct base_strings *strings = tql_session_strings(program->engine->session);
@@ -86,7 +116,9 @@ static bool asks_for(const struct program *program, const struct net_watch *watc
                                 : strcmp(text, value) == 0;
     if (!same) return false;
   }
-  return true;
+  if (passes(watch, input, row)) return true;
+  program->counts->filtered++;
+  return false;
 }
 
 static bool is_watched(const struct program *program, const struct input *input,

@@ -220,6 +220,13 @@ bool session_says_switches(struct tql_session *session, const struct session_rel
   return false;
 }
 
+/* No event but that of a period sensor can have a domain of that name (sensors/sdf). */
+static bool is_of_period_sensor(const struct session_relation *relation) {
+  const struct ng_relation *ng = &relation->ng;
+  return ng->kind == NG_REL_TRACED && ng->by >= 0 &&
+         strcasecmp(ng->layout->fields[ng->by].name, sn_ticket_domain) == 0;
+}
+
 /* RELATION is one that sensors make records of, by what the catalogue says. */
 static void mark(struct tql_session *session, struct session_relation *relation,
                  const struct st_announced *from) {
@@ -229,7 +236,7 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   relation->holder = from->holder;
   relation->event = copy_of(session, from->event);
   relation->taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
-  relation->ng.sensor = NULL;
+  relation->ng.sensor = relation->sensor = NULL;
   session->asks_changed = true;
   if (!relation->announced) return;
   uint32_t *objects = BASE_NEW_ARRAY(session->arena, 2, uint32_t);
@@ -240,7 +247,8 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   if (from->holder >= 0 && from->holder != process &&
       (uint32_t)from->holder < relation->ng.layout->field_count)
     objects[sensor->object_count++] = (uint32_t)from->holder;
-  relation->ng.sensor = sensor;
+  sensor->one_record = is_of_period_sensor(relation);
+  relation->ng.sensor = relation->sensor = sensor;
   for (size_t i = 0; i < session->relation_count; i++)
     session->relations[i]->ng.of_switches = session_says_switches(session, session->relations[i]);
 }
