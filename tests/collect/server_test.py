@@ -366,7 +366,10 @@ def united(stretches):
 
 
 def lost_times(world):
-    return united(world.rows("select start_lo, stop_hi from Lost where relation in ('Tick', '')"))
+    """Since there was anything to count."""
+    first = world.rows("select min(at_lo) from Tick")[0][0]
+    lost = world.rows(f"select max(start_lo, {first}), stop_hi from Lost where relation in ('Tick', '')")
+    return united((start, stop) for start, stop in lost if start < stop)
 
 
 def uncertain(world, question):
