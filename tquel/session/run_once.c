@@ -372,7 +372,8 @@ static bool is_over_store(const struct tql_session *session) {
 static bool is_closed(struct tql_session *session, struct session_relation *relation,
                       uint64_t walk) {
   if (!session_visit(relation, walk)) return true;
-  if (!relation->view) return relation->checkpoint == NET_FOREVER && !relation->has_pending;
+  if (!session_is_looked_through(relation))
+    return relation->checkpoint == NET_FOREVER && !relation->has_pending;
   for (size_t i = 0; i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
     if (input != NULL && !is_closed(session, input, walk)) return false;
@@ -397,7 +398,7 @@ static net_chronon known_until(struct tql_session *session, struct session_relat
                                uint64_t walk) {
   net_chronon known = NET_FOREVER;
   if (!session_visit(relation, walk)) return known;
-  if (!relation->view)
+  if (!session_is_looked_through(relation))
     return relation->has_pending && relation->checkpoint == NET_FOREVER ? NET_BEGINNING
                                                                         : relation->checkpoint;
   for (size_t i = 0; i < relation->input_count; i++) {
