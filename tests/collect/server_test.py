@@ -507,6 +507,27 @@ def how_long_they_last(world):
     check("open" not in help_is_there, "events are open")
 
 
+def nothing_as_yet(world):
+    """Before the first tuple that there is none is known, for certain, and checkpoints go on."""
+    target = world.target()
+    world.serve()
+    world.collect()
+    span = "range of s is Span "
+    origin = 'set origin "2026-01-01T00:00:00Z" ' + span
+    world.ask(span + "range of t is Tick retrieve into Idle (t.Process, t.Number) where any(s) = 0",
+              origin + "retrieve into Spans (n = count(s))")
+    world.recording(target)
+    target.do("tick 1 5 1000000")
+    world.until(lambda: world.count("Idle") >= 5, lambda: f"{world.count('Idle')} of {world.count('Tick')} ticks while nothing was open")
+    check(world.rows("select n, definite, stop_lo is null from Spans") == [(0, 1, 1)], str(world.rows("select * from Spans")))
+    check(re.search(r",true,0$", world.run(origin + "retrieve (n = count(s)) at now")[1], re.M), "not known to be none")
+    check(world.count("Span") == 0, "there is one")
+    target.do("hold 1")
+    world.until(lambda: world.rows("select n, definite from Spans order by start_lo") == [(0, 1), (1, 1)],
+                lambda: str(world.rows("select * from Spans")))
+    world.until(lambda: target.do("tick 1 1 0") and world.count("Tick") > world.count("Idle"), "what is open is not known")
+
+
 def had_back(text):
     """The bytes of a text that the collector has stored."""
     if not re.search(r'\\x(00|[89a-f][0-9a-f])', text):
@@ -567,7 +588,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, how_long_they_last, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, how_long_they_last, nothing_as_yet, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, first_of_all, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 
