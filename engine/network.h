@@ -155,6 +155,7 @@ struct net_clock_params {
   int64_t every;
   bool origin_given; /* false: it does not tick */
   net_chronon origin;
+  net_chronon latest; /* as if a finite instant of an input; NET_BEGINNING: none */
 };
 struct net_node *net_create_clock(struct net_network *network, const char *name,
                                   const struct net_layout *layout,

@@ -325,6 +325,7 @@ static void build_clock(struct ng_builder *builder, const struct ng_node *node) 
       .every = node->relation->every,
       .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
       .origin = query->origin_given ? query->origin : 0,
+      .latest = ng_is_paced(query) ? query->named_last : NET_BEGINNING,
   };
   built->node =
       net_create_clock(builder->network, ng_built_name(builder, node), built->layout, &params);

@@ -64,6 +64,9 @@ struct ng_variable {
    * for which there is such a variable are compensated by them (compensate.c).                        */
   bool costs;
   int64_t cost; /* 0 to NET_COST_MOST */
+  /* Of clocks alone: it takes part in nothing, and stands behind those that do. RELATION has no tuples; its checkpoint
+   * says how far the clocks tick. */
+  bool paces;
 };
 
 /* The domain of RELATION that names the process whose sensors made its records; -1: there is none, or its
@@ -252,8 +255,8 @@ struct ng_query {
   const struct base_source *source; /* what the ranges refer to, for diagnostics at run time */
   struct base_range range;
   enum net_timeline timeline;
-  struct ng_variable
-      *variables; /* used ones only, outside and inside aggregates; then those of costs */
+  struct ng_variable *
+      variables; /* used ones only, outside and inside aggregates; then those of costs, or that paces */
   size_t variable_count;
   struct ng_aggregate *aggregates;
   size_t aggregate_count;
@@ -273,11 +276,19 @@ struct ng_query {
   bool coalesced;
   bool summary; /* of aggregates alone, each a summary, over variables that take no part outside */
   enum ng_sequence sequence;
+  /* Of clocks alone: the finite times that the statement names, as if they were those of another input;
+   * NET_FOREVER and NET_BEGINNING: none. */
+  net_chronon named_first, named_last;
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
   net_chronon origin;
   bool averaging_origin_given;
   net_chronon averaging_origin;
   bool unbounded_allowed; /* standing over a live feed it may need memory without bound */
 };
+
+/* Has it clocks alone? */
+static inline bool ng_is_paced(const struct ng_query *query) {
+  return query->variable_count > 0 && query->variables[query->variable_count - 1].paces;
+}
 
 #endif

@@ -191,6 +191,15 @@ static void choose_variables(struct choice *choice, size_t wanted) {
     const struct source *source = &choice->sources[below(scenario, choice->source_count)];
     if (!is_used(choice, source->name)) choice->used[choice->used_count++] = *source;
   }
+  /* One or two clocks alone; where nothing says how far they tick, both sides refuse that. The real timeline has a now. */
+  if (!scenario->real && chance(scenario, 2)) {
+    size_t first = below(scenario, 2), count = 1 + below(scenario, 2);
+    choice->used_count = 0;
+    for (size_t i = 0; i < count; i++)
+      choice->used[choice->used_count++] =
+          (struct source){.name = clock_variables[(first + i) % 2], .event = true, .clock = true};
+    return;
+  }
   /* A clock goes with another relation. */
   if (choice->used_count > 0 && choice->used_count < 3 && chance(scenario, 4)) {
     struct source clock = {

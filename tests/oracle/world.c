@@ -36,6 +36,8 @@ struct world {
   bool may_fail, unsaid; /* of the last evaluation */
   uint64_t doubted;
   struct oracle_origin origin;
+  struct ng_relation passing;     /* what says how far clocks alone tick */
+  struct oracle_relation nothing; /* its tuples */
 };
 
 struct base_strings *world_strings(struct world *world) {
@@ -53,6 +55,10 @@ static const struct ng_relation *find_relation(void *context, const char *name) 
   return relation ? &relation->ng : NULL;
 }
 
+static const struct ng_relation *time_passed(void *context) {
+  return &((struct world *)context)->passing;
+}
+
 static void each_relation(void *context, void (*on_name)(void *, const char *), void *on_context) {
   struct world *world = context;
   for (size_t i = 0; i < world->relation_count; i++)
@@ -67,6 +73,7 @@ static const struct oracle_relation *shown(const struct world *world,
 static const struct oracle_relation *find_rows(void *context, const char *name) {
   const struct world *world = context;
   const struct world_relation *relation = find(context, name);
+  if (relation == NULL) return &world->nothing; /* of what paces clocks */
   return world->looking ? shown(world, relation) : &relation->rows;
 }
 
@@ -81,7 +88,9 @@ static bool is_made_of_inputs(struct world *world, const struct world_relation *
 
 static net_chronon find_passed(void *context, const char *name) {
   struct world *world = context;
-  return is_made_of_inputs(world, find(world, name)) ? world->passed : NET_BEGINNING;
+  const struct world_relation *relation = find(world, name);
+  if (relation == NULL) return NET_BEGINNING;
+  return is_made_of_inputs(world, relation) ? world->passed : NET_BEGINNING;
 }
 
 static struct oracle_missing find_missing(void *context, const char *name);
@@ -112,8 +121,8 @@ static void missing_of_query(struct world *world, const struct ng_query *query,
 static struct oracle_missing find_missing(void *context, const char *name) {
   struct world *world = context;
   const struct world_relation *relation = find(world, name);
-  struct oracle_missing missing = {.kind = relation->ng.kind, .by = -1};
-  if (!world->looking) return missing;
+  struct oracle_missing missing = {.kind = relation ? relation->ng.kind : NG_REL_EVENT, .by = -1};
+  if (!world->looking || !relation) return missing;
   if (!relation->query) {
     missing.losses = &relation->losses;
     missing.records = &relation->records;
@@ -251,6 +260,9 @@ static void add_input(struct world *world, const struct scenario *scenario,
 
 static void add_clocks(struct world *world, const struct scenario *scenario) {
   const struct net_layout *layout = net_layout_new(world->arena, NET_EVENT, NULL, 0);
+  world->passing =
+      (struct ng_relation){.name = "Clock", .kind = NG_REL_EVENT, .layout = layout, .by = -1};
+  world->nothing.layout = layout;
   for (int i = 0; i < 2; i++) {
     struct ng_relation *clock = BASE_NEW(world->arena, struct ng_relation);
     *clock = (struct ng_relation){.name = "Clock",
@@ -274,6 +286,7 @@ struct world *world_new(struct base_arena *arena, const struct scenario *scenari
   world->scope = (struct tql_scope){.context = world,
                                     .find_relation = find_relation,
                                     .each_relation = each_relation,
+                                    .time_passed = time_passed,
                                     .variables = world->variables,
                                     .settings = &world->settings,
                                     .time = {world->timeline, base_env_now(), 0},

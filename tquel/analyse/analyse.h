@@ -60,6 +60,9 @@ struct tql_scope {
   /* Set compensate on: adds the relations that sensors fill, with what their records cost as far as that
    * is known, else 0, to RET, whose memory is from ARENA. May be NULL. */
   void (*costs)(void *context, struct base_arena *arena, struct tql_costs *ret);
+  /* The relation that says how far time has come, for clocks alone (ng_variable.paces); NULL after a diagnostic.
+   * May itself be NULL: then these are refused. */
+  const struct ng_relation *(*time_passed)(void *context);
   const struct tql_variable *variables;
   size_t variable_count;
   const struct tql_settings *settings;

@@ -172,7 +172,7 @@ static void print_ranges(struct base_buffer *out, const struct rewriter *rewrite
                          const struct ng_query *query) {
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_variable *variable = &query->variables[i];
-    if (variable->costs) continue;
+    if (variable->costs || variable->paces) continue;
     struct tql_statement range = {.kind = TQL_S_RANGE,
                                   .variable.text = variable->name,
                                   .name.text = variable->relation->name,

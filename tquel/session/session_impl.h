@@ -6,6 +6,8 @@
 #ifndef TQL_SESSION_IMPL_H
 #define TQL_SESSION_IMPL_H
 
+#include <strings.h>
+
 #include "engine/inbox.h"
 #include "engine/ingest.h"
 #include "engine/rowmap.h"
@@ -326,6 +328,9 @@ struct tql_session {
   struct base_arena *statement_arena;
   struct session_counters counters;
   struct session_given given;
+  struct session_given given_pace; /* to clocks alone, in the query that runs */
+  net_chronon
+      paced_until; /* how far time has come for what runs once; NET_BEGINNING: nothing does */
   struct session_kept_views kept;
   struct session_doubt *doubts; /* of the statement that runs (doubt.c) */
   size_t doubt_count, doubt_capacity;
@@ -629,6 +634,25 @@ enum base_status session_recompute_dependants(
 /* Is QUERY, which runs once, to be given back until what it reads is known as far as the times that have come which
  * it names (session->awaits)? If that cannot be had, it is said (TQ-0853), and the answer is no.          */
 bool session_awaits(struct tql_session *session, const struct ng_query *query);
+
+/* Is it the one that says how far time has come, for queries over clocks alone? */
+static inline bool session_is_pace(const struct session_relation *relation) {
+  return strcasecmp(relation->ng.name, "Clock") == 0;
+}
+/* The checkpoint that it has for QUERY, which runs once. */
+net_chronon session_paced_until(const struct tql_session *session, const struct ng_query *query);
+/* Does a display of a session that may write want time to go on? */
+bool session_pace_is_displayed(struct tql_session *session);
+/* Lets it go on to now, if a clock has ticked; outside statements. */
+enum base_status session_pace_turn(struct tql_session *session) BASE_MUST_USE;
+/* In how many ns it is to go on; INT64_MAX: it is not. */
+int64_t session_pace_due(struct tql_session *session);
+/* Before QUERY becomes a standing one, within a transaction. */
+enum base_status session_pace_begin(struct tql_session *session,
+                                    const struct ng_query *query) BASE_MUST_USE;
+/* Before QUERY runs once, or RELATION is printed (the other is NULL): what it reads is brought up to now. */
+enum base_status session_pace_catch_up(struct tql_session *session, const struct ng_query *query,
+                                       const struct session_relation *relation) BASE_MUST_USE;
 
 /* Is QUERY's result at a time from which on not all is known that it reads? Then nothing of it is final, whatever is
  * computed. */
