@@ -191,15 +191,6 @@ static void choose_variables(struct choice *choice, size_t wanted) {
     const struct source *source = &choice->sources[below(scenario, choice->source_count)];
     if (!is_used(choice, source->name)) choice->used[choice->used_count++] = *source;
   }
-  /* One or two clocks alone; where nothing says how far they tick, both sides refuse that. The real timeline has a now. */
-  if (!scenario->real && chance(scenario, 2)) {
-    size_t first = below(scenario, 2), count = 1 + below(scenario, 2);
-    choice->used_count = 0;
-    for (size_t i = 0; i < count; i++)
-      choice->used[choice->used_count++] =
-          (struct source){.name = clock_variables[(first + i) % 2], .event = true, .clock = true};
-    return;
-  }
   /* A clock goes with another relation. */
   if (choice->used_count > 0 && choice->used_count < 3 && chance(scenario, 4)) {
     struct source clock = {
@@ -541,6 +532,22 @@ static void delimit_by(struct scenario *scenario, struct statement *statement,
   statement->event = statement->at != NULL;
 }
 
+/* One or two clocks, and nothing else but a time: how far they tick. */
+static void add_clock_alone(struct scenario *scenario, bool named) {
+  struct statement statement = {.kind = RETRIEVE, .event = true};
+  const char *one = clock_variables[below(scenario, 2)],
+             *other = clock_variables[below(scenario, 2)];
+  const char *time = time_text(scenario, some_time(scenario));
+  add_target(&statement, TEXT("n = count(%s)", one), 'i');
+  statement.at = chance(scenario, 50) ? time : one;
+  if (statement.at == one)
+    add_when(&statement, TEXT("%s %s %s", one, PICK(scenario, "precede", ";"), time));
+  if (statement.at == one && strcmp(one, other) != 0)
+    add_when(&statement, TEXT("%s %s %s", one, PICK(scenario, "equal", ";"), other));
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+}
+
 /* Targets and times are of one variable, the conditions of others, too. */
 static bool add_one_sided(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   struct choice choice = {.scenario = scenario};
@@ -799,6 +806,10 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
   if (!named && add_summary(scenario, avoid, context)) return;
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
+  if (!scenario->real && chance(scenario, 2)) {
+    add_clock_alone(scenario, named);
+    return;
+  }
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
   if (chance(scenario, 8) && named && add_row(scenario, avoid, context)) return;
   if (chance(scenario, 6) && add_own_groups(scenario, named, avoid, context)) return;

@@ -175,6 +175,8 @@ static net_chronon goes_at(struct tql_session *session, const struct session_rel
 }
 
 static enum base_status go_on(struct tql_session *session, struct session_relation *pace) {
+  /* The machine's clock may have been put back: then it waits, and what is stored stays. */
+  if (pace->checkpoint != NET_FOREVER && pace->checkpoint >= base_env_now()) return BASE_OK;
   enum base_status status = session_make_live(session, pace);
   return status == BASE_OK ? session_advance(session, pace, base_env_now()) : status;
 }
