@@ -352,6 +352,7 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   struct sn_known_event *event = &part->known->events[e];
   *ret_row = (struct row){.part = part, .event = event, .number = e};
   if (writing->full) {
+    program->unsent = true;
     sn_pipe_unsent(program->peer, (size_t)(writing->intake - program->intakes));
     part->events[e].unsent++;
     return false;

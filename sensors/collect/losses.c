@@ -71,25 +71,26 @@ static uint64_t lost_by(const struct sn_tally *tally, unsigned cause) {
   return cause == SN_UNSENT ? tally->unsent : 0;
 }
 
-static void poll_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
+static bool poll_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
   struct sn_part_event *event = &part->events[e];
   struct sn_tally tally;
   if (event->received != 0 || event->unsent != 0) {
     sn_peer_tally_add(program->peer, part->index, e, event->received, event->unsent);
     event->received = event->unsent = 0;
   }
-  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
+  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return true;
   for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
     uint64_t lost = lost_by(&tally, cause);
     uint64_t total = lost > event->base[cause] ? lost - event->base[cause] : 0;
     if (total <= event->said[cause]) continue;
-    if (say(program, part, part->known->events[e].event->name, cause, total,
-            total - event->said[cause], now)) {
-      warn(program, part, part->known->events[e].event->name, cause, total,
-           total - event->said[cause]);
-      event->said[cause] = total;
-    }
+    if (!say(program, part, part->known->events[e].event->name, cause, total,
+             total - event->said[cause], now))
+      return false;
+    warn(program, part, part->known->events[e].event->name, cause, total,
+         total - event->said[cause]);
+    event->said[cause] = total;
   }
+  return true;
 }
 
 bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
@@ -119,19 +120,21 @@ bool sn_totals_of_object(const struct sn_program *program, const struct sn_part 
   return true;
 }
 
-void sn_losses_poll(struct sn_program *program) {
+bool sn_losses_poll(struct sn_program *program) {
   int64_t now = sn_monitor_time(program->monitor);
-  if (program->state == SN_ENDED || !sn_program_ready(program)) return;
+  bool all = true;
+  if (program->state == SN_ENDED || !sn_program_ready(program)) return true;
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     if (part->name == NULL) continue;
     uint32_t events = part->event_count;
     if (events > part->known->event_count) events = part->known->event_count;
     for (uint32_t e = 1; e < events; e++) {
-      if (part->known->events[e].event != NULL) poll_event(program, part, e, now);
+      if (part->known->events[e].event != NULL) all &= poll_event(program, part, e, now);
     }
   }
-  program->losses_at = now;
+  if (all) program->losses_at = now;
+  return all;
 }
 
 /* The program is dead and its rings are read: what is said of no event is said of none. */

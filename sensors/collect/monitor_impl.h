@@ -331,7 +331,12 @@ struct sn_program {
   bool enabled;        /* something of it is on */
   bool complete;       /* at the last check */
   int64_t enabled_at;  /* monotonic: of the last check at which something was on */
-  int64_t losses_at;   /* realtime: accounted up to here */
+  int64_t losses_at;   /* realtime: losses are said up to here */
+  uint64_t lost;       /* records, by all its pipes, as of the last check */
+  uint64_t lost_said;  /* ... as of the last time that losses were said for a check */
+  int64_t said_at;     /* monotonic: that */
+  bool lost_known;     /* LOST is that */
+  bool unsent;         /* the buffer had no room for some since */
   int64_t reported_at; /* monotonic */
   bool report_wanted;  /* its switches have changed */
   struct base_usage usage;
@@ -488,7 +493,8 @@ int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timel
 
 /* --- losses.c */
 
-void sn_losses_poll(struct sn_program *program);
+/* Says what has been lost since the last time. false: there was no room for some of it. */
+bool sn_losses_poll(struct sn_program *program);
 void sn_losses_final(struct sn_program *program);
 /* Instead of that, if the announcement was cut: nobody knows any more how many were lost. */
 void sn_losses_cut(struct sn_program *program);

@@ -209,7 +209,8 @@ struct sn_pipe_view {
   uint64_t unsent;
   uint64_t accounted; /* records read (released or not), or counted as lost by the program */
   uint64_t generated;
-  bool open; /* we have its memory */
+  uint64_t lost; /* counted as lost by the program */
+  bool open;     /* we have its memory */
 };
 void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret_view);
 /* Bytes of the smallest of its rings; 0: it has handed none over. */

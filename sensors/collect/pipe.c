@@ -253,13 +253,15 @@ void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret
   const struct sn_slot *slot = sn_pipe_slot(peer, pipe);
   const struct sn_place *place = place_of(slot);
   uint64_t generated = __atomic_load_n(&slot->generated, __ATOMIC_ACQUIRE);
-  *ret_view = (struct sn_pipe_view){
-      .slot = pipe->slot,
-      .released = place->received - place->unsent,
-      .unsent = place->unsent,
-      .accounted = (pipe->reading ? pipe->count : place->received) + slot_lost(slot),
-      .generated = generated,
-      .open = pipe->base != NULL && !pipe->corrupt};
+  uint64_t lost = slot_lost(slot);
+  *ret_view =
+      (struct sn_pipe_view){.slot = pipe->slot,
+                            .released = place->received - place->unsent,
+                            .unsent = place->unsent,
+                            .accounted = (pipe->reading ? pipe->count : place->received) + lost,
+                            .generated = generated,
+                            .lost = lost,
+                            .open = pipe->base != NULL && !pipe->corrupt};
 }
 
 /* --- accounts */

@@ -1036,6 +1036,7 @@ def own_announcement(world):
 def garbled_programs(world):
     """Announcements that change under the reader's eyes into anything whatever."""
     model, good = world.target("model"), world.target("good")
+    world.store.honest = False
     world.collect()
     world.known(model, good)
     model.do("new 0 50")

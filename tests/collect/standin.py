@@ -66,6 +66,7 @@ class Store:
         self.checked = {}  # identity -> time, of all relations
         self.checked_of = {}  # identity, relation -> time
         self.ended = []
+        self.honest = True  # programs count what they lose
 
     def lost(self):
         return sum(self.losses.values()) + self.collector
@@ -376,6 +377,11 @@ class Server:
         name = self.processes.get(process, ("?", 0))[0]
         if name == "?":
             self.problems.append("a loss of no process")
+        # What a program has taken with it is found when it is gone.
+        counted = cause in ("full", "unreachable", "nested", "oversize") and self.store.honest
+        if counted and lo < self.promised(relation):
+            self.problems.append(f"{total} of {relation} lost ({cause}) from {lo} on, "
+                                 f"which was promised before, up to {self.promised(relation)}")
         key = (name, relation, cause)
         if total < self.store.losses.get(key, 0):
             self.problems.append("a total that shrinks")
