@@ -284,6 +284,7 @@ struct ng_query {
   bool averaging_origin_given;
   net_chronon averaging_origin;
   bool unbounded_allowed; /* standing over a live feed it may need memory without bound */
+  bool losses_ignored; /* stored, what is there is taken for all there was, whoever looks at it */
 };
 
 /* Has it clocks alone? */

@@ -7,6 +7,7 @@ whoever was killed meanwhile. TAP.
 Nothing here assumes a speed: what is to come is waited for, PATIENCE seconds at most. The stand-in of collect_test.py knows the protocol; here it is what `tquel serve` makes of it that counts."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -51,8 +52,8 @@ class World:
         self.targets.append(Target(self, name))
         return self.targets[-1]
 
-    def run(self, text):
-        done = subprocess.run([TQUEL, "--connect", os.path.join(self.directory, "server"), "-c", text],
+    def run(self, text, *options):
+        done = subprocess.run([TQUEL, "--connect", os.path.join(self.directory, "server"), *options, "-c", text],
                               env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         return done.returncode, done.stdout, done.stderr
 
@@ -130,6 +131,7 @@ class World:
         return said
 
 
+COUNTED = "n = count(t for each instant where t.Number < 0)"  # none of those that are there
 TICKS = "range of t is Tick retrieve into Ticks (t.Process, t.Number)"
 
 
@@ -319,7 +321,8 @@ def losses_are_said(world):
     target = world.target()
     world.serve()
     world.collect("--ring", "16", "--buffer", "1")
-    world.ask(TICKS)
+    world.ask(TICKS, f"range of t is Tick retrieve into Each ({COUNTED})",
+              f"range of t is Tick set losses ignored retrieve into There ({COUNTED})")
     world.recording(target)
 
     def said(number):
@@ -343,6 +346,36 @@ def losses_are_said(world):
     os.kill(world.server.pid, signal.SIGCONT)
     world.balance(target.generated())
     check(world.accounted()[3] > 0, "nothing was lost")
+    world.until(lambda: uncertain(world, "print Each") == lost_times(world),
+                lambda: f"uncertain in {uncertain(world, 'print Each')}, lost in {lost_times(world)}")
+    check(uncertain(world, f"range of t is Tick retrieve ({COUNTED})") == lost_times(world), "asked once it is otherwise")
+    check(uncertain(world, "print There") == [], "who ignores losses does not")
+    done = subprocess.run([TQUEL, "check-database", world.database], capture_output=True, text=True)
+    check(done.returncode == 0, f"check-database: {done.stdout}{done.stderr}")
+
+
+def united(stretches):
+    """Apart from each other, in order."""
+    result = []
+    for start, stop in sorted(stretches):
+        if result and start <= result[-1][1]:
+            result[-1][1] = max(stop, result[-1][1])
+        else:
+            result.append([start, stop])
+    return result
+
+
+def lost_times(world):
+    return united(world.rows("select start_lo, stop_hi from Lost where relation in ('Tick', '')"))
+
+
+def uncertain(world, question):
+    """When the tuples of the answer are not definite; all of them have a count of 0."""
+    code, out, said = world.run(question, "--format", "ndjson")
+    check(code == 0, said)
+    rows = [json.loads(line) for line in out.splitlines()]
+    check(rows and all(row["n"] == 0 for row in rows), out[:200])
+    return united((row["start_lo"], row["stop_hi"]) for row in rows if not row["definite"])
 
 
 def what_it_takes(world):

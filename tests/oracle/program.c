@@ -275,6 +275,15 @@ static bool live(struct program *program, bool lies) {
          turn(program, program->announcer, NET_FOREVER);
 }
 
+/* It becomes known in the end. */
+static bool lose(struct program *program) {
+  const struct scenario *scenario = program->scenario;
+  bool good = true;
+  for (size_t i = 0; i < scenario->loss_count && good; i++)
+    good = engine_run(program->engine, loss_text(scenario, &scenario->losses[i])) == ANSWER_ROWS;
+  return good;
+}
+
 /* The same relations; traced ones are as the periods that are seen of them. */
 static void begin_made(const struct scenario *scenario, struct scenario *made) {
   *made = *scenario;
@@ -297,6 +306,7 @@ bool sensed_run(struct engine *engine, struct base_strings *strings,
   bool good = engine_open(engine, engine->arena, strings, NULL, scenario, options);
   if (good) tql_session_on_watch(engine->session, &program.sensor);
   good = good && announce(&program) && create(&program) && define(&program) && live(&program, liar);
+  good = good && lose(&program);
   if (!good) base_buffer_printf(out, "  the run failed: %s\n", engine_message(engine));
   program.running = false;
   if (program.user) good = tql_source_close(program.user, true) == BASE_OK && good;

@@ -287,6 +287,21 @@ static void make_statements(struct scenario *scenario, bool *ret_whole) {
   }
 }
 
+/* Of traced ones the records that are not made for want of somebody who asks count as little as those that are lost, and
+ * what is compared are the periods that are seen. */
+static void lose_events(struct scenario *scenario) {
+  scenario->loss_count = 1 + below(scenario, LOSSES_MAX);
+  for (size_t i = 0; i < scenario->loss_count; i++) {
+    struct loss *loss = &scenario->losses[i];
+    loss->in = PICK(scenario, "Lost", "Lost", "Late", "Rejected");
+    bool lost = strcmp(loss->in, "Lost") == 0;
+    loss->relation = PICK(scenario, "N", "M");
+    loss->source = PICK(scenario, "", "host", processes[0], processes[1]);
+    loss->from = (net_chronon)below(scenario, SENSED_LAST);
+    loss->to = lost ? loss->from + 1 + (net_chronon)below(scenario, 4) : (net_chronon)i;
+  }
+}
+
 void sensed_draw(struct scenario *scenario, struct base_arena *arena, uint64_t seed,
                  bool *ret_whole) {
   *scenario =
@@ -294,6 +309,7 @@ void sensed_draw(struct scenario *scenario, struct base_arena *arena, uint64_t s
   scenario->determinate = chance(scenario, 35);
   make_inputs(scenario);
   make_statements(scenario, ret_whole);
+  if (seed % 4 == 1) lose_events(scenario);
 }
 
 /* --- judging */

@@ -18,6 +18,8 @@ struct world_relation {
   const struct ng_query *query; /* derived */
   struct oracle_origin origin;  /* found once and kept */
   bool view, may_fail;          /* a view's errors are those of every query over it */
+  bool looks_through;           /* derived: who looks at it, and heeds losses, evaluates it anew */
+  bool looking_fails;           /* that may fail */
   bool unsaid;
 };
 
@@ -30,8 +32,7 @@ struct world {
   struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
-  bool looking; /* what is evaluated is only looked at */
-  bool losses_ignored;
+  bool looking;          /* what is evaluated is only looked at */
   net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
   uint64_t doubted;
@@ -67,7 +68,7 @@ static void each_relation(void *context, void (*on_name)(void *, const char *), 
 
 static const struct oracle_relation *shown(const struct world *world,
                                            const struct world_relation *relation) {
-  return world->losses_ignored ? &relation->rows : &relation->certain;
+  return world->settings.losses_ignored ? &relation->rows : &relation->certain;
 }
 
 static const struct oracle_relation *find_rows(void *context, const char *name) {
@@ -117,7 +118,7 @@ static void missing_of_query(struct world *world, const struct ng_query *query,
   }
 }
 
-/* Of what is stored, and made of others, nothing is missing: it was made of what is there. */
+/* Of what is stored, and made of others by who ignores losses, nothing is missing: it was made of what is there. */
 static struct oracle_missing find_missing(void *context, const char *name) {
   struct world *world = context;
   const struct world_relation *relation = find(world, name);
@@ -128,7 +129,7 @@ static struct oracle_missing find_missing(void *context, const char *name) {
     missing.records = &relation->records;
     missing.by = relation->ng.by;
     missing.in_process = relation->in_process;
-  } else if (relation->view) {
+  } else if (relation->looks_through) {
     const struct ng_query *query = relation->query;
     missing_of_query(world, query, &missing.stretches);
     bool moves = query->start || query->stop || query->at || query->coalesced;
@@ -353,7 +354,7 @@ static void apply_setting(struct world *world, const char *text) {
     else if (strcmp(words, "averaging origin") == 0)
       set_time(&bound, &settings->averaging_origin_given, &settings->averaging_origin);
     else if (strcmp(words, "losses") == 0)
-      world->losses_ignored = strcmp(value->name.text, "ignored") == 0;
+      settings->losses_ignored = strcmp(value->name.text, "ignored") == 0;
     else if (strcmp(words, "parallel") == 0)
       settings->coverage = strcmp(value->name.text, "coverage") == 0;
     else if (strcmp(words, "compensate") == 0)
@@ -387,6 +388,7 @@ static void inherit(struct world *world, const struct ng_query *query, bool *may
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct world_relation *input = find(world, query->variables[i].relation->name);
     if (input && input->view && input->may_fail) *may_fail = true;
+    if (input && world->looking && input->looking_fails) *may_fail = true;
     if (input && (input->unsaid || is_far(&input->rows))) *unsaid = true;
   }
 }
@@ -415,9 +417,10 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   return *ret_why ? BASE_END : BASE_OK;
 }
 
-/* Evaluates the view anew for who only looks. Where that fails and the other did not, nothing is said of it. */
-static void look_at_view(struct world *world, struct world_relation *view,
-                         const struct ng_query *query) {
+/* Evaluates the view anew for who only looks, and so what is stored and not defined to ignore losses. Where that
+ * fails and the other did not, nothing is said of it. */
+static void look_at(struct world *world, struct world_relation *view,
+                    const struct ng_query *query) {
   struct oracle_origin origin = {0};
   bool unsaid = false, may_fail = false;
   struct oracle_world oracle = oracle_of(world, &origin, &unsaid);
@@ -425,14 +428,14 @@ static void look_at_view(struct world *world, struct world_relation *view,
   const char *why = oracle_evaluate(world->arena, &oracle, query, &view->certain, &may_fail);
   inherit(world, query, &may_fail, &unsaid);
   world->looking = false;
-  view->may_fail = view->may_fail || may_fail;
+  view->looking_fails = may_fail;
   view->unsaid = view->unsaid || unsaid || why;
 }
 
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why) {
   const struct ng_query *query;
-  world->looking = !statement->name && !world->losses_ignored;
+  world->looking = !statement->name && !world->settings.losses_ignored;
   enum base_status status = retrieve(world, statement, ret, ret_why, &query);
   world->looking = false;
   if (status != BASE_OK || !statement->name) return status;
@@ -446,10 +449,12 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   relation->may_fail = world->may_fail;
   relation->unsaid = world->unsaid;
   relation->certain = relation->rows;
-  if (relation->view) look_at_view(world, relation, query);
-  world->may_fail = relation->may_fail;
+  relation->looks_through = relation->view || !world->settings.losses_ignored;
+  if (relation->looks_through) look_at(world, relation, query);
+  if (relation->view) relation->may_fail = relation->may_fail || relation->looking_fails;
+  world->may_fail = relation->may_fail || relation->looking_fails;
   world->unsaid = relation->unsaid;
-  if (relation->view) *ret = *shown(world, relation);
+  *ret = *shown(world, relation); /* it is printed */
   add_variables(world, relation);
   return BASE_OK;
 }
@@ -501,13 +506,14 @@ static void follow_up(struct world *world, struct world_relation *changed,
     inherit(world, &query, &derived->may_fail, &derived->unsaid);
     if (!derived->origin.found) derived->origin = origin;
     derived->certain = derived->rows;
-    if (derived->view && !outcome->why) look_at_view(world, derived, &query);
+    if (derived->looks_through && !outcome->why) look_at(world, derived, &query);
+    if (derived->view) derived->may_fail = derived->may_fail || derived->looking_fails;
     /* A view is not stored: that it fails now is known when somebody asks for it, or never. */
     if (outcome->why) outcome->status = derived->view ? BASE_AGAIN : BASE_END;
     outcome->may_fail = outcome->may_fail || derived->may_fail;
-    *add_contents(world, outcome) =
-        (struct contents){derived->ng.name, *shown(world, derived),
-                          derived->view && derived->may_fail, derived->unsaid};
+    *add_contents(world, outcome) = (struct contents){
+        derived->ng.name, *shown(world, derived),
+        (derived->view && derived->may_fail) || derived->looking_fails, derived->unsaid};
   }
   if (outcome->status != BASE_OK) memcpy(world->relations, kept, sizeof kept);
 }

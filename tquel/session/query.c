@@ -101,7 +101,8 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
       continue;
     }
     struct session_relation *input = session_of(session, relation);
-    status = input != NULL && input->view ? earliest_of_view(session, input, finite, &any, &first)
+    status = input != NULL && session_is_looked_through(input)
+                 ? earliest_of_view(session, input, finite, &any, &first)
              : finite ? st_first_finite(session->database, relation->name, &any, &first)
                       : st_extent(session->database, relation->name, &any, &first, &last);
     if (status == BASE_OK && any) note_first(ret_any, ret, first);
@@ -301,6 +302,7 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
     status = session_run_once(session, query, rows);
   }
   session_use_kept(session, false);
+  if (status == BASE_OK) session_note_doubted(session, query, relation, &rows->rows);
   if (status == BASE_OK) status = st_version(session->database, &after);
   if (status != BASE_OK) return status;
   bool same = before.others == after.others && before.own == after.own;
@@ -309,7 +311,7 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   status = print_rows(session, rows);
   if (status != BASE_OK) return status;
   const struct session_relation *view = query ? session_whole_view(session, query) : relation;
-  bool whole = !session_is_in_doubt(session) && !session->seat->losses_ignored;
+  bool whole = !session_is_in_doubt(session) && !session->seat->settings.losses_ignored;
   if (session->statement != NULL && session->statement->order != NULL) whole = false;
   if (view != NULL && view->view && same && whole && session->diags->count == diags)
     session_keep_result(session, view, &before, rows);
@@ -409,7 +411,7 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
   struct net_source *source = NULL;
   tql_rows_init(ret, relation->ng.name, relation->ng.layout);
   ret->rows.may_spill = true;
-  if (relation->view) return session_view_rows(session, relation, ret);
+  if (session_is_looked_through(relation)) return session_view_rows(session, relation, ret);
   ret->checkpoint = relation->checkpoint;
   /* All rows that are stored, also those at or beyond a checkpoint. */
   int64_t began = base_env_monotonic();

@@ -377,7 +377,8 @@ static bool is_closed(struct tql_session *session, struct session_relation *rela
                       uint64_t walk) {
   if (!session_visit(relation, walk)) return true;
   if (session_is_pace(relation)) return session->given_pace.checkpoint == NET_FOREVER;
-  if (!relation->view) return relation->checkpoint == NET_FOREVER && !relation->has_pending;
+  if (!session_is_looked_through(relation))
+    return relation->checkpoint == NET_FOREVER && !relation->has_pending;
   for (size_t i = 0; i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
     if (input != NULL && !is_closed(session, input, walk)) return false;
@@ -403,7 +404,7 @@ static net_chronon known_until(struct tql_session *session, struct session_relat
   net_chronon known = NET_FOREVER;
   if (!session_visit(relation, walk)) return known;
   if (session_is_pace(relation)) return session->given_pace.checkpoint;
-  if (!relation->view)
+  if (!session_is_looked_through(relation))
     return relation->has_pending && relation->checkpoint == NET_FOREVER ? NET_BEGINNING
                                                                         : relation->checkpoint;
   for (size_t i = 0; i < relation->input_count; i++) {

@@ -80,9 +80,12 @@ struct session_relation {
   net_chronon origin;
   uint64_t visited;               /* the walk over the catalogue that was here last */
   struct session_first firsts[2]; /* view: of its tuples; of the finite instants in them */
-  bool stale;                     /* derived: to be computed anew when the live network is built */
-  bool begins;   /* derived: its origin has just been found, so its replay is news */
-  bool diverted; /* Late, Rejected: rows came since the last commit */
+  bool
+      looked_through; /* derived and stored: the statement that runs reads its inputs in its place (doubt.c) */
+  bool as_stored; /* ... does not, as a standing query has rejected combinations */
+  bool stale;     /* derived: to be computed anew when the live network is built */
+  bool begins;    /* derived: its origin has just been found, so its replay is news */
+  bool diverted;  /* Late, Rejected: rows came since the last commit */
 
   /* live: rows go through the live network */
   bool live;
@@ -202,7 +205,6 @@ struct tql_seat {
   int64_t time_limit;              /* ns; 0: none */
   int64_t patience;                /* ns: a statement that takes longer is given back; 0: none is */
   bool manual;                     /* set checkpoint manual */
-  bool losses_ignored;             /* set losses ignored */
   struct net_time_context time;    /* of its statements: now, when it came, its zone */
   int64_t now;                     /* 0: each statement's now is when it begins */
   struct ng_switches switches;     /* those of seat 0 hold for the live network, too */
@@ -564,8 +566,15 @@ struct net_source *session_open_given(const struct session_given *given,
  * Rejected say of it, unless the seat ignores losses. Not nested. */
 enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) BASE_MUST_USE;
+/* The answer is ROWS: where nothing of it is uncertain no loss has touched it, and nothing is said of one. */
+void session_note_doubted(struct tql_session *session, const struct ng_query *query,
+                          struct session_relation *relation, const struct net_rows *rows);
 /* SAID: a note says of which relations tuples were not as certain as they are stored. */
 void session_end_doubts(struct tql_session *session, bool said);
+/* Does who reads RELATION read its inputs, through its definition: a view, or for now what is made of lossy ones? */
+static inline bool session_is_looked_through(const struct session_relation *relation) {
+  return relation->view || relation->looked_through;
+}
 /* Is anything read so that was lost? */
 bool session_is_in_doubt(const struct tql_session *session);
 /* What is known of RELATION; NULL: nothing of it was lost. */
