@@ -78,6 +78,8 @@ struct net_watch_object {
   bool pattern;
 };
 
+#define NET_WHEN_TRIGGERED INT64_C(-1)
+
 /* What is to be watched: the records of RELATION that have the values of all OBJECTS; without any, those of
  * all objects, also of those that appear later. */
 struct net_watch {
@@ -85,7 +87,8 @@ struct net_watch {
   const struct net_watch_object *objects;
   uint32_t object_count;
   bool starts_only; /* traced: nobody asks when a period ends, end records need not come */
-  /* sampled: a sample is wanted at ORIGIN and every EVERY chronons after it; 0: as the sensor is used to */
+  /* sampled: a sample is wanted at ORIGIN and every EVERY chronons after it; 0: as the sensor is used to;
+   * NET_WHEN_TRIGGERED: only when it is asked for (net_sensor_class.sample) */
   int64_t every;
   net_chronon origin;
 };
@@ -102,6 +105,9 @@ struct net_sensor_class {
   /* WATCH lives until it is disabled; its strings are ids of the network's table, and stay. */
   void (*enable)(struct net_sensor *sensor, const struct net_watch *watch);
   void (*disable)(struct net_sensor *sensor, const struct net_watch *watch);
+  /* A sample is to be taken now of what has the values of WATCH's objects, and is watched; of all that is, if it
+   * has none. What is asked for again before it was taken is taken once. May be NULL. */
+  void (*sample)(struct net_sensor *sensor, const struct net_watch *watch);
 };
 
 #endif

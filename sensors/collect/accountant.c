@@ -415,7 +415,8 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
   bool sampled = event->relation == SN_KIND_SAMPLED;
   row.at = time_of(program, writing->intake, record, sampled);
   if (sampled && (record->kind & SN_RECORD_STAMP) != 0) {
-    row.at.lo = row.at.hi = sn_sampling_time(program->monitor, row.event, row.at.hi);
+    row.at.lo = row.at.hi =
+        sn_sampling_time(program->monitor, row.event, &row.part->events[row.number], row.at.hi);
   }
   const char *reason = NULL;
   if (row.event->holder != NULL) {

@@ -11,7 +11,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { REPORT_COLUMNS = 9, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+enum { REPORT_COLUMNS = 11, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
 static const int64_t REPORT_NS = INT64_C(250000000), SOON_NS = INT64_C(50000000);
 
 static const char *const causes[SN_CAUSES] = {
@@ -272,6 +272,8 @@ static void add_event(struct report *report, struct sn_program *program, struct 
   cell_number(cells, event->reported_rate);
   cell_cost(cells, program, part, e);
   cell_number(cells, totals.escaped);
+  cell_number(cells, event->triggers);
+  cell_number(cells, event->coalesced);
   report->rows++;
   event->reported_lost = totals.lost;
   event->reported_want = event->want;
@@ -299,7 +301,7 @@ static void add_object_event(struct object_report *of, const struct sn_part *par
   cell_number(cells, totals.lost);
   cell_number(cells, rate_of(totals.records, &taken->reported, of->elapsed));
   cell_cost(cells, of->program, part, e);
-  cell(cells, "");
+  for (int i = 0; i < 3; i++) cell(cells, "");
   of->report->object_rows++;
 }
 
@@ -341,7 +343,7 @@ static void add_usage(struct report *report, struct sn_program *program) {
   cell(cells, "");
   cell(cells, "");
   cell_number(cells, (uint64_t)program->usage.a_second);
-  cell(cells, "");
+  for (int i = 0; i < 3; i++) cell(cells, "");
   report->rows++;
 }
 

@@ -63,11 +63,11 @@ struct sn_watch {
   bool stale;  /* of a connection that is over; gone when the new one has said all */
   bool copied; /* of one for the events of all task forces */
   bool starts_only;
-  int64_t every, origin;
-  int64_t since;  /* realtime: when it came */
-  int64_t tick;   /* the last one asked for */
-  bool answered;  /* there was somebody to ask */
-  uint64_t scans; /* monitor->sampled_scans when it was asked */
+  int64_t every, origin; /* every: 0: as often as we do by ourselves; -1: when triggered */
+  int64_t since;         /* realtime: when it came */
+  int64_t tick;          /* the last one asked for */
+  bool answered;         /* there was somebody to ask */
+  uint64_t scans;        /* monitor->sampled_scans when it was asked */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
 };
@@ -96,6 +96,9 @@ struct sn_interest {
   int64_t asked, asked_at; /* the last tick asked for, and when (monotonic); 0: none */
   int64_t closed;          /* the last tick of which no sample is waited for any more */
   int64_t round;           /* the last one that the server was told to be complete */
+  /* without clocks: rounds that a trigger has begun; when (monotonic) those are asked whom none has named */
+  unsigned rounds_due;
+  int64_t rest_at;
 };
 
 /* Samples are taken at ORIGIN and every so many ns after it. */
@@ -121,6 +124,14 @@ bool sn_interest_wants(const struct sn_interest *interest, const char *process, 
 /* Whether a watch wants anything of that process. */
 bool sn_interest_wants_process(const struct sn_interest *interest, const char *process);
 bool sn_watch_wants_process(const struct sn_watch *watch, const char *process);
+/* Whether WATCH wants that object of HOLDER in PROCESS. */
+bool sn_watch_wants(const struct sn_watch *watch, const char *process, const char *holder,
+                    const struct sn_name *object);
+/* One that is no interest's. */
+struct sn_watch *sn_watch_copy(const struct sn_watch *watch);
+void sn_watch_list_free(struct sn_watch *watches);
+/* Takes the entry "sample RELATION", which names objects. false: it makes no sense. */
+bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct sn_string value);
 
 /* --- descriptions.c */
 
@@ -258,7 +269,10 @@ struct sn_part_event {
   int64_t last_at;                /* time of its last record */
   int64_t off_at; /* when it was switched off, and has not been ended since; INT64_MIN: it is on */
   bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */
-  int64_t asked, asked_at; /* the last tick asked for, and when (monotonic); 0: none */
+  struct sn_watch *once_for, *once_for_now; /* ... those that these triggers name */
+  int64_t triggered;                        /* the last trigger that asked for samples; 0: none */
+  uint64_t triggers, coalesced; /* how many did; of which others were still to be answered */
+  int64_t asked, asked_at;      /* the last tick asked for, and when (monotonic); 0: none */
   int64_t
       pass_from; /* the first sample since its process said that a round was complete; 0: none */
   size_t unanswered;         /* objects that were asked at ASKED and have not answered */
@@ -418,7 +432,10 @@ void sn_sampling_ask_object(struct sn_program *program, struct sn_part *part, ui
                             const struct sn_object_view *object, struct sn_entity **entity);
 /* The time that a sample taken AT stands for: the tick it was asked for, or its own. */
 int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known,
-                         int64_t at);
+                         const struct sn_part_event *event, int64_t at);
+/* A tuple has come that asks for samples of RELATION, of what has the values of TRIGGER. */
+void sn_sampling_trigger(struct sn_monitor *monitor, const char *relation,
+                         const struct sn_watch *trigger);
 /* A sample for the time AT has come. ENTITY: whose it is, or NULL. */
 void sn_sampling_taken(struct sn_program *program, struct sn_part *part, uint32_t event,
                        struct sn_entity *entity, int64_t at);

@@ -680,6 +680,13 @@ void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *obj
   __atomic_compare_exchange_n(place, &word, before, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
+bool sn_peer_is_asked(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return false;
+  uint32_t *asked = sn_asked(receptacle, peer->modules[module].switches);
+  return __atomic_load_n(&asked[event], __ATOMIC_ACQUIRE) != 0;
+}
+
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
   struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
   if (receptacle == NULL) return false;

@@ -147,6 +147,8 @@ unsigned sn_peer_object_counted(const struct sn_peer *peer, const struct sn_obje
                                 uint32_t event);
 void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *object,
                           uint32_t event);
+/* Has it been asked for a round of a sampled event that it has not begun? */
+bool sn_peer_is_asked(const struct sn_peer *peer, uint32_t module, uint32_t event);
 /* Asks for a round of a sampled event. */
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
 

@@ -523,6 +523,10 @@ static void account(struct sn_program *program) {
 
 static void program_free(struct sn_program *program) {
   for (size_t i = 0; i < program->part_count; i++) {
+    for (uint32_t e = 0; e < program->parts[i].event_count; e++) {
+      sn_watch_list_free(program->parts[i].events[e].once_for);
+      sn_watch_list_free(program->parts[i].events[e].once_for_now);
+    }
     free(program->parts[i].events);
     free(program->parts[i].minor);
     free(program->parts[i].name);

@@ -53,10 +53,12 @@ static void count(struct sn_monitor *monitor, const char *relation, bool on) {
 bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command) {
   bool on = sn_string_is(command->value, "on");
   char *name = copy_of(command->name);
-  const char *relation = after(name, "count");
+  const char *relation = after(name, "count"), *sampled = after(name, "sample");
   bool good =
       relation == NULL || (*relation != '\0' && (on || sn_string_is(command->value, "off")));
   if (good && relation != NULL) count(monitor, relation, on);
+  if (sampled != NULL)
+    good = *sampled != '\0' && sn_watch_trigger(monitor, sampled, command->value);
   free(name);
   return good;
 }

@@ -10,7 +10,14 @@
  * tick until all have answered, or until the next one. A round is complete, and the server is told, when all
  * have had a sample since the one before; those who have none are not there, to the server. So it is told
  * as well when somebody does not answer within the patience (an object: and before the next tick, if that is
- * within ten times the patience), who then is not waited for until he answers again.                 */
+ * within ten times the patience), who then is not waited for until he answers again.
+ *
+ * A trigger (thesis 6.3) is no tick: the sample that it asks for stands for the time at which it was taken, which
+ * is later than the event. What is asked for again before the program has come to it is taken once. Without ticks,
+ * rounds are of triggers: when all that is watched has had a sample since the round before, it is complete up to
+ * what can be promised. A trigger that names no objects asks all at once; of one that does the others are asked
+ * when as much time has passed as is between samples otherwise, and as much later all are once more. So what is
+ * joined with the relation does not wait for the next event, and who is named by none is asked as seldom.                                               */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +55,7 @@ static int64_t every_of(const struct sn_monitor *monitor, const struct sn_watch 
 
 static void add_clock(const struct sn_monitor *monitor, struct sn_interest *interest,
                       const struct sn_watch *watch) {
+  if (watch->every < 0) return; /* when triggered */
   int64_t every = every_of(monitor, watch), origin = watch->origin % every;
   for (size_t i = 0; i < interest->clock_count; i++) {
     struct sn_sample_clock *clock = &interest->clocks[i];
@@ -82,7 +90,7 @@ static int64_t last_tick(const struct sn_interest *interest, int64_t now) {
 }
 
 int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known,
-                         int64_t at) {
+                         const struct sn_part_event *event, int64_t at) {
   struct sn_interest *interest = known->interest;
   int64_t last = INT64_MIN;
   find_clocks(monitor, interest);
@@ -91,8 +99,9 @@ int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event
     int64_t tick = tick_of(clock->every, clock->origin, at);
     if (tick > last && tick >= clock->since) last = tick;
   }
-  /* Nobody has asked then, or it was promised that nothing of that time would follow. */
-  return last < interest->checked || last == INT64_MIN ? at : last;
+  /* Nobody has asked then, or a trigger has since, or it was promised that nothing of that time would follow. */
+  bool own = last == INT64_MIN || last < interest->checked || last < event->triggered;
+  return own ? at : last;
 }
 
 /* --- what came */
@@ -148,7 +157,7 @@ void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint
   const struct sn_known_event *known = &part->known->events[e];
   struct sn_part_event *event = &part->events[e];
   if (!has_rounds(known)) return;
-  at = sn_sampling_time(program->monitor, known, at);
+  at = sn_sampling_time(program->monitor, known, event, at);
   if (event->pass_from != 0 && event->pass_from < at) at = event->pass_from;
   event->pass_from = 0;
   note_sample(&event->own, known->interest->round, at);
@@ -203,6 +212,100 @@ static void ask_event(struct sn_program *program, struct sn_part *part, uint32_t
   }
 }
 
+/* --- triggers */
+
+static bool names_objects(const struct sn_watch *trigger) {
+  bool any = false;
+  for (uint32_t i = 0; i < trigger->value_count; i++) any |= !trigger->values[i].process;
+  return any;
+}
+
+/* Some of its objects: by the next scan. So many that they are not worth a list: all of them. */
+static void trigger_objects(struct sn_program *program, struct sn_part_event *event,
+                            const struct sn_watch *trigger) {
+  enum { LISTED = 64 };
+  size_t count = 0;
+  for (const struct sn_watch *each = event->once_for; each != NULL; each = each->next) count++;
+  if (count < LISTED) {
+    struct sn_watch *copy = sn_watch_copy(trigger);
+    copy->next = event->once_for;
+    event->once_for = copy;
+  } else {
+    event->once_due = true;
+  }
+  program->scan_wanted = true;
+}
+
+static void trigger_event(struct sn_program *program, struct sn_part *part, uint32_t e,
+                          const struct sn_watch *trigger, int64_t now) {
+  const struct sn_known_event *known = &part->known->events[e];
+  struct sn_part_event *event = &part->events[e];
+  bool once = sn_is_once(known->event), objects = once && known->holder != NULL;
+  if (!once && event->want == 0 && known->holder == NULL) return; /* as yet */
+  event->triggered = now;
+  if (objects && names_objects(trigger)) { /* it is counted when one of that name is found */
+    trigger_objects(program, event, trigger);
+    return;
+  }
+  event->triggers++;
+  if (known->interest->clock_count == 0) {
+    event->asked = event->own.asked = now;
+    event->asked_at = base_env_monotonic();
+    event->unanswered = 0;
+  }
+  if (objects) {
+    event->coalesced += event->once_due;
+    event->once_due = program->scan_wanted = true;
+  } else if (once) {
+    event->coalesced += (sn_peer_switched(program->peer, part->index, e) & SN_ONCE) != 0;
+    sn_peer_switch(program->peer, part->index, e, SN_TRACE | SN_ONCE);
+  } else {
+    event->coalesced += sn_peer_is_asked(program->peer, part->index, e);
+    sn_peer_ask(program->peer, part->index, e);
+  }
+}
+
+/* Two rounds are to come, of all that is watched: that of the samples, and one more, as what is joined with samples of several
+ * times is known when there is a later one of each. */
+static void begin_rounds(struct sn_interest *interest, int64_t rest_at) {
+  if (interest->rounds_due == 0 || rest_at < interest->rest_at) interest->rest_at = rest_at;
+  interest->rounds_due = 2;
+}
+
+static void trigger_interest(struct sn_monitor *monitor, struct sn_interest *interest,
+                             const struct sn_watch *trigger) {
+  int64_t now = sn_monitor_time(monitor), monotonic = base_env_monotonic();
+  find_clocks(monitor, interest);
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    for (size_t i = 0; i < program->part_count && program->state == SN_RUNNING; i++) {
+      struct sn_part *part = &program->parts[i];
+      if (part->name == NULL || part->closed) continue;
+      if (!sn_watch_wants_process(trigger, part->name->text)) continue;
+      for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
+        const struct sn_known_event *known = &part->known->events[e];
+        if (known->event == NULL || known->interest != interest || !sn_is_sampled(known->event)) {
+          continue;
+        }
+        if (!sn_interest_wants_process(interest, part->name->text)) continue;
+        trigger_event(program, part, e, trigger, now);
+      }
+    }
+  }
+  if (interest->clock_count > 0) return; /* rounds are of ticks */
+  begin_rounds(interest, monotonic + (trigger->value_count > 0 ? monitor->options.sample_ns : 0));
+}
+
+void sn_sampling_trigger(struct sn_monitor *monitor, const char *relation,
+                         const struct sn_watch *trigger) {
+  for (struct sn_interest *interest = monitor->interests; interest != NULL;
+       interest = interest->next) {
+    if (interest->count == 0 || !sn_relation_means(relation, interest->relation)) continue;
+    trigger_interest(monitor, interest, trigger);
+  }
+}
+
+/* --- ticks */
+
 /* false: there is nobody to ask. */
 static bool ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
                     const struct sn_watch *watch, int64_t now) {
@@ -255,6 +358,7 @@ int64_t sn_sampling_turn(struct sn_monitor *monitor) {
     if (interest->count == 0 || !any_sampled(monitor, interest)) continue;
     for (unsigned list = 0; list < 2; list++) {
       for (struct sn_watch *watch = interest->watches[list]; watch != NULL; watch = watch->next) {
+        if (watch->every < 0) continue; /* when triggered */
         int64_t every = every_of(monitor, watch), tick = tick_of(every, watch->origin, now);
         /* Somebody who comes where nobody was may come before the next tick. */
         bool come = !watch->answered && watch->scans != monitor->sampled_scans;
@@ -283,10 +387,10 @@ struct samples {
 
 /* Whether EACH says so of any event of the interest in a program that runs. It is asked of all. */
 static bool any_event(const struct samples *samples,
-                      bool (*each)(const struct samples *samples, const struct sn_program *program,
+                      bool (*each)(const struct samples *samples, struct sn_program *program,
                                    struct sn_part *part, uint32_t e)) {
   bool any = false;
-  const struct sn_program *program = samples->monitor->programs;
+  struct sn_program *program = samples->monitor->programs;
   for (; program != NULL; program = program->next) {
     for (size_t i = 0; i < program->part_count && program->state == SN_RUNNING; i++) {
       struct sn_part *part = &program->parts[i];
@@ -294,7 +398,7 @@ static bool any_event(const struct samples *samples,
       for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
         const struct sn_known_event *known = &part->known->events[e];
         if (!has_rounds(known) || known->interest != samples->interest) continue;
-        if (part->events[e].asked != 0) any |= each(samples, program, part, e);
+        any |= each(samples, program, part, e);
       }
     }
   }
@@ -307,12 +411,14 @@ static int64_t patience_of(const struct samples *samples, const struct sn_known_
 }
 
 /* Samples for the tick are still to come from it. */
-static bool is_expected(const struct samples *samples, const struct sn_program *program,
+static bool is_expected(const struct samples *samples, struct sn_program *program,
                         struct sn_part *part, uint32_t e) {
   const struct sn_known_event *known = &part->known->events[e];
   const struct sn_part_event *event = &part->events[e];
   (void)program;
-  if (samples->now - event->asked_at > patience_of(samples, known)) return false;
+  if (event->asked == 0 || samples->now - event->asked_at > patience_of(samples, known)) {
+    return false;
+  }
   if (event->once_due || event->once_now || event->unanswered > 0) return true;
   bool own = !sn_is_once(known->event) || known->holder == NULL;
   return own && !event->own.silent && event->own.last < event->asked;
@@ -357,9 +463,10 @@ static bool is_entity_missing(const struct samples *samples, struct sn_part *par
                            object != NULL ? known->holder : NULL, object);
 }
 
-static bool is_incomplete(const struct samples *samples, const struct sn_program *program,
+static bool is_incomplete(const struct samples *samples, struct sn_program *program,
                           struct sn_part *part, uint32_t e) {
   const struct sn_known_event *known = &part->known->events[e];
+  if (part->events[e].asked == 0) return false;
   bool once = sn_is_once(known->event), own = !once || known->holder == NULL;
   bool any = own && is_missing(samples, &part->events[e], &part->events[e].own) &&
              is_wanted(samples, part);
@@ -400,12 +507,45 @@ static void close_tick(struct samples *samples, int64_t tick) {
   if (!any_event(samples, is_incomplete)) say_round(samples->monitor, interest, tick);
 }
 
+/* It has not been asked for all its samples since the last round, or they are still to come. */
+static bool lacks_samples(const struct samples *samples, struct sn_program *program,
+                          struct sn_part *part, uint32_t e) {
+  const struct sn_interest *interest = samples->interest;
+  const struct sn_part_event *event = &part->events[e];
+  if (!sn_interest_wants_process(interest, part->name->text)) return false;
+  if (event->asked == 0 || event->asked <= interest->round) {
+    if (samples->now >= interest->rest_at) {
+      ask_event(program, part, e, sn_monitor_time(samples->monitor), samples->now);
+    }
+    return true;
+  }
+  if (event->once_due || event->once_now) return true;
+  return is_incomplete(samples, program, part, e);
+}
+
+/* The round that triggers have begun. */
+static void close_triggered(struct samples *samples, int64_t least) {
+  struct sn_interest *interest = samples->interest;
+  if (least <= interest->round || least < interest->checked || sn_uplink_tight(samples->monitor)) {
+    return;
+  }
+  samples->upto = least;
+  if (any_event(samples, lacks_samples)) return;
+  say_round(samples->monitor, interest, least);
+  interest->rounds_due--;
+  interest->rest_at = samples->now + samples->monitor->options.sample_ns;
+}
+
 int64_t sn_sampling_promise(struct sn_monitor *monitor, struct sn_interest *interest,
                             int64_t least) {
   if (interest->count == 0 || !interest->sampled) return least;
   find_clocks(monitor, interest);
-  int64_t tick = last_tick(interest, least), before = last_tick(interest, tick - 1);
   struct samples samples = {.monitor = monitor, .interest = interest, .now = base_env_monotonic()};
+  if (interest->clock_count == 0) {
+    if (interest->rounds_due > 0) close_triggered(&samples, least);
+    return least;
+  }
+  int64_t tick = last_tick(interest, least), before = last_tick(interest, tick - 1);
   if (before > interest->closed) close_tick(&samples, before);
   if (tick <= interest->closed) return least;
   if (interest->asked >= tick && !any_event(&samples, is_expected)) close_tick(&samples, tick);

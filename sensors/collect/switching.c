@@ -99,6 +99,8 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     bool once = sn_is_once(known->event);
     event->once_now = event->once_due;
     event->once_due = false;
+    event->once_for_now = event->once_for;
+    event->once_for = NULL;
     switch_process(program, part, e, want, once);
     if (sn_counts_switch(program, part, e)) program->objects_wanted = true;
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
@@ -113,12 +115,39 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
 
 /* --- of objects */
 
+/* Counts the triggers that name it; *ENTITY may be NULL, and then is made. */
+static size_t triggers_of(struct sn_program *program, struct sn_part *part, uint32_t e,
+                          const struct sn_object_view *object, struct sn_entity **entity) {
+  const struct sn_watch *triggers = part->events[e].once_for_now;
+  const char *holder = part->known->events[e].holder;
+  size_t count = 0;
+  if (triggers == NULL) return 0;
+  if (*entity == NULL) {
+    *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type, object->minor,
+                           object->epoch);
+  }
+  for (; triggers != NULL; triggers = triggers->next)
+    count += sn_watch_wants(triggers, part->name->text, holder, (*entity)->name);
+  return count;
+}
+
+/* The switch is good for one record, which answers all TRIGGERS; NOW: how it stands. */
+static void trigger_object(struct sn_program *program, struct sn_part *part, uint32_t e,
+                           const struct sn_object_view *object, size_t triggers, unsigned now) {
+  struct sn_part_event *event = &part->events[e];
+  event->triggers += triggers;
+  event->coalesced += (now & SN_ONCE) != 0 ? triggers : triggers - 1;
+  sn_peer_switch_object(program->peer, object, e, SN_TRACE | SN_ONCE);
+}
+
 static void switch_object(struct sn_program *program, struct sn_part *part, uint32_t e,
                           const struct sn_object_view *object, struct sn_entity **entity,
                           bool wanted) {
   const struct sn_known_event *known = &part->known->events[e];
   unsigned now = sn_peer_object_switched(program->peer, object, e);
   if (sn_is_once(known->event)) {
+    size_t triggers = wanted ? triggers_of(program, part, e, object, entity) : 0;
+    if (triggers > 0) trigger_object(program, part, e, object, triggers, now);
     if (wanted && part->events[e].once_now) {
       sn_sampling_ask_object(program, part, e, object, entity);
     } else if (!wanted && now != 0) {
@@ -230,6 +259,8 @@ static void scan_end(struct sn_program *program) {
     for (uint32_t e = 0; e < part->event_count; e++) {
       struct sn_part_event *event = &part->events[e];
       event->once_now = false;
+      sn_watch_list_free(event->once_for_now);
+      event->once_for_now = NULL;
       if (event->objects != event->objects_seen) program->report_wanted = true;
       event->objects = event->objects_seen;
       if (part->name == NULL || e >= part->known->event_count) continue;

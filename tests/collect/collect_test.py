@@ -950,6 +950,55 @@ def samples(world):
     check(len([e for e in world.store.ends if e[0] == "Level"]) == 3, f"{world.store.ends}")
 
 
+def triggered(world):
+    """Samples are taken when somebody asks, of what he names; what is asked for again before that is taken once."""
+    target, stopped = world.target("P1"), world.target("P2")
+    world.collect("--sample", "200 ms")
+    world.known(target, stopped)
+    for each in target, stopped:
+        each.do("new 0 2")
+        each.do("sampler 1")
+    world.watch("Level", every=-1)
+    world.watch("Depth", every=-1)
+    world.settle(0.5)
+    check(world.store.total("Level") == 0, "samples that nobody asked for")
+
+    def levels(process):
+        return [lo for lo, _, values in world.store.rows.get("Level", []) if values[0].startswith(process)]
+
+    def rounds(relation):
+        return [at for name, at in world.store.rounds if name == relation]
+    world.server.sample("Level")
+    world.wait(lambda: rounds("Level"), "no round of all")
+    first = [lo for each in ("Worker:P1#", "Worker:P2#") for lo in levels(each)[:2]]
+    check(len(first) == 4 and max(first) <= rounds("Level")[0], f"{first}, {rounds('Level')}")
+    world.wait(lambda: len(rounds("Level")) == 2, "the samples are not followed by others")
+    check(len(levels("Worker:P1#")) == len(levels("Worker:P2#")) == 4, f"{world.store.rows}")
+    # Of one process: the other one is asked for the round, later.
+    world.server.sample("Level", ("Process", "Worker:P1#*", True))
+    world.wait(lambda: len(rounds("Level")) >= 4, "no rounds of it")
+    check(len(levels("Worker:P1#")) == len(levels("Worker:P2#")) == 8, f"{world.store.rows}")
+    check(levels("Worker:P1#")[4] < levels("Worker:P2#")[4], "who is named comes first")
+    world.settle(0.5)
+    check(len(rounds("Level")) == 4, f"{rounds('Level')}")
+    # Who does not come to his sensor is asked once, and is not waited for.
+    for _ in range(20):
+        world.server.sample("Depth")
+    world.wait(lambda: rounds("Depth"), "who does not answer holds the round up")
+    check(world.store.total("Depth") == 0, "samples of one who has not come to his sensor")
+    target.do("depths 1 2")
+    world.wait(lambda: world.store.total("Depth") == 2, lambda: f"{world.store.total('Depth')}, not 2")
+    target.do("depths 5 2")
+
+    def depths():
+        return [row[9:11] for row in world.server.reports
+                if row[1] == "Depth" and row[2] == "" and row[0].startswith("Worker:P1#")][-1:]
+    world.wait(lambda: depths() == [["20", "19"]], lambda: f"{depths()}")
+    check(world.store.total("Depth") == 2, "taken more than once")
+    check(world.store.late == 0, f"{world.store.late} late")
+    world.end_all()
+
+
 def without_stamps(world):
     target = world.target()
     world.collect()
@@ -1388,7 +1437,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, what_is_enabled, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
-         lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
+         lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 

@@ -137,6 +137,13 @@ class Server:
     def write_entry(self, name, value):
         self.send(WRITE_ENTRY, text(name) + text(value))
 
+    def sample(self, relation, *objects):
+        """Has a sample taken now, of what has the values of OBJECTS."""
+        body = struct.pack("<I", len(objects))
+        for domain, value, pattern in objects:
+            body += struct.pack("<B", pattern) + text(domain) + struct.pack("<B", 5) + text(value)
+        self.write_entry("sample " + relation, body)
+
     def read_entry(self, what, timeout=10):
         """The rows that the collector reports."""
         self.next_request += 1

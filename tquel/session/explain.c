@@ -198,6 +198,7 @@ void session_gather_display(struct tql_session *session, const struct session_re
 
 enum base_status tql_session_explained(struct tql_session *session, enum ng_explain_format format,
                                        struct base_buffer *out) {
+  session_set_depends(session, session->gathered_final);
   enum base_status status =
       ng_plan_transform(session->gathered_final, &session->seat->switches, session->diags);
   if (status != BASE_OK) return status;

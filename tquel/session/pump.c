@@ -338,6 +338,7 @@ static enum base_status take_turn(struct tql_session *session) {
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) status = session_pace_turn(session);
   if (status == BASE_OK) session_tell_sensors(session);
+  if (status == BASE_OK) session_tell_triggers(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
   if (status == BASE_OK) status = session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);

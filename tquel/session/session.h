@@ -322,6 +322,8 @@ enum {
   TQL_SENSOR_RATE,    /* records a second */
   TQL_SENSOR_COST,    /* ns a record, "" unknown */
   TQL_SENSOR_ESCAPED, /* records that had a text which was no UTF-8; "" or "0": none */
+  TQL_SENSOR_TRIGGERS, /* how often another relation's tuples have had samples taken; "" or "0": never */
+  TQL_SENSOR_COALESCED, /* ... before the sample for the one before was taken */
   TQL_SENSOR_CELLS
 };
 struct tql_sensor_report {

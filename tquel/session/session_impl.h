@@ -300,11 +300,12 @@ struct tql_session {
   struct net_rowmap pipes; /* of struct session_pipe */
   bool has_pipes;
   struct net_control *control; /* NULL: there are no sensors */
-  bool control_held;           /* the live network is being built anew */
-  uint64_t catalogue_changes;  /* how often relations came or went */
-  uint64_t walks;              /* over the catalogue, so far */
-  uint64_t origin_searches;    /* so far, the one that goes on included */
-  unsigned origin_depth;       /* 0: none goes on */
+  int64_t turned_at; /* realtime: when the last turn ended; no network has seen what is later */
+  bool control_held; /* the live network is being built anew */
+  uint64_t catalogue_changes; /* how often relations came or went */
+  uint64_t walks;             /* over the catalogue, so far */
+  uint64_t origin_searches;   /* so far, the one that goes on included */
+  unsigned origin_depth;      /* 0: none goes on */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
   bool displays_on;  /* not while the live network replays */
@@ -935,6 +936,8 @@ void session_forget_node_stats(struct tql_session *session);
 
 /* --- estimates.c */
 
+/* Tells PLAN which relations depend on others. */
+void session_set_depends(struct tql_session *session, struct ng_plan *plan);
 /* Transforms PLAN by the session's rules. Unless the result is KEPT, or a relation is not closed, they
  * are told what the relations contain. */
 enum base_status session_transform(struct tql_session *session, struct ng_plan *plan,
@@ -978,6 +981,11 @@ void session_find_asked_for(struct tql_session *session);
 void session_hold_control(struct tql_session *session);
 void session_tell_sensors(struct tql_session *session);
 void session_stop_asking(struct tql_session *session, struct session_relation *relation);
+/* At the end of a turn: has the samples taken that tuples have asked for. */
+void session_tell_triggers(struct tql_session *session);
+/* A network is about to read what is stored; it has done so. */
+void session_replay_triggers(struct tql_session *session);
+void session_triggers_live(struct tql_session *session);
 /* For ng_inputs.control; CONTEXT is the session. */
 struct net_control *session_control_of(void *context, const struct ng_relation *relation);
 void session_mark_watches(struct tql_session *session);
