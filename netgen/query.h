@@ -104,7 +104,7 @@ enum ng_op {
   /* constants and leaves */
   NG_INTEGER,
   NG_FLOAT,
-  NG_STRING,
+  NG_STRING, /* .string; bytes, too */
   NG_TRUTH,
   NG_DOMAIN,    /* .variable . .index (field of its relation's layout) */
   NG_AGGREGATE, /* .index into the query's aggregates */
@@ -126,11 +126,13 @@ enum ng_op {
   NG_COS,
   NG_ATAN,
   NG_CONVERT, /* args[0] to .type */
+  NG_HEX,     /* bytes: their digits, a string */
+  NG_UNHEX,   /* a string of such digits: the bytes */
   NG_ASCII,   /* a string of any scalar, as CSV writes it */
-  NG_CONCAT,  /* two strings */
-  NG_LEFT,    /* string, integer: so many code points */
+  NG_CONCAT, /* two strings, or two of bytes; the same of the next three, of substring and position */
+  NG_LEFT,   /* string, integer: so many code points */
   NG_RIGHT,
-  NG_LENGTH, /* of a string, in code points */
+  NG_LENGTH, /* of a string, in code points; of bytes, in bytes */
   NG_LOWER,
   NG_UPPER,
   NG_TRIM,

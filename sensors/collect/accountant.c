@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
@@ -187,7 +188,7 @@ static unsigned char *put_minor(struct writing *writing, const struct sn_part *p
 }
 
 static size_t bytes_of(const struct sn_value_view *value) {
-  if (value->type.base == NET_STRING) return 4u + value->length;
+  if (value->type.base == NET_STRING || value->type.base == NET_BYTES) return 4u + value->length;
   if (value->type.base == NET_NAME) {
     return 64 + (value->object != NULL ? strlen(value->object->name) : 0);
   }
@@ -208,6 +209,7 @@ static unsigned char *put_value(struct writing *writing, const struct sn_part *p
       *to = value->integer != 0;
       return to + 1;
     case NET_STRING:
+    case NET_BYTES:
       return put_bytes(put_u32(to, value->length), value->text, value->length);
     default:
       return put_minor(writing, part, to, value->object, value->minor, ret_entity);
@@ -320,12 +322,12 @@ static void escape_texts(const struct sn_program *program, const struct row *row
   for (size_t i = 0; i < count; i++) {
     struct sn_value_view *value = &values[i];
     value->escaped =
-        value->type.base == NET_STRING && !sn_text_is_plain(value->text, value->length);
+        value->type.base == NET_STRING && !base_bytes_are_plain(value->text, value->length);
     if (value->escaped && !any) base_buffer_clear(scratch);
     any |= value->escaped;
     if (!value->escaped) continue;
     size_t before = scratch->length;
-    sn_text_escape(scratch, value->text, value->length);
+    base_bytes_escape(scratch, value->text, value->length);
     value->length = (uint32_t)(scratch->length - before);
   }
   if (!any) return;

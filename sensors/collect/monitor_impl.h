@@ -474,13 +474,6 @@ void sn_periods_process_ended(struct sn_program *program, struct sn_part *part, 
 void sn_periods_stop(struct sn_monitor *monitor);
 void sn_periods_stopped(struct sn_monitor *monitor);
 
-/* --- texts.c */
-
-/* Is TEXT UTF-8, and not to be taken for one that was escaped? */
-bool sn_text_is_plain(const char *text, size_t length);
-/* Appends TEXT, at most four bytes for each of its own, as UTF-8 of which it can be had back. */
-void sn_text_escape(struct base_buffer *out, const char *text, size_t length);
-
 /* --- accountant.c */
 
 /* Drains what there is, at most about BUDGET_NS; *ret_full: some ring was more than half full. Returns the

@@ -287,6 +287,7 @@ uint32_t sn_type_size(struct net_type type) {
     case NET_BOOL:
       return 1;
     case NET_STRING:
+    case NET_BYTES:
       return 4;
     default:
       return 8;
@@ -308,8 +309,8 @@ static void read_type(struct describer *describer, const struct sn_object *objec
   if (strcasecmp(name, "string") == 0) name = "text";
   if (!net_type_parse(name, &domain->type) || domain->type.base == NET_TEMPORAL) {
     wrong(describer, MSG_ATTRIBUTE_VALUE, value->element,
-          "the types are integer, doubleinteger, string, i1, i2, i4, i8, f4, f8, cN, text, bool, "
-          "name",
+          "the types are integer, doubleinteger, string, i1, i2, i4, i8, f4, f8, cN, text, "
+          "bytes, bool, name",
           "no type of a domain");
   }
 }
@@ -319,10 +320,10 @@ static void read_domain(struct describer *describer, const struct sn_object *obj
   *domain = (struct sn_domain_description){.name = "", .documentation = ""};
   domain->range = object->place->range;
   read_type(describer, object, domain);
-  domain->counted = boolean_of(object, "counted", false);
-  if (domain->counted && domain->type.base != NET_STRING) {
+  domain->counted = boolean_of(object, "counted", false) || domain->type.base == NET_BYTES;
+  if (domain->counted && domain->type.base != NET_STRING && domain->type.base != NET_BYTES) {
     wrong(describer, MSG_SENSOR_MEANING, given(object, "counted"), "leave counted out",
-          "only texts are given with a length");
+          "only texts and bytes are given with a length");
   }
   domain->documentation = documentation_of(describer, object);
   domain->object = type_named(describer, object, "object", false);

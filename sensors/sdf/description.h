@@ -36,7 +36,7 @@ struct sn_type_description {
 struct sn_domain_description {
   const char *name;
   struct net_type type;
-  bool counted;                             /* a text that the program gives with its length */
+  bool counted; /* the program gives a length with it: of bytes, and of texts that say so */
   const struct sn_type_description *object; /* of type name */
   const char *documentation;
   struct base_range range;

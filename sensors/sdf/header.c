@@ -171,6 +171,11 @@ static struct parameters parameters_of(struct header *header,
   return parameters;
 }
 
+/* Is its length in the record, and the bytes behind that? */
+static bool has_length(struct net_type type) {
+  return type.base == NET_STRING || type.base == NET_BYTES;
+}
+
 /* --- small pieces ----------------------------------------------------------------------------- */
 
 static const char *c_type(struct net_type type) {
@@ -186,6 +191,8 @@ static const char *c_type(struct net_type type) {
       return "int ";
     case NET_STRING:
       return "const char *";
+    case NET_BYTES:
+      return "const void *";
     default:
       return "uint64_t ";
   }
@@ -204,6 +211,8 @@ static const char *field_type(struct net_type type) {
       return "SN_BOOL";
     case NET_STRING:
       return "SN_TEXT";
+    case NET_BYTES:
+      return "SN_BYTES";
     default:
       return "SN_NAME";
   }
@@ -295,7 +304,7 @@ static void put_fields(struct header *header, const struct sn_event_description 
       base_buffer_printf(header->out, "static const struct sn_field sn_%s_fields_%s[] = {\n",
                          header->description->name, event->name);
     const char *name = i < implicit ? names[i] : event->domains[i - implicit].name;
-    uint32_t size = one->type.base == NET_STRING ? 0 : sn_type_size(one->type);
+    uint32_t size = has_length(one->type) ? 0 : sn_type_size(one->type);
     base_buffer_printf(header->out, "  {\"%s\", %s, %u},\n", name, field_type(one->type), size);
   }
   if (written > 0) base_buffer_puts(header->out, "};\n");
@@ -427,7 +436,7 @@ static void put_size(struct base_buffer *out, const struct parameters *parameter
     const struct parameter *one = &parameters->items[i];
     if (one->is_receptacle) continue;
     fixed += sn_type_size(one->type);
-    if (one->type.base != NET_STRING) continue;
+    if (!has_length(one->type)) continue;
     any_text = true;
     if (one->length != NULL)
       base_buffer_printf(out, "  const size_t sn_length_%zu = sn_counted(%s, %s);\n", i, one->name,
@@ -442,7 +451,7 @@ static void put_size(struct base_buffer *out, const struct parameters *parameter
   }
   base_buffer_printf(out, "  const uint64_t sn_sum = UINT64_C(%u)", fixed);
   for (size_t i = 0; i < parameters->count; i++)
-    if (!parameters->items[i].is_receptacle && parameters->items[i].type.base == NET_STRING)
+    if (!parameters->items[i].is_receptacle && has_length(parameters->items[i].type))
       base_buffer_printf(out, " + sn_length_%zu", i);
   base_buffer_puts(out,
                    ";\n  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : "
@@ -456,7 +465,7 @@ static void put_copies(struct base_buffer *out, const struct parameters *paramet
     const struct parameter *one = &parameters->items[i];
     if (one->is_receptacle) continue;
     bool last = --left == 0;
-    if (one->type.base == NET_STRING) {
+    if (has_length(one->type)) {
       base_buffer_printf(
           out,
           "  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_%zu); memcpy(sn_to, "

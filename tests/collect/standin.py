@@ -18,7 +18,7 @@ FOREVER = 2 ** 63 - 1
 NAME_TYPE = "n"
 TYPES = {
     "Tick": "nii", "Phase": "nt", "Step": "nni", "Done": "nnnfb", "Depth": "nni", "Level": "nni",
-    "Beat": "ni", "Unstamped": "ni", "Patient": "ni", "Key": "nti", "Span": "niit", "Visit": "nni", "Plug": "ni", "Asked": "nn", "Always": "n",
+    "Beat": "ni", "Unstamped": "ni", "Patient": "ni", "Key": "nti", "Blob": "nti", "Span": "niit", "Visit": "nni", "Plug": "ni", "Asked": "nn", "Always": "n",
     "CollectorDrained": "nii", "CollectorCommand": "nt", "CollectorLost": "nti",
     "SensorProcess": "nntti", "SensorTaskForce": "nititt", "SensorEvent": "nitttttt",
     "SensorObject": "nittt", "SensorOn": "nittt", "SensorCount": "nitttiifff", "SensorRecords": "nitttiii",

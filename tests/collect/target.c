@@ -150,6 +150,16 @@ static void jobs_do(const char *what, long first, long count, long times) {
   }
 }
 
+/* The bytes of DIGITS, several times; "-": none. */
+static void blob(const char *digits, size_t times) {
+  size_t count = 0, length = digits[0] == '-' ? 0 : strlen(digits) / 2;
+  unsigned char *bytes = malloc(length * times + 1);
+  for (; bytes != NULL && count < length * times; count++)
+    sscanf(digits + count % length * 2, "%2hhx", &bytes[count]);
+  BlobSensor(bytes, count, (int64_t)count);
+  free(bytes);
+}
+
 static int command(char *line, char **arguments) {
   char word[64] = "", text[64] = "";
   long a = 0, b = 0, c = 0;
@@ -160,6 +170,10 @@ static int command(char *line, char **arguments) {
   }
   if (sscanf(line, "keys %63s %ld", text, &a) == 2) { /* of any length: a piece of an array */
     KeySensor(text, (size_t)a, a);
+    return 0;
+  }
+  if (sscanf(line, "blob %63s %ld", text, &a) == 2) {
+    blob(text, (size_t)a);
     return 0;
   }
   if (sscanf(line, "bytes %63s", text) ==

@@ -172,6 +172,7 @@ static void store(union net_slot *slot, const struct oracle_value *value) {
       break;
     case NET_STRING:
     case NET_NAME:
+    case NET_BYTES:
       slot->s = value->s;
       break;
     case NET_TEMPORAL: {

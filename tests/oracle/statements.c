@@ -88,6 +88,8 @@ static void make_targets(struct choice *choice, struct statement *statement, boo
       add_target(statement, TEXT("x = %s", integer(choice, chance(scenario, 30) ? 1 : 0)), 'i');
     if (has_domain(choice, 's') && chance(scenario, 50))
       add_target(statement, TEXT("s = %s", string(choice, chance(scenario, 15) ? 1 : 0)), 's');
+    if (has_domain(choice, 'y') && chance(scenario, 50))
+      add_target(statement, TEXT("k = %s", bytes(choice, chance(scenario, 30) ? 1 : 0)), 'y');
     if (has_domain(choice, 'f') && chance(scenario, 35))
       add_target(statement, TEXT("y = %s", number(choice, 1)), 'f');
     if (has_domain(choice, 'b') && chance(scenario, 30))
@@ -280,7 +282,7 @@ static const char *draw_order(struct scenario *scenario, const struct statement 
 /* Temporal values have no order, and computed doubles none that is known to the last bit. */
 static bool has_plain_targets(const struct statement *statement) {
   for (size_t i = 0; i < statement->target_count; i++)
-    if (strchr("isb", statement->kinds[i]) == NULL) return false;
+    if (strchr("isby", statement->kinds[i]) == NULL) return false;
   return true;
 }
 
@@ -323,7 +325,7 @@ static const struct source *find_source(struct choice *choice, bool event, char 
     if (source->clock || source->domain_count == 0 || (event && !source->event)) continue;
     *ret_key = below(scenario, source->domain_count);
     char found = source->kinds[*ret_key];
-    if (kind ? found == kind : found == 'i' || found == 's') return source;
+    if (kind ? found == kind : found == 'i' || found == 's' || found == 'y') return source;
   }
   return NULL;
 }
@@ -691,6 +693,8 @@ static const char *constant(struct scenario *scenario, const struct input_domain
       return PICK(scenario, "0.5", "1.5", "1");
     case 'b':
       return PICK(scenario, "true", "false");
+    case 'y':
+      return TEXT("x'%s'", some_bytes(scenario));
     default:
       return string_text(scenario->arena, some_string(scenario));
   }
@@ -706,6 +710,8 @@ static const char *assigned(struct choice *choice, const struct input_domain *do
       return chance(scenario, 70) ? number(choice, 1) : integer(choice, 0);
     case 'b':
       return TEXT("(%s)", condition(choice, 0));
+    case 'y':
+      return bytes(choice, 1);
     default:
       return string(choice, chance(scenario, 80) ? 0 : 1);
   }

@@ -170,6 +170,14 @@ static const struct net_layout *layout_of(struct base_arena *arena, const struct
   return net_layout_new(arena, tuple_class, fields, (uint32_t)input->domain_count);
 }
 
+static base_string_id bytes_of_digits(struct base_strings *strings, const char *digits) {
+  unsigned char bytes[16];
+  size_t count = 0;
+  for (unsigned byte; sscanf(digits + 2 * count, "%2x", &byte) == 1; count++)
+    bytes[count] = (unsigned char)byte;
+  return base_strings_intern(strings, (const char *)bytes, count);
+}
+
 static void put_row(struct world *world, const struct input *input, const struct input_row *row,
                     struct oracle_relation *rows) {
   const struct net_layout *layout = rows->layout;
@@ -180,6 +188,8 @@ static void put_row(struct world *world, const struct input *input, const struct
     const struct input_value *value = &row->values[i];
     if (input->domains[i].kind == 's')
       slot->s = base_strings_intern_text(world->strings, value->s);
+    else if (input->domains[i].kind == 'y')
+      slot->s = bytes_of_digits(world->strings, value->s);
     else if (input->domains[i].kind == 'f')
       slot->f = value->f;
     else

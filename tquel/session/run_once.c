@@ -161,6 +161,8 @@ static enum base_message eval_message(enum net_eval_error error) {
       return MSG_CONVERSION_RANGE;
     case NET_EVAL_TEXT:
       return MSG_STRING_NO_NUMBER;
+    case NET_EVAL_HEX:
+      return MSG_STRING_NO_BYTES;
     case NET_EVAL_COUNT:
       return MSG_NEGATIVE_COUNT;
     case NET_EVAL_REGEX:

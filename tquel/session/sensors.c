@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
 #include "engine/control.h"
@@ -165,8 +166,7 @@ static void mark_watch(void *context, const struct net_watch *watch, size_t hold
   (void)holders;
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *object = &watch->objects[i];
-    if (object->type.base == NET_STRING || object->type.base == NET_NAME)
-      base_strings_mark(context, object->value.s);
+    if (net_type_is_interned(object->type.base)) base_strings_mark(context, object->value.s);
   }
 }
 
@@ -288,9 +288,13 @@ static const char *missing(struct watch_text *text, const struct net_watch *watc
   return objects < OBJECTS_SHOWN ? ": no such object is there" : "";
 }
 
-static void put_quoted(struct watch_text *text, base_string_id id) {
+static void put_quoted(struct watch_text *text, enum net_base_type base, base_string_id id) {
   size_t length;
   const char *words = base_strings_text(text->session->strings, id, &length);
+  if (base == NET_BYTES) {
+    base_buffer_bytes_constant(text->out, words, length);
+    return;
+  }
   base_buffer_putc(text->out, '"');
   base_buffer_printable(text->out, words, length);
   base_buffer_putc(text->out, '"');
@@ -303,10 +307,9 @@ static void put_watch(void *context, const struct net_watch *watch, size_t holde
   base_buffer_printable(text->out, watch->relation, strlen(watch->relation));
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *object = &watch->objects[i];
-    bool words = object->type.base == NET_STRING || object->type.base == NET_NAME;
     base_buffer_printf(text->out, " %s %s = ", i == 0 ? "where" : "and", object->domain);
-    if (words)
-      put_quoted(text, object->value.s);
+    if (net_type_is_interned(object->type.base))
+      put_quoted(text, object->type.base, object->value.s);
     else
       base_buffer_printf(text->out, "%lld", (long long)object->value.i);
   }

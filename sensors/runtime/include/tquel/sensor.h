@@ -37,7 +37,7 @@ extern "C" {
 
 /* --- what a description says (written by the generator; read-only) */
 
-enum sn_field_type { SN_I1 = 1, SN_I2, SN_I4, SN_I8, SN_F4, SN_F8, SN_TEXT, SN_BOOL, SN_NAME };
+enum sn_field_type { SN_I1 = 1, SN_I2, SN_I4, SN_I8, SN_F4, SN_F8, SN_TEXT, SN_BOOL, SN_NAME, SN_BYTES };
 enum sn_minor_type {
   SN_OBJECT_TRACED = 1,
   SN_SENSOR_TRACED,
@@ -60,7 +60,7 @@ enum sn_event_flag {
 
 struct sn_field {
   const char *name;
-  uint8_t type, size; /* bytes in the payload; of SN_TEXT 0: u32 length and the bytes */
+  uint8_t type, size; /* bytes in the payload; of SN_TEXT and SN_BYTES 0: u32 length and the bytes */
 };
 
 struct sn_event {
@@ -72,7 +72,7 @@ struct sn_event {
       wait_ms; /* ring full: 0 discard, n wait so long at most, -1 wait while a reader is there */
   uint32_t process, object, initiator; /* numbers of sn_type rows; 0: none */
   int32_t histogram_field; /* what sums and histograms are of: a field, SN_OF_DURATION; -1: none */
-  uint32_t fixed_size;     /* of the payload, without the bytes of texts */
+  uint32_t fixed_size;     /* of the payload, without the bytes of texts and bytes */
   uint32_t field_count;
   const struct sn_field *fields; /* packed in this order, native byte order */
 };
@@ -285,9 +285,9 @@ static inline unsigned char *sn_record_open(struct sn_module *module, const stru
                      event->flags & SN_TIMESTAMP ? sn_cycles() : 0);
 }
 
-/* The bytes of a text of a record. A length that nothing has (a negative one, say) is such that the record is lost as
+/* The bytes of a text, or of bytes, of a record. A length that nothing has (a negative one, say) is such that the record is lost as
  * oversize, and not that sums of lengths begin anew. */
-static inline size_t sn_counted(const char *text, size_t length) {
+static inline size_t sn_counted(const void *text, size_t length) {
   const uint64_t wide = length;
   if (text == SN_NULL) return 0;
   return wide > UINT32_MAX ? SN_AS(size_t, UINT32_MAX) : length;
