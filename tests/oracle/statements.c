@@ -543,9 +543,11 @@ static void add_clock_alone(struct scenario *scenario, bool named) {
   add_target(&statement, TEXT("n = count(%s)", one), 'i');
   statement.at = chance(scenario, 50) ? time : one;
   if (statement.at == one)
-    add_when(&statement, TEXT("%s %s %s", one, PICK(scenario, "precede", ";"), time));
+    statement.when[statement.when_count++] =
+        TEXT("%s %s %s", one, PICK(scenario, "precede", ";"), time);
   if (statement.at == one && strcmp(one, other) != 0)
-    add_when(&statement, TEXT("%s %s %s", one, PICK(scenario, "equal", ";"), other));
+    statement.when[statement.when_count++] =
+        TEXT("%s %s %s", one, PICK(scenario, "equal", ";"), other);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   scenario->statements[scenario->statement_count++] = statement;
 }
