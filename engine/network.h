@@ -155,6 +155,7 @@ struct net_clock_params {
   int64_t every;
   bool origin_given; /* false: it does not tick */
   net_chronon origin;
+  net_chronon latest; /* as if a finite instant of an input; NET_BEGINNING: none */
 };
 struct net_node *net_create_clock(struct net_network *network, const char *name,
                                   const struct net_layout *layout,
@@ -388,6 +389,12 @@ struct net_node *net_create_order(struct net_network *network, const char *name,
 struct net_node *net_create_switch_disposition(struct net_network *network, const char *name,
                                                const struct net_layout *in,
                                                const struct net_layout *out);
+/* Trigger, a sink: each row of IN has the sensor behind CONTROL take a sample of WATCH's relation and objects, of
+ * which the last SLOT_COUNT get their values from the row's SLOTS. WATCH and SLOTS are copied. */
+struct net_node *net_create_trigger(struct net_network *network, const char *name,
+                                    const struct net_layout *in, struct net_control *control,
+                                    const struct net_watch *watch, const uint32_t *slots,
+                                    size_t slot_count);
 /* Sinks. CALLBACK sees every batch (display, collecting, subscription). */
 typedef enum base_status (*net_batch_fn)(void *context, const struct net_batch *batch);
 struct net_node *net_create_display(struct net_network *network, const char *name,

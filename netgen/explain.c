@@ -45,6 +45,11 @@ static void print_watched(struct base_buffer *out, const struct ng_plan *plan,
                        node->relation->layout->fields[node->control_domain].name,
                        node->control->name);
   if (!any && !node->control) base_buffer_puts(out, "; watched: all");
+  for (size_t i = 0; i < node->triggers.count; i++)
+    base_buffer_printf(out, "%s%s of %s", i ? " and " : ", sampled at each row: ",
+                       node->relation->layout->fields[node->trigger_domains[i]].name,
+                       node->triggers.items[i]->name);
+  if (node->triggered && !node->triggers.count) base_buffer_puts(out, ", sampled at each row");
   if (!node->every) return;
   base_buffer_printf(out, ", sampled every %" PRId64 " from ", node->every);
   net_time_print(out, plan->timeline, node->origin);

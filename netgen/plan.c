@@ -402,7 +402,7 @@ static void each_reference(struct ng_node *node,
                                              &node->argument,   &node->where,     &node->when,
                                              &node->unless,     &node->control};
   struct ng_columns *const several[] = {&node->sources, &node->by_columns, &node->as_events,
-                                        &node->untested};
+                                        &node->untested, &node->triggers};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) refer(&visit, single[i]);
   for (size_t i = 0; i < sizeof several / sizeof *several; i++) refer_all(&visit, several[i]);
   for (size_t i = 0; i < node->more_count; i++) refer(&visit, &node->more[i].argument);

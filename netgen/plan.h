@@ -105,7 +105,10 @@ struct ng_node {
   uint32_t control_domain; /* of the relation: what they are values of */
   int64_t every;           /* sampled at ORIGIN + k EVERY (rule clock-samples); 0: no matter when */
   net_chronon origin;
-  const char **also; /* names of other variables that read it (rule common-subnetworks) */
+  bool triggered;             /* sampled at each row of its input (rule triggered-samples), */
+  struct ng_columns triggers; /* ... of what has these values, columns of the input, */
+  uint32_t *trigger_domains;  /* ... in these domains of the relation */
+  const char **also;          /* names of other variables that read it (rule common-subnetworks) */
   size_t also_count, also_capacity;
   /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
   const struct ng_column *own_start, *own_stop;
@@ -185,8 +188,10 @@ struct ng_plan {
   bool may_speculate;                     /* see ng_plan_may_speculate */
   net_chronon known_until;                /* see ng_plan_known_until; NET_BEGINNING: nobody knows */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
-  const struct ng_orders *orders;         /* of a trial; NULL: it is none (rules/product_order.c) */
-  const struct ng_switches *switches;     /* while rules run; NULL: all are on */
+  ng_depends *depends;                    /* see ng_plan_set_depends; NULL: nothing does */
+  void *depends_context;
+  const struct ng_orders *orders;     /* of a trial; NULL: it is none (rules/product_order.c) */
+  const struct ng_switches *switches; /* while rules run; NULL: all are on */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
   struct ng_node **displays;

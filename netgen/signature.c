@@ -205,6 +205,13 @@ static void print_watched(struct base_buffer *out, const struct net_wanted *watc
 static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " %p %d %d %d %d", (const void *)node->relation, (int)node->form,
                      node->starts_only, node->own_stop != NULL, node->unasked);
+  if (node->triggered) {
+    base_buffer_puts(out, " triggered");
+    for (size_t i = 0; i < node->triggers.count; i++)
+      base_buffer_printf(out, " %u", node->trigger_domains[i]);
+    print_columns(out, node, &node->triggers);
+    if (node->watched) print_watched(out, node->watched);
+  }
   if (!node->control && !node->every) return;
   base_buffer_printf(out, " control %u %" PRId64 " %" PRId64, node->control_domain, node->every,
                      node->origin);

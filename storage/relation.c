@@ -37,6 +37,10 @@ static void bind_value(struct st_database *database, sqlite3_stmt *statement, in
       text = base_strings_text(database->strings, slot->s, &length);
       sqlite3_bind_text64(statement, first, text, length, SQLITE_STATIC, SQLITE_UTF8);
       return;
+    case NET_BYTES:
+      text = base_strings_text(database->strings, slot->s, &length);
+      sqlite3_bind_blob64(statement, first, text, length, SQLITE_STATIC);
+      return;
     case NET_TEMPORAL:
       for (int part = 0; part < 4; part++)
         sqlite3_bind_double(statement, first + part, slot[part].f);
@@ -61,6 +65,8 @@ static int column_type(enum net_base_type base) {
     case NET_STRING:
     case NET_NAME:
       return SQLITE_TEXT;
+    case NET_BYTES:
+      return SQLITE_BLOB;
     case NET_INTEGER:
     case NET_BOOL:
     case NET_INSTANT:
@@ -94,6 +100,11 @@ static const char *take_part(struct st_database *database, sqlite3_value *value,
     case NET_STRING:
     case NET_NAME:
       text = (const char *)sqlite3_value_text(value);
+      slot->s = base_strings_intern(database->strings, text ? text : "",
+                                    (size_t)sqlite3_value_bytes(value));
+      break;
+    case NET_BYTES:
+      text = sqlite3_value_blob(value);
       slot->s = base_strings_intern(database->strings, text ? text : "",
                                     (size_t)sqlite3_value_bytes(value));
       break;

@@ -118,6 +118,8 @@ static const char *const schema_8 =
     "ALTER TABLE tq_announced ADD COLUMN taskforce TEXT;"
     "ALTER TABLE tq_announced ADD COLUMN event TEXT;";
 
+/* Version 9 added the type bytes, of which older programs know nothing; its tables are those of version 8. */
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -200,7 +202,8 @@ enum base_status st_schema_upgrade(struct st_database *database) {
   if (database->version < 5) base_buffer_puts(&sql, schema_5);
   if (database->version < 6) base_buffer_puts(&sql, schema_6);
   if (database->version < 7) base_buffer_puts(&sql, schema_7);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_8, ST_SCHEMA_VERSION);
+  if (database->version < 8) base_buffer_puts(&sql, schema_8);
+  base_buffer_printf(&sql, "PRAGMA user_version=%d;", ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;
@@ -302,6 +305,8 @@ static const char *column_type(enum net_base_type base) {
     case NET_STRING:
     case NET_NAME:
       return " TEXT NOT NULL";
+    case NET_BYTES:
+      return " BLOB NOT NULL";
     case NET_INSTANT:
       break;
   }

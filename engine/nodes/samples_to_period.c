@@ -140,9 +140,11 @@ static void end(struct samples_to_period *node, const union net_slot *record, ne
   *run = (struct run){.last = record[0].i, .gone = true};
 }
 
-/* Who has had no sample since the round before was not there at TIME. */
+/* Who has had no sample since the round before was not there at TIME. Several machines sample at the same ticks, and each
+ * says that its round is complete: these are one round, and the samples of all of them stand before it. */
 static void end_round(struct samples_to_period *node, net_chronon time, net_chronon bound,
                       enum base_status *status) {
+  if (node->round == time) return;
   for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     const struct run *run = net_rowmap_state(&node->runs, i);
     if (run->gone) {

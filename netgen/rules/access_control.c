@@ -161,7 +161,7 @@ static struct net_wanted compared(const struct asking *asking, const struct net_
   struct base_arena *arena = asking->plan->arena;
   int64_t value = constant->integer;
   enum net_base_type base = domain->type.base;
-  bool string = constant->op == NG_STRING && (base == NET_STRING || base == NET_NAME);
+  bool string = constant->op == NG_STRING && net_type_is_interned(base);
   if (string && op == NG_EQ)
     return net_wanted_value(arena, domain->name, domain->type,
                             (union net_slot){.s = constant->string});

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10 };
+enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10, UNREAD_MAX = 256 };
 static const uint32_t NAME_ID = UINT32_C(1) << 31;
 
 /* The message that is being written. */
@@ -187,7 +188,7 @@ static unsigned char *put_minor(struct writing *writing, const struct sn_part *p
 }
 
 static size_t bytes_of(const struct sn_value_view *value) {
-  if (value->type.base == NET_STRING) return 4u + value->length;
+  if (value->type.base == NET_STRING || value->type.base == NET_BYTES) return 4u + value->length;
   if (value->type.base == NET_NAME) {
     return 64 + (value->object != NULL ? strlen(value->object->name) : 0);
   }
@@ -208,6 +209,7 @@ static unsigned char *put_value(struct writing *writing, const struct sn_part *p
       *to = value->integer != 0;
       return to + 1;
     case NET_STRING:
+    case NET_BYTES:
       return put_bytes(put_u32(to, value->length), value->text, value->length);
     default:
       return put_minor(writing, part, to, value->object, value->minor, ret_entity);
@@ -320,12 +322,12 @@ static void escape_texts(const struct sn_program *program, const struct row *row
   for (size_t i = 0; i < count; i++) {
     struct sn_value_view *value = &values[i];
     value->escaped =
-        value->type.base == NET_STRING && !sn_text_is_plain(value->text, value->length);
+        value->type.base == NET_STRING && !base_bytes_are_plain(value->text, value->length);
     if (value->escaped && !any) base_buffer_clear(scratch);
     any |= value->escaped;
     if (!value->escaped) continue;
     size_t before = scratch->length;
-    sn_text_escape(scratch, value->text, value->length);
+    base_bytes_escape(scratch, value->text, value->length);
     value->length = (uint32_t)(scratch->length - before);
   }
   if (!any) return;
@@ -352,6 +354,7 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   struct sn_known_event *event = &part->known->events[e];
   *ret_row = (struct row){.part = part, .event = event, .number = e};
   if (writing->full) {
+    program->unsent = true;
     sn_pipe_unsent(program->peer, (size_t)(writing->intake - program->intakes));
     part->events[e].unsent++;
     return false;
@@ -413,9 +416,6 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
   const struct sn_event_description *event = row.event->event;
   bool sampled = event->relation == SN_KIND_SAMPLED;
   row.at = time_of(program, writing->intake, record, sampled);
-  if (sampled && (record->kind & SN_RECORD_STAMP) != 0) {
-    row.at.lo = row.at.hi = sn_sampling_time(program->monitor, row.event, row.at.hi);
-  }
   const char *reason = NULL;
   if (row.event->holder != NULL) {
     if ((record->kind & SN_RECORD_NAME) == 0) {
@@ -425,6 +425,10 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
                                 record->minor, record->epoch);
       sn_entity_take(row.holder, row.number);
     }
+  }
+  if (sampled && (record->kind & SN_RECORD_STAMP) != 0) {
+    row.at.lo = row.at.hi =
+        sn_sampling_time(program->monitor, row.part, row.number, row.holder, row.at.hi);
   }
   if (reason == NULL &&
       !sn_payload_read(event, record->payload, record->payload_bytes, program->monitor->values)) {
@@ -485,6 +489,14 @@ uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget) {
     count += drain_pipe(program, i, budget);
   }
   return count;
+}
+
+void sn_accountant_own(struct sn_monitor *monitor) {
+  if (monitor->telling.unread < UNREAD_MAX) return;
+  monitor->telling.unread = 0;
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->own && program->state == SN_RUNNING) sn_accountant_drain(program, UINT32_MAX);
+  }
 }
 
 /* Each program's rings in turn; the next turn begins with the one that this one did not come to. */

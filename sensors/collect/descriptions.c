@@ -3,7 +3,8 @@
  * The reading is a thread's of its own, since a disk may be slow: it gets where the text is in the program's
  * memory, and gives bytes. They come from the file that is mapped there (/proc/PID/maps), or, where that
  * cannot be had, from the memory itself. What is not what its digest says is not taken. The rest is done by
- * who asked. A text is at most a few MiB; nobody else's file is ever read in whole.                     */
+ * who asked. A text is at most a few MiB; nobody else's file is ever read in whole. Programs that began while something was
+ * wanted of them have it in their announcement, too, which outlives them.                               */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,7 +28,7 @@ struct request {
   struct request *next;
   uint32_t pid;
   uint64_t address, length, digest;
-  char *text; /* NULL: it could not be had */
+  char *text; /* as the announcement has it, then as it is; NULL: it could not be had */
 };
 
 struct sn_reader {
@@ -107,6 +108,10 @@ static bool read_memory(const struct request *request, char *to) {
 }
 
 static void answer(struct request *request) {
+  char *said = request->text;
+  if (said != NULL && sn_remote_digest(said, request->length) == request->digest) return;
+  free(said);
+  request->text = NULL;
   if (request->length == 0 || request->length > DESCRIPTION_MAX) return;
   char *text = base_xmalloc(request->length + 1);
   if (read_by_map(request, text) || read_memory(request, text)) {
@@ -195,6 +200,15 @@ static void ask(struct sn_reader *reader, struct request request) {
 
 /* --- what is known */
 
+/* NULL: it does not say it. */
+static char *text_of(const struct sn_module_view *module) {
+  if (module->text == NULL || module->description_bytes > DESCRIPTION_MAX) return NULL;
+  char *text = base_xmalloc(module->description_bytes + 1);
+  memcpy(text, module->text, module->description_bytes);
+  text[module->description_bytes] = '\0';
+  return text;
+}
+
 struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *peer,
                              const struct sn_module_view *module) {
   struct sn_known *known = monitor->known;
@@ -212,7 +226,8 @@ struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *p
   ask(monitor->reader, (struct request){.pid = sn_peer_identity(peer)->pid,
                                         .address = module->description,
                                         .length = module->description_bytes,
-                                        .digest = module->digest});
+                                        .digest = module->digest,
+                                        .text = text_of(module)});
   return known;
 }
 

@@ -182,6 +182,14 @@ static void take_out(struct sn_entities *entities, struct sn_entity **link) {
   entities->count--;
 }
 
+static void entity_free(struct sn_entity *entity) {
+  free(entity->open);
+  free(entity->sampling);
+  free(entity->taken);
+  free(entity->alone);
+  free(entity);
+}
+
 /* Its periods end between what is known of it last and now. */
 static void end(struct sn_program *program, struct sn_entity *entity) {
   struct sn_monitor *monitor = program->monitor;
@@ -193,11 +201,10 @@ static void end(struct sn_program *program, struct sn_entity *entity) {
                              entity->name, lo, now);
   }
   sn_sampling_leave(program, entity);
+  sn_tell_entity_ends(program, entity);
+  if (!program->own) sn_accountant_own(monitor); /* not while ours are gone through */
   sn_name_end(monitor, entity->name);
-  free(entity->open);
-  free(entity->sampling);
-  free(entity->taken);
-  free(entity);
+  entity_free(entity);
 }
 
 void sn_entities_sweep(struct sn_program *program, bool all) {
@@ -227,10 +234,7 @@ void sn_entities_free(struct sn_program *program) {
     for (struct sn_entity *entity = entities->places[i], *next; entity != NULL; entity = next) {
       next = entity->next;
       free(entity->name);
-      free(entity->open);
-      free(entity->sampling);
-      free(entity->taken);
-      free(entity);
+      entity_free(entity);
     }
   }
   free(entities->places);

@@ -36,7 +36,7 @@ bool sn_type_fits(struct net_type from, struct net_type to) {
   if (from.base != to.base)
     return from.base == NET_INTEGER && to.base == NET_FLOAT && to.width == 8 && from.width <= 4;
   if (to.base == NET_STRING) return to.width == 0 || (from.width != 0 && from.width <= to.width);
-  return from.width <= to.width;
+  return from.width <= to.width; /* bytes have none */
 }
 
 static bool same_type(struct net_type a, struct net_type b) {

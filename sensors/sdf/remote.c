@@ -174,7 +174,9 @@ static bool put_event(struct writer *writer, const struct sn_event_description *
     put_integer(writer, name, event->wait_ms);
   else if (strcasecmp(name, "histogram") == 0)
     put_text(writer, name, event->histogram >= 0 ? event->domains[event->histogram].name : NULL);
-  else if (strcasecmp(name, "relation") == 0)
+  else if (strcasecmp(name, "durations") == 0) {
+    if (event->histogram == SN_DURATIONS) put_boolean(writer, name, true);
+  } else if (strcasecmp(name, "relation") == 0)
     put_text(writer, name, sn_event_relation(event));
   else if (strcasecmp(name, "documentation") == 0)
     put_string(writer, name, event->documentation);

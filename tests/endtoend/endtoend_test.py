@@ -832,6 +832,54 @@ def sampled_comings(world):
     equal('late', world.count('Late'), 0)
 
 
+def sampled_at_events(world):
+    """Events of one relation have samples of another one taken: of all, of a process, and of an object that they name."""
+    a, b = start(world, 'a', 'b', count=60, pause_ns=10**7)
+    world.run('range of l is Load range of w is Weight range of o is Opened '
+              'retrieve into Loads (l.Process, l.Door, o.Times) where l.Process = o.Process '
+              'when l , o.start at o.start '
+              'retrieve into Weights (w.Door, w.Grams, o.Times) where w.Door = o.Door when w , o.start at o.start')
+    wait_for('Opened is on', lambda: enabled(world, 'Opened', 'a'))
+    wait_for('Load is on', lambda: enabled(world, 'Load', 'a') and enabled(world, 'Load', 'b'))
+    a.go()
+    a.done()
+    wait_for('all of a are there', lambda: world.count('Loads', 'definite') >= 15 and
+             world.sql('select count(distinct at_lo) from Loads') == [(6,)])
+    equal('what b has opened', world.count('Loads', "Process like 'Worker:b#%'"), 0)
+    # What is known for sure of an event is what the samples around it say.
+    equal('doors at the events', world.sql('select count(*) from Loads group by at_lo'), [(3,)] * 6)
+    equal('samples not behind an event', world.sql(
+        'select count(*) from Loads e where definite and not exists (select 1 from Load l where '
+        'l.Door = e.Door and l.start_hi <= e.at_lo and e.at_lo < l.stop_lo)'), [(0,)])
+    text = world.run('\\ds')
+    expect(text, 'triggered: Load by 6 tuples' in text and 'triggered: Weight by 6 tuples' in text)
+    # Each weight that an event had taken is a certain point behind it.
+    equal('events without a weight behind them', world.sql(
+        'select count(*) from (select distinct at_lo, Door from Weights) e where not exists (select 1 from Weight w '
+        'where w.Door = e.Door and w.start_hi > e.at_lo)'), [(0,)])
+    # A network that is built anew, and a server that begins anew, ask for nothing that has been asked for.
+    world.run('range of o is Opened retrieve into More (o.Times)')
+    wait_for('all is there once more', lambda: world.count('More') == 6)
+    text = world.run('\\ds')
+    expect(text, 'triggered: Load by 6 tuples' in text and 'triggered: Weight by 6 tuples' in text)
+    world.kill(world.server)
+    world.serve()
+    wait_for('the collector is there', lambda: enabled(world, 'Load', 'a'))
+    text = world.run('\\ds')
+    expect(text, 'triggered:' not in text)
+    b.go()
+    b.done()
+    wait_for('all of b are there', lambda: world.sql("select count(distinct at_lo) from Loads where "
+                                                     "Process like 'Worker:b#%'") == [(6,)])
+    # An event that a user writes is one, too; what it finds does not wait for another one.
+    world.run('create event Look (Why = text) range of k is Look range of w is Weight '
+              'retrieve into Looks (w.Door, k.Why) when w , k at k')
+    world.run('append to Look (Why = "now") at now')
+    wait_for('all doors', lambda: world.sql('select count(distinct Door) from Looks') == [(6,)])
+    equal('late', world.count('Late'), 0)
+    equal('rejected', world.count('Rejected'), 0)
+
+
 def sampled_again(world):
     """The only program dies; another one comes behind the first tick at which nobody was there, before the next."""
     every = 4 * 10**9
@@ -887,6 +935,40 @@ def sampled_processes(world):
     c.done()
     c.end()
     equal('late', world.count('Late'), 0)
+
+
+def sampled_in_phase(world):
+    """Programs of two collectors are sampled at the same ticks, also after restarts, and by whatever clock."""
+    start(world, 'a')
+    here, there = world.environment, os.path.join(world.directory, 'there')
+    os.makedirs(os.path.join(there, 'tquel'), 0o700)
+    world.environment = dict(here, XDG_RUNTIME_DIR=there)
+    world.spawn([world.tquel, 'collect', '--connect', world.socket])
+    world.ticker('b', 10)
+    weigh(world, '500 ms')
+    weighs(world, 6, ticks=3)
+    world.ticker('c', 10)
+    world.environment = here
+    weighs(world, 9)
+    equal('late, of who comes', world.count('Late'), 0)
+    world.kill(world.collector)  # for whom nobody waits; its next one may be late
+    world.collect()
+    weighs(world, 9)
+    world.kill(world.server)
+    world.serve()
+    weighs(world, 9)
+    world.run('range of w is Weight range of c is Clock(1 s) '
+              'retrieve into Slow (w.Process, w.Door, w.Grams) at c')
+    since = time.time_ns()
+    wait_for('the slow clock', lambda: world.sql(
+        'select count(*) from (select at_lo from Slow where definite and at_lo > %d group by 1 having count(*) = 9)' % since) > [(3,)])
+    goes_on(world, 'Weights')
+    goes_on(world, 'Slow')
+    equal('where they tick', world.sql('select distinct at_lo % 500000000 from Weights'), [(0,)])
+    equal('where the slow one ticks', world.sql('select distinct at_lo % 1000000000 from Slow'), [(0,)])
+    equal('what only the slow one has seen', world.sql(
+        'select count(*) from Slow s where definite and at_lo > %d and not exists (select 1 from Weights w where definite and '
+        'w.at_lo = s.at_lo and w.Door = s.Door and w.Grams = s.Grams)' % since), [(0,)])
 
 
 def computed_objects(world):
@@ -1141,12 +1223,12 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
 SCENARIOS += [task_forces, the_system, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
 
 
-SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes]
+SCENARIOS += [sampled_at_events, sampled_objects, sampled_comings, sampled_again, sampled_processes, sampled_in_phase]
 
 
-def main():
+def main(scenarios):
     tquel, ticker = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    chosen = [s for s in SCENARIOS if not sys.argv[3:] or s.__name__ in sys.argv[3:]]
+    chosen = [s for s in scenarios if not sys.argv[3:] or s.__name__ in sys.argv[3:]]
     print('1..%d' % len(chosen))
     failures = 0
     for number, scenario in enumerate(chosen, 1):
@@ -1167,4 +1249,4 @@ def main():
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(main(SCENARIOS))

@@ -73,6 +73,12 @@ const char *some_string(struct scenario *scenario) {
   return PICK(scenario, "", "ab", "a*", "?", "[a]", "a]", "é", "aé", "ba", "a,b", "A", "€x", "*");
 }
 
+/* Characters and parts of them, zeros, and what looks as if it was escaped. */
+const char *some_bytes(struct scenario *scenario) {
+  return PICK(scenario, "61", "00", "ff", "", "6100", "c3a9", "c3", "a9", "00ff", "5c", "5c783030",
+              "62", "61ff61");
+}
+
 static int64_t some_integer(struct scenario *scenario, const char *type) {
   if (!scenario->extremes || chance(scenario, 60)) return (int64_t)below(scenario, 4);
   int64_t most = type[1] == '1'   ? INT8_MAX
@@ -94,6 +100,9 @@ static struct input_value some_value(struct scenario *scenario, const struct inp
       break;
     case 'b':
       value.i = (int64_t)below(scenario, 2);
+      break;
+    case 'y':
+      value.s = some_bytes(scenario);
       break;
     default:
       value.s = some_string(scenario);
@@ -142,8 +151,11 @@ static void make_domains(struct scenario *scenario, struct input *input) {
   if (chance(scenario, 35)) add_domain(input, "y", PICK(scenario, "f8", "f8", "f4"), 'f');
   if (chance(scenario, 15)) add_domain(input, "b", "bool", 'b');
   if (chance(scenario, 10)) add_domain(input, "z", "i8", 'i');
+  bool bytes = scenario->bytes && chance(scenario, 70);
+  if (bytes && scenario->compensated) add_domain(input, "k", "bytes", 'y');
   add_domain(input, scenario->compensated ? "Process" : "s", PICK(scenario, "c4", "c4", "text"),
              's');
+  if (bytes && !scenario->compensated) add_domain(input, "k", "bytes", 'y');
   bool records = is_kind(input, "traced") || is_kind(input, "sampled");
   input->by = records ? (int)input->domain_count - 1 : -1;
 }
@@ -200,5 +212,6 @@ void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t
   scenario->odd_strings = chance(scenario, 30);
   scenario->updates = chance(scenario, 25);
   scenario->compensated = seed % 6 == 5; /* without a throw: the others stay what they are */
+  scenario->bytes = seed % 4 == 2;       /* likewise */
   make_inputs(scenario);
 }

@@ -68,7 +68,7 @@ static struct known known_of(const struct ng_aggregate *aggregate, const struct 
   for (size_t i = 0; i < aggregate->by_count; i++) {
     if (!is_domain(aggregate->by[i], aggregate->variable, field)) continue;
     known.is_known = true;
-    if (by[i].base == NET_STRING || by[i].base == NET_NAME)
+    if (net_type_is_interned(by[i].base))
       known.value.s = by[i].s;
     else if (by[i].base == NET_FLOAT)
       known.value.f = by[i].f;

@@ -302,6 +302,8 @@ void oracle_coalesce(struct oracle *oracle, struct oracle_relation *relation) {
 
 static void print_value(struct base_buffer *out, const struct base_strings *strings,
                         struct net_type type, const union net_slot *slot) {
+  const char *bytes;
+  size_t length;
   switch (type.base) {
     case NET_FLOAT:
       base_buffer_double(out, slot->f);
@@ -312,6 +314,12 @@ static void print_value(struct base_buffer *out, const struct base_strings *stri
     case NET_STRING:
     case NET_NAME:
       base_buffer_puts(out, base_strings_text(strings, slot->s, NULL));
+      return;
+    case NET_BYTES:
+      bytes = base_strings_text(strings, slot->s, &length);
+      base_buffer_puts(out, "x'");
+      for (size_t i = 0; i < length; i++) base_buffer_printf(out, "%02x", (unsigned char)bytes[i]);
+      base_buffer_putc(out, '\'');
       return;
     case NET_TEMPORAL:
       for (int i = 0; i < 4; i++) {
@@ -366,8 +374,9 @@ bool oracle_same_values(const struct net_layout *layout, const struct base_strin
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const union net_slot *x = a + layout->fields[i].slot, *y = b + layout->fields[i].slot;
     enum net_base_type base = layout->fields[i].type.base;
-    bool same = base == NET_FLOAT    ? close_numbers(x->f, y->f)
-                : base == NET_STRING ? same_string(strings, x->s, strings, y->s)
+    bool same = base == NET_FLOAT ? close_numbers(x->f, y->f)
+                : base == NET_STRING || base == NET_BYTES
+                    ? same_string(strings, x->s, strings, y->s)
                 : base == NET_TEMPORAL
                     ? oracle_same_function(moved_function(x, a, b, timeline), stored_function(y))
                     : x->i == y->i;
@@ -407,6 +416,7 @@ bool oracle_same_row(const struct net_layout *layout, const struct base_strings 
         break;
       case NET_STRING:
       case NET_NAME:
+      case NET_BYTES:
         if (!same_string(strings_a, x->s, strings_b, y->s)) return false;
         break;
       case NET_TEMPORAL: /* at `forever` nothing is left of them, of quotients at `beginning` neither */

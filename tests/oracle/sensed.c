@@ -268,6 +268,28 @@ static void ask_at_ticks(struct scenario *scenario, struct statement *statement)
   if (chance(scenario, 20)) statement->at = event_expression(&choice);
 }
 
+/* What held of the samples when something happened: those that it had taken. */
+static void ask_at_events(struct scenario *scenario, struct statement *statement) {
+  struct choice choice = {.scenario = scenario};
+  const char *a = use(&choice, "S", false)->name;
+  const char *relation = PICK(scenario, "E", "N", "M", "H", "U", "P");
+  bool event = strchr("ENM", relation[0]) != NULL, disk = strcmp(relation, "U") == 0;
+  bool own = strchr("EP", relation[0]) != NULL;
+  const char *b = use(&choice, relation, event)->name;
+  add_targets(&choice, statement);
+  if (chance(scenario, 50))
+    add_where(statement, TEXT("%s.Process = %s.%s", a, b, own ? "k" : "Process"));
+  disk = disk || own || strcmp(relation, "M") == 0;
+  if (disk && chance(scenario, 50))
+    add_where(statement, TEXT("%s.Disk = %s.%s", a, b, own ? "d" : "Disk"));
+  if (chance(scenario, 30))
+    add_where(statement, TEXT("%s.Process = \"%s\"", a, name_pattern(scenario, false)));
+  if (chance(scenario, 30)) add_where(statement, condition(&choice, 1));
+  if (!event || chance(scenario, 75))
+    add_when(statement, event ? TEXT("%s , %s", a, b) : TEXT("%s , %s.start", a, b));
+  if (!event || chance(scenario, 50)) statement->at = event ? b : TEXT("%s.start", b);
+}
+
 static void make_statements(struct scenario *scenario, bool *ret_whole) {
   size_t count = 1 + below(scenario, 2);
   if (chance(scenario, 30))
@@ -278,12 +300,30 @@ static void make_statements(struct scenario *scenario, bool *ret_whole) {
     struct statement *statement = &scenario->statements[number];
     *statement = (struct statement){.kind = RETRIEVE, .name = TEXT("D%zu", number)};
     ret_whole[number] = true;
-    if (chance(scenario, 35)) {
+    if (chance(scenario, 25)) {
+      ret_whole[number] = false;
+      ask_at_events(scenario, statement);
+    } else if (chance(scenario, 35)) {
       ask_at_ticks(scenario, statement);
     } else {
       ret_whole[number] = chance(scenario, 70);
       ask_for_objects(scenario, statement, ret_whole[number]);
     }
+  }
+}
+
+/* Of traced ones the records that are not made for want of somebody who asks count as little as those that are lost, and
+ * what is compared are the periods that are seen. */
+static void lose_events(struct scenario *scenario) {
+  scenario->loss_count = 1 + below(scenario, LOSSES_MAX);
+  for (size_t i = 0; i < scenario->loss_count; i++) {
+    struct loss *loss = &scenario->losses[i];
+    loss->in = PICK(scenario, "Lost", "Lost", "Late", "Rejected");
+    bool lost = strcmp(loss->in, "Lost") == 0;
+    loss->relation = PICK(scenario, "N", "M");
+    loss->source = PICK(scenario, "", "host", processes[0], processes[1]);
+    loss->from = (net_chronon)below(scenario, SENSED_LAST);
+    loss->to = lost ? loss->from + 1 + (net_chronon)below(scenario, 4) : (net_chronon)i;
   }
 }
 
@@ -294,6 +334,7 @@ void sensed_draw(struct scenario *scenario, struct base_arena *arena, uint64_t s
   scenario->determinate = chance(scenario, 35);
   make_inputs(scenario);
   make_statements(scenario, ret_whole);
+  if (seed % 4 == 1) lose_events(scenario);
 }
 
 /* --- judging */
@@ -344,7 +385,10 @@ static bool tells_apart(struct engine_options options, const struct sensed_count
   int off = options.rule_off - 1;
   bool arcs = !options.rules_off && off != NG_RULE_CONTROL_ARCS;
   bool clocks = !options.rules_off && off != NG_RULE_CLOCK_SAMPLES;
-  if ((arcs || counts->arcs == 0) && (clocks || counts->clocks == 0)) return true;
+  bool triggers = !options.rules_off && off != NG_RULE_TRIGGERED_SAMPLES;
+  if ((arcs || counts->arcs == 0) && (clocks || counts->clocks == 0) &&
+      (triggers || counts->triggers == 0))
+    return true;
   base_buffer_puts(out, "a rule that is off tells sensors what to do\n");
   return false;
 }
@@ -360,6 +404,7 @@ static bool judge_with(const struct sensed *sensed, struct engine_options option
                          made, &counts, out);
   sensed->tally->arcs += counts.arcs;
   sensed->tally->clocks += counts.clocks;
+  sensed->tally->triggers += counts.triggers;
   sensed->tally->withheld += counts.withheld;
   good = good && tells_apart(options, &counts, out);
   good = good && agree(out, sensed, world, &engine, true);
@@ -453,6 +498,7 @@ void judge_sensed(uint64_t seed, bool verbose, bool selftest, struct tally *tall
       {true, 0, 0},
       {false, 0, 1 + NG_RULE_CONTROL_ARCS},
       {false, 0, 1 + NG_RULE_CLOCK_SAMPLES},
+      {false, 0, 1 + NG_RULE_TRIGGERED_SAMPLES},
       {false, (uint32_t)(seed % 2), 1 + (int)(seed / 2 % NG_RULES)},
   };
   struct base_buffer out = BASE_BUFFER_EMPTY;

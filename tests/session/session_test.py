@@ -957,6 +957,97 @@ run 0 retrieve (l.count) when l overlap 450
 | 0: 400,400,500,500,true,1
 """)
 
+scenario('losses: what stands says what is certain, and is stored as it was made', """open db abstract
+run 0 create traced R (k = text, x = i4) by k
+run 0 range of r is R
+run 0 retrieve into D (r.x) where r.k = "a"
+run 0 range of d is D
+run 0 retrieve into C (n = count(d for each instant))
+run 0 set losses ignored retrieve into I (r.x) where r.k = "a" set losses uncertain
+source a inc1 hostA
+stream ra a R
+row ra d 1 a 1
+row ra d 10 a 2
+row ra d 2 b 1
+check a ra 11
+turn
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,11,forever,true,2
+loss a - R full 2 12 15
+row ra d 20 a 3
+check a ra 18
+turn
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,12,forever,true,2
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop
+check a ra 25
+turn
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,12,20,true,2
+| 0: 20,20,25,forever,true,3
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop
+run 0 retrieve (r.x) where r.k = "a"
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,12,20,true,2
+| 0: 20,20,25,forever,true,3
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop
+run 0 print C
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,n
+| 0: 0,0,1,1,true,0
+| 0: 1,1,12,12,true,1
+| 0: 12,12,20,20,false,0
+| 0: 20,20,25,forever,false,1
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop; what may have counted them is not definite
+run 0 print I
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,20,20,true,2
+| 0: 20,20,25,forever,true,3
+run 0 retrieve (d.x) where d.x = 1
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+row ra d 7 a 9
+| TQ-0629 R: a record is in Late: before the checkpoint
+turn
+run 0 retrieve (d.x) where d.x = 1
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,7,10,true,1
+| TQ-0351 R: 2 records lost, 1 record late between 7 and 15: what they may have ended has an uncertain stop
+reject a ra 22 nonsense xyz
+| TQ-0629 R: a record is in Rejected: nonsense
+turn
+run 0 retrieve (d.x) where d.x = 3
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 20,20,22,forever,true,3
+| TQ-0351 R: 2 records lost, 1 record late, 1 record rejected between 7 and 24: what they may have ended has an uncertain stop
+commit
+sql select start_lo, stop_lo, x from D order by 1
+| 1|10|1
+| 10|20|2
+| 20|None|3
+die
+again
+open db abstract
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,7,10,true,1
+| 0: 10,10,12,20,true,2
+| 0: 20,20,22,forever,true,3
+| TQ-0351 R: 2 records lost, 1 record late, 1 record rejected between 7 and 24: what they may have ended has an uncertain stop
+run 0 print I
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,20,20,true,2
+| 0: 20,20,25,forever,true,3
+""")
+
 scenario('bad rows are rejected', """open - abstract
 run 0 create event E (x = i1, s = c3)
 run 0 range of e is E

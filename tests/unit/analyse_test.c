@@ -607,6 +607,7 @@ static void expect_stable(enum net_timeline timeline, const char *text, const ch
   ck_assert_int_eq(query->origin, first.settings.origin);
   ck_assert_int_eq(query->averaging_origin, first.settings.averaging_origin);
   ck_assert(query->unbounded_allowed == first.settings.unbounded_allowed);
+  ck_assert(query->losses_ignored == first.settings.losses_ignored);
   world_done(&first);
   world_done(&later);
 }

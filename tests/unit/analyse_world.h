@@ -139,6 +139,8 @@ static void run_set(struct world *world, const struct tql_statement *statement) 
               BASE_OK);
   } else if (!strcmp(words, "unbounded")) {
     settings->unbounded_allowed = !strcmp(value->name.text, "allowed");
+  } else if (!strcmp(words, "losses")) {
+    settings->losses_ignored = !strcmp(value->name.text, "ignored");
   } else {
     ck_assert_str_eq(words, "durable every");
   }

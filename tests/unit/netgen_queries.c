@@ -142,6 +142,17 @@ const struct ng_query *nq_load_at_ticks(void) {
   return nq_finish(load_when_clock_ticks(), NET_EVENT);
 }
 
+const struct ng_query *nq_load_at_events(void) {
+  struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}}};
+  const struct ng_relation *relations[] = {nq_load(),
+                                           relation("Alarm", NG_REL_EVENT, fields, 1, -1)};
+  static const char *const names[] = {"L", "A"};
+  struct ng_query *query = nq_query("Alarmed", 2, names, relations);
+  nq_target(query, "Load", nq_domain(query, 0, "Load"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_domain(query, 1, "Process"));
+  return nq_finish(query, NET_EVENT);
+}
+
 const struct ng_query *nq_load_since(void) {
   struct ng_query *query = load_when_clock_ticks();
   query->at = nq_start(nq_variable(query, 0));

@@ -240,7 +240,7 @@ START_TEST(a_file_of_the_sixth_version) {
   ck_assert(!relations[0].ages && !relations[0].incomplete);
   st_close(database);
   database = open_at(path);
-  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_keep"), "8\n0");
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_keep"), "9\n0");
   ok(st_begin(database));
   ok(st_set_keep(database, "E", 3));
   ok(st_remove_old(database, "E", 5, 100, &removed, &done));

@@ -23,6 +23,7 @@ enum tql_expr_kind {
   TQL_E_INTEGER,  /* .integer; as what is set, perhaps with a unit of bytes in .name */
   TQL_E_FLOAT,    /* .real */
   TQL_E_STRING,   /* .name.text is the value, escapes resolved; .length */
+  TQL_E_BYTES,    /* x'00ff': .name.text is the value, .length */
   TQL_E_BOOL,     /* true, false: .integer */
   TQL_E_DURATION, /* .integer in nanoseconds; the text as written in .name */
   /* names */

@@ -45,7 +45,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 
 %token END_OF_TEXT 0 "the end of the text"
 %token <struct tql_lexeme> NAME "name" STRING "string" INTEGER "integer" FLOAT "float"
-%token <struct tql_lexeme> DURATION "duration" CLOCK "clock time"
+%token <struct tql_lexeme> DURATION "duration" CLOCK "clock time" BYTES_CONSTANT "bytes constant"
 %token TERMINATOR "; at the end" GO "\\g" FOREIGN "foreign" PROBE "probe"
 %token POWER "**" UNEQUAL "!=" AT_MOST "<=" AT_LEAST ">="
 %token DOT_START ".start" DOT_STOP ".stop" DOT_TIME ".time" DOT_ALL ".all"
@@ -595,6 +595,7 @@ literal:
 | FLOAT     { $$ = tql_build_literal(parser, TQL_E_FLOAT, &@$, &$1); }
 | DURATION  { $$ = tql_build_literal(parser, TQL_E_DURATION, &@$, &$1); }
 | STRING    { $$ = tql_build_literal(parser, TQL_E_STRING, &@$, &$1); }
+| BYTES_CONSTANT  { $$ = tql_build_literal(parser, TQL_E_BYTES, &@$, &$1); }
 ;
 
 call:

@@ -49,6 +49,9 @@ static bool get_slot(struct decoding *decoding, struct net_type type, const stru
       if (datum->is_name_id) return get_name(decoding, datum->id, ret);
       ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
       return true;
+    case NET_BYTES:
+      ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
+      return true;
     case NET_TEMPORAL:
     case NET_INSTANT:
     default:

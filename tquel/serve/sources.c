@@ -260,6 +260,8 @@ uint8_t server_domain_type(struct net_type type) {
       return SN_DOMAIN_STRING;
     case NET_NAME:
       return SN_DOMAIN_NAME;
+    case NET_BYTES:
+      return SN_DOMAIN_BYTES;
     case NET_TEMPORAL:
     case NET_INSTANT:
     default:

@@ -204,6 +204,22 @@ static const char *copy_of(struct tql_session *session, const char *text) {
   return text != NULL ? base_arena_strdup(session->arena, text) : NULL;
 }
 
+/* Is it the one in which collectors say which sensors are on (sensors/collect/collector.sdf)? */
+static bool is_of_switches(const struct session_relation *relation) {
+  return relation->announced && relation->taskforce != NULL &&
+         strcasecmp(relation->taskforce, "Collector") == 0 &&
+         strcasecmp(relation->event, "SensorOn") == 0;
+}
+
+bool session_says_switches(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *each = session->relations[i];
+    if (!is_of_switches(each)) continue;
+    if (each == relation || session_depends(session, relation, each)) return true;
+  }
+  return false;
+}
+
 /* RELATION is one that sensors make records of, by what the catalogue says. */
 static void mark(struct tql_session *session, struct session_relation *relation,
                  const struct st_announced *from) {
@@ -225,6 +241,8 @@ static void mark(struct tql_session *session, struct session_relation *relation,
       (uint32_t)from->holder < relation->ng.layout->field_count)
     objects[sensor->object_count++] = (uint32_t)from->holder;
   relation->ng.sensor = sensor;
+  for (size_t i = 0; i < session->relation_count; i++)
+    session->relations[i]->ng.of_switches = session_says_switches(session, session->relations[i]);
 }
 
 enum base_status session_load_announced(struct tql_session *session) {

@@ -334,7 +334,9 @@ enum base_status session_ensure_live(struct tql_session *session) {
     base_strings_pin_all(
         session->strings); /* the constants of its programs; no rows have come yet */
     session->displays_on = false;
+    session_replay_triggers(session);
     status = net_run(session->live);
+    session_triggers_live(session);
     session->displays_on = true;
     session_follow_checkpoints(session);
   }

@@ -178,7 +178,7 @@ static enum base_status missing_in_view(struct tql_session *session, struct sess
 
 static enum base_status missing_in(struct tql_session *session, struct session_relation *relation,
                                    struct stretches *ret) {
-  if (relation->view) return missing_in_view(session, relation, ret);
+  if (session_is_looked_through(relation)) return missing_in_view(session, relation, ret);
   struct session_doubt *doubt = session_doubt_of(session, relation);
   for (size_t i = 0; doubt != NULL && i < doubt->losses.count; i++)
     add_anywhere(doubt, &doubt->losses.items[i], ret);
@@ -574,7 +574,7 @@ static enum base_status doubt_of(struct tql_session *session, const struct ng_qu
     find_known(&counted);
     net_rows_init(&rows, groups_layout(&counted, &ret->by));
     status = missing_of_records(&counted, &rows, &any);
-  } else if (relation->view) {
+  } else if (session_is_looked_through(relation)) {
     net_rows_init(&rows, net_layout_new(session->statement_arena, NET_PERIOD, NULL, 0));
     status = missing_of_view(&counted, relation, &rows, &any);
   } else {

@@ -97,6 +97,8 @@ const char *tql_session_display(const struct tql_session *session);
 /* Has the session live feeds? Runs them until all have ended or the user interrupts (BASE_CANCEL);
  * standing displays print meanwhile. TIMEOUT_MS >= 0: returns BASE_AGAIN after that time.            */
 bool tql_session_has_feeds(const struct tql_session *session);
+/* Is there anything to follow: a feed that has not ended, a display of what clocks alone say? */
+bool tql_session_goes_on(struct tql_session *session);
 enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
                                     int timeout_ms) BASE_MUST_USE;
 
@@ -117,7 +119,7 @@ enum base_status tql_session_commit(struct tql_session *session) BASE_MUST_USE;
  * sources are over (tql_source_is_over), so that they come again and repeat it.                       */
 enum base_status tql_session_turn(struct tql_session *session) BASE_MUST_USE;
 /* In how many ns from now a turn is due though nothing comes; INT64_MAX: never. */
-int64_t tql_session_due(const struct tql_session *session);
+int64_t tql_session_due(struct tql_session *session);
 /* What to poll for reading so as to know that a turn is due; returns how many there are, writes CAPACITY at
  * most. */
 size_t tql_session_descriptors(const struct tql_session *session, int *ret, size_t capacity);
@@ -320,6 +322,8 @@ enum {
   TQL_SENSOR_RATE,    /* records a second */
   TQL_SENSOR_COST,    /* ns a record, "" unknown */
   TQL_SENSOR_ESCAPED, /* records that had a text which was no UTF-8; "" or "0": none */
+  TQL_SENSOR_TRIGGERS, /* how often another relation's tuples have had samples taken; "" or "0": never */
+  TQL_SENSOR_COALESCED, /* ... before the sample for the one before was taken */
   TQL_SENSOR_CELLS
 };
 struct tql_sensor_report {
