@@ -366,7 +366,10 @@ def united(stretches):
 
 
 def lost_times(world):
-    return united(world.rows("select start_lo, stop_hi from Lost where relation in ('Tick', '')"))
+    """Of the first tuple on: nothing is said of what was before."""
+    first, = world.rows("select min(at_lo) from Tick")[0]
+    return united((max(start, first), stop) for start, stop in world.rows(
+        "select start_lo, stop_hi from Lost where relation in ('Tick', '')") if stop > first)
 
 
 def uncertain(world, question):
