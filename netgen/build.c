@@ -113,18 +113,23 @@ static enum base_status build_alias(struct ng_builder *builder, const struct ng_
 
 /* --- unary nodes */
 
+/* Where NODE's by_columns are in the rows below. */
+static const uint32_t *by_fields(struct ng_builder *builder, const struct ng_node *node) {
+  uint32_t *fields = BASE_NEW_ARRAY(builder->arena, node->by_columns.count, uint32_t);
+  for (size_t i = 0; i < node->by_columns.count; i++)
+    fields[i] = ng_built_field(builder, node->inputs[0], node->by_columns.items[i]);
+  return fields;
+}
+
 static void build_event_to_period(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node),
                   *input = ng_built_of(builder, node->inputs[0]);
   built->layout =
       net_layout_new(builder->arena, NET_PERIOD, input->layout->fields, input->layout->field_count);
   built->index = input->index;
-  uint32_t by[2];
-  size_t by_count = 0;
-  if (node->by) by[by_count++] = ng_built_field(builder, node->inputs[0], node->by);
-  if (node->by_process) by[by_count++] = ng_built_field(builder, node->inputs[0], node->by_process);
+  struct net_key by = {by_fields(builder, node), node->by_columns.count};
   built->node = net_create_event_to_period(builder->network, ng_built_name(builder, node),
-                                           input->layout, built->layout, by, by_count);
+                                           input->layout, built->layout, &by);
 }
 
 static void build_selection(struct ng_builder *builder, const struct ng_node *node) {
@@ -218,10 +223,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
   struct ng_built *built = ng_built_of(builder, node);
   const struct ng_query *query = node->query;
   ng_lay_out(builder, node);
-  uint32_t *by = BASE_NEW_ARRAY(builder->arena, node->by_columns.count, uint32_t);
-  for (size_t i = 0; i < node->by_columns.count; i++) {
-    by[i] = ng_built_field(builder, below, node->by_columns.items[i]);
-  }
+  const uint32_t *by = by_fields(builder, node);
   struct net_aggregate_more *more =
       BASE_NEW_ARRAY(builder->arena, node->more_count, struct net_aggregate_more);
   for (size_t i = 0; i < node->more_count; i++) {
@@ -306,16 +308,17 @@ static void build_costs(struct ng_builder *builder, const struct ng_node *node) 
   struct ng_built *built = ng_built_of(builder, node);
   built->layout = net_cost_layout(builder->arena, node->own.items[NET_COST_PROCESS]->type);
   built->index = ng_identity(builder, node->fields.count);
-  built->node = net_create_costs(
-      builder->network, ng_built_name(builder, node), ng_built_of(builder, records)->layout,
-      ng_built_field(builder, records, node->by), node->cost, built->layout, node->input_count > 1);
+  built->node = net_create_costs(builder->network, ng_built_name(builder, node),
+                                 ng_built_of(builder, records)->layout,
+                                 ng_built_field(builder, records, node->whose), node->cost,
+                                 built->layout, node->input_count > 1);
 }
 
 static void build_compensate(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node);
   lay_out_same(builder, node);
   built->node = net_create_compensate(builder->network, ng_built_name(builder, node), built->layout,
-                                      ng_built_field(builder, node->inputs[0], node->by),
+                                      ng_built_field(builder, node->inputs[0], node->whose),
                                       ng_built_of(builder, node->inputs[1])->layout);
 }
 

@@ -116,12 +116,8 @@ struct ng_node {
   /* access, product: the columns it is to have; NULL: all. Indexed by column id */
   bool *keep;
   size_t keep_count;
-  /* event-to-period: NULL when all records are of one entity; costs, compensate: the process; aggregate: see
-   * by_columns */
-  const struct ng_column *by;
-  const struct ng_column
-      *by_process; /* event-to-period: BY tells apart what this one has; NULL: all */
-  int64_t cost;    /* costs: of one record */
+  const struct ng_column *whose; /* costs, compensate: the process */
+  int64_t cost;                  /* costs: of one record */
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
   bool taken_in;    /* selection, apply: the join above does it (rule self-joins) */
@@ -258,9 +254,6 @@ bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *s
                            const struct ng_column *stop);
 /* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
 struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column);
-/* Do all records of one entity have the same value in DOMAIN of RELATION, whose records are made? Of the key,
- * and of what the object that is the key belongs to (struct ng_sensor). */
-bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain);
 /* Where NODE is among the nodes of PLAN, which it is one of. */
 size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node);
 /* Readers of NODE: inputs of other nodes, results and displays. */

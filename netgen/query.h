@@ -10,6 +10,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/diag.h"
 #include "engine/expr.h"
+#include "engine/key.h"
 #include "engine/layout.h"
 #include "engine/network.h"
 
@@ -36,7 +37,8 @@ struct ng_relation {
   enum ng_relation_kind kind;
   const struct net_layout *layout; /* as it shows itself: event or period; of the store's columns */
   const struct net_layout *records; /* traced, sampled: the event layout it is fed with */
-  int by;                           /* traced, sampled: index of the domain; else -1 */
+  struct net_key by;                /* traced, sampled: of its domains; else none */
+  struct net_key entity;            /* what tells its entities apart (ng_set_entity) */
   int64_t every;                    /* clock: chronons between two ticks, > 0 */
   const struct ng_sensor *sensor;   /* NULL: what comes, comes */
   const char *keeps;                /* for people: how long tuples are kept; NULL: for ever */
@@ -79,20 +81,14 @@ static inline int ng_process_domain(const struct ng_relation *relation) {
   return base == NET_STRING || base == NET_NAME ? index : -1;
 }
 
-/* The domains of RELATION that tell its entities apart: none, its `by`, and with that, where sensors make the
- * records, the process, which nobody else's values speak of. It is not one of them where `by` is the process, or an
- * object: what that is called is of one process anyway. Returns how many.                            */
-static inline size_t ng_entity_domains(const struct ng_relation *relation, uint32_t ret[2]) {
-  const struct ng_sensor *sensor = relation->sensor;
-  if (relation->by < 0) return 0;
-  ret[0] = (uint32_t)relation->by;
-  for (size_t i = 0; sensor && i < sensor->object_count; i++)
-    if (sensor->objects[i] == ret[0]) return 1;
-  int process = sensor ? net_layout_find(relation->layout, "Process") : -1;
-  if (process < 0) return 1;
-  ret[1] = (uint32_t)process;
-  return 2;
-}
+/* Decides what tells RELATION's entities apart, in ARENA: nothing, its `by`, and behind that, where sensors make the
+ * records, the process, which nobody else's values speak of. It is not one of them where the process is of `by`, or
+ * an object is: what that is called is of one process anyway. To be called when layout, by and sensor are there, and
+ * again when they change. */
+void ng_set_entity(struct base_arena *arena, struct ng_relation *relation);
+/* Do all records of one entity have the same value in DOMAIN of RELATION, whose records are made? Of what tells
+ * entities apart, and of what an object of the key belongs to (struct ng_sensor). */
+bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain);
 
 enum ng_limit {
 #define LIMIT(NAME, VALUE, WHAT) NG_LIMIT_##NAME = (VALUE),

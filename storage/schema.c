@@ -118,7 +118,13 @@ static const char *const schema_8 =
     "ALTER TABLE tq_announced ADD COLUMN taskforce TEXT;"
     "ALTER TABLE tq_announced ADD COLUMN event TEXT;";
 
-/* Version 9 added the type bytes, of which older programs know nothing; its tables are those of version 8. */
+/* What version 9 changed: the type bytes, of which older programs know nothing; and a domain's place in the key that tells the entities of a traced or sampled relation apart;
+ * NULL: it is not of it. There was one such domain, in tq_relation. */
+static const char *const schema_9 =
+    "ALTER TABLE tq_domain ADD COLUMN key_place INTEGER;"
+    "UPDATE tq_domain SET key_place = 0 WHERE EXISTS (SELECT 1 FROM tq_relation AS r"
+    " WHERE r.name = tq_domain.relation AND r.by_domain = tq_domain.position);"
+    "ALTER TABLE tq_relation DROP COLUMN by_domain;";
 
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
@@ -148,8 +154,8 @@ bool st_kind_is_event(enum st_kind kind) {
 }
 
 void st_sql_schema(struct base_buffer *sql) {
-  base_buffer_printf(sql, "%s %s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
-                     schema_6, schema_7, schema_8);
+  base_buffer_printf(sql, "%s %s %s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4,
+                     schema_5, schema_6, schema_7, schema_8, schema_9);
 }
 
 /* Within the transaction that creates the file. */
@@ -203,7 +209,7 @@ enum base_status st_schema_upgrade(struct st_database *database) {
   if (database->version < 6) base_buffer_puts(&sql, schema_6);
   if (database->version < 7) base_buffer_puts(&sql, schema_7);
   if (database->version < 8) base_buffer_puts(&sql, schema_8);
-  base_buffer_printf(&sql, "PRAGMA user_version=%d;", ST_SCHEMA_VERSION);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_9, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

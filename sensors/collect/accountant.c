@@ -250,20 +250,24 @@ struct row {
   struct sn_entity *holder; /* whose receptacle was asked */
 };
 
-/* Whose period the record has opened. ENTITY: the key, if that is an object which is there. */
+/* Whose period the record has opened. OBJECTS: those that are of the key, by their domains, as far as they are there. */
 static void note_report(struct sn_program *program, const struct row *row,
-                        struct sn_entity *entity) {
+                        struct sn_entity *const *objects) {
   struct sn_part_event *event = &row->part->events[row->number];
-  bool fresh = !event->reported && !row->event->key_is_holder;
+  bool fresh = !event->reported && !row->event->holder_of_key;
   event->reported = true;
   if (row->at.hi > event->last_at) event->last_at = row->at.hi;
   if (row->at.hi > program->monitor->said_at) program->monitor->said_at = row->at.hi;
   if (row->at.hi > row->event->interest->said_at) row->event->interest->said_at = row->at.hi;
   if (sn_is_sampled(row->event->event)) {
-    bool asked = row->holder != NULL;
-    sn_sampling_taken(program, row->part, row->number, asked ? row->holder : entity, row->at.hi);
+    struct sn_entity *asked = row->holder;
+    for (uint32_t i = 0; i < SN_IMPLICIT_MAX && asked == NULL; i++) asked = objects[i];
+    sn_sampling_taken(program, row->part, row->number, asked, row->at.hi);
   }
-  if (entity != NULL) fresh |= sn_entity_report(entity, row->number, row->at.hi, program->scan);
+  for (uint32_t i = 0; i < SN_IMPLICIT_MAX; i++) {
+    if (objects[i] == NULL) continue;
+    fresh |= sn_entity_report(objects[i], row->number, i, row->at.hi, program->scan);
+  }
   if (fresh && row->event->event->relation == SN_KIND_TRACED) {
     sn_periods_opened(program, row->at.hi);
   }
@@ -274,7 +278,7 @@ static void put_row(struct writing *writing, const struct row *row) {
   const struct sn_known_event *known = row->event;
   const struct sn_event_description *event = known->event;
   const struct sn_value_view *values = writing->program->monitor->values;
-  struct sn_entity *entity = NULL;
+  struct sn_entity *objects[SN_IMPLICIT_MAX] = {NULL};
   size_t bytes = 64;
   for (size_t i = 0; i < known->value_count; i++) bytes += bytes_of(&values[i]);
   if (writing->out != NULL && writing->out->length - writing->at > MESSAGE_BYTES) finish(writing);
@@ -304,13 +308,13 @@ static void put_row(struct writing *writing, const struct row *row) {
     } else {
       to = put_value(writing, row->part, to, &values[next++], &named);
     }
-    if (i == known->key) entity = named;
+    if (i < known->implicit_count && known->of_key[i]) objects[i] = named;
   }
   writing->out->length += (size_t)(to - start);
   writing->out->data[writing->out->length] = '\0';
   writing->entries++;
   writing->records++;
-  note_report(writing->program, row, entity);
+  note_report(writing->program, row, objects);
 }
 
 /* Texts among the values that are no UTF-8 are escaped, in the scratch buffer. */
@@ -529,21 +533,26 @@ uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool 
 
 /* --- what no ring holds */
 
+/* Is what DOMAIN of a process's records says one entity? */
+static bool is_whole_key(const struct sn_known_event *known, uint32_t domain) {
+  return known->event->key_count ==
+         (size_t)known->of_key[0] + (domain > 0 && known->of_key[domain]);
+}
+
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
-                              const struct sn_name *name, int64_t lo, int64_t hi) {
+                              uint32_t domain, const struct sn_name *name, int64_t lo, int64_t hi) {
   if (part->known == NULL || event >= part->known->event_count) return;
   struct sn_monitor *monitor = program->monitor;
   struct sn_known_event *known = &part->known->events[event];
-  if (known->event == NULL || known->event->relation == SN_KIND_EVENT ||
-      (name != NULL && known->key >= known->domain_count)) {
-    return;
-  }
-  if (known->event->relation == SN_KIND_SAMPLED) lo = hi;
+  if (known->event == NULL || known->event->relation == SN_KIND_EVENT) return;
+  bool sampled = known->event->relation == SN_KIND_SAMPLED;
+  if (sampled && !is_whole_key(known, domain)) return;
+  if (sampled) lo = hi;
   uint32_t relation = sn_known_relation(monitor, part->known, known);
   struct writing writing = {.program = program};
   bool *named = base_xcalloc(known->domain_count, sizeof *named);
   named[0] = true; /* the process, which belongs to the key */
-  if (name != NULL) named[known->key] = true;
+  named[domain] = true;
   begin(&writing, relation);
   struct sn_record_head head = {
       .marks = SN_MARK_DEFINITE | SN_MARK_CLOSES, .start_lo = lo, .start_hi = hi};
@@ -551,7 +560,7 @@ void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, 
   sn_put_record_head(writing.out, &head);
   sn_put_named(writing.out, named, known->domain_count);
   sn_put_name_id(writing.out, part->name->id);
-  if (name != NULL && known->key > 0) sn_put_name_id(writing.out, name->id);
+  if (domain > 0) sn_put_name_id(writing.out, name->id);
   writing.entries = 1;
   finish(&writing);
   free(named);

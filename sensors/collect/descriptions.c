@@ -243,18 +243,24 @@ const struct sn_type_description *sn_known_type(const struct sn_known *known, ui
   return NULL;
 }
 
-/* The key, if it is the process, or an object: those end by themselves. */
+static bool is_of_key(const struct sn_event_description *event, const char *domain) {
+  for (size_t i = 0; i < event->key_count; i++) {
+    if (strcasecmp(event->keys[i], domain) == 0) return true;
+  }
+  return false;
+}
+
+/* What of the key is the process, or an object: those end by themselves. */
 static void find_key(struct sn_known_event *known) {
   const struct sn_event_description *event = known->event;
-  const char *names[3];
-  size_t count = sn_event_implicit(event, names);
-  known->domain_count = (uint32_t)(count + event->domain_count);
-  known->key = known->domain_count;
-  for (uint32_t i = 0; i < count && event->key != NULL; i++) {
-    if (strcasecmp(names[i], event->key) == 0) known->key = i;
+  const char *names[SN_IMPLICIT_MAX];
+  known->implicit_count = (uint32_t)sn_event_implicit(event, names);
+  known->domain_count = (uint32_t)(known->implicit_count + event->domain_count);
+  for (uint32_t i = 0; i < known->implicit_count; i++) {
+    known->of_key[i] = is_of_key(event, names[i]);
+    if (known->holder != NULL && strcasecmp(names[i], known->holder) == 0) known->holder_domain = i;
   }
-  known->key_is_holder = known->holder != NULL && known->key > 0 && known->key < count &&
-                         strcasecmp(names[known->key], known->holder) == 0;
+  known->holder_of_key = known->holder_domain > 0 && known->of_key[known->holder_domain];
 }
 
 static void describe(struct sn_monitor *monitor, struct sn_known *known) {

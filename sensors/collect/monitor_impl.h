@@ -134,15 +134,19 @@ bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct s
 
 enum sn_known_state { SN_KNOWN_READING, SN_KNOWN_GOOD, SN_KNOWN_BAD };
 
+#define SN_IMPLICIT_MAX 3 /* domains: process, object, initiator */
+
 struct sn_known_event {
   const struct sn_event_description *event;
   struct sn_interest *interest;
   const char *holder; /* the domain whose receptacle is asked; NULL: the process's */
   uint32_t relation;  /* number; 0: never mentioned as yet */
   uint32_t domain_count,
-      key;            /* key: index of the domain; domain_count: none of what ends by itself */
-  bool key_is_holder; /* the key is the object (or initiator) whose receptacle is asked */
-  size_t value_count; /* of the payload */
+      implicit_count;           /* the implicit ones come first: process, object, initiator */
+  uint32_t holder_domain;       /* of HOLDER; 0, the process: there is none */
+  bool of_key[SN_IMPLICIT_MAX]; /* which of the implicit domains are: what ends by itself */
+  bool holder_of_key;           /* an object is, or the initiator, whose receptacle is asked */
+  size_t value_count;           /* of the payload */
   uint32_t
       place; /* of its entry in the receptacles that it asks: in the order of the description */
 };
@@ -189,9 +193,9 @@ struct sn_sampling {
   bool silent;         /* given up: it is waited for when it has answered again */
 };
 
-/* A period that an object has opened. */
+/* Periods that an object has opened, being what DOMAIN of the event's key says. */
 struct sn_open {
-  uint32_t event;
+  uint32_t event, domain;
   uint32_t made, on; /* the scans when it was opened, and that saw it switched on */
   int64_t off_at;    /* when it was switched off; INT64_MIN: it was not, or before it was opened */
 };
@@ -245,12 +249,15 @@ struct sn_entity *sn_entity_of(struct sn_program *program, uint32_t part, uint32
 /* The one of that name which is there; NULL: none is. */
 struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uint32_t type,
                                   uint64_t minor);
-/* A record has come. SCAN: the program's. true: it has opened a period that was not open before. */
-bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan);
+/* A record has come that ENTITY is in domain DOMAIN of. SCAN: the program's. true: it has opened a period that was not
+ * open before. */
+bool sn_entity_report(struct sn_entity *entity, uint32_t event, uint32_t domain, int64_t at,
+                      uint32_t scan);
 /* A record of EVENT has asked its receptacle. */
 void sn_entity_take(struct sn_entity *entity, uint32_t event);
 struct sn_taken *sn_entity_taken(struct sn_entity *entity, uint32_t event); /* NULL: none */
-struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event);   /* NULL: it has none */
+/* NULL: it has none. */
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event, uint32_t domain);
 /* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
 void sn_entities_sweep(struct sn_program *program, bool all);
 void sn_entities_free(struct sn_program *program);
@@ -483,9 +490,10 @@ void sn_accountant_own(struct sn_monitor *monitor);
 void sn_accountant_pipe(struct sn_program *program, size_t pipe);
 /* Says again whose it is. */
 void sn_accountant_define_pipe(struct sn_program *program, size_t pipe);
-/* An end record of the entity NAME, at [lo, hi]; NULL: of all that records of this process have opened. */
+/* An end record, at [lo, hi], of all that records of this process have opened in whose domain DOMAIN stands NAME; 0: whatever
+ * stands there. Of a sampled relation only where that is one entity: others end by their absence. */
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
-                              const struct sn_name *name, int64_t lo, int64_t hi);
+                              uint32_t domain, const struct sn_name *name, int64_t lo, int64_t hi);
 void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
                          struct sn_known_event *event, int64_t at);
 

@@ -140,9 +140,10 @@ struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uin
   return NULL;
 }
 
-struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event) {
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event, uint32_t domain) {
   for (uint32_t i = 0; i < entity->open_count; i++) {
-    if (entity->open[i].event == event) return &entity->open[i];
+    struct sn_open *open = &entity->open[i];
+    if (open->event == event && open->domain == domain) return open;
   }
   return NULL;
 }
@@ -164,12 +165,13 @@ void sn_entity_take(struct sn_entity *entity, uint32_t event) {
   taken->records++;
 }
 
-bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan) {
+bool sn_entity_report(struct sn_entity *entity, uint32_t event, uint32_t domain, int64_t at,
+                      uint32_t scan) {
   if (at > entity->last_at) entity->last_at = at;
-  if (sn_entity_open(entity, event) != NULL) return false;
+  if (sn_entity_open(entity, event, domain) != NULL) return false;
   entity->open = base_xrealloc(entity->open, entity->open_count + 1u, sizeof *entity->open);
   entity->open[entity->open_count++] =
-      (struct sn_open){.event = event, .made = scan, .off_at = INT64_MIN};
+      (struct sn_open){.event = event, .domain = domain, .made = scan, .off_at = INT64_MIN};
   return true;
 }
 
@@ -197,7 +199,8 @@ static void end(struct sn_program *program, struct sn_entity *entity) {
   if (entity->last_at >= lo) lo = entity->last_at + 1;
   if (now < lo) now = lo;
   for (uint32_t i = 0; i < entity->open_count; i++) {
-    sn_accountant_end_record(program, &program->parts[entity->part], entity->open[i].event,
+    const struct sn_open *open = &entity->open[i];
+    sn_accountant_end_record(program, &program->parts[entity->part], open->event, open->domain,
                              entity->name, lo, now);
   }
   sn_sampling_leave(program, entity);

@@ -62,7 +62,7 @@ static void tell_event(struct sn_program *program, struct sn_part *part, uint32_
   struct sn_monitor *monitor = program->monitor;
   const struct sn_event_description *event = part->known->events[e].event;
   struct sn_told *told = &part->events[e].told;
-  struct base_buffer domains = BASE_BUFFER_EMPTY;
+  struct base_buffer domains = BASE_BUFFER_EMPTY, keys = BASE_BUFFER_EMPTY;
   const char *implicit[3];
   size_t count = sn_event_implicit(event, implicit);
   if (!begin(monitor, SN_SELF_EVENT, told)) return;
@@ -72,9 +72,13 @@ static void tell_event(struct sn_program *program, struct sn_part *part, uint32_
   for (size_t i = 0; i < event->domain_count; i++) {
     put_domain(&domains, event->domains[i].name, event->domains[i].type);
   }
+  for (size_t i = 0; i < event->key_count; i++) {
+    base_buffer_printf(&keys, "%s%s", i > 0 ? ", " : "", event->keys[i]);
+  }
   told->ticket = sn_self_event(part->name->text, event->name, part->known->description->name,
                                sn_relation_name(event->relation),
-                               event->key != NULL ? event->key : "", base_buffer_text(&domains));
+                               base_buffer_text(&keys), base_buffer_text(&domains));
+  base_buffer_done(&keys);
   base_buffer_done(&domains);
 }
 

@@ -547,6 +547,40 @@ static const char *default_key(const struct sn_event_description *event) {
   return event->holder == SN_HOLDER_INITIATOR && event->initiator != NULL ? "Initiator" : "Process";
 }
 
+static void set_key(struct describer *describer, struct sn_event_description *event,
+                    const char *domain) {
+  const char **keys = BASE_NEW_ARRAY(describer->arena, 1, const char *);
+  keys[0] = domain;
+  event->keys = keys;
+  event->key_count = 1;
+}
+
+static bool has_key(const struct sn_event_description *event, const char *domain) {
+  for (size_t i = 0; i < event->key_count; i++)
+    if (strcmp(event->keys[i], domain) == 0) return true;
+  return false;
+}
+
+static void read_keys(struct describer *describer, struct sn_event_description *event,
+                      const struct sn_value *values) {
+  size_t count = 0;
+  for (const struct sn_value *value = values; value != NULL; value = value->next) count++;
+  const char **keys = BASE_NEW_ARRAY(describer->arena, count, const char *);
+  event->keys = keys;
+  for (const struct sn_value *value = values; value != NULL; value = value->next) {
+    const char *domain = relation_domain(event, value->element->text);
+    if (domain == NULL) {
+      wrong(describer, MSG_UNKNOWN_OBJECT, value->element, NULL,
+            "the relation has no domain called %s", value->element->text);
+    } else if (has_key(event, domain)) {
+      wrong(describer, MSG_SENSOR_MEANING, value->element, "name each domain once",
+            "the key has the domain %s twice", domain);
+    } else {
+      keys[event->key_count++] = domain;
+    }
+  }
+}
+
 static void read_key(struct describer *describer, struct sn_event_description *event) {
   const struct sn_value *value = value_of(event->checked, "key");
   if (event->is_period && value != NULL && describer->direction == SN_INPUT) {
@@ -555,7 +589,7 @@ static void read_key(struct describer *describer, struct sn_event_description *e
     return;
   }
   if (event->is_period) {
-    event->key = sn_ticket_domain;
+    set_key(describer, event, sn_ticket_domain);
     return;
   }
   if (event->relation == SN_KIND_EVENT) {
@@ -565,11 +599,10 @@ static void read_key(struct describer *describer, struct sn_event_description *e
     }
     return;
   }
-  event->key = value != NULL ? relation_domain(event, value->element->text) : default_key(event);
-  if (event->key == NULL) {
-    wrong(describer, MSG_UNKNOWN_OBJECT, value->element, NULL,
-          "the relation has no domain called %s", value->element->text);
-  }
+  if (value != NULL)
+    read_keys(describer, event, value);
+  else
+    set_key(describer, event, default_key(event));
 }
 
 /* A period sensor starts and stops: both are records at their times. */

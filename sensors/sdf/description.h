@@ -57,8 +57,9 @@ struct sn_event_description {
   bool is_inline;  /* the recording part, too (spacetimeratio below 50) */
   int histogram;   /* index of the domain that histograms are made of; SN_DURATIONS; -1 none */
   enum sn_relation_type relation;
-  bool is_period;  /* a traced relation, whose first domain is sn_ticket_domain, the key */
-  const char *key; /* the domain that tells entities apart; NULL: of an event relation */
+  bool is_period;          /* a traced relation, whose first domain is sn_ticket_domain, the key */
+  const char *const *keys; /* the domains that together tell entities apart, each once */
+  size_t key_count;        /* 0: of an event relation */
   struct sn_domain_description *domains;
   size_t domain_count;
   const char *documentation;

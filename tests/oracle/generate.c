@@ -114,7 +114,7 @@ static struct input_value some_value(struct scenario *scenario, const struct inp
 
 struct input_row some_row(struct scenario *scenario, const struct input *input) {
   struct input_row row = {.definite = true};
-  bool records = input->by >= 0;
+  bool records = input->by_count > 0;
   bool determinate = scenario->determinate || chance(scenario, 55);
   if (is_kind(input, "period")) {
     make_period_time(scenario, row.time, determinate);
@@ -145,6 +145,19 @@ static void add_domain(struct input *input, const char *name, const char *type, 
   input->domains[input->domain_count++] = (struct input_domain){name, type, kind};
 }
 
+/* Half of the keys have several domains, in any order. */
+static void make_key(struct scenario *scenario, struct input *input) {
+  input->by[input->by_count++] = input->domain_count - 1;
+  if (chance(scenario, 50)) return;
+  for (size_t i = input->domain_count - 1; i-- > 0;) {
+    if (!chance(scenario, 50)) continue;
+    bool first = chance(scenario, 50);
+    input->by[input->by_count] = first ? input->by[0] : i;
+    if (first) input->by[0] = i;
+    input->by_count++;
+  }
+}
+
 static void make_domains(struct scenario *scenario, struct input *input) {
   static const char *const widths[] = {"i4", "i4", "i4", "i8", "i1", "i2"};
   add_domain(input, "x", widths[below(scenario, scenario->extremes ? 6 : 3)], 'i');
@@ -156,8 +169,7 @@ static void make_domains(struct scenario *scenario, struct input *input) {
   add_domain(input, scenario->compensated ? "Process" : "s", PICK(scenario, "c4", "c4", "text"),
              's');
   if (bytes && !scenario->compensated) add_domain(input, "k", "bytes", 'y');
-  bool records = is_kind(input, "traced") || is_kind(input, "sampled");
-  input->by = records ? (int)input->domain_count - 1 : -1;
+  if (is_kind(input, "traced") || is_kind(input, "sampled")) make_key(scenario, input);
 }
 
 static void make_inputs(struct scenario *scenario) {

@@ -45,9 +45,9 @@ static uint64_t below_course(struct course *course, uint64_t bound) {
 
 /* Of records of one entity at one time only the last: their order would be lost. */
 static bool is_tie(const struct input *input, size_t row) {
-  for (size_t i = row + 1; input->by >= 0 && i < input->count; i++)
+  for (size_t i = row + 1; input->by_count > 0 && i < input->count; i++)
     if (!input->rows[i].dropped && input->rows[i].time[0] == input->rows[row].time[0] &&
-        strcmp(input->rows[i].values[input->by].s, input->rows[row].values[input->by].s) == 0)
+        input_same_key(input, &input->rows[i], &input->rows[row]))
       return true;
   return false;
 }

@@ -12,7 +12,7 @@
 #define PARTS_MAX      6
 #define ROWS_MAX       40
 #define DOMAINS_MAX    6
-#define RELATIONS_MAX  8
+#define RELATIONS_MAX  9
 #define STATEMENTS_MAX 14
 #define LOSSES_MAX     4
 
@@ -39,7 +39,7 @@ struct input {
   const char *name, *kind; /* "P", "period" */
   struct input_domain domains[DOMAINS_MAX];
   size_t domain_count;
-  int by; /* traced, sampled: the entity's domain; else -1 */
+  size_t by[DOMAINS_MAX], by_count; /* traced, sampled: the domains of the key; else none */
   bool
       in_process; /* reported by sensors: the entity is its process's own, which the first domain names */
   struct input_row rows[ROWS_MAX];
@@ -133,6 +133,9 @@ extern const char *const clock_variables[2];
 extern const int clock_units[2];
 const char *clock_range_text(struct base_arena *arena, const struct scenario *scenario, int which);
 const char *create_text(struct base_arena *arena, const struct input *input);
+/* Have rows A and B of INPUT the same values in its key? */
+bool input_same_key(const struct input *input, const struct input_row *a,
+                    const struct input_row *b);
 const char *header_text(struct base_arena *arena, const struct input *input);
 const char *row_text(struct base_arena *arena, const struct input *input,
                      const struct input_row *row);

@@ -140,8 +140,7 @@ static bool is_traced(const struct input *input) {
 static struct input_row *open_period(const struct input *input, struct input *made,
                                      const struct input_row *row) {
   for (size_t i = 0; i < made->count; i++)
-    if (made->rows[i].time[2] == NET_FOREVER &&
-        strcmp(made->rows[i].values[input->by].s, row->values[input->by].s) == 0 &&
+    if (made->rows[i].time[2] == NET_FOREVER && input_same_key(input, &made->rows[i], row) &&
         (!input->in_process || strcmp(made->rows[i].values[0].s, row->values[0].s) == 0))
       return &made->rows[i];
   return NULL;
@@ -158,6 +157,14 @@ static void note(const struct input *input, struct input *made, const struct inp
   if (is_traced(input)) end_at(&made->rows[made->count - 1], NET_FOREVER);
 }
 
+/* The end of what ROW's object has open, or ROW's entity if the object is all of its key. */
+static uint8_t make_end(const struct input *input, struct input_row *row, net_chronon time) {
+  row->time[0] = row->time[1] = time;
+  if (input->by_count < 2) return NET_DEFINITE | NET_CLOSES;
+  for (size_t i = 2; i < input->domain_count; i++) row->values[i] = (struct input_value){.s = ""};
+  return NET_DEFINITE | NET_CLOSES | TQL_CLOSES_ALL;
+}
+
 /* What the program has open and nobody watches any more. */
 static bool end_periods(struct program *program, size_t number, net_chronon time) {
   const struct input *input = &program->scenario->inputs[number];
@@ -166,9 +173,8 @@ static bool end_periods(struct program *program, size_t number, net_chronon time
     struct input_row *row = &made->rows[i], end = *row;
     if (row->time[2] != NET_FOREVER || is_watched(program, input, row)) continue;
     end_at(row, time);
-    end.time[0] = end.time[1] = time;
-    if (program->ends_asked[number] && !report(program, number, &end, NET_DEFINITE | NET_CLOSES))
-      return false;
+    uint8_t marks = make_end(input, &end, time);
+    if (program->ends_asked[number] && !report(program, number, &end, marks)) return false;
   }
   return true;
 }
@@ -309,7 +315,7 @@ static void begin_made(const struct scenario *scenario, struct scenario *made) {
     input->count = 0;
     if (!is_traced(input)) continue;
     input->kind = "period";
-    input->by = -1;
+    input->by_count = 0;
   }
 }
 

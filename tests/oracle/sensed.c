@@ -27,6 +27,8 @@ void sensed_description(struct base_buffer *out) {
       "(event (name H) (location Robot) (timestamp true) (domains (domain (name x) (type i4))))\n"
       "(event (name U) (location Robot) (object Disk) (minortype objecttraced) (timestamp true)\n"
       "  (domains (domain (name x) (type i4))))\n"
+      "(event (name V) (location Robot) (object Disk) (minortype objecttraced) (timestamp true)\n"
+      "  (key j Disk) (domains (domain (name j) (type text)) (domain (name x) (type i4))))\n"
       "(event (name W) (location Robot) (timestamp true) (relation traced) (key j)\n"
       "  (domains (domain (name j) (type text)) (domain (name x) (type i4))))\n"
       "(event (name N) (location Robot) (timestamp true) (relation event)\n"
@@ -40,45 +42,52 @@ void sensed_description(struct base_buffer *out) {
 static const struct input kinds[] = {
     {.name = "H",
      .kind = "traced",
-     .by = 0,
+     .by_count = 1,
      .domains = {{"Process", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 2},
     {.name = "U",
      .kind = "traced",
-     .by = 1,
+     .by = {1},
+     .by_count = 1,
      .in_process = true,
      .domains = {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
+    {.name = "V",
+     .kind = "traced",
+     .by = {2, 1},
+     .by_count = 2,
+     .in_process = true,
+     .domains =
+         {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"j", "text", 's'}, {"x", "i4", 'i'}},
+     .domain_count = 4},
     {.name = "W",
      .kind = "traced",
-     .by = 1,
+     .by = {1},
+     .by_count = 1,
      .in_process = true,
      .domains = {{"Process", "name", 's'}, {"j", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "N",
      .kind = "event",
-     .by = -1,
      .domains = {{"Process", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 2},
     {.name = "M",
      .kind = "event",
-     .by = -1,
      .domains = {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "S",
      .kind = "sampled",
-     .by = 1,
+     .by = {1},
+     .by_count = 1,
      .in_process = true,
      .domains = {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "P",
      .kind = "period",
-     .by = -1,
      .domains = {{"k", "name", 's'}, {"d", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "E",
      .kind = "event",
-     .by = -1,
      .domains = {{"k", "name", 's'}, {"d", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
 };
@@ -108,13 +117,14 @@ static void fill_announced(struct scenario *scenario, struct input *input) {
   for (net_chronon time = 0; time <= SENSED_LAST; time++) {
     for (size_t disk = 0; disk < 3; disk++) {
       bool there = sampled ? disk != 1
-                           : time % 2 == 1 && (input->domain_count == 3 || disk != 1) &&
+                           : time % 2 == 1 && (input->domain_count >= 3 || disk != 1) &&
                                  chance(scenario, 45);
       if (!there || input->count == ROWS_MAX) continue;
       struct input_row *row = &input->rows[input->count++];
       *row = (struct input_row){.time = {time, time}, .definite = true};
       name_objects(input, row, has_job(input) ? below(scenario, 3) : disk);
       if (has_job(input)) row->values[1].s = disk == 0 ? "a" : disk == 1 ? "b" : "c";
+      if (input->by_count == 2) row->values[2].s = PICK(scenario, "a", "b");
       row->values[input->domain_count - 1].i = (int64_t)below(scenario, sampled ? 2 : 3);
     }
   }
@@ -220,7 +230,9 @@ static void add_targets(struct choice *choice, struct statement *statement) {
 static void ask_for_objects(struct scenario *scenario, struct statement *statement, bool whole) {
   struct choice choice = {.scenario = scenario};
   bool traced = chance(scenario, 50), disk = chance(scenario, 50);
-  const char *relation = traced ? disk ? "U" : PICK(scenario, "H", "W") : disk ? "M" : "N";
+  const char *relation = traced ? disk ? PICK(scenario, "U", "V") : PICK(scenario, "H", "W")
+                         : disk ? "M"
+                                : "N";
   bool by_event = !traced && chance(scenario, 15);
   const char *a = use(&choice, relation, !traced)->name;
   const char *b = use(&choice, by_event ? "E" : "P", by_event)->name;

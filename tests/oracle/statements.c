@@ -780,7 +780,7 @@ static bool add_update(struct scenario *scenario, avoid_fn avoid, void *context)
   struct choice choice = {.scenario = scenario};
   struct statement statement = {0};
   collect_sources(&choice, avoid, context);
-  bool records = input->by >= 0;
+  bool records = input->by_count > 0;
   if (records || chance(scenario, 35)) {
     if (records) return false;
     make_append(&choice, &statement, input);

@@ -11,7 +11,7 @@
 struct world_relation {
   struct ng_relation ng;
   struct oracle_relation records; /* traced, sampled */
-  bool in_process;                /* the entities of these */
+  struct net_key entity;          /* what tells its entities apart */
   struct oracle_relation rows;
   struct oracle_relation certain; /* the same, as far as losses leave it so, for who only looks */
   struct oracle_losses losses;
@@ -122,13 +122,12 @@ static void missing_of_query(struct world *world, const struct ng_query *query,
 static struct oracle_missing find_missing(void *context, const char *name) {
   struct world *world = context;
   const struct world_relation *relation = find(world, name);
-  struct oracle_missing missing = {.kind = relation ? relation->ng.kind : NG_REL_EVENT, .by = -1};
+  struct oracle_missing missing = {.kind = relation ? relation->ng.kind : NG_REL_EVENT};
   if (!world->looking || !relation) return missing;
   if (!relation->query) {
     missing.losses = &relation->losses;
     missing.records = &relation->records;
-    missing.by = relation->ng.by;
-    missing.in_process = relation->in_process;
+    missing.entity = relation->entity;
   } else if (relation->looks_through) {
     const struct ng_query *query = relation->query;
     missing_of_query(world, query, &missing.stretches);
@@ -200,15 +199,15 @@ static void put_row(struct world *world, const struct input *input, const struct
 
 static void show_samples(struct world *world, struct world_relation *relation,
                          const struct oracle_losses *losses, struct oracle_relation *ret) {
-  oracle_samples(world->arena, &relation->records, relation->ng.by, relation->in_process, losses,
-                 relation->ng.layout, ret);
+  oracle_samples(world->arena, &relation->records, &relation->entity, losses, relation->ng.layout,
+                 ret);
 }
 
 /* What the records of a traced or sampled relation say. */
 static void show(struct world *world, struct world_relation *relation) {
   if (relation->ng.kind == NG_REL_TRACED) {
-    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->in_process,
-                   relation->ng.layout, &relation->rows);
+    oracle_periods(world->arena, &relation->records, &relation->entity, relation->ng.layout,
+                   &relation->rows);
     oracle_make_set(&relation->rows);
     oracle_lose(world->arena, &relation->rows, &relation->losses, &relation->certain);
   } else if (relation->ng.kind == NG_REL_SAMPLED) {
@@ -247,18 +246,29 @@ static struct oracle_losses losses_of(struct world *world, const struct scenario
   return losses;
 }
 
+/* The key, and where sensors report, the process, which the first domain names. */
+static void find_entity(struct world *world, const struct input *input,
+                        struct world_relation *relation) {
+  uint32_t *fields = BASE_NEW_ARRAY(world->arena, input->by_count + 1, uint32_t);
+  for (size_t i = 0; i < input->by_count; i++) fields[i] = (uint32_t)input->by[i];
+  relation->ng.by = (struct net_key){fields, input->by_count};
+  relation->ng.entity = relation->ng.by;
+  relation->entity =
+      (struct net_key){fields, input->by_count + (input->by_count > 0 && input->in_process)};
+}
+
 static void add_input(struct world *world, const struct scenario *scenario,
                       const struct input *input) {
   struct world_relation *relation = &world->relations[world->relation_count++];
   bool period = is_kind(input, "period"), traced = is_kind(input, "traced");
   const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
   relation->records.layout = layout;
-  relation->in_process = input->in_process;
   relation->losses = losses_of(world, scenario, input);
   for (size_t i = 0; i < input->count; i++)
     if (!input->rows[i].dropped) put_row(world, input, &input->rows[i], &relation->records);
-  relation->ng = (struct ng_relation){.name = input->name, .layout = layout, .by = input->by};
-  if (input->by >= 0) {
+  relation->ng = (struct ng_relation){.name = input->name, .layout = layout};
+  find_entity(world, input, relation);
+  if (input->by_count > 0) {
     relation->ng.kind = traced ? NG_REL_TRACED : NG_REL_SAMPLED;
     relation->ng.records = layout;
     relation->ng.layout = layout_of(world->arena, input, NET_PERIOD);
@@ -272,14 +282,13 @@ static void add_input(struct world *world, const struct scenario *scenario,
 static void add_clocks(struct world *world, const struct scenario *scenario) {
   const struct net_layout *layout = net_layout_new(world->arena, NET_EVENT, NULL, 0);
   world->passing =
-      (struct ng_relation){.name = "Clock", .kind = NG_REL_EVENT, .layout = layout, .by = -1};
+      (struct ng_relation){.name = "Clock", .kind = NG_REL_EVENT, .layout = layout};
   world->nothing.layout = layout;
   for (int i = 0; i < 2; i++) {
     struct ng_relation *clock = BASE_NEW(world->arena, struct ng_relation);
     *clock = (struct ng_relation){.name = "Clock",
                                   .kind = NG_REL_CLOCK,
                                   .layout = layout,
-                                  .by = -1,
                                   .every = clock_units[i] * scenario->unit};
     world->variables[world->scope.variable_count++] =
         (struct tql_variable){clock_variables[i], clock, -1};
@@ -451,7 +460,7 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   if (status != BASE_OK || !statement->name) return status;
   struct world_relation *relation = &world->relations[world->relation_count++];
   relation->ng = (struct ng_relation){
-      .name = statement->name, .kind = NG_REL_DERIVED, .layout = query->layout, .by = -1};
+      .name = statement->name, .kind = NG_REL_DERIVED, .layout = query->layout};
   relation->rows = *ret;
   relation->query = query;
   relation->origin = world->origin;

@@ -22,12 +22,12 @@ import subprocess
 import sys
 import tempfile
 
-CREATE = '''create traced R (p = c5, n = i4) by p
+CREATE = '''create traced R (p = c5, q = i4, n = i4) by p, q
 create event E (k = i4, v = i4)
 create period P (k = i4, s = text)
 '''
 DEFINE = '''set unbounded allowed range of r is R range of e is E range of p is P range of r2 is R
-retrieve D1 (r.p, r.n, p.s) where r.n = p.k
+retrieve D1 (r.p, r.q, r.n, p.s) where r.n = p.k
 retrieve D2 (c = count(r), d = count(r by r.p), pp = r.p)
 retrieve D3 (e.k, r.n) where e.k = r.n
 range of d is D1
@@ -38,7 +38,7 @@ retrieve D7 (a = r.p) where r.n = 3 when r.start ; p start r.start stop p.stop
 retrieve D8 (y = any(p), q = count(e.k where e.v > 2))
 retrieve D9 (r.p, r.n, e.v) when r ; e at e
 retrieve D10 (z = count(e by e.k), k = e.k)
-retrieve D11 (dd = duration(r), r.p)
+retrieve D11 (dd = duration(r), r.p, r.q)
 '''
 NAMES = ['R', 'E', 'P'] + ['D%d' % i for i in range(1, 12)]
 
@@ -56,7 +56,7 @@ class Scenario:
             time += choose.choice([0, 1, 1, 2, 5])
             kind = choose.choice('REP')
             if kind == 'R':
-                record = {'at': time, 'p': choose.choice('abc'), 'n': choose.randrange(4)}
+                record = {'at': time, 'p': choose.choice('abc'), 'q': choose.randrange(2), 'n': choose.randrange(4)}
             elif kind == 'E':
                 record = {'at': time, 'k': choose.randrange(4), 'v': choose.randrange(5)}
             else:

@@ -271,6 +271,9 @@ def feeds_of_all_kinds(world):
     kinds = {
         'traced T (k = i4, v = f8) by k': '{"at": 1, "k": 1, "v": 0.5}\n{"at": 2, "k": 2, "v": 1}\n'
                                           '{"at": 4, "k": 1, "v": 2}\n{"end": 6, "k": 2}\n',
+        'traced U (k = i4, l = text, v = f8) by l, k': '{"at": 1, "k": 1, "l": "a", "v": 0.5}\n'
+                                                       '{"at": 2, "k": 1, "l": "b", "v": 1}\n{"at": 4, "k": 1, "l": "a", "v": 2}\n'
+                                                       '{"end": 6, "k": 1, "l": "b"}\n',
         'period R (a = i4, s = text, b = bool)': 'start,stop,a,s,b\n1,4,1,x,true\n2,3,2,"a,b",false\n'
                                                  '5,forever,3,,true\n',
         'S (a = i2)': 'a\n1\n2\n',

@@ -484,8 +484,7 @@ START_TEST(costs_are_not_asked_for) {
   struct ng_relation iteration = *nq_iteration();
   struct ng_relation request = {.name = "Request",
                                 .kind = NG_REL_EVENT,
-                                .layout = net_layout_new(nq_arena, NET_EVENT, fields, 1),
-                                .by = -1};
+                                .layout = net_layout_new(nq_arena, NET_EVENT, fields, 1)};
   iteration.sensor = request.sensor = &sensor;
   const struct ng_relation *const relations[] = {&iteration};
   struct ng_query *query = nq_query("Q", 1, (const char *const[]){"I"}, relations);

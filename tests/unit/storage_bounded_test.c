@@ -65,11 +65,12 @@ static void make_row(enum st_kind kind, union net_slot *row) {
 }
 
 static struct st_relation relation_of(enum st_kind kind) {
+  static const uint32_t key[] = {1};
   return (struct st_relation){.name = "R",
                               .kind = kind,
                               .domains = domains,
                               .domain_count = LENGTH(domains),
-                              .by = kind == ST_TRACED ? 1 : -1,
+                              .by = {key, kind == ST_TRACED},
                               .checkpoint = NET_BEGINNING};
 }
 

@@ -30,7 +30,6 @@ const struct ng_relation *tql_analyse_clock(const struct tql_analysis *analysis,
   relation->name = base_arena_printf(analysis->arena, "Clock(%lld%s)", (long long)every, unit);
   relation->kind = NG_REL_CLOCK;
   relation->layout = net_layout_new(analysis->arena, NET_EVENT, NULL, 0);
-  relation->by = -1;
   relation->every = every;
   return relation;
 }

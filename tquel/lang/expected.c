@@ -140,6 +140,7 @@ static const char *class_after_opener(const struct expected *expected) {
       if (previous == TQL_T_ON) return "<variable>";
       return previous == TQL_T_IS ? "<name>" : "<domain>";
     case TQL_T_CREATE:
+      if (previous == ',' && expected->depth == 0) return "<domain>";
       return previous == TQL_T_BY ? "<domain>" : "<name>";
     case TQL_T_APPEND:
       if (previous == TQL_T_APPEND || previous == TQL_T_TO) return "<relation>";

@@ -301,7 +301,7 @@ static void send_info(struct server_source *source, uint32_t relation,
     const struct sn_domain domain = {.name = sn_string_of(layout->fields[i].name),
                                      .type = stream->types[i],
                                      .size = layout->fields[i].type.width,
-                                     .by = (int)i == tql_stream_by(stream->stream)};
+                                     .by = net_key_has(tql_stream_by(stream->stream), i)};
     sn_put_domain(out, &domain);
   }
   (void)sn_message_end(out, at);

@@ -39,7 +39,8 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->ng.name = base_arena_strdup(arena, from->name);
   relation->ng.kind = kinds[from->kind];
   relation->ng.layout = layout_of(arena, from, event ? NET_EVENT : NET_PERIOD);
-  relation->ng.by = from->by;
+  relation->ng.by = net_key_copy(arena, &from->by);
+  ng_set_entity(arena, &relation->ng);
   relation->holder = -1;
   session->catalogue_changes++;
   if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
@@ -276,7 +277,7 @@ static struct session_relation *make_pace(struct tql_session *session) {
     return pace != NULL ? pace : session_system_relation(session, "Clock");
   }
   struct st_relation only_here = {
-      .name = "Clock", .kind = ST_EVENT, .by = -1, .checkpoint = NET_FOREVER};
+      .name = "Clock", .kind = ST_EVENT, .checkpoint = NET_FOREVER};
   return session_add_relation(session, &only_here);
 }
 
@@ -490,7 +491,6 @@ struct session_relation *session_system_relation(struct tql_session *session, co
     return NULL;
   }
   struct st_relation relation = *system_relation(name);
-  relation.by = -1;
   relation.checkpoint = NET_FOREVER;
   if (!session->options.explain_only && st_create(session->database, &relation) != BASE_OK)
     return NULL;

@@ -90,10 +90,12 @@ static void describe_line(struct session_sight *sight, const struct session_rela
   }
   if (!any) return;
   base_buffer_puts(out, ")");
-  const char *by = relation->ng.by >= 0 ? layout->fields[relation->ng.by].name : NULL;
-  if (by != NULL && session_sees(sight, relation, by)) {
-    base_buffer_puts(out, " by ");
-    put_name(out, by);
+  const struct net_key *by = &relation->ng.by;
+  for (size_t i = 0; i < by->count; i++)
+    any &= session_sees(sight, relation, layout->fields[by->fields[i]].name);
+  for (size_t i = 0; any && i < by->count; i++) {
+    base_buffer_puts(out, i == 0 ? " by " : ", ");
+    put_name(out, layout->fields[by->fields[i]].name);
   }
   base_buffer_putc(out, '\n');
 }

@@ -241,7 +241,6 @@ struct st_relation session_derived(struct base_arena *arena, const struct tql_st
       .kind = layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
       .domains = domains,
       .domain_count = layout->field_count,
-      .by = -1,
       .checkpoint = NET_BEGINNING,
       .view = statement->kind == TQL_S_VIEW,
       .inputs = inputs,

@@ -243,15 +243,15 @@ enum base_status tql_source_relation(struct tql_source *source, const char *rela
 const struct net_layout *tql_stream_layout(const struct tql_stream *stream);
 const char *tql_stream_relation(const struct tql_stream *stream);
 enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream);
-int tql_stream_by(const struct tql_stream *stream); /* index of the field, or -1 */
+const struct net_key *tql_stream_by(const struct tql_stream *stream); /* of the layout's fields */
 
 /* The source says that PROCESS is there, or has ended: the latter needs nobody's end any more. */
 void tql_source_process(struct tql_source *source, const char *process, bool there);
-/* Beside NET_CLOSES: ends all entities of a traced relation whose last record is of the row's Process, or, where the
- * row names none (""), that have its value of `by`, whatever their process. */
+/* Beside NET_CLOSES: ends all entities of a traced relation whose last record has the row's Process and the names that
+ * it gives (those that are not "") of the domains of the key; or, where it gives no Process, its key, whatever their process. */
 #define TQL_CLOSES_ALL 8
 /* COUNT rows of the stream's layout, in the order in which they came. Marks: NET_DEFINITE; NET_CLOSES ends the
- * entity of a traced relation (only the domain `by` counts then, and of sensors' relations Process) or the open period of a period relation that
+ * entity of a traced relation (only the domains of the key count then, and of sensors' relations Process) or the open period of a period relation that
  * equals it in start and domains; NET_ROUND ends a round of a sampled relation. Values must fit their types
  * (net_value_check), else the row is rejected. Ends that sensors send are never late: one that comes behind a
  * checkpoint is taken for the checkpoint's time. */

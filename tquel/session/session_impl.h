@@ -672,10 +672,8 @@ bool session_is_beyond(struct tql_session *session, const struct ng_query *query
 
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
-/* The slots, in rows of LAYOUT (RELATION's own, or that of its records), that tell its entities apart
- * (ng_entity_domains). */
-size_t session_entity_slots(const struct ng_relation *relation, const struct net_layout *layout,
-                            uint32_t ret[2]);
+/* The slots of KEY in rows of LAYOUT, the relation's own or that of its records: the caller frees them. */
+uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key);
 /* Writes rows straight into the table; of a traced relation the periods of the entities concerned. */
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) BASE_MUST_USE;
@@ -878,8 +876,7 @@ void session_spares_done(struct session_spares *spares);
 /* --- ends.c */
 
 /* Adds to ROWS, records that go into the live network together, an end record for each entity of RELATION that
- * is open before END (a record with TQL_CLOSES_ALL) and whose last record has its process, or, where
- * that names none, its key.                                                                         */
+ * is open before END (a record with TQL_CLOSES_ALL) and that END says, by process and objects, or by key. */
 void session_end_all(const struct session_relation *relation, const union net_slot *end,
                      struct net_rows *rows);
 /* What PROCESS has open in RELATION ends at its checkpoint, or behind the last of its records that waits. */
@@ -1189,6 +1186,9 @@ enum base_status session_row_fault(struct tql_session *session, struct session_r
                                    const union net_slot *row, uint8_t marks, bool ahead,
                                    const char **ret) BASE_MUST_USE;
 bool session_is_fed(struct tql_session *session, const struct session_relation *relation);
+/* NULL: EVENT, an end record, names all that tells entities of the traced or sampled RELATION apart. */
+const char *session_unnamed(const struct session_relation *relation,
+                            const struct net_read_event *event);
 /* An end record of a feed or file: closes what it names. */
 enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
                                   const struct net_read_event *event,
