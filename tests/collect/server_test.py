@@ -366,10 +366,10 @@ def united(stretches):
 
 
 def lost_times(world):
-    """Of the first tuple on: nothing is said of what was before."""
-    first, = world.rows("select min(at_lo) from Tick")[0]
-    return united((max(start, first), stop) for start, stop in world.rows(
-        "select start_lo, stop_hi from Lost where relation in ('Tick', '')") if stop > first)
+    """Since there was anything to count."""
+    first = world.rows("select min(at_lo) from Tick")[0][0]
+    lost = world.rows(f"select max(start_lo, {first}), stop_hi from Lost where relation in ('Tick', '')")
+    return united((start, stop) for start, stop in lost if start < stop)
 
 
 def uncertain(world, question):
@@ -624,36 +624,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-def any_bytes(world):
-    """Bytes come as they are, whatever they are, and tell entities apart; what is larger than a record is lost, and counted."""
-    target = world.target()
-    world.serve()
-    world.collect()
-    world.ask("range of b is Blob retrieve into Blobs (b.Bytes, b.Length) where b.Bytes != x'f00d'",
-              "range of t is Tick retrieve into Ticks (t.Number)")
-    world.recording(target)
-    world.until(lambda: (target.do("blob f00d 1"), world.count("Blob"))[1] > 0, "nothing is recorded")
-    given = [b"", b"\0", b"\0\0", b"\xff\xfe", b"caf\xc3\xa9", b"\xed\xa0\x80", b"\\x00", bytes(range(128, 159)), b"\0"]
-    for value in given:
-        target.do(f"blob {value.hex() or '-'} 1")
-    target.do("blob 00ff 32768")  # 64 KiB
-    target.do("blob 00ff 50000000")
-    target.do("blob 656e64 1")
-    given += [b"\0\xff" * 32768, b"end"]
-    world.until(lambda: world.rows("select count(*) from Blob where Bytes = x'656e64'")[0][0] == 1, "the last one does not come")
-    world.until(lambda: world.rows('select cause, "count" from Lost where relation = \'Blob\'') == [("oversize", 1)],
-                lambda: str(world.rows("select * from Lost")))
-    found = [row[0] for row in world.rows("select Bytes from Blob where Bytes <> x'f00d' order by start_lo, rowid")]
-    check(found == given, f"stored: {[value[:20] for value in found]}")
-    zeros = world.rows("select stop_lo is null from Blob where Bytes = x'00' order by start_lo")
-    check(zeros == [(0,), (1,)], f"periods of one key: {zeros}")
-    status, answer = world.run("range of b is Blob retrieve (b.Bytes) where b.Bytes != x'f00d' and length(b.Bytes) < 100")[:2]
-    check(status == 0 and all(f"\\x{value.hex()}" in answer for value in given if len(value) < 100), answer)
-    check(world.count("Rejected") == 0, "something was rejected")
-    check("escaped" not in world.run("\\ds")[1], "something was escaped")
-
-
-CASES = [all_that_is_asked, how_long_they_last, nothing_as_yet, what_it_takes, as_of_now, one_after_the_other, texts, any_bytes, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, how_long_they_last, nothing_as_yet, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, first_of_all, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 

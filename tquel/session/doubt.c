@@ -11,7 +11,8 @@
  * A derived relation that is stored was made of what was there then. Who looks at one of whose inputs something was
  * lost looks through it, as through a view (session_is_looked_through), so that it says what the same retrieve asked
  * once would. Not where it was defined to ignore losses; and where it cannot be computed anew, because old tuples
- * of its inputs are gone, or it has rejected combinations, its table is read, and that is said beside the answer.
+ * of its inputs are gone, it has rejected combinations, or that fails, its table is read, and that is said beside the
+ * answer.
  *
  * A tuple of Lost concerns the relation that it names, or, naming none, all that its source may bring. A source
  * that is called like a process, with a # in its name, brings what its process says alone, where the relation
@@ -291,6 +292,22 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
     forget_doubts(session);
   if (status != BASE_OK) session_end_doubts(session, false);
   return status;
+}
+
+bool session_looks_through(const struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i]->looked_through) return true;
+  return false;
+}
+
+enum base_status session_doubt_as_stored(struct tql_session *session, const struct ng_query *query,
+                                         struct session_relation *relation) {
+  bool again;
+  for (size_t i = 0; i < session->relation_count; i++)
+    session->relations[i]->as_stored |= session->relations[i]->looked_through;
+  forget_doubts(session);
+  session_end_missing(session);
+  return find_doubts(session, query, relation, &again);
 }
 
 static void count_of(struct base_buffer *out, uint64_t count, const char *what) {

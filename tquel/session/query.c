@@ -317,9 +317,9 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   return BASE_OK;
 }
 
-static enum base_status show(struct tql_session *session, const struct ng_query *query,
-                             struct session_relation *relation) {
-  enum base_status status = session_begin_doubts(session, query, relation);
+static enum base_status show_doubted(struct tql_session *session, const struct ng_query *query,
+                                     struct session_relation *relation) {
+  enum base_status status = BASE_OK;
   bool again = true;
   for (int i = 0; i < 2 && again && status == BASE_OK; i++) {
     struct tql_rows rows;
@@ -331,6 +331,28 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
     status = show_once(session, query, relation, i == 0, &rows, &again);
     session_spare_rows(session, &rows.rows);
     tql_rows_done(&rows);
+  }
+  return status;
+}
+
+/* What derived relations are made of may be uncertain in a way that their definitions have no answer to: then their tables
+ * are read. */
+static enum base_status show(struct tql_session *session, const struct ng_query *query,
+                             struct session_relation *relation) {
+  enum base_status status = session_begin_doubts(session, query, relation);
+  if (status != BASE_OK) return status;
+  if (session_looks_through(session)) {
+    size_t first = session->diags->count;
+    base_diag_hold(session->diags);
+    status = show_doubted(session, query, relation);
+    if (status == BASE_USER) {
+      base_diag_drop(session->diags, first);
+      status = session_doubt_as_stored(session, query, relation);
+      if (status == BASE_OK) status = show_doubted(session, query, relation);
+    }
+    base_diag_release(session->diags);
+  } else {
+    status = show_doubted(session, query, relation);
   }
   session_end_doubts(session, status == BASE_OK);
   return status;

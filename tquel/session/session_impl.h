@@ -82,7 +82,7 @@ struct session_relation {
   struct session_first firsts[2]; /* view: of its tuples; of the finite instants in them */
   bool
       looked_through; /* derived and stored: the statement that runs reads its inputs in its place (doubt.c) */
-  bool as_stored; /* ... does not, as a standing query has rejected combinations */
+  bool as_stored; /* ... does not, as that would fail */
   bool stale;     /* derived: to be computed anew when the live network is built */
   bool begins;    /* derived: its origin has just been found, so its replay is news */
   bool diverted;  /* Late, Rejected: rows came since the last commit */
@@ -576,6 +576,11 @@ void session_end_doubts(struct tql_session *session, bool said);
 static inline bool session_is_looked_through(const struct session_relation *relation) {
   return relation->view || relation->looked_through;
 }
+/* Is any stored relation? */
+bool session_looks_through(const struct tql_session *session);
+/* Begins anew, with none that is. */
+enum base_status session_doubt_as_stored(struct tql_session *session, const struct ng_query *query,
+                                         struct session_relation *relation) BASE_MUST_USE;
 /* Is anything read so that was lost? */
 bool session_is_in_doubt(const struct tql_session *session);
 /* What is known of RELATION; NULL: nothing of it was lost. */
