@@ -67,6 +67,7 @@ def what_is_there(world):
         ('Beat', 'event', '', 'Process name, Number i8'),
         ('Load', 'sampled', 'Door', 'Process name, Door name, Waiting i4'),
         ('Opened', 'traced', 'Door', 'Process name, Door name, Times i4'),
+        ('Pair', 'traced', 'Side, Thread', 'Process name, Thread i4, Side i4, Times i4'),
         ('Phase', 'traced', 'Process', 'Process name, Step i4'),
         ('Tick', 'event', '', 'Process name, Number i8, Thread i4'),
         ('Weight', 'sampled', 'Door', 'Process name, Door name, Grams i4'),
