@@ -70,6 +70,7 @@ def what_is_there(world):
         ('Pair', 'traced', 'Side, Thread', 'Process name, Thread i4, Side i4, Times i4'),
         ('Phase', 'traced', 'Process', 'Process name, Step i4'),
         ('Tick', 'event', '', 'Process name, Number i8, Thread i4'),
+        ('Turn', 'traced', 'Door, Side', 'Process name, Door name, Side i4, Times i4'),
         ('Weight', 'sampled', 'Door', 'Process name, Door name, Grams i4'),
         ('Work', 'traced', 'Thread', 'Process name, Thread i4, Times i4')])
 
