@@ -157,6 +157,55 @@ run --timeline abstract -v n=2 -c 'create event E (x = i4)
 append to E (x = $n) at 1 append to E (x = $m) at 2' -c 'print E' </dev/null
 [ "$status" -eq 2 ] && grep -q '^<command 1>:2:44: error TQ-0355: there is no variable \$m$' err && ! grep -q TQ-0355.*E out
 ok "a variable without a value: nothing runs" $?
+cat >demoquery <<'END'
+{define; examplequery $1 $2; \
+range of A is Iteration \
+range of B is Iteration \
+retrieve AOverB (Diff = B.IterNum - A.IterNum) \
+where A.Process = $1 and B.Process = $2 \
+        and B.IterNum > A.IterNum + 1 \
+range of AB is AOverB \
+retrieve Over (Percent = AvgC(AB) * 100) \
+retrieve Catch (A.IterNum) \
+where A.Process = $1 and B.Process = $2 \
+        and A.IterNum = B.IterNum \
+when A.start ; B.start \
+at B.start \
+}
+create traced Iteration (Process = text, IterNum = i4) by Process
+append to Iteration (Process = "p", IterNum = 1) at 1 append to Iteration (Process = "q", IterNum = 3) at 4
+append to Iteration (Process = "p", IterNum = 3) at 9
+END
+run --timeline abstract -f demoquery -c 'retrieve (n = "examplequery", examplequery) at 1' </dev/null
+[ "$status" -eq 2 ] && grep -q '^<command 1>:1:31: error TQ-0356: arguments are missing of the macro examplequery' err
+ok "a macro's name is one wherever it stands" $?
+run --timeline abstract -f demoquery -c 'examplequery "p" "q" -- examplequery
+print Over' -c 'examplequery  "q"  "p" print Catch' </dev/null
+[ "$status" -eq 2 ] && grep -q '^<command 2>, macros replaced:3:10: error TQ-0104: AOverB exists already' err &&
+  printed "start_lo,start_hi,stop_lo,stop_hi,definite,Percent_n0,Percent_n1,Percent_d0,Percent_d1${newline}4,4,9,9,true,100,0,1,0${newline}9,9,forever,forever,true,500,0,0,1" || cat out err
+ok "a macro with two arguments, as printed in figure E-7" $?
+run --timeline abstract -c '{define; b; retrieve (x = $1)} { DEFINE ; B $1; retrieve (x = $1, y = "$1", `$1` = a.b.$n) } {define; ten; 10}' \
+  -c '{define; c $1 $2; range of e is E retrieve (e.ten, $2 = $1$2)}' -c 'create event E (`ten` = i4) append to E (ten) at 1' </dev/null
+[ "$status" -eq 2 ] && grep -q '^<command 3>, macros replaced:1:' err
+ok "the latest definition counts; a name is replaced where it is no domain's" $?
+run --timeline abstract -c '{define; pair $1 $2; retrieve (x = $1, y = "$1", z = $2$1)
+} {define;both;pair (1 + 1) -1}
+retrieve (k = 1) both
+' -c '{define; both; range of p is Both retrieve (p.x)}' -c 'create event `Both` (x = i4) append to `Both` (x = 7) at 1' \
+  -c 'both' -c 'pair 3 retrieve (n = 1)' </dev/null
+printed "start_lo,start_hi,stop_lo,stop_hi,definite,k${newline}0,0,forever,forever,true,1${newline}${newline}start_lo,start_hi,stop_lo,stop_hi,definite,x,y,z${newline}0,0,forever,forever,true,2,\\$1,-1(1 + 1)" || cat out err
+ok "macros in macros, and none in itself" $?
+run --timeline abstract -c '{define; pair $1 $2; retrieve (x = $1, y = "$1", z = $2)
+} pair (1 + 1) -1 pair "a b" 2' </dev/null
+printed "start_lo,start_hi,stop_lo,stop_hi,definite,x,y,z${newline}0,0,forever,forever,true,2,\$1,-1${newline}${newline}start_lo,start_hi,stop_lo,stop_hi,definite,x,y,z${newline}0,0,forever,forever,true,a b,\$1,2" || cat out err
+ok "arguments: up to a blank, but in strings and between parentheses" $?
+{
+  printf '{define; m0; 1111111111} '
+  for i in 1 2 3 4 5 6 7; do printf '{define; m%s; ' $i && yes "m$((i - 1))" | head -n 12 && printf '} '; done
+  echo m7
+} >much.tq
+run -f much.tq </dev/null
+ends 2 'error TQ-0356: macros would make more than 16 MiB of it' "macros that make much of little"
 run -v 1=2 </dev/null
 [ "$status" -eq 1 ] && grep -q '^tquel: error TQ-0001: 1=2 gives no variable a value' err
 ok "-v without a name" $?

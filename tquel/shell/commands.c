@@ -212,6 +212,14 @@ static void do_unset(struct terminal *terminal, const char *argument) {
   (void)shell_variables_unset(&terminal->shell->variables, argument, &terminal->shell->diags);
 }
 
+static void do_macros(struct terminal *terminal, const char *argument) {
+  struct base_buffer list = BASE_BUFFER_EMPTY;
+  (void)argument;
+  tql_macros_print(&terminal->shell->macros, &list);
+  say(terminal, base_buffer_text(&list));
+  base_buffer_done(&list);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 static command_function do_commands;
@@ -231,6 +239,7 @@ static const struct command {
     {"\\count", "NAME on|off", "count what passes the sensors of a relation, see \\dr", do_count},
     {"\\set", "[NAME VALUE]", "let $NAME stand for a constant in statements, or list all", do_set},
     {"\\unset", "NAME", "let it stand for nothing", do_unset},
+    {"\\macros", "", "list the macros: {define; NAME $1; what NAME with an argument is}", do_macros},
     {"\\p", "", "print what was typed, or what ran last", do_print},
     {"\\r", "", "reset: forget what was typed", do_reset},
     {"\\e", "", "edit it with $VISUAL or $EDITOR", do_edit},

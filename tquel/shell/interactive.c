@@ -164,7 +164,9 @@ static void take_line(struct terminal *terminal, const char *line, size_t length
   size_t blanks = strspn(line, " \t\n");
   if (blanks >= length) {
     if (workspace->length == 0) return;
-    if (tql_completeness(workspace->data, workspace->length) == TQL_EMPTY)
+    if (tql_macros_is_open(workspace->data, workspace->length))
+      base_buffer_putc(workspace, '\n');
+    else if (tql_completeness(workspace->data, workspace->length) == TQL_EMPTY)
       base_buffer_clear(workspace);
     else
       run_workspace(terminal);

@@ -39,8 +39,16 @@ bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base
 
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length) {
-  struct base_buffer scratch = BASE_BUFFER_EMPTY;
-  text = shell_variables_expand(&shell->variables, name, text, &length, &shell->diags, &scratch);
+  struct base_buffer expanded = BASE_BUFFER_EMPTY, scratch = BASE_BUFFER_EMPTY;
+  struct base_buffer called = BASE_BUFFER_EMPTY;
+  const char *typed = text;
+  text = tql_macros_expand(&shell->macros, name, text, &length, &shell->diags, &expanded);
+  if (text != NULL && text != typed) { /* its lines are others */
+    base_buffer_printf(&called, "%s, macros replaced", name);
+    name = base_buffer_text(&called);
+  }
+  if (text != NULL)
+    text = shell_variables_expand(&shell->variables, name, text, &length, &shell->diags, &scratch);
   enum base_status status = BASE_USER;
   if (text != NULL) {
     program_output_begin(&shell->output);
@@ -48,7 +56,9 @@ enum base_status shell_run_text(struct shell *shell, const char *name, const cha
     status = shell->backend->class->run(shell->backend, name, text, length, whole);
     program_output_end(&shell->output);
   }
+  base_buffer_done(&called);
   base_buffer_done(&scratch);
+  base_buffer_done(&expanded);
   return status;
 }
 

@@ -43,6 +43,7 @@ static void take_variables(struct shell *shell) {
 
 static void shell_done(struct shell *shell, struct program_options *options) {
   shell_variables_done(&shell->variables);
+  tql_macros_done(&shell->macros);
   base_diag_sink_done(&shell->diags);
   program_options_done(options);
 }

@@ -5,6 +5,7 @@
 #include "tquel/shell/backend.h"
 #include "tquel/program/options.h"
 #include "tquel/program/output.h"
+#include "tquel/lang/macros.h"
 #include "tquel/shell/variables.h"
 
 struct shell {
@@ -13,6 +14,7 @@ struct shell {
   struct shell_backend *backend; /* NULL: not yet, or no more */
   struct program_output output;
   struct shell_variables variables;
+  struct tql_macros macros;
   bool quiet;
   bool interactive;
   bool told; /* an error was said: an exit code that is not 0 has its reason */
@@ -45,7 +47,7 @@ bool shell_read_file(const char *path, struct base_diag_sink *diags, struct base
 enum base_status shell_look(struct shell *shell, const char *name, const char *argument);
 /* The same with both on one LINE, as -c gives it. */
 enum base_status shell_run_look(struct shell *shell, const char *line);
-/* Runs TEXT, called NAME in messages, with its variables replaced, and flushes. */
+/* Runs TEXT, called NAME in messages, with its macros and variables replaced, and flushes. */
 enum base_status shell_run_text(struct shell *shell, const char *name, const char *text,
                                 size_t length);
 /* Runs what the options name, or standard input, then the feeds until they end. */
