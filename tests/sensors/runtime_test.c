@@ -20,6 +20,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/collect/clock.h"
+#include "tests/amount.h"
 #include "tests/sensors/watcher.h"
 
 enum event {
@@ -733,7 +734,8 @@ static void memory_of_a_hundred(void) {
 
 /* --- the reader's own */
 
-/* Bytes of the announcement and of a ring changed at random: whatever is read, we survive. */
+/* Bytes of the announcement and of a ring changed at random: whatever is read, we survive. All of it where the address
+ * sanitizer looks on.  */
 static void nonsense(void) {
   struct base_random random = {42};
   const char *reason = NULL;
@@ -749,7 +751,12 @@ static void nonsense(void) {
   unsigned char *content = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   unsigned char *good = malloc(bytes);
   memcpy(good, content, bytes);
-  for (int i = 0; i < 20000; i++) {
+#ifdef __SANITIZE_ADDRESS__
+  const int rounds = 20000;
+#else
+  const int rounds = (int)amount(4000, 20000);
+#endif
+  for (int i = 0; i < rounds; i++) {
     for (uint64_t n = base_random_below(&random, 8) + 1; n > 0; n--) {
       size_t at = base_random_below(&random, i % 2 ? bytes : 600);
       content[at] = base_random_below(&random, 2) ? (unsigned char)base_random_next(&random) : 255;
