@@ -71,6 +71,7 @@ static const struct {
     {6, "SELECT number, relation, first, last, rows, whole, data FROM tq_log"},
     {7, "SELECT relation, age, gone, removed FROM tq_keep"},
     {8, "SELECT taskforce, event FROM tq_announced"},
+    {9, "SELECT relation, position, marks, row FROM tq_alike"},
 };
 
 /* Could SQL be run? *RET_WHY: why not, in ARENA. A status that is not BASE_OK: nobody knows. */

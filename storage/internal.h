@@ -16,7 +16,7 @@
 #include "storage/storage.h"
 
 #define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
-#define ST_SCHEMA_VERSION 8
+#define ST_SCHEMA_VERSION 9
 
 /* Stands for a stop that is not known in the index that makes a relation a set: NET_OPEN. */
 #define ST_OPEN_VALUE "-9223372036854775807"

@@ -118,6 +118,12 @@ static const char *const schema_8 =
     "ALTER TABLE tq_announced ADD COLUMN taskforce TEXT;"
     "ALTER TABLE tq_announced ADD COLUMN event TEXT;";
 
+/* What version 9 added (feed.c): what open rows of derived relations stand for beside themselves. */
+static const char *const schema_9 =
+    "CREATE TABLE tq_alike ("
+    "  relation TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL, marks INTEGER NOT NULL,"
+    "  row BLOB NOT NULL, PRIMARY KEY (relation, position)) STRICT;";
+
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",
     [ST_EVENT] = "event",
@@ -146,8 +152,8 @@ bool st_kind_is_event(enum st_kind kind) {
 }
 
 void st_sql_schema(struct base_buffer *sql) {
-  base_buffer_printf(sql, "%s %s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4, schema_5,
-                     schema_6, schema_7, schema_8);
+  base_buffer_printf(sql, "%s %s %s %s %s %s %s %s %s", schema, schema_2, schema_3, schema_4,
+                     schema_5, schema_6, schema_7, schema_8, schema_9);
 }
 
 /* Within the transaction that creates the file. */
@@ -200,7 +206,8 @@ enum base_status st_schema_upgrade(struct st_database *database) {
   if (database->version < 5) base_buffer_puts(&sql, schema_5);
   if (database->version < 6) base_buffer_puts(&sql, schema_6);
   if (database->version < 7) base_buffer_puts(&sql, schema_7);
-  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_8, ST_SCHEMA_VERSION);
+  if (database->version < 8) base_buffer_puts(&sql, schema_8);
+  base_buffer_printf(&sql, "%s PRAGMA user_version=%d;", schema_9, ST_SCHEMA_VERSION);
   if (status == BASE_OK) status = st_run(database, sql.data, "bringing the database up to date");
   base_buffer_done(&sql);
   return status;

@@ -693,7 +693,7 @@ row t d 1000 PDESolver:P1#5 1
 close c good
 commit
 again
-edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; PRAGMA user_version = 7
+edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; DROP TABLE tq_alike; PRAGMA user_version = 7
 open db real sensor
 source c inc2
 describe c mirror.sdf

@@ -231,16 +231,16 @@ START_TEST(a_file_of_the_sixth_version) {
   for (int64_t i = 0; i < 10; i++) put_event(database, i, i, NET_DEFINITE);
   ok(st_commit(database));
   st_close(database);
-  outside(
-      path,
-      "DROP INDEX tq_E_long; DROP TABLE tq_keep; ALTER TABLE tq_announced DROP COLUMN taskforce;"
-      "ALTER TABLE tq_announced DROP COLUMN event; PRAGMA user_version=6");
+  outside(path,
+          "DROP INDEX tq_E_long; DROP TABLE tq_keep; DROP TABLE tq_alike;"
+          "ALTER TABLE tq_announced DROP COLUMN taskforce;"
+          "ALTER TABLE tq_announced DROP COLUMN event; PRAGMA user_version=6");
   database = open_reader(path);
   ok(st_relations(database, arena, &relations, &relation_count));
   ck_assert(!relations[0].ages && !relations[0].incomplete);
   st_close(database);
   database = open_at(path);
-  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_keep"), "8\n0");
+  ck_assert_str_eq(outside(path, "PRAGMA user_version; SELECT count(*) FROM tq_keep"), "9\n0");
   ok(st_begin(database));
   ok(st_set_keep(database, "E", 3));
   ok(st_remove_old(database, "E", 5, 100, &removed, &done));

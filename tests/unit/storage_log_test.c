@@ -601,7 +601,8 @@ START_TEST(a_file_of_the_fifth_version) {
   ok(st_commit(database));
   st_close(database);
   outside(path,
-          "DROP TABLE tq_log; DROP TABLE tq_keep; ALTER TABLE tq_announced DROP COLUMN taskforce;"
+          "DROP TABLE tq_log; DROP TABLE tq_keep; DROP TABLE tq_alike;"
+          "ALTER TABLE tq_announced DROP COLUMN taskforce;"
           "ALTER TABLE tq_announced DROP COLUMN event; PRAGMA user_version=5");
   struct st_database *reader = open_reader(path);
   scan(reader, "E", layout_of(&event_e, false), &rows);

@@ -716,7 +716,7 @@ START_TEST(the_form_of_the_file) {
   ck_assert_str_eq(outside(path,
                            "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode;"
                            "PRAGMA integrity_check"),
-                   "1414612300\n8\nwal\nok");
+                   "1414612300\n9\nwal\nok");
   ck_assert_str_eq(outside(path,
                            "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict "
                            "AND name NOT LIKE 'sqlite%'"),
